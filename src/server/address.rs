@@ -1,4 +1,4 @@
-//! Where a request comes from. Headers are the client's own words: they are believed as far as proxies of ours have written them.
+//! The address of a client. `X-Forwarded-For` is trusted as far as trusted proxies have written it.
 
 use super::State;
 use axum::extract::{ConnectInfo, FromRequestParts};
@@ -8,13 +8,13 @@ use ipnet::IpNet;
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 
-/// What each proxy appends the address of its own peer to.
+/// The header to which each proxy appends the address of its peer.
 const FORWARDED: &str = "x-forwarded-for";
 
-/// The client's address; `None` when it has none, as over a unix socket.
-pub(super) struct Client(pub(super) Option<IpAddr>);
+/// The address of a request's client; `None` where there is none, as over a unix socket.
+pub(super) struct ClientAddress(pub(super) Option<IpAddr>);
 
-impl FromRequestParts<State> for Client {
+impl FromRequestParts<State> for ClientAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, Infallible> {
@@ -23,8 +23,8 @@ impl FromRequestParts<State> for Client {
     }
 }
 
-/// The address of the last hop that no proxy of ours made: the peer's, unless that is a trusted proxy. Then `X-Forwarded-For` is
-/// read from its end, past trusted proxies; what cannot be read ends the walk, at the last hop that is known.
+/// The address of the last hop that is no trusted proxy: the peer, or else the last such address in `X-Forwarded-For`. An entry that is no
+/// address ends the search at the hop before it.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
     let lines = headers.get_all(FORWARDED).iter().collect::<Vec<_>>();

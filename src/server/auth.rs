@@ -1,4 +1,4 @@
-//! Who asks, from the Authorization header.
+//! The viewer of a request, from its Authorization header.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -43,7 +43,7 @@ fn token(value: &HeaderValue) -> Option<&str> {
     value.to_str().ok().and_then(bearer)
 }
 
-/// The same of any bytes: what the fuzzer reaches.
+/// As [`token`], of any bytes: the entry of the fuzzer.
 #[doc(hidden)]
 pub fn token_in(authorization: &[u8]) -> Option<String> {
     HeaderValue::from_bytes(authorization).ok().and_then(|value| token(&value).map(str::to_owned))

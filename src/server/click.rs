@@ -1,7 +1,7 @@
-//! `/click/TOKEN`: leads where the ad does; GET counts a click, HEAD does not.
+//! `/click/TOKEN`: redirects to the destination of an ad. GET counts a click, HEAD does not.
 
 use super::State;
-use super::address::Client;
+use super::address::ClientAddress;
 use crate::base::deadline::within;
 use crate::base::error::{Error, Outcome, Refusal};
 use crate::domains::ads::service;
@@ -12,14 +12,22 @@ use axum::response::{IntoResponse, Response};
 const GONE: &str =
     "<!doctype html><html lang=\"en\"><title>Not found</title><h1>Not found</h1><p>This link leads nowhere.</p></html>";
 
-/// GET: a redirect that is kept nowhere. A link that counts no more leads there all the same; one that is not ours, nowhere.
-pub(super) async fn click(Extract(state): Extract<State>, Client(address): Client, Path(token): Path<String>) -> Response {
+/// GET: a redirect that must not be cached. An expired link still redirects without counting a click; a forged one is 404.
+pub(super) async fn click(
+    Extract(state): Extract<State>,
+    ClientAddress(address): ClientAddress,
+    Path(token): Path<String>,
+) -> Response {
     let clicked = async { service::click(&state.app, address, &token).await.map(|clicked| clicked.target) };
     answer(&state, clicked).await
 }
 
-/// HEAD: the same redirect, and nothing is counted. Who only looks where a link leads is a mail scanner or a chat's preview, not a visitor.
-pub(super) async fn look(Extract(state): Extract<State>, Client(address): Client, Path(token): Path<String>) -> Response {
+/// HEAD: the same redirect without a click: such requests come from mail scanners and link previews, not from visitors.
+pub(super) async fn preview(
+    Extract(state): Extract<State>,
+    ClientAddress(address): ClientAddress,
+    Path(token): Path<String>,
+) -> Response {
     answer(&state, service::target(&state.app, address, &token)).await
 }
 

@@ -1,4 +1,4 @@
-//! What an operator may set of the edge, with its defaults.
+//! The settings of the server, with their defaults.
 
 use super::documents::Documents;
 use super::host::AllowedHosts;
@@ -6,13 +6,13 @@ use super::origin::AllowedOrigins;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The settings of the edge.
+/// The settings of the HTTP server.
 #[derive(Clone)]
 pub struct EdgeConfig {
     /// Whether browsers are shown the playground.
     pub playground: bool,
-    /// Whether a query may come by GET from a page that the browser did not ask this server about. It could read nothing of the
-    /// answer, but it could make the server work in its visitors' names.
+    /// Whether a page of another origin may send a query by GET without a preflight. The page cannot read the answer, but it makes the server
+    /// work in the name of its visitors.
     pub simple_get: bool,
     /// The hosts that this server answers for.
     pub hosts: AllowedHosts,
@@ -60,24 +60,24 @@ pub struct EdgeConfig {
     pub live: LiveConfig,
 }
 
-/// The settings of what lives longer than a request: sockets, and streams of events.
+/// The settings of sockets and event streams.
 #[derive(Clone, Debug)]
 pub struct LiveConfig {
-    /// How long a socket may take to say who asks.
+    /// How long a client may take to send `connection_init` on a socket.
     pub init_timeout: Duration,
-    /// How often a socket's client is asked whether it is there.
+    /// How often a socket sends a ping.
     pub ping_every: Duration,
-    /// How long it may take to answer.
+    /// How long the client may take to answer a ping.
     pub pong_timeout: Duration,
     /// As [`EdgeConfig::stall_timeout`], for sockets and event streams.
     pub write_timeout: Duration,
-    /// How often an event stream says that it is there.
+    /// How often an idle event stream sends a sign of life.
     pub keep_alive: Duration,
-    /// The longest message that a socket takes, in bytes.
+    /// The longest message on a socket, in bytes.
     pub message_bytes: usize,
-    /// How many messages a second a socket takes, its pongs included.
+    /// The rate limit of messages on a socket, in messages a second, pongs included.
     pub messages_a_second: u32,
-    /// How many it takes at once: more than [`Self::operations`], so that a client that comes back can ask for all it had.
+    /// The burst of that rate limit: more than [`Self::operations`], so that a client that reconnects can resume all its operations.
     pub message_burst: u32,
     /// Operations at once on a socket or on a reserved event stream.
     pub operations: usize,

@@ -1,7 +1,7 @@
-//! Documents that clients name instead of sending them: those that they sent once (automatic persisted queries, as Apollo's clients
-//! speak them), or those that a team registered beforehand, and no others (trusted documents).
+//! Documents that clients refer to by an id: automatic persisted queries (a client has sent the document once, by the protocol of Apollo's
+//! clients), or trusted documents (registered before the server starts; nothing else runs).
 
-use super::asked::Asked;
+use super::graphql_request::GraphqlRequest;
 use super::response::Refusal;
 use axum::http::StatusCode;
 use moka::sync::Cache;
@@ -10,16 +10,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What this server keeps of documents that clients sent, in bytes. Any client may send any: the least used go first.
+/// The size of the cache of persisted queries, in bytes. Any client can fill it: the least used documents are evicted first.
 const KEPT_BYTES: u64 = 16 << 20;
-/// How long a document is kept that nobody names.
+/// How long an unused document is kept.
 const KEPT_FOR: Duration = Duration::from_hours(24);
 
-/// The documents that can be named.
+/// The documents that have an id.
 pub enum Documents {
-    /// Whatever was sent once to this server, by its SHA-256; every server has its own, and clients send again what one has not.
+    /// Persisted queries by their SHA-256. Each process has its own; a client sends the document again where a process has not got it.
     Sent(Cache<String, Arc<str>>),
-    /// What is registered, by its id and by its SHA-256. Nothing else runs.
+    /// Trusted documents by their ids and by their SHA-256. Nothing else runs.
     Trusted(HashMap<String, Arc<str>>),
 }
 
@@ -32,10 +32,10 @@ impl Default for Documents {
 
 /// A document to run.
 #[derive(Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct ResolvedDocument {
     /// Its text.
     pub(super) query: String,
-    /// Its hash, when it is to be kept once it has passed the checks.
+    /// Its hash, if it is to be kept once it has passed the checks.
     pub(super) keep_as: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Documents {
     /// Those of a manifest: `{"ID": "DOCUMENT", …}` as Relay and graphql-codegen write it, or Apollo's, which has a list of operations.
     ///
     /// # Errors
-    /// What is wrong with the text, in words for an operator.
+    /// A message for the operator.
     pub fn trusted(manifest: &str) -> Result<Self, String> {
         let pairs = pairs(serde_json::from_str(manifest).map_err(|error| format!("this is no JSON: {error}"))?)?;
         if pairs.is_empty() {
@@ -67,28 +67,28 @@ impl Documents {
         known.into_iter().flatten()
     }
 
-    /// The document that a request means.
-    pub(super) fn find(&self, asked: &mut Asked) -> Result<Found, Refusal> {
-        let (query, id) = (asked.query.take(), asked.id.take());
+    /// Finds the document of a request.
+    pub(super) fn find(&self, graphql_request: &mut GraphqlRequest) -> Result<ResolvedDocument, Refusal> {
+        let (query, id) = (graphql_request.query.take(), graphql_request.id.take());
         match self {
             Self::Trusted(documents) => {
                 let id = id.or_else(|| query.as_deref().map(hash)).unwrap_or_default();
                 let known = documents.get(&id).filter(|known| query.is_none_or(|query| *query == ***known));
-                known.map(|known| Found { query: known.to_string(), keep_as: None }).ok_or_else(not_registered)
+                known.map(|known| ResolvedDocument { query: known.to_string(), keep_as: None }).ok_or_else(not_registered)
             }
             Self::Sent(documents) => match (query, id.map(|id| id.to_ascii_lowercase())) {
-                (Some(query), Some(id)) if hash(&query) == id => Ok(Found { query, keep_as: Some(id) }),
+                (Some(query), Some(id)) if hash(&query) == id => Ok(ResolvedDocument { query, keep_as: Some(id) }),
                 (Some(_), Some(_)) => Err(mismatch()),
-                (Some(query), None) => Ok(Found { query, keep_as: None }),
+                (Some(query), None) => Ok(ResolvedDocument { query, keep_as: None }),
                 (None, id) => {
                     let known = id.and_then(|id| documents.get(&id)).ok_or_else(not_found)?;
-                    Ok(Found { query: known.to_string(), keep_as: None })
+                    Ok(ResolvedDocument { query: known.to_string(), keep_as: None })
                 }
             },
         }
     }
 
-    /// Keeps a document that has passed the checks, for whoever names it next.
+    /// Keeps a document that has passed the checks, for later requests with its id.
     pub(super) fn keep(&self, hash: String, document: &str) {
         if let Self::Sent(documents) = self {
             documents.insert(hash, document.into());
@@ -121,7 +121,7 @@ fn pairs(manifest: serde_json::Value) -> Result<Vec<(String, String)>, String> {
     Ok(operations.into_iter().map(|operation| (operation.id, operation.body)).collect())
 }
 
-/// The words that Apollo's clients wait for before they send the document. They want the status to be 200.
+/// The message on which Apollo's clients send the document. They expect the status 200.
 fn not_found() -> Refusal {
     Refusal::new(StatusCode::OK, "PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
 }

@@ -1,6 +1,6 @@
-//! What is found out about a request while it is answered, for its log line, its counters and its span.
+//! Facts about a request that are collected while it is answered, for its log line, its metrics and its span.
 //!
-//! The places that know it are far apart, so it is gathered in the request's task. Outside of one nothing is noted.
+//! They are kept in the task of the request. Outside of such a task nothing is recorded.
 
 use crate::base::metrics::OperationKind;
 use async_graphql::parser::types::OperationType;
@@ -10,7 +10,7 @@ use std::future::Future;
 
 /// What is known of a request by its end.
 #[derive(Default)]
-pub(super) struct Facts {
+pub(super) struct RequestFacts {
     /// The kind and the name of its operation, once its document was accepted. The name is a client's text.
     pub(super) operation: Option<(OperationKind, Option<String>)>,
     /// Its error's code, or [`crate::base::metrics::OK`]; `None` when it did not ask for an operation.
@@ -18,7 +18,7 @@ pub(super) struct Facts {
 }
 
 tokio::task_local! {
-    static FACTS: RefCell<Facts>;
+    static FACTS: RefCell<RequestFacts>;
 }
 
 /// Runs a request's work, which can note facts.
@@ -64,11 +64,11 @@ pub(super) fn outcome_of(response: &async_graphql::Response) -> Cow<'static, str
 }
 
 /// Everything that was noted.
-pub(super) fn take() -> Facts {
+pub(super) fn take() -> RequestFacts {
     FACTS.try_with(RefCell::take).unwrap_or_default()
 }
 
-fn note(fact: impl FnOnce(&mut Facts)) {
+fn note(fact: impl FnOnce(&mut RequestFacts)) {
     // Outside of a request there is nobody to tell.
     let _ = FACTS.try_with(|facts| fact(&mut facts.borrow_mut()));
 }

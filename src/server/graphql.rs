@@ -1,13 +1,13 @@
 //! `/graphql` over HTTP: POST with JSON, and GET for queries.
 
-use super::address::Client;
-use super::asked::{self, Asked, Parameters};
-use super::live::Running;
+use super::address::ClientAddress;
+use super::graphql_request::{self, GraphqlRequest, Parameters};
+use super::live::RunningOperation;
 use super::logging::RequestId;
 use super::media::{self, Media, StreamFormat};
 use super::operation::{self, Operation, OperationError};
-use super::overload::Taken;
-use super::response::{self, Executed, Refusal};
+use super::overload::WorkPermit;
+use super::response::{self, ExecutedResponse, Refusal};
 use super::sse::reserved::{self, ReservedOperation};
 use super::stream::take_slot;
 use super::{State, auth, facts, multipart, origin, playground, rates, sse, ws};
@@ -25,14 +25,14 @@ use axum::{Extension, extract};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// A client that sends this with `1` is told what its request costs.
+/// A client that sends this header with `1` gets the cost of its request in `extensions.cost`.
 pub(super) const COST: HeaderName = HeaderName::from_static("waxwing-cost");
 
 /// POST: one operation of any kind.
 pub(super) async fn post(
     Extract(state): Extract<State>,
     Extension(id): Extension<RequestId>,
-    Client(address): Client,
+    ClientAddress(address): ClientAddress,
     request: extract::Request,
 ) -> Response {
     let (headers, query) = (request.headers().clone(), request.uri().query().map(str::to_owned));
@@ -40,16 +40,16 @@ pub(super) async fn post(
     let Some(form) = Form::accepted(&headers) else { return not_acceptable() };
     let call = Call { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: false };
     match call.body(request).await {
-        Ok(body) => call.answer(|| asked::from_body(&body)).await,
+        Ok(body) => call.answer(|| graphql_request::from_body(&body)).await,
         Err(refusal) => refusal.answer(form.media),
     }
 }
 
-/// GET: a socket, a query, or the playground for a browser that brings none.
+/// GET: a socket, a query, or the playground for a browser without a query.
 pub(super) async fn get(
     Extract(state): Extract<State>,
     Extension(id): Extension<RequestId>,
-    Client(address): Client,
+    ClientAddress(address): ClientAddress,
     request: extract::Request,
 ) -> Response {
     let (mut parts, _) = request.into_parts();
@@ -72,7 +72,7 @@ pub(super) async fn get(
     }
     let call = Call { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: true };
     let parameters = parameters.map_err(|_| bad_request("The query string cannot be read."));
-    call.answer(|| asked::from_parameters(parameters?.0)).await
+    call.answer(|| graphql_request::from_parameters(parameters?.0)).await
 }
 
 /// The forms of a response that a client accepts.
@@ -95,12 +95,12 @@ impl Form {
     }
 }
 
-/// One request on its way to its answer.
+/// A request that is being answered.
 struct Call<'a> {
     state: &'a State,
     media: Media,
     form: Form,
-    /// The event stream that the answer is to go to.
+    /// The token of the reserved event stream to which the results go.
     token: Option<String>,
     headers: &'a HeaderMap,
     id: &'a RequestId,
@@ -109,7 +109,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Reads the body, as long as it may be and as long as it may take.
+    /// Reads the body within its limits of size and time.
     async fn body(&self, request: extract::Request) -> Result<Bytes, Refusal> {
         if !media::is_json(self.headers) {
             let message = "The body must be JSON: send `content-type: application/json`.";
@@ -118,18 +118,18 @@ impl Call<'_> {
         self.state.bodies.read(self.address, request.into_body()).await
     }
 
-    /// Works the request out, if there is room for it and in the time that there is.
-    async fn answer(&self, asked: impl FnOnce() -> Result<Asked, Refusal>) -> Response {
+    /// Answers the request within the limits of concurrency and time.
+    async fn answer(&self, graphql_request: impl FnOnce() -> Result<GraphqlRequest, Refusal>) -> Response {
         let answered = async {
             self.state.unread.check(self.address)?;
-            let asked = asked()?;
+            let graphql_request = graphql_request()?;
             if self.form.stream.is_some() || self.token.is_some() {
-                return Box::pin(self.stream(asked)).await;
+                return Box::pin(self.stream(graphql_request)).await;
             }
-            let room = self.state.room.work()?;
-            let operation = self.operation(asked)?;
-            let _room = self.room(room, &operation).await?;
-            // In a box, as above: what is large would be moved from layer to layer with whatever holds it.
+            let permit = self.state.concurrency.work()?;
+            let operation = self.operation(graphql_request)?;
+            let _permit = self.permit(permit, &operation).await?;
+            // In a box, as above: the future is large, and would be moved through all layers.
             Box::pin(self.run(operation)).await
         };
         answered.await.unwrap_or_else(|error| self.refuse(error))
@@ -167,21 +167,21 @@ impl Call<'_> {
             }
             OperationError::Answered(refused) => {
                 facts::executed(&refused);
-                Ok(Executed::of(self.id, *refused).errors())
+                Ok(ExecutedResponse::of(self.id, *refused).errors())
             }
             OperationError::Refused(_) => Err(error),
         }
     }
 
-    /// Room for an operation that is no subscription.
-    async fn room(&self, room: Taken, operation: &Operation) -> Result<Taken, Refusal> {
+    /// Acquires the permit for an operation that is no subscription.
+    async fn permit(&self, permit: Option<WorkPermit>, operation: &Operation) -> Result<Option<WorkPermit>, Refusal> {
         let limit = self.state.edge.request_timeout;
-        self.state.room.work_on(room, operation.checked.cost, self.address, limit).await
+        self.state.concurrency.work_on(permit, operation.checked.cost, self.address, limit).await
     }
 
     /// Finds the document and checks it.
-    fn operation(&self, asked: Asked) -> Result<Operation, OperationError> {
-        let operation = Operation::of(self.state, asked)?;
+    fn operation(&self, graphql_request: GraphqlRequest) -> Result<Operation, OperationError> {
+        let operation = Operation::of(self.state, graphql_request)?;
         facts::operation(operation.checked.kind, operation.name.clone());
         if self.is_get && operation.checked.kind == OperationType::Mutation {
             let message = "Only queries can be sent by GET.";
@@ -192,29 +192,29 @@ impl Call<'_> {
 
     /// Answers a subscription with a stream, and any other operation where the client accepts nothing else; or sends the results to the event
     /// stream that was reserved for them.
-    async fn stream(&self, asked: Asked) -> Result<Response, OperationError> {
+    async fn stream(&self, graphql_request: GraphqlRequest) -> Result<Response, OperationError> {
         if let Some(token) = &self.token {
-            let target = ReservedOperation::find(self.state, token, &asked)?;
-            return self.run_reserved(target, asked).await;
+            let target = ReservedOperation::find(self.state, token, &graphql_request)?;
+            return self.run_reserved(target, graphql_request).await;
         }
-        let operation = self.operation(asked)?;
+        let operation = self.operation(graphql_request)?;
         if !self.form.is_only_stream && !operation.subscribes() {
-            let _room = self.room(None, &operation).await?;
+            let _permit = self.permit(None, &operation).await?;
             return self.run(operation).await;
         }
-        let (operation, context, room) = self.admit_stream(operation, |_| Ok(())).await?;
+        let (operation, context, permit) = self.admit_stream(operation, |_| Ok(())).await?;
         let slot = take_slot(self.state, &context)?;
         let is_multipart = self.form.stream == Some(StreamFormat::Multipart);
         let transport = if is_multipart { "multipart" } else { "sse" };
-        let running = Running::admit(room, self.state, self.id, operation, &context, transport).await?;
+        let running = RunningOperation::admit(permit, self.state, self.id, operation, &context, transport).await?;
         let respond = if is_multipart { multipart::respond } else { sse::respond };
         Ok(respond(self.state, running, &context, slot))
     }
 
     /// Sends the results of an operation to the event stream that was reserved for them, and so the errors of one that is not executed: the
     /// client of graphql-sse shows any other status than 202 as an error of the network.
-    async fn run_reserved(&self, target: ReservedOperation, asked: Asked) -> Result<Response, OperationError> {
-        let operation = match self.operation(asked) {
+    async fn run_reserved(&self, target: ReservedOperation, graphql_request: GraphqlRequest) -> Result<Response, OperationError> {
+        let operation = match self.operation(graphql_request) {
             Ok(operation) => operation,
             Err(error) => {
                 let errors = self.streamed_errors(error)?;
@@ -222,8 +222,8 @@ impl Call<'_> {
                 return Ok(target.refuse(self.state, errors)?);
             }
         };
-        let (operation, context, room) = self.admit_stream(operation, |context| target.check_owner(context)).await?;
-        let running = Running::admit(room, self.state, self.id, operation, &context, "sse").await?;
+        let (operation, context, permit) = self.admit_stream(operation, |context| target.check_owner(context)).await?;
+        let running = RunningOperation::admit(permit, self.state, self.id, operation, &context, "sse").await?;
         Ok(target.begin(self.state, running)?)
     }
 
@@ -232,7 +232,7 @@ impl Call<'_> {
         &self,
         mut operation: Operation,
         check: impl FnOnce(&crate::base::request::Request) -> Result<(), Refusal>,
-    ) -> Result<(Operation, crate::base::request::Request, Taken), Refusal> {
+    ) -> Result<(Operation, crate::base::request::Request, Option<WorkPermit>), Refusal> {
         // A page can open a stream by GET without a preflight; for a POST there is one.
         if self.is_get && !origin::is_allowed(self.headers, &self.state.edge.cors_origins) {
             return Err(origin::origin_refused());
@@ -243,11 +243,11 @@ impl Call<'_> {
         let context = self.who().await?;
         check(&context)?;
         operation.take_filter_entries(self.state, rates::payer(&context)).await?;
-        let room = Running::room(self.state, &operation, self.address).await?;
-        Ok((operation, context, room))
+        let permit = RunningOperation::permit(self.state, &operation, self.address).await?;
+        Ok((operation, context, permit))
     }
 
-    /// Finds out who asks, and executes. A query may be executed for whom it seems to be, which is found out behind it.
+    /// Finds the viewer, and executes the operation. A query may be executed for an unverified viewer, who is verified afterwards.
     async fn run(&self, operation: Operation) -> Result<Response, OperationError> {
         match operation.checked.kind {
             OperationType::Subscription if operation.subscribes() => Err(operation::needs_a_stream().into()),
@@ -269,7 +269,7 @@ impl Call<'_> {
         let answer = async |charge: Arc<OperationCharge>| {
             let executed = operation::execute(self.state, operation, context, &charge).await;
             let mut response = executed.map_err(|error| Refusal::from(&error))?;
-            // To be asked who it is would have been the first that failed, and then nothing would have run.
+            // Verifying the viewer first would have failed in the same way, and then nothing would have run.
             let down = Error::StorageUnavailable;
             if is_supposed && facts::outcome_of(&response) == down.code() && response::is_nothing(&response.data) {
                 return Err(Refusal::from(&down));
@@ -280,7 +280,7 @@ impl Call<'_> {
         rates::charged(self.state, self.media, payer, checked.cost, answer).await
     }
 
-    /// The context of the request: who asks, and from where.
+    /// The context of the request: its viewer and its address.
     async fn who(&self) -> Result<crate::base::request::Request, Refusal> {
         self.in_time(auth::context(&self.state.app, self.headers, self.address)).await
     }

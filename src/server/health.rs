@@ -1,4 +1,4 @@
-//! Whether the process lives (`/healthz`), and whether it can serve (`/readyz`).
+//! The liveness (`/healthz`) and the readiness (`/readyz`) of the process.
 
 use super::State;
 use crate::app::App;
@@ -6,22 +6,22 @@ use crate::base::error::Error;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
 
-/// Where the process says that it lives.
+/// The path of the liveness probe.
 pub(super) const ALIVE: &str = "/healthz";
-/// Where it says whether it can serve.
+/// The path of the readiness probe.
 pub(super) const READY: &str = "/readyz";
 
-/// 200 as long as the process answers: restarting it would mend nothing that Redis lacks.
+/// 200 as long as the process answers: a restart would not repair a problem of Redis.
 pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// 200 when Redis answers and takes changes, else 503: send requests elsewhere meanwhile.
+/// 200 when Redis answers and accepts writes, else 503: the proxy should use other processes until then.
 pub(super) async fn ready(Extract(state): Extract<State>) -> (StatusCode, &'static str) {
     readiness(&state.app).await
 }
 
-/// The same, of a process that serves nothing else.
+/// As [`ready`], for the listener of the metrics.
 pub(super) async fn readiness(app: &App) -> (StatusCode, &'static str) {
     match app.db().probe().await {
         Ok(()) => (StatusCode::OK, "ok\n"),

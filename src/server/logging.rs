@@ -1,6 +1,6 @@
-//! One line a request, under an id that the client gets too and can quote, and its counters.
+//! The log line and the metrics of each request, under an id that the client gets, too.
 
-use super::facts::{self, Facts};
+use super::facts::{self, RequestFacts};
 use super::head;
 use super::media::Media;
 use super::origin;
@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use tracing::Instrument;
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The target of the span that holds a request's id. What is logged keeps it whatever else it leaves out.
+/// The target of the span with a request's id. Log lines contain this span at every level.
 pub const SPAN: &str = "waxwing::request";
-/// The longest text of a client's that a line holds, in characters.
+/// The longest text of a client in a log line, in characters.
 const SHOWN: usize = 64;
 
 /// The id of a request.
@@ -26,21 +26,21 @@ const SHOWN: usize = 64;
 pub(super) struct RequestId(pub(super) String);
 
 impl RequestId {
-    /// One that no request had before.
+    /// A random id.
     pub(super) fn random() -> Self {
         Self(format!("{:016x}", rand::random::<u64>()))
     }
 }
 
-/// Gives a request its id (the proxy's, if it is a plain one), and logs and counts how it went. No header, no body, no query string.
-/// Stands outside of everything that can answer.
+/// Assigns an id to a request (the proxy's, if that is plain), and logs and counts its outcome: no header, no body, no query string. The
+/// outermost layer.
 pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, next: Next) -> Response {
     let id = given(request.headers().get(REQUEST_ID)).unwrap_or_else(|| RequestId::random().0);
     request.extensions_mut().insert(RequestId(id.clone()));
     // The level of errors, so that a filter that lets only those through leaves them their id.
     let span = tracing::error_span!(target: SPAN, "request", request_id = id);
     let watched = async {
-        let watch = Watch::begin(&state, &request, &id);
+        let watch = RequestWatch::begin(&state, &request, &id);
         let response = match head::check(&request).and_then(|()| state.edge.hosts.check(&request)) {
             Ok(()) => {
                 if let Some(origin) = origin::refused(request.headers(), &state.edge.cors_origins) {
@@ -64,7 +64,7 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
 }
 
 /// A request that is being answered.
-struct Watch {
+struct RequestWatch {
     app: App,
     id: String,
     method: String,
@@ -75,7 +75,7 @@ struct Watch {
     _in_flight: GaugeGuard,
 }
 
-impl Watch {
+impl RequestWatch {
     fn begin(state: &State, request: &Request, id: &str) -> Self {
         Self {
             app: state.app.clone(),
@@ -93,7 +93,7 @@ impl Watch {
         self.status = Some(response.status().as_u16());
     }
 
-    fn count(&self, facts: &Facts, took: Duration) {
+    fn count(&self, facts: &RequestFacts, took: Duration) {
         let (kind, name) =
             facts.operation.as_ref().map_or((OperationKind::Unknown, None), |(kind, name)| (*kind, name.as_deref()));
         if let Some(outcome) = &facts.outcome {
@@ -105,8 +105,8 @@ impl Watch {
     }
 }
 
-/// Also where the client goes away and the work is given up.
-impl Drop for Watch {
+/// Also when the client disconnects, and the request is dropped.
+impl Drop for RequestWatch {
     fn drop(&mut self) {
         let (took, mut facts) = (self.began.elapsed(), facts::take());
         if self.status.is_none() {
@@ -125,7 +125,7 @@ impl Drop for Watch {
     }
 }
 
-/// A client's text as a line may hold it: cut, and with nothing in it that ends a line, moves a terminal's cursor or turns its writing.
+/// A client's text for the log: cut to 64 characters, without line breaks, terminal escapes and bidirectional controls.
 pub(super) fn printable(text: &str) -> String {
     let plain = |character: char| character.is_ascii_graphic() || character.is_alphanumeric();
     let shown = text.chars().map(|character| if plain(character) { character } else { char::REPLACEMENT_CHARACTER });

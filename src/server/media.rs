@@ -1,18 +1,18 @@
-//! Media types: what a body is, and what an answer may be.
+//! Media types of requests and answers.
 
 use axum::http::{HeaderMap, header};
 
 /// The two media types of GraphQL answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Media {
-    /// `application/graphql-response+json`: its statuses tell what happened.
+    /// `application/graphql-response+json`: the status tells the outcome.
     GraphqlResponse,
     /// `application/json`: a well-formed request is answered 200, as older clients expect.
     Json,
 }
 
 impl Media {
-    /// What the client likes best of the two: JSON when it does not say or takes anything, `None` when it takes neither.
+    /// The one of both that the client prefers: JSON without a preference, `None` where it accepts neither.
     pub(super) fn accepted(headers: &HeaderMap) -> Option<Self> {
         if !headers.contains_key(header::ACCEPT) {
             return Some(Self::Json);
@@ -20,7 +20,7 @@ impl Media {
         let (modern, json) = (quality(headers, Self::GraphqlResponse.name()), quality(headers, Self::Json.name()));
         match (modern, json) {
             (Quality { weight: 0, .. }, Quality { weight: 0, .. }) => None,
-            // Who names both alike knows the modern one; who takes anything may know neither.
+            // A client that names both with equal weight knows the modern one; one that accepts anything may know neither.
             (modern, json) if modern > json || modern == json && modern.is_named() => Some(Self::GraphqlResponse),
             _ => Some(Self::Json),
         }
@@ -79,7 +79,7 @@ fn multipart_weight(headers: &HeaderMap) -> u16 {
     weights.max().unwrap_or(0)
 }
 
-/// Whether a browser asks for a page to show.
+/// Whether a browser requests a page.
 pub(super) fn wants_page(headers: &HeaderMap) -> bool {
     let page = quality(headers, "text/html");
     page.weight > 0 && page.is_named()

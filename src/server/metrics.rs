@@ -17,7 +17,7 @@ const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// On the main listener.
-pub(super) async fn here(Extract(state): Extract<State>, headers: HeaderMap) -> Response {
+pub(super) async fn on_main_listener(Extract(state): Extract<State>, headers: HeaderMap) -> Response {
     exposition(&state.app, &headers)
 }
 

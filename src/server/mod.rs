@@ -1,7 +1,7 @@
 //! The HTTP edge, the only place that knows axum.
 
 mod address;
-mod asked;
+mod graphql_request;
 mod auth;
 mod bodies;
 mod click;

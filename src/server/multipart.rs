@@ -7,7 +7,7 @@
 //! successor. It also has no `payload`.)
 
 use super::State;
-use super::live::{Place, Running, What};
+use super::live::{OutgoingMessage, RunningOperation, Slot};
 use super::response::Refusal;
 use super::stream::{self, ResponseStream, Source};
 use crate::base::request::Request;
@@ -31,7 +31,7 @@ macro_rules! part {
 const END: &str = "--\r\n";
 
 /// The parts of one operation.
-struct Parts(Box<Running>);
+struct Parts(Box<RunningOperation>);
 
 impl Source for Parts {
     const MEDIA: &'static str = "multipart/mixed;boundary=\"graphql\";subscriptionSpec=\"1.0\"";
@@ -40,10 +40,10 @@ impl Source for Parts {
     const KEEP_ALIVE: &'static str = part!("{}");
 
     async fn next(&mut self) -> (String, bool) {
-        match self.0.say().await {
-            What::Next(json, _) => (format!(part!("{{\"payload\":{}}}"), json), false),
-            What::Error(errors) => (refused(&errors), true),
-            What::Complete => (END.into(), true),
+        match self.0.next_message().await {
+            OutgoingMessage::Next(json, _) => (format!(part!("{{\"payload\":{}}}"), json), false),
+            OutgoingMessage::Error(errors) => (refused(&errors), true),
+            OutgoingMessage::Complete => (END.into(), true),
         }
     }
 
@@ -70,7 +70,7 @@ fn refused(errors: &str) -> String {
 }
 
 /// Streams the results of an operation.
-pub(super) fn respond(state: &State, running: Running, context: &Request, slot: Place) -> Response {
+pub(super) fn respond(state: &State, running: RunningOperation, context: &Request, slot: Slot) -> Response {
     let reader = state.unread.reader(context.address);
     ResponseStream::new(state, context.viewer.as_ref(), Parts(Box::new(running)), slot, reader).into_response()
 }

@@ -1,9 +1,9 @@
-//! An operation on its way from what was asked to its responses, over whatever it came.
+//! An operation from its request to its responses, over every transport.
 
-use super::asked::Asked;
-use super::documents::Found;
+use super::documents::ResolvedDocument;
+use super::graphql_request::GraphqlRequest;
 use super::live::FilterEntries;
-use super::overload::Taken;
+use super::overload::WorkPermit;
 use super::response::Refusal;
 use super::{State, facts};
 use crate::base::deadline::within;
@@ -24,22 +24,22 @@ use std::sync::Arc;
 /// An operation whose document has passed the checks.
 pub(super) struct Operation {
     request: Request,
-    /// What it would do.
+    /// Its kind and its cost.
     pub(super) checked: Checked,
     /// Its name, a client's text.
     pub(super) name: Option<String>,
     keep_as: Option<String>,
     /// Its answer, where the document or the variables are not valid: then nothing runs.
     refusal: Option<Box<Response>>,
-    /// What its filter holds, if it is a subscription that has one.
+    /// The entries of its filter, if it is a subscription with one.
     pub(super) filter_entries: Option<FilterEntries>,
 }
 
-/// Why nothing runs.
+/// Why an operation is not executed.
 pub(super) enum OperationError {
-    /// There is no document.
+    /// The request as a whole is refused.
     Refused(Refusal),
-    /// The document has not passed.
+    /// The document is refused.
     Answered(Box<Response>),
 }
 
@@ -50,7 +50,7 @@ impl From<Refusal> for OperationError {
 }
 
 impl OperationError {
-    /// The code that says why.
+    /// The code of the error.
     pub(super) fn outcome(&self) -> Cow<'static, str> {
         match self {
             Self::Refused(refusal) => refusal.code.into(),
@@ -60,10 +60,10 @@ impl OperationError {
 }
 
 impl Operation {
-    /// Finds the document and checks it. Asks Redis nothing.
-    pub(super) fn of(state: &State, mut asked: Asked) -> Result<Self, OperationError> {
-        let Found { query, keep_as } = state.edge.documents.find(&mut asked)?;
-        let mut request = request_of(query, asked);
+    /// Finds the document and checks it. No round trip.
+    pub(super) fn of(state: &State, mut graphql_request: GraphqlRequest) -> Result<Self, OperationError> {
+        let ResolvedDocument { query, keep_as } = state.edge.documents.find(&mut graphql_request)?;
+        let mut request = request_of(query, graphql_request);
         let key = ValidationCache::key(&request);
         let (checked, refusal) = match key.as_deref().and_then(|key| state.valid.ready(key, &mut request)) {
             Some(checked) => (checked, None),
@@ -77,7 +77,7 @@ impl Operation {
         Ok(Self { request, checked, name, keep_as: keep_as.filter(|_| refusal.is_none()), refusal, filter_entries: None })
     }
 
-    /// Whether it is a subscription that will run.
+    /// Whether it is a subscription that is valid.
     pub(super) fn subscribes(&self) -> bool {
         self.checked.kind == OperationType::Subscription && self.refusal.is_none()
     }
@@ -90,12 +90,12 @@ impl Operation {
         Ok(())
     }
 
-    /// Makes a subscription go on after the event with this cursor.
+    /// Makes a subscription resume after the event with this cursor.
     pub(super) fn resume(&mut self, cursor: &str) {
         schema::resume(&mut self.request, cursor);
     }
 
-    /// Keeps the document for whoever names it next.
+    /// Keeps the document for later requests with its id.
     fn keep(&mut self, state: &State) {
         if let Some(hash) = self.keep_as.take() {
             state.edge.documents.keep(hash, &self.request.query);
@@ -110,7 +110,7 @@ pub(super) fn responses(
     mut operation: Operation,
     context: request::Request,
     charge: Arc<OperationCharge>,
-    starting: Taken,
+    starting: Option<WorkPermit>,
 ) -> BoxStream<'static, Arc<Rendered>> {
     operation.keep(state);
     if operation.subscribes() {
@@ -139,7 +139,7 @@ pub(super) async fn execute(
     let size = context.answer_size().clone();
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
     let meter = charge.meter();
-    // To make the answer is work, too.
+    // Serializing the answer is work, too.
     let count = || {
         meter.add(Work { bytes: size.bytes() as u64, ..Work::default() });
         if size.is_exceeded() {
@@ -160,7 +160,7 @@ pub(super) async fn execute(
     executed
 }
 
-/// The refusal of a subscription that came as if it had one answer.
+/// The refusal of a subscription whose client accepts no stream.
 pub(super) fn needs_a_stream() -> Refusal {
     let message = "A subscription needs a stream: accept `text/event-stream` or `multipart/mixed;subscriptionSpec=1.0`, or open a WebSocket \
          with the sub-protocol `graphql-transport-ws`.";
@@ -177,12 +177,12 @@ fn check(state: &State, key: Option<String>, request: &mut Request) -> Result<Ch
     Ok(checked)
 }
 
-fn request_of(query: String, asked: Asked) -> Request {
+fn request_of(query: String, graphql_request: GraphqlRequest) -> Request {
     let mut request = Request::new(query);
-    if let Some(operation) = asked.operation_name {
+    if let Some(operation) = graphql_request.operation_name {
         request = request.operation_name(operation);
     }
-    match asked.variables {
+    match graphql_request.variables {
         Some(variables) => request.variables(variables),
         None => request,
     }

@@ -1,7 +1,6 @@
-//! How much is worked on at once. Whatever comes beyond is refused at once, before it costs anything: a queue would only make
-//! everybody wait for answers that nobody waits for any more. Subscriptions do wait for their turn to start: clients come back all at once
-//! after a restart and stay for hours, so a late start is of use and a refused one comes again. Long operations wait for those of the same
-//! address: one client keeps neither all cores busy nor all permits.
+//! Limits of concurrent work. A request beyond the limit is refused at once, before it costs anything: in a queue it would only wait until
+//! its client has given up. Subscriptions do wait for a permit to start: after a restart all clients come back at once and stay for hours.
+//! Long operations of one address run one after the other, so that one client occupies neither all cores nor all permits.
 
 use super::config::EdgeConfig;
 use super::queues::{QueuePermit, Queues};
@@ -17,11 +16,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// An operation of more than this cost is long: some ten first screens.
 const LONG: usize = 5_000;
 
-/// The room that there is.
+/// The limits of concurrent work. Cheap to clone; clones share the permits.
 #[derive(Clone)]
 pub(super) struct ConcurrencyLimit {
     requests: Arc<Semaphore>,
-    /// Subscriptions that start.
+    /// Permits of subscriptions that start.
     starts: Arc<Semaphore>,
     long_operations: Queues,
 }
@@ -32,46 +31,43 @@ pub(super) struct WorkPermit {
     _queue: Option<QueuePermit>,
 }
 
-/// A permit, where one was acquired.
-pub(super) type Taken = Option<WorkPermit>;
-
 impl ConcurrencyLimit {
     pub(super) fn new(config: &EdgeConfig) -> Self {
         let [requests, starts] = [(); 2].map(|()| Arc::new(Semaphore::new(config.max_requests)));
         Self { requests, starts, long_operations: Queues::default() }
     }
 
-    /// Room to work on one more request.
-    pub(super) fn work(&self) -> Result<Taken, Refusal> {
+    /// Acquires a permit for one more request.
+    pub(super) fn work(&self) -> Result<Option<WorkPermit>, Refusal> {
         self.acquire(None)
     }
 
-    /// Room for an operation once its cost is known. A long one waits in the queue of its address, and holds no permit meanwhile; refused after `limit`,
+    /// Acquires a permit for an operation whose cost is known. A long one waits in the queue of its address, and holds no permit meanwhile; refused after `limit`,
     /// and at once when the queue is full.
     pub(super) async fn work_on(
         &self,
-        room: Taken,
+        permit: Option<WorkPermit>,
         cost: usize,
         address: Option<IpAddr>,
         limit: Duration,
-    ) -> Result<Taken, Refusal> {
+    ) -> Result<Option<WorkPermit>, Refusal> {
         let Some(address) = address.filter(|_| cost > LONG) else {
-            return if room.is_some() { Ok(room) } else { self.work() };
+            return if permit.is_some() { Ok(permit) } else { self.work() };
         };
-        drop(room);
+        drop(permit);
         let queued = self.long_operations.enqueue(address).ok_or_else(queue_is_full)?;
         let queue = within(limit, queued).await.map_err(|_| Refusal::from(&Error::Overloaded))?;
         self.acquire(Some(queue))
     }
 
-    fn acquire(&self, queue: Option<QueuePermit>) -> Result<Taken, Refusal> {
+    fn acquire(&self, queue: Option<QueuePermit>) -> Result<Option<WorkPermit>, Refusal> {
         let permit = self.requests.clone().try_acquire_owned();
         Ok(Some(WorkPermit { _permit: permit.map_err(|_| Refusal::from(&Error::Overloaded))?, _queue: queue }))
     }
 
-    /// Room to start one more subscription, in the order of arrival; refused after `limit`. Those that wait are bounded by what a socket and
-    /// an address may have.
-    pub(super) async fn start(&self, limit: Duration) -> Result<Taken, Refusal> {
+    /// Acquires a permit to start one more subscription, in the order of arrival; fails with `OVERLOADED` after `limit`. The limits of sockets
+    /// and of operations on a socket bound how many wait.
+    pub(super) async fn start(&self, limit: Duration) -> Result<Option<WorkPermit>, Refusal> {
         match within(limit, self.starts.clone().acquire_owned()).await {
             Ok(Ok(permit)) => Ok(Some(WorkPermit { _permit: permit, _queue: None })),
             _ => Err(Refusal::from(&Error::Overloaded)),

@@ -23,9 +23,9 @@ pub(super) struct Refusal {
     pub(super) status: StatusCode,
     pub(super) code: &'static str,
     pub(super) message: String,
-    /// The limit that is used up.
+    /// The name of the limit that is reached.
     limit: Option<&'static str>,
-    /// After how many seconds it may go better.
+    /// The seconds after which the client may retry.
     retry_after: Option<u64>,
     /// The challenge in `WWW-Authenticate` of a 401 (RFC 6750, section 3).
     challenge: &'static str,
@@ -36,22 +36,22 @@ impl Refusal {
         Self { status, code, message: message.to_owned(), limit: None, retry_after: None, challenge: "Bearer" }
     }
 
-    /// The same, for a limit that is reached.
+    /// Adds the name of the limit that is reached.
     pub(super) fn over(self, limit: &'static str) -> Self {
         Self { limit: Some(limit), ..self }
     }
 
-    /// The same, with the seconds after which it may go better.
+    /// Adds the seconds after which the client may retry.
     pub(super) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
 
-    /// Whether what came is no request at all.
+    /// Whether the request is malformed.
     pub(super) fn is_bad_request(&self) -> bool {
         self.code == "BAD_REQUEST"
     }
 
-    /// The list of its one error, as an answer holds it.
+    /// The list of its one error, as it stands in an answer.
     pub(super) fn errors(&self) -> serde_json::Value {
         let mut extensions = json!({ "code": self.code });
         if let Some(limit) = self.limit {
@@ -78,7 +78,7 @@ impl Refusal {
             StatusCode::UNAUTHORIZED => headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(self.challenge)),
             _ => None,
         };
-        // A storage that is down may be back any moment.
+        // The storage may be back soon.
         let passes = self.status == StatusCode::SERVICE_UNAVAILABLE;
         if let Some(seconds) = self.retry_after.or(passes.then_some(1)) {
             headers.insert(header::RETRY_AFTER, seconds.into());
@@ -87,7 +87,7 @@ impl Refusal {
     }
 }
 
-/// An error of ours that concerns the request as a whole.
+/// An error that concerns the request as a whole.
 impl From<&Error> for Refusal {
     fn from(error: &Error) -> Self {
         let status = match error {
@@ -106,17 +106,17 @@ impl From<&Error> for Refusal {
     }
 }
 
-/// What an operation came to, on its way to the wire.
-pub(super) struct Executed {
+/// The response of an operation, before it is serialized.
+pub(super) struct ExecutedResponse {
     response: async_graphql::Response,
     /// Whether nothing was executed: such an answer has no `data`.
     pub(super) request_error: bool,
-    /// Whether a mistake of ours is told.
+    /// Whether it has an internal error.
     ours: bool,
 }
 
-impl Executed {
-    /// Of a response; mistakes of ours get the id under which the log tells more.
+impl ExecutedResponse {
+    /// Adds the request's id to internal errors: the log has more under that id.
     pub(super) fn of(id: &RequestId, mut response: async_graphql::Response) -> Self {
         let is_early = response.errors.iter().all(|error| error.path.is_empty());
         let request_error = !response.errors.is_empty() && response.data == Value::Null && is_early;
@@ -134,12 +134,12 @@ impl Executed {
         serde_json::to_string(&self.response.errors).unwrap_or_else(|_| no_json().errors().to_string())
     }
 
-    /// The answer over HTTP. A request error's status is 400 where the media type lets it tell.
+    /// The answer over HTTP. A request error has the status 400 where the media type allows it.
     pub(super) fn answer(&self, media: Media) -> Response {
         self.answer_with(media, self.json())
     }
 
-    /// The same, which counts as unread at `address` until it is read. What a mutation came to is told in any case.
+    /// The answer, which counts as unread at `address` until it is read. The result of a mutation is sent in any case.
     ///
     /// # Errors
     /// `UNREAD_ANSWERS`.
@@ -178,7 +178,7 @@ impl Executed {
     }
 }
 
-/// No value of the library's is none.
+/// The error for a response that cannot be serialized, which does not happen.
 fn no_json() -> Refusal {
     Refusal::from(&Error::corrupt("an answer that is no JSON"))
 }
@@ -186,7 +186,7 @@ fn no_json() -> Refusal {
 /// The answer of an operation.
 pub(super) fn executed(media: Media, id: &RequestId, response: async_graphql::Response) -> Response {
     facts::executed(&response);
-    Executed::of(id, response).answer(media)
+    ExecutedResponse::of(id, response).answer(media)
 }
 
 /// The answer of an operation that was executed, counted as unread until it is read.
@@ -202,10 +202,10 @@ pub(super) fn counted(
     response: async_graphql::Response,
 ) -> Result<Response, Refusal> {
     facts::executed(&response);
-    Executed::of(id, response).counted(media, &state.unread, address, kind)
+    ExecutedResponse::of(id, response).counted(media, &state.unread, address, kind)
 }
 
-/// Whether no field of an answer has come to anything.
+/// Whether all fields of an answer are null.
 pub(super) fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -214,7 +214,7 @@ pub(super) fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// A field that was over a limit tells when to come again; the whole answer tells the latest of these times.
+/// The longest `retryAfter` of the errors of an answer, in seconds.
 fn retry_after(response: &async_graphql::Response) -> Option<u64> {
     let told = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("retryAfter")? {
         Value::Number(seconds) => seconds.as_u64(),
@@ -223,7 +223,7 @@ fn retry_after(response: &async_graphql::Response) -> Option<u64> {
     response.errors.iter().filter_map(told).max()
 }
 
-/// Gives every mistake of ours the request's id, under which the log tells more. Whether there is one.
+/// Adds the request's id to all internal errors. Returns whether there is one.
 fn quote(response: &mut async_graphql::Response, id: &RequestId) -> bool {
     let ours = |extensions: &&mut ErrorExtensionValues| extensions.get("code") == Some(&"INTERNAL_SERVER_ERROR".into());
     let mut found = false;
@@ -251,7 +251,7 @@ fn with_status(media: Media, status: StatusCode, body: impl Into<Body>) -> Respo
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
-    // Answers depend on who asks, and on what they accept.
+    // Answers depend on the viewer, and on the accepted media types.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::VARY, HeaderValue::from_static("accept"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

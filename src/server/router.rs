@@ -1,8 +1,8 @@
-//! Which path goes where, and what every request passes on its way.
+//! The routes, and the layers that every request passes.
 
 use super::bodies::Bodies;
 use super::config::EdgeConfig;
-use super::live::Live;
+use super::live::LiveConnections;
 use super::origin::{AllowedOrigins, RefusedOrigins};
 use super::overload::ConcurrencyLimit;
 use super::sse::{self, Reservations, reserved};
@@ -24,48 +24,48 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// Answers up to this many bytes are not worth compressing: they fit two packets.
+/// Answers up to this many bytes are not compressed: they fit two packets.
 const COMPRESS_ABOVE: u64 = 2 << 10;
 
-/// What the edge needs.
+/// The state of the server, shared by all handlers.
 #[derive(Clone)]
 pub struct State {
     /// The application.
     pub app: App,
     /// The schema.
     pub schema: Schema,
-    /// The queries that it has found valid.
+    /// The cache of valid documents.
     pub valid: ValidationCache,
-    /// The settings of the edge.
+    /// The settings of the server.
     pub edge: Arc<EdgeConfig>,
-    /// A login that the playground offers, when this is a demo.
+    /// The login that the playground offers on a demo.
     pub demo: Option<DemoLogin>,
-    /// What this process has in hand of its clients' allowances.
+    /// The tokens that this process has leased from the rate limits of its clients.
     pub leases: Leases,
-    /// Whether `/metrics` is served on a listener of its own, and so not here.
+    /// Whether `/metrics` has a listener of its own.
     pub metrics_apart: bool,
-    /// Where the spans of requests go, if anywhere.
+    /// The exporter of spans, if traces are enabled.
     pub traces: Option<Traces>,
-    pub(super) room: ConcurrencyLimit,
+    pub(super) concurrency: ConcurrencyLimit,
     pub(super) bodies: Bodies,
-    pub(super) live: Live,
+    pub(super) live: LiveConnections,
     pub(super) unread: UnreadAnswers,
     pub(super) reservations: Reservations,
     pub(super) refused_origins: RefusedOrigins,
 }
 
 impl State {
-    /// The edge over `app`, without a demo.
+    /// The state for `app`, without a demo.
     pub fn new(app: App, edge: EdgeConfig) -> Self {
         let schema = crate::schema::build();
         let bodies = Bodies::new(&edge, app.metrics().edge());
-        let (room, unread, edge) = (ConcurrencyLimit::new(&edge), UnreadAnswers::new(app.clone(), &edge), Arc::new(edge));
-        let (leases, live, reservations) = (Leases::default(), Live::default(), Reservations::default());
+        let (concurrency, unread, edge) = (ConcurrencyLimit::new(&edge), UnreadAnswers::new(app.clone(), &edge), Arc::new(edge));
+        let (leases, live, reservations) = (Leases::default(), LiveConnections::default(), Reservations::default());
         Self {
             app,
             schema,
             valid: ValidationCache::default(),
-            room,
+            concurrency,
             bodies,
             unread,
             live,
@@ -84,11 +84,11 @@ impl State {
 pub fn router(state: State) -> Router {
     let mut router = Router::new()
         .route("/graphql", get(graphql::get).post(graphql::post).put(reserved::reserve).delete(reserved::complete))
-        .route("/click/{token}", get(click::click).head(click::look))
+        .route("/click/{token}", get(click::click).head(click::preview))
         .route(health::ALIVE, get(health::alive))
         .route(health::READY, get(health::ready));
     if !state.metrics_apart {
-        router = router.route(metrics::PATH, get(metrics::here));
+        router = router.route(metrics::PATH, get(metrics::on_main_listener));
     }
     if state.edge.playground {
         router = router
@@ -105,7 +105,7 @@ pub fn router(state: State) -> Router {
     router.layer(compression()).layer(from_fn_with_state(state.clone(), logging::trace)).with_state(state)
 }
 
-/// A panic outside of any resolver. What it said was printed by the panic itself, and is no client's affair.
+/// The answer after a panic outside of resolvers. The panic hook has printed the message, which is not sent to clients.
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a request's handler panicked");
     (StatusCode::INTERNAL_SERVER_ERROR, "Internal server error.\n").into_response()
@@ -127,12 +127,13 @@ fn cors(allowed: &AllowedOrigins) -> CorsLayer {
     let origins = if allowed.allow_any() { AllowOrigin::any() } else { by_name() };
     let told = ["ratelimit", "ratelimit-policy"].map(HeaderName::from_static);
     let preflight = HeaderName::from_static("graphql-require-preflight");
-    let asked = vec![header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST, preflight];
+    let graphql_request =
+        vec![header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST, preflight];
     let streamed = vec![sse::LAST_EVENT_ID, reserved::TOKEN];
     CorsLayer::new()
         .allow_origin(origins)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
-        .allow_headers([asked, streamed].concat())
+        .allow_headers([graphql_request, streamed].concat())
         .expose_headers([vec![header::RETRY_AFTER, logging::REQUEST_ID], told.into()].concat())
         .max_age(Duration::from_hours(2))
 }

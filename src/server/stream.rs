@@ -1,9 +1,9 @@
 //! Responses that go on: the results of operations as they come, in the format of a protocol, and a sign of life where none come. Such a
 //! response ends with its operation, with the session under which it began, and with the server.
 
-use super::live::{Kind, Open, Place};
+use super::live::{OpenGuard, Slot, SlotKind};
 use super::response::Refusal;
-use super::unread::Reader;
+use super::unread::AnswerReader;
 use super::{State, rates};
 use crate::base::error::Error;
 use crate::base::metrics::GaugeGuard;
@@ -55,9 +55,9 @@ pub(super) trait Source: Send + 'static {
 ///
 /// # Errors
 /// `LIMIT_REACHED`.
-pub(super) fn take_slot(state: &State, context: &Request) -> Result<Place, Refusal> {
+pub(super) fn take_slot(state: &State, context: &Request) -> Result<Slot, Refusal> {
     let max = state.edge.live.event_streams;
-    state.live.places.take(Kind::Events, rates::payer(context), max).ok_or_else(|| {
+    state.live.slots.take(SlotKind::Events, rates::payer(context), max).ok_or_else(|| {
         let message = "Too many event streams are open for this account or address: close one first.";
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("eventStreams")
     })
@@ -88,16 +88,16 @@ pub(super) struct ResponseStream<S> {
     session_ended: BoxFuture<'static, ()>,
     farewell: BoxFuture<'static, u64>,
     progress: Progress,
-    reader: Arc<Reader>,
+    reader: Arc<AnswerReader>,
     _log: EndLog,
-    _slot: Option<Place>,
+    _slot: Option<Slot>,
     _metric: GaugeGuard,
-    _open: Open,
+    _open: OpenGuard,
 }
 
 enum Progress {
     Begun,
-    Running,
+    RunningOperation,
     Ended,
 }
 
@@ -107,8 +107,8 @@ impl<S: Source> ResponseStream<S> {
         state: &State,
         viewer: Option<&Viewer>,
         source: S,
-        slot: impl Into<Option<Place>>,
-        reader: Arc<Reader>,
+        slot: impl Into<Option<Slot>>,
+        reader: Arc<AnswerReader>,
     ) -> Self {
         let every = state.edge.live.keep_alive;
         let mut keep_alive = interval_at(Instant::now() + every, every);
@@ -169,10 +169,10 @@ impl<S: Source> ResponseStream<S> {
     async fn next_text(&mut self) -> Option<String> {
         match self.progress {
             Progress::Begun => {
-                self.progress = Progress::Running;
+                self.progress = Progress::RunningOperation;
                 return Some(S::START.into());
             }
-            Progress::Running => {}
+            Progress::RunningOperation => {}
             Progress::Ended => return None,
         }
         let disconnected = self.reader.disconnected().clone();

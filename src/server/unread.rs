@@ -1,9 +1,8 @@
-//! Answers that wait for their readers, counted in bytes: those of each address, and all of them.
+//! Limits of unread answers, in bytes: for each address, and in all.
 //!
-//! An answer is held from when it exists until its last byte has left the process, over HTTP, sockets and event streams alike. An address
-//! with as many bytes as it may have is refused further answers. Where all addresses together have more than they may, the one with the
-//! most is disconnected: it gives way, not whoever asks next. Short answers over HTTP are not counted: a connection has one at most, and
-//! connections are bounded.
+//! An answer counts from its creation until its last byte has left the process, over HTTP, sockets and event streams alike. An address that
+//! has reached its limit gets no further answers. Where the limit of all is exceeded, the address with the most unread bytes is disconnected,
+//! so that no other client is refused. Short answers over HTTP are not counted: a connection has one at most, and connections are bounded.
 
 use super::config::EdgeConfig;
 use super::response::Refusal;
@@ -21,22 +20,22 @@ use tokio_util::sync::CancellationToken;
 /// Answers over HTTP that are shorter are not counted, in bytes.
 pub(super) const COUNTED_FROM: usize = 16 << 10;
 
-/// The unread answers of a process. Cheap to clone; clones are the same.
+/// The unread answers of a process. Cheap to clone; clones share the counts.
 #[derive(Clone)]
 pub(super) struct UnreadAnswers(Arc<Ledger>);
 
 struct Ledger {
     app: App,
-    /// The most of one address.
+    /// The limit of one address.
     address_max: usize,
-    /// The most of all.
+    /// The limit of all addresses together.
     max: usize,
     total: AtomicUsize,
-    readers: Mutex<HashMap<Option<Network>, Weak<Reader>>>,
+    readers: Mutex<HashMap<Option<Network>, Weak<AnswerReader>>>,
 }
 
-/// Whoever reads at one address. Clients whose address is not known share a reader, which is bounded by the total alone.
-pub(super) struct Reader {
+/// The clients at one address. Clients without a known address share a reader, which only the limit of all bounds.
+pub(super) struct AnswerReader {
     ledger: Arc<Ledger>,
     network: Option<Network>,
     balance: Mutex<Balance>,
@@ -46,13 +45,13 @@ pub(super) struct Reader {
 #[derive(Default)]
 struct Balance {
     bytes: usize,
-    /// Its bytes are no part of the total any more. The total changes only while the balance is locked.
+    /// Its bytes do not count in the total any more. The total changes only while the balance is locked.
     is_disconnected: bool,
 }
 
-/// Bytes that wait for a reader, until this is dropped.
+/// Bytes that count as unread until this is dropped.
 pub(super) struct UnreadBytes {
-    reader: Arc<Reader>,
+    reader: Arc<AnswerReader>,
     bytes: usize,
 }
 
@@ -63,24 +62,24 @@ impl UnreadAnswers {
     }
 
     /// The reader at an address.
-    pub(super) fn reader(&self, address: Option<IpAddr>) -> Arc<Reader> {
+    pub(super) fn reader(&self, address: Option<IpAddr>) -> Arc<AnswerReader> {
         let network = address.map(Network::from_address);
         let mut readers = self.0.readers();
         if let Some(reader) = readers.get(&network).and_then(Weak::upgrade) {
             return reader;
         }
         let (balance, disconnected) = (Mutex::default(), CancellationToken::new());
-        let reader = Arc::new(Reader { ledger: self.0.clone(), network, balance, disconnected });
+        let reader = Arc::new(AnswerReader { ledger: self.0.clone(), network, balance, disconnected });
         readers.insert(network, Arc::downgrade(&reader));
         reader
     }
 
-    /// Whether a client may ask for something more: before anything is done for it.
+    /// Checks that an address may send a further request, before any work is done for it.
     ///
     /// # Errors
-    /// `UNREAD_ANSWERS` where its address has as many unread bytes as it may.
+    /// `UNREAD_ANSWERS` where the address has reached its limit.
     pub(super) fn check(&self, address: Option<IpAddr>) -> Result<(), Refusal> {
-        // As long as all have less than one may have, nobody has as much.
+        // While the total is below the limit of one address, no address has reached it.
         if self.0.total.load(Ordering::Relaxed) < self.0.address_max {
             return Ok(());
         }
@@ -93,11 +92,11 @@ impl UnreadAnswers {
 }
 
 impl Ledger {
-    fn readers(&self) -> MutexGuard<'_, HashMap<Option<Network>, Weak<Reader>>> {
+    fn readers(&self) -> MutexGuard<'_, HashMap<Option<Network>, Weak<AnswerReader>>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds to the total; whether that is more than it may be.
+    /// Adds to the total. Returns whether its limit is exceeded.
     fn add(&self, bytes: usize) -> bool {
         self.app.metrics().add_unread(bytes as i64);
         self.total.fetch_add(bytes, Ordering::Relaxed) + bytes > self.max
@@ -108,10 +107,10 @@ impl Ledger {
         self.total.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Disconnects the addresses with the most unread bytes, until the total is within its bound. Linear in the number of readers.
+    /// Disconnects the addresses with the most unread bytes until the total is within its limit. Linear in the number of readers.
     fn make_room(&self) {
-        // Dropped behind the lock: the last clone of a reader takes it.
-        let mut readers: Vec<Arc<Reader>> = self.readers().values().filter_map(Weak::upgrade).collect();
+        // Dropped after the lock is released: dropping the last clone of a reader takes the lock.
+        let mut readers: Vec<Arc<AnswerReader>> = self.readers().values().filter_map(Weak::upgrade).collect();
         readers.sort_by_cached_key(|reader| reader.balance().bytes);
         while self.total.load(Ordering::Relaxed) > self.max {
             let Some(largest) = readers.pop() else { return };
@@ -120,12 +119,12 @@ impl Ledger {
     }
 }
 
-impl Reader {
+impl AnswerReader {
     fn balance(&self) -> MutexGuard<'_, Balance> {
         self.balance.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether so many bytes more are too many. What is alone is never too much.
+    /// Whether `more` bytes would exceed the limit of the address. A single answer never does.
     fn is_over(&self, balance: &Balance, more: usize) -> bool {
         self.network.is_some() && balance.bytes > 0 && balance.bytes.saturating_add(more) > self.ledger.address_max
     }
@@ -134,10 +133,10 @@ impl Reader {
         self.is_over(&self.balance(), 1)
     }
 
-    /// Holds the bytes of an answer.
+    /// Counts the bytes of an answer.
     ///
     /// # Errors
-    /// `UNREAD_ANSWERS` where they are more than the address may have.
+    /// `UNREAD_ANSWERS` where they exceed the limit of the address.
     pub(super) fn hold(self: &Arc<Self>, bytes: usize) -> Result<UnreadBytes, Refusal> {
         let is_over = {
             let balance = self.balance();
@@ -146,7 +145,7 @@ impl Reader {
         if is_over { Err(self.refuse()) } else { Ok(self.hold_anyway(bytes)) }
     }
 
-    /// The same, however many there are: for what has to be delivered, since something was changed.
+    /// As [`Self::hold`], without the limit of the address: for the results of mutations, which must be delivered.
     pub(super) fn hold_anyway(self: &Arc<Self>, bytes: usize) -> UnreadBytes {
         let is_over = {
             let mut balance = self.balance();
@@ -159,12 +158,12 @@ impl Reader {
         UnreadBytes { reader: self.clone(), bytes }
     }
 
-    /// Ends when the reader's connections are to be closed.
+    /// Cancelled when the reader's connections are to be closed.
     pub(super) fn disconnected(&self) -> &CancellationToken {
         &self.disconnected
     }
 
-    /// Has the reader's connections closed. Whoever comes from its address next begins anew.
+    /// Closes the reader's connections. The next connection from its address has a new reader.
     fn disconnect(&self) {
         let bytes = {
             let mut balance = self.balance();
@@ -180,7 +179,7 @@ impl Reader {
         self.disconnected.cancel();
     }
 
-    /// Another may stand in its place.
+    /// Removes the reader, so that the address gets a new one.
     fn forget(&self) {
         let mut readers = self.ledger.readers();
         if readers.get(&self.network).is_some_and(|reader| std::ptr::eq(reader.as_ptr(), self)) {
@@ -195,14 +194,14 @@ impl Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for AnswerReader {
     fn drop(&mut self) {
         self.forget();
     }
 }
 
 impl UnreadBytes {
-    /// A text that is held for as long as any part of it is somewhere.
+    /// The text as bytes. It counts as unread until the last slice of it is dropped.
     pub(super) fn keep(self, text: String) -> Bytes {
         Bytes::from_owner(HeldText { text, _held: self })
     }

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 /// The budget. Cheap to clone; clones are the same.
 #[derive(Clone)]
-pub(super) struct Budget {
+pub(super) struct BodyBudget {
     total: usize,
     per_address: usize,
     holders: Arc<Mutex<Holders>>,
@@ -21,7 +21,7 @@ pub(super) struct Budget {
 
 /// There is no memory left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Full {
+pub(super) enum BudgetFull {
     /// For this address.
     Address,
     /// For anybody, and no address holds more than this one.
@@ -30,13 +30,13 @@ pub(super) enum Full {
 
 /// The memory of one body, until it is dropped.
 pub(super) struct Reservation {
-    budget: Budget,
+    budget: BodyBudget,
     network: Network,
     bytes: usize,
     revoked: Arc<Notify>,
 }
 
-impl Budget {
+impl BodyBudget {
     pub(super) fn new(total: usize, per_address: usize, meters: EdgeMeters) -> Self {
         Self { total, per_address, holders: Arc::default(), meters }
     }
@@ -55,8 +55,8 @@ impl Reservation {
     /// Reserves so many bytes in all.
     ///
     /// # Errors
-    /// [`Full`]; then what was reserved before stays reserved.
-    pub(super) fn grow_to(&mut self, bytes: usize) -> Result<(), Full> {
+    /// [`BudgetFull`]; then what was reserved before stays reserved.
+    pub(super) fn grow_to(&mut self, bytes: usize) -> Result<(), BudgetFull> {
         if bytes <= self.bytes {
             return Ok(());
         }
@@ -64,11 +64,11 @@ impl Reservation {
         let (more, mut holders) = (bytes - self.bytes, budget.holders());
         let own = holders.of(self.network) + more;
         if own > budget.per_address {
-            return Err(Full::Address);
+            return Err(BudgetFull::Address);
         }
         while holders.reserved + more > budget.total {
             if !holders.revoke_of_largest(own) {
-                return Err(Full::All);
+                return Err(BudgetFull::All);
             }
         }
         holders.add(self.network, &self.revoked, more);
@@ -96,18 +96,18 @@ impl Drop for Reservation {
 #[derive(Default)]
 struct Holders {
     reserved: usize,
-    addresses: HashMap<Network, Address>,
+    addresses: HashMap<Network, AddressBodies>,
 }
 
 /// The bodies of an address, those that were begun first before the others.
 #[derive(Default)]
-struct Address {
+struct AddressBodies {
     reserved: usize,
-    bodies: Vec<GaugeGuard>,
+    bodies: Vec<HeldBody>,
 }
 
 /// What a body holds. Its notification tells it from all others.
-struct GaugeGuard {
+struct HeldBody {
     revoked: Arc<Notify>,
     bytes: usize,
 }
@@ -122,14 +122,14 @@ impl Holders {
         let address = self.addresses.entry(network).or_default();
         match address.bodies.iter_mut().find(|held| Arc::ptr_eq(&held.revoked, body)) {
             Some(held) => held.bytes += bytes,
-            None => address.bodies.push(GaugeGuard { revoked: body.clone(), bytes }),
+            None => address.bodies.push(HeldBody { revoked: body.clone(), bytes }),
         }
         address.reserved += bytes;
         self.reserved += bytes;
     }
 
     fn remove(&mut self, network: Network, body: &Arc<Notify>) {
-        let at = |address: &Address| address.bodies.iter().position(|held| Arc::ptr_eq(&held.revoked, body));
+        let at = |address: &AddressBodies| address.bodies.iter().position(|held| Arc::ptr_eq(&held.revoked, body));
         if let Some(at) = self.addresses.get(&network).and_then(at) {
             self.remove_at(network, at);
         }
@@ -147,7 +147,7 @@ impl Holders {
         true
     }
 
-    fn remove_at(&mut self, network: Network, at: usize) -> Option<GaugeGuard> {
+    fn remove_at(&mut self, network: Network, at: usize) -> Option<HeldBody> {
         let address = self.addresses.get_mut(&network)?;
         let held = address.bodies.remove(at);
         address.reserved -= held.bytes;
@@ -170,11 +170,11 @@ mod tests {
     }
 
     /// 100 bytes, of which an address may hold 60.
-    fn budget() -> Budget {
-        Budget::new(100, 60, Metrics::new(&StorageMeters::default(), 0).edge().clone())
+    fn budget() -> BodyBudget {
+        BodyBudget::new(100, 60, Metrics::new(&StorageMeters::default(), 0).edge().clone())
     }
 
-    fn held(budget: &Budget, address: u8, bytes: usize) -> Result<Reservation, Full> {
+    fn held(budget: &BodyBudget, address: u8, bytes: usize) -> Result<Reservation, BudgetFull> {
         let mut reservation = budget.reservation(network(address));
         reservation.grow_to(bytes).map(|()| reservation)
     }
@@ -188,8 +188,8 @@ mod tests {
         let budget = budget();
         let mut first = held(&budget, 1, 40).expect("room");
         first.grow_to(30).expect("it has more");
-        assert_eq!(held(&budget, 1, 21).err(), Some(Full::Address));
-        assert_eq!(first.grow_to(61), Err(Full::Address));
+        assert_eq!(held(&budget, 1, 21).err(), Some(BudgetFull::Address));
+        assert_eq!(first.grow_to(61), Err(BudgetFull::Address));
         let second = held(&budget, 1, 20).expect("room");
         assert_eq!(budget.holders().reserved, 60);
         drop((first, second));
@@ -207,9 +207,9 @@ mod tests {
         drop(old);
         assert_eq!(budget.holders().reserved, 75, "it had nothing left to give back");
         // Nobody makes room for the address that would hold most.
-        assert_eq!(held(&budget, 2, 30).err(), Some(Full::Address));
+        assert_eq!(held(&budget, 2, 30).err(), Some(BudgetFull::Address));
         let mut fourth = held(&budget, 3, 25).expect("room");
-        assert_eq!(fourth.grow_to(36), Err(Full::All));
+        assert_eq!(fourth.grow_to(36), Err(BudgetFull::All));
         assert_eq!([&new, &other, &third, &fourth].map(is_revoked), [false; 4]);
     }
 
@@ -228,6 +228,6 @@ mod tests {
         let at = |text: &str| budget.reservation(Network::from_address(text.parse().expect("an address")));
         let [mut first, mut second, mut other] = ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"].map(at);
         first.grow_to(50).expect("room");
-        assert_eq!((second.grow_to(20), other.grow_to(20)), (Err(Full::Address), Ok(())));
+        assert_eq!((second.grow_to(20), other.grow_to(20)), (Err(BudgetFull::Address), Ok(())));
     }
 }

@@ -15,7 +15,7 @@ use crate::base::metrics::EdgeMeters;
 use crate::platform::rates::Network;
 use axum::body::Body;
 use axum::http::StatusCode;
-use budget::{Budget, Full, Reservation};
+use budget::{BodyBudget, BudgetFull, Reservation};
 use bytes::{Bytes, BytesMut};
 use hyper::body::Body as _;
 use std::future::poll_fn;
@@ -30,8 +30,8 @@ const STEP: usize = 16 << 10;
 /// Reads bodies within the limits. Cheap to clone; clones share the budget.
 #[derive(Clone)]
 pub(super) struct Bodies {
-    budget: Budget,
-    pace: Pace,
+    budget: BodyBudget,
+    pace: MinBodyRate,
     /// How long a body may take in all.
     timeout: Duration,
     meters: EdgeMeters,
@@ -40,8 +40,8 @@ pub(super) struct Bodies {
 impl Bodies {
     pub(super) fn new(config: &EdgeConfig, meters: &EdgeMeters) -> Self {
         Self {
-            budget: Budget::new(config.body_memory, config.address_body_memory, meters.clone()),
-            pace: Pace { grace: config.body_grace, rate: config.body_rate },
+            budget: BodyBudget::new(config.body_memory, config.address_body_memory, meters.clone()),
+            pace: MinBodyRate { grace: config.body_grace, rate: config.body_rate },
             timeout: config.body_timeout,
             meters: meters.clone(),
         }
@@ -101,11 +101,11 @@ impl Bodies {
             Dropped::Broken => Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read."),
             Dropped::Late => slow("The body took too long to come."),
             Dropped::Slow => slow("The body came too slowly."),
-            Dropped::Full(Full::Address) => {
+            Dropped::Full(BudgetFull::Address) => {
                 let message = "Too many long bodies are being sent from this address at once.";
                 Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("bodies").retry_after(1)
             }
-            Dropped::Full(Full::All) | Dropped::Revoked => Refusal::from(&Error::Overloaded),
+            Dropped::Full(BudgetFull::All) | Dropped::Revoked => Refusal::from(&Error::Overloaded),
         }
     }
 }
@@ -125,7 +125,7 @@ enum Dropped {
     Late,
     /// It came more slowly than a body may come.
     Slow,
-    Full(Full),
+    Full(BudgetFull),
     /// It gave way to others.
     Revoked,
 }
@@ -137,29 +137,29 @@ impl Dropped {
             Self::Long | Self::Broken => None,
             Self::Late => Some("timeout"),
             Self::Slow => Some("too_slow"),
-            Self::Full(Full::Address) => Some("address_limit"),
-            Self::Full(Full::All) => Some("memory"),
+            Self::Full(BudgetFull::Address) => Some("address_limit"),
+            Self::Full(BudgetFull::All) => Some("memory"),
             Self::Revoked => Some("gave_way"),
         }
     }
 }
 
-impl From<Full> for Dropped {
-    fn from(full: Full) -> Self {
+impl From<BudgetFull> for Dropped {
+    fn from(full: BudgetFull) -> Self {
         Self::Full(full)
     }
 }
 
 /// The slowest that a body may come.
 #[derive(Clone, Copy)]
-struct Pace {
+struct MinBodyRate {
     /// How long it may come at any rate.
     grace: Duration,
     /// Bytes a second, on average, after that; 0 for no such limit.
     rate: u32,
 }
 
-impl Pace {
+impl MinBodyRate {
     /// How long it may take until more than `bytes` have come.
     fn allowed(self, bytes: usize) -> Duration {
         match self.rate {
@@ -204,11 +204,11 @@ mod tests {
 
     #[test]
     fn each_byte_earns_time_beyond_the_grace() {
-        let pace = Pace { grace: Duration::from_secs(10), rate: 1_024 };
+        let pace = MinBodyRate { grace: Duration::from_secs(10), rate: 1_024 };
         assert_eq!(pace.allowed(0), Duration::from_secs(10));
         assert_eq!(pace.allowed(512), Duration::from_millis(10_500));
         assert_eq!(pace.allowed(20 << 10), Duration::from_secs(30));
-        assert_eq!(Pace { rate: 0, ..pace }.allowed(0), Duration::MAX);
+        assert_eq!(MinBodyRate { rate: 0, ..pace }.allowed(0), Duration::MAX);
     }
 
     #[test]

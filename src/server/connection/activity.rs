@@ -48,7 +48,7 @@ impl Phase {
 }
 
 /// What all connections of a listener share with its accept loop.
-pub(super) struct Common {
+pub(super) struct TableShared {
     app: App,
     began: Instant,
     /// The accept loop waits for a connection that can give way.
@@ -57,7 +57,7 @@ pub(super) struct Common {
     pub(super) moved: Notify,
 }
 
-impl Common {
+impl TableShared {
     pub(super) fn new(app: App) -> Arc<Self> {
         Arc::new(Self { app, began: Instant::now(), is_wanted: AtomicBool::new(false), moved: Notify::new() })
     }
@@ -74,9 +74,9 @@ impl Common {
 
 /// What one connection is doing.
 pub(super) struct Activity {
-    common: Arc<Common>,
+    common: Arc<TableShared>,
     phase: AtomicU8,
-    /// Since when it is quiet, in microseconds of [`Common::now`].
+    /// Since when it is quiet, in microseconds of [`TableShared::now`].
     since: AtomicU64,
     /// The connection's task, while it waits for bytes.
     task: AtomicWaker,
@@ -84,7 +84,7 @@ pub(super) struct Activity {
 
 impl Activity {
     /// Of a connection that was just accepted.
-    pub(super) fn new(common: Arc<Common>) -> Self {
+    pub(super) fn new(common: Arc<TableShared>) -> Self {
         let since = AtomicU64::new(common.now());
         common.app.metrics().edge().connection_moved(None, Some(ConnectionState::Silent));
         Self { common, phase: AtomicU8::new(Phase::Silent as u8), since, task: AtomicWaker::new() }
@@ -188,7 +188,7 @@ mod tests {
     async fn activity() -> Activity {
         let nowhere = db::Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
         let db = db::Db::open(&nowhere, db::Timing::default()).await.expect("an address");
-        Activity::new(Common::new(App::new(db, Clock::System, Config::default())))
+        Activity::new(TableShared::new(App::new(db, Clock::System, Config::default())))
     }
 
     #[tokio::test]

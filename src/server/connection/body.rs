@@ -1,6 +1,6 @@
 //! A request's body that notes when it is dropped before it was read to its end, and an answer's that notes when it is sent.
 
-use super::Shared;
+use super::ConnectionShared;
 use axum::body::{Body, Bytes};
 use hyper::body::{Frame, Incoming, SizeHint};
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 /// The body for a handler. An empty one is not watched.
-pub(super) fn watched(body: Incoming, shared: &Arc<Shared>) -> Body {
+pub(super) fn watched(body: Incoming, shared: &Arc<ConnectionShared>) -> Body {
     if hyper::body::Body::is_end_stream(&body) {
         return Body::empty();
     }
@@ -20,7 +20,7 @@ struct Watched {
     body: Incoming,
     /// Its end was seen. A chunked one does not say so by itself.
     is_read: bool,
-    shared: Arc<Shared>,
+    shared: Arc<ConnectionShared>,
 }
 
 impl hyper::body::Body for Watched {
@@ -43,17 +43,17 @@ impl hyper::body::Body for Watched {
 }
 
 /// A flag of a connection.
-type Flag = fn(&Shared) -> &AtomicBool;
+type Flag = fn(&ConnectionShared) -> &AtomicBool;
 
 /// The body of an answer during which a flag of the connection is set.
-pub(super) fn flagged(body: Body, shared: Arc<Shared>, flag: Flag) -> Body {
+pub(super) fn flagged(body: Body, shared: Arc<ConnectionShared>, flag: Flag) -> Body {
     flag(&shared).store(true, Ordering::Relaxed);
     Body::new(FlaggedBody { body, shared, flag })
 }
 
 struct FlaggedBody {
     body: Body,
-    shared: Arc<Shared>,
+    shared: Arc<ConnectionShared>,
     flag: Flag,
 }
 

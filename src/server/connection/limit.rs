@@ -1,4 +1,4 @@
-//! A time that something may take, from when it begins.
+//! A time limit that can be started and stopped.
 
 use std::io;
 use std::pin::Pin;
@@ -6,38 +6,38 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Sleep;
 
-/// The time limit, which runs only between its beginning and its end.
-pub(super) struct Limit {
+/// A time limit, which runs only while it is started.
+pub(super) struct TimeLimit {
     pub(super) length: Duration,
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl Limit {
+impl TimeLimit {
     pub(super) const fn new(length: Duration) -> Self {
         Self { length, deadline: None }
     }
 
-    /// It has begun, now or before.
+    /// Starts the limit, unless it runs.
     pub(super) fn begin(&mut self) {
         self.begin_of(self.length);
     }
 
-    /// The same with another length.
+    /// Starts the limit with another length, unless it runs.
     pub(super) fn begin_of(&mut self, length: Duration) {
         self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(length)));
     }
 
-    /// Whether it has begun.
+    /// Whether it runs.
     pub(super) const fn is_running(&self) -> bool {
         self.deadline.is_some()
     }
 
-    /// It is over, or there is none.
+    /// Stops the limit.
     pub(super) fn end(&mut self) {
         self.deadline = None;
     }
 
-    /// The error of one that took too long, if it has begun.
+    /// Ready with the error `slow` once the limit has run out.
     pub(super) fn poll<T>(&mut self, cx: &mut Context<'_>, slow: &'static str) -> Poll<io::Result<T>> {
         let Some(deadline) = &mut self.deadline else { return Poll::Pending };
         ready!(deadline.as_mut().poll(cx));

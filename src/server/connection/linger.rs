@@ -1,7 +1,7 @@
-//! Reading on behind the last answer. Closing a connection on which bytes have come that nobody read makes the system reset it, and the client
-//! lose the answer that it has not read yet. So what a client still sends is read and dropped for a while, in bounded time and bytes.
+//! The lingering close. When a connection with unread bytes is closed, the system resets it, and the client loses an answer that it has not
+//! read yet. So the bytes that a client still sends are read and dropped, within a bound of time and bytes.
 
-use super::limit::Limit;
+use super::limit::TimeLimit;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,21 +9,21 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 
-/// How many bytes are dropped at most.
+/// The bound of bytes.
 const BYTES: usize = 8 << 20;
 
-/// What is left of that, in bytes and in time.
+/// The rest of both bounds.
 pub(super) struct Linger {
     left: usize,
-    time: Limit,
+    time: TimeLimit,
 }
 
 impl Linger {
     pub(super) const fn new(time: Duration) -> Self {
-        Self { left: BYTES, time: Limit::new(time) }
+        Self { left: BYTES, time: TimeLimit::new(time) }
     }
 
-    /// Reads until the client has closed its side too, or for as long as there is patience.
+    /// Reads until the client closes its side, or a bound is reached.
     pub(super) fn poll(&mut self, stream: &mut TcpStream, cx: &mut Context<'_>) -> Poll<()> {
         self.time.begin();
         while self.left > 0 {

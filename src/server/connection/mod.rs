@@ -12,10 +12,10 @@ mod table;
 mod unparsable;
 
 use super::config::EdgeConfig;
-use super::unread::Reader;
+use super::unread::AnswerReader;
 use crate::app::App;
 use crate::base::metrics::GaugeGuard;
-use activity::{Activity, Common};
+use activity::{Activity, TableShared};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
@@ -23,15 +23,15 @@ use axum::http::{HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use refuse::Refusals;
+use refuse::ConnectionRefuser;
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use stream::Hurried;
-use table::{Place, Table};
+use stream::TimedStream;
+use table::{ConnectionPermit, ConnectionTable};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -44,8 +44,8 @@ const SEND_BUFFER: usize = 64 << 10;
 
 /// Takes connections until `stop` is cancelled, and tells them then to end behind their answers. Ends when all have.
 pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
-    let (connections, refusals) = (TaskTracker::new(), Refusals::new(app.clone()));
-    let mut table = Table::new(config, app.config().trusted_proxies.clone(), Common::new(app.clone()));
+    let (connections, refusals) = (TaskTracker::new(), ConnectionRefuser::new(app.clone()));
+    let mut table = ConnectionTable::new(config, app.config().trusted_proxies.clone(), TableShared::new(app.clone()));
     while let Some((stream, peer)) = stop.run_until_cancelled(next(&listener, &mut table)).await {
         let Some(origin) = table.admit(peer.ip()) else {
             if let Some(refusal) = refusals.refuse(stream) {
@@ -53,9 +53,10 @@ pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeCo
             }
             continue;
         };
-        let Some(place) = stop.run_until_cancelled(table.place()).await else { break };
+        let Some(permit) = stop.run_until_cancelled(table.permit()).await else { break };
         let shared = table.insert(origin);
-        let kept = Kept(Arc::new((Closing(shared.clone()), place, app.metrics().connection(), connections.token())));
+        let kept =
+            ConnectionGuard(Arc::new((CloseGuard(shared.clone()), permit, app.metrics().connection(), connections.token())));
         let (router, config, stop) = (router.clone(), config.clone(), stop.clone());
         let connection = Connection { router, app: app.clone(), peer, config, stop, kept, shared };
         connections.spawn(connection.run(stream));
@@ -68,14 +69,14 @@ pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeCo
 /// The place of a connection among those that are open. A request finds it among its extensions: a socket that a connection becomes keeps it,
 /// and is waited for as the connection was.
 #[derive(Clone)]
-pub(super) struct Kept(
-    #[expect(dead_code, reason = "held, not read")] Arc<(Closing, Option<Place>, GaugeGuard, TaskTrackerToken)>,
+pub(super) struct ConnectionGuard(
+    #[expect(dead_code, reason = "held, not read")] Arc<(CloseGuard, Option<ConnectionPermit>, GaugeGuard, TaskTrackerToken)>,
 );
 
 /// Notes the end of a connection when it is dropped, which is before its place is free.
-struct Closing(Arc<Shared>);
+struct CloseGuard(Arc<ConnectionShared>);
 
-impl Drop for Closing {
+impl Drop for CloseGuard {
     fn drop(&mut self) {
         self.0.activity.close();
         *self.0.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -84,7 +85,7 @@ impl Drop for Closing {
 
 /// The next connection. What fails to be taken is the peer's affair, or passes: if the process is out of file descriptors, a connection
 /// without a request gives way.
-async fn next(listener: &TcpListener, table: &mut Table) -> (TcpStream, SocketAddr) {
+async fn next(listener: &TcpListener, table: &mut ConnectionTable) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
@@ -107,7 +108,7 @@ fn is_peers(error: &io::Error) -> bool {
 const HEAD_BYTES: usize = 128 << 10;
 
 /// What the requests of a connection and its stream know of each other.
-struct Shared {
+struct ConnectionShared {
     activity: Activity,
     /// A request is being answered, or the connection has become a socket: what is read is no request's headers.
     busy: AtomicBool,
@@ -116,7 +117,7 @@ struct Shared {
     /// The answer comes in parts, which are flushed before it is at its end.
     is_in_parts: AtomicBool,
     /// Whose unread bytes the answer is counted among.
-    reader: Mutex<Option<Arc<Reader>>>,
+    reader: Mutex<Option<Arc<AnswerReader>>>,
     /// A request was answered before it was read to its end: the connection carries no further one.
     unread: AtomicBool,
 }
@@ -127,8 +128,8 @@ struct Connection {
     peer: SocketAddr,
     config: EdgeConfig,
     stop: CancellationToken,
-    kept: Kept,
-    shared: Arc<Shared>,
+    kept: ConnectionGuard,
+    shared: Arc<ConnectionShared>,
 }
 
 impl Connection {
@@ -136,7 +137,7 @@ impl Connection {
         // Small answers go out at once; without it the rest of the connection works all the same.
         let _ = stream.set_nodelay(true);
         let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER);
-        let stream = Hurried::new(stream, self.shared.clone(), &self.config, self.app);
+        let stream = TimedStream::new(stream, self.shared.clone(), &self.config, self.app);
         let (router, peer, kept, shared) = (self.router, self.peer, self.kept, self.shared);
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(|body| body::watched(body, &shared));
@@ -147,7 +148,7 @@ impl Connection {
             async move { answer.await.map(|answer| shared.answered(answer)) }
         });
         let mut http = http1::Builder::new();
-        // To hyper, a connection that stands idle is one whose headers are slow: [`Hurried`] knows the one from the other.
+        // To hyper, a connection that stands idle is one whose headers are slow: [`TimedStream`] knows the one from the other.
         http.timer(TokioTimer::new()).header_read_timeout(self.config.idle_timeout).max_header_size(HEAD_BYTES);
         let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
         tokio::pin!(connection);
@@ -164,8 +165,8 @@ impl Connection {
     }
 }
 
-impl Shared {
-    fn new(common: Arc<Common>) -> Self {
+impl ConnectionShared {
+    fn new(common: Arc<TableShared>) -> Self {
         let [busy, streams, is_in_parts, unread] = [(); 4].map(|()| AtomicBool::new(false));
         Self { activity: Activity::new(common), busy, streams, is_in_parts, reader: Mutex::default(), unread }
     }

@@ -1,12 +1,12 @@
-//! The pace at which an answer has to be read: so many bytes a second, measured over windows in which something waits.
+//! The least rate at which a client has to read an answer, in bytes a second, measured over windows in which bytes wait to be written.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The pace of one connection. A window begins when a write cannot go on, and the last one ends when nothing waits any more.
-pub(super) struct Pace {
+/// The reading rate of one connection. A window begins when a write blocks, and the last one ends when nothing waits any more.
+pub(super) struct ReadingPace {
     /// The length of a window.
     window: Duration,
     /// Bytes a second; 0 for any number above zero.
@@ -18,7 +18,7 @@ pub(super) struct Pace {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl Pace {
+impl ReadingPace {
     pub(super) const fn new(window: Duration, rate: u64) -> Self {
         Self { window, rate, read: 0, end: None, timer: None }
     }
@@ -28,7 +28,7 @@ impl Pace {
         self.window = window;
     }
 
-    /// So many bytes were read.
+    /// Adds bytes that were read.
     pub(super) const fn advance(&mut self, bytes: usize) {
         self.read = self.read.saturating_add(bytes as u64);
     }
@@ -38,7 +38,7 @@ impl Pace {
         (self.end, self.timer) = (None, None);
     }
 
-    /// Something waits. Ready once a window has brought too little.
+    /// Called while bytes wait. Ready once the client has read too few bytes in a window.
     pub(super) fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let end = self.begin(Instant::now());
@@ -51,7 +51,7 @@ impl Pace {
         }
     }
 
-    /// Begins a window, unless there is one. When it ends.
+    /// Begins a window, unless one runs. Returns the end of the window.
     fn begin(&mut self, now: Instant) -> Instant {
         if self.end.is_none() {
             self.read = 0;
@@ -69,7 +69,7 @@ impl Pace {
         is_over && !is_enough
     }
 
-    /// What a window has to bring.
+    /// The bytes that must be read in a window.
     fn least(&self) -> u64 {
         (self.rate as f64 * self.window.as_secs_f64()).max(1.0) as u64
     }
@@ -83,7 +83,7 @@ mod tests {
 
     /// After how many seconds a client is too slow that reads so many bytes each second; `None` if it is not within an hour.
     fn too_slow_after(rate: u64, bytes_a_second: usize) -> Option<u64> {
-        let (mut pace, began) = (Pace::new(WINDOW, rate), Instant::now());
+        let (mut pace, began) = (ReadingPace::new(WINDOW, rate), Instant::now());
         // What the system took at once is no reading.
         pace.advance(1 << 20);
         (0..3_600).find(|second| {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_was_read_to_its_end_is_measured_no_longer() {
-        let (mut pace, began) = (Pace::new(WINDOW, 1_024), Instant::now());
+        let (mut pace, began) = (ReadingPace::new(WINDOW, 1_024), Instant::now());
         pace.begin(began);
         pace.end();
         assert!(!pace.is_too_slow(began + WINDOW));

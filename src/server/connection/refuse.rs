@@ -1,5 +1,5 @@
-//! The answer to a connection that its address may not have. It is sent before the request is read, and to a bounded number of clients at
-//! once; other connections are closed without an answer.
+//! The answer to a connection beyond the limit of its address. It is sent before the request is read, to a bounded number of clients at once;
+//! other connections are closed without an answer.
 
 use super::unparsable;
 use crate::app::App;
@@ -15,31 +15,31 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// How many are answered at once.
+/// How many connections are answered at once.
 const AT_ONCE: usize = 64;
-/// How long one may take, what the client still sends included.
+/// How long an answer may take, including the bytes that the client still sends.
 const TIME: Duration = Duration::from_secs(1);
 /// How many bytes of the request are read and dropped: closing a connection with unread bytes would take the answer from the client.
 const BYTES: u64 = 64 << 10;
 
-/// Answers what is refused.
-pub(super) struct Refusals {
+/// Answers refused connections.
+pub(super) struct ConnectionRefuser {
     app: App,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-impl Refusals {
+impl ConnectionRefuser {
     pub(super) fn new(app: App) -> Self {
-        Self { app, places: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { app, permits: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
     /// The work of refusing a connection; `None` where it is closed instead.
     pub(super) fn refuse(&self, stream: TcpStream) -> Option<impl Future<Output = ()> + use<>> {
-        let place = self.places.clone().try_acquire_owned().ok()?;
+        let permit = self.permits.clone().try_acquire_owned().ok()?;
         self.app.metrics().answered(StatusCode::TOO_MANY_REQUESTS.as_u16());
         Some(async move {
             let _ = timeout(TIME, answer(stream)).await;
-            drop(place);
+            drop(permit);
         })
     }
 }

@@ -1,11 +1,11 @@
 //! The stream below a connection: the times that it is held to, the answers to what is no request, and its end.
 
-use super::Shared;
+use super::ConnectionShared;
 use super::activity::Phase;
-use super::limit::Limit;
+use super::limit::TimeLimit;
 use super::linger::Linger;
-use super::pace::Pace;
-use super::unparsable::{self, Refused};
+use super::pace::ReadingPace;
+use super::unparsable::{self, Replacement};
 use crate::app::App;
 use crate::base::metrics::RefusedAnswer;
 use crate::server::config::EdgeConfig;
@@ -21,14 +21,14 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 
 /// A connection on which headers must come within a time from their first byte on, and answers must be read at a pace: a client that reads
 /// a byte now and then would otherwise hold an answer for ever.
-pub(super) struct Hurried {
+pub(super) struct TimedStream {
     stream: TcpStream,
-    shared: Arc<Shared>,
+    shared: Arc<ConnectionShared>,
     app: App,
-    headers: Limit,
+    headers: TimeLimit,
     /// How long nothing may come after the connection was accepted.
     first_byte: Duration,
-    answers: Pace,
+    answers: ReadingPace,
     /// The window of other answers.
     window: Duration,
     /// The window of sockets and streams of events: shorter than that of other answers.
@@ -36,20 +36,20 @@ pub(super) struct Hurried {
     /// Ends when whoever reads here is to be disconnected. Waited for while an answer waits.
     disconnected: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Our answer to a head that cannot be parsed, while it is being written.
-    refused: Option<Refused>,
+    refused: Option<Replacement>,
     is_shut: bool,
     linger: Linger,
 }
 
-impl Hurried {
-    pub(super) fn new(stream: TcpStream, shared: Arc<Shared>, config: &EdgeConfig, app: App) -> Self {
+impl TimedStream {
+    pub(super) fn new(stream: TcpStream, shared: Arc<ConnectionShared>, config: &EdgeConfig, app: App) -> Self {
         Self {
             stream,
             shared,
             app,
-            headers: Limit::new(config.header_timeout),
+            headers: TimeLimit::new(config.header_timeout),
             first_byte: config.first_byte_timeout,
-            answers: Pace::new(config.stall_timeout, config.min_read_rate),
+            answers: ReadingPace::new(config.stall_timeout, config.min_read_rate),
             window: config.stall_timeout,
             stream_window: config.live.write_timeout,
             disconnected: None,
@@ -139,7 +139,7 @@ impl Hurried {
     }
 }
 
-impl AsyncRead for Hurried {
+impl AsyncRead for TimedStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let (this, before) = (&mut *self, buffer.filled().len());
         if this.is_busy() {
@@ -158,7 +158,7 @@ impl AsyncRead for Hurried {
     }
 }
 
-impl AsyncWrite for Hurried {
+impl AsyncWrite for TimedStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = match self.poll_refuse(cx, bytes) {
             Some(written) => written,

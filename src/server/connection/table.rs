@@ -13,8 +13,8 @@
 //!
 //! Cost: choosing looks at all connections, so it chooses for several at once, a 64th of those that are open.
 
-use super::Shared;
-use super::activity::{Common, Phase};
+use super::ConnectionShared;
+use super::activity::{Phase, TableShared};
 use crate::platform::rates::Network;
 use crate::server::config::EdgeConfig;
 use ipnet::IpNet;
@@ -27,40 +27,40 @@ use std::sync::atomic::Ordering::SeqCst;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// A place among all connections.
-pub(super) type Place = OwnedSemaphorePermit;
+pub(super) type ConnectionPermit = OwnedSemaphorePermit;
 
 /// Whose connections are counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Origin {
+pub(super) struct ClientGroup {
     network: Network,
     is_proxy: bool,
 }
 
 /// A connection that may give way, as it was when it was chosen.
-type Chosen = (Arc<Shared>, (Phase, u64));
+type Candidate = (Arc<ConnectionShared>, (Phase, u64));
 
-pub(super) struct Table {
-    common: Arc<Common>,
+pub(super) struct ConnectionTable {
+    common: Arc<TableShared>,
     proxies: Vec<IpNet>,
     max: usize,
     address_max: usize,
-    places: Arc<Semaphore>,
-    open: HashMap<Origin, Vec<Arc<Shared>>>,
+    permits: Arc<Semaphore>,
+    open: HashMap<ClientGroup, Vec<Arc<ConnectionShared>>>,
     /// How many entries there are in [`Self::open`], those that have closed included.
     entries: usize,
     /// The next to give way.
-    chosen: VecDeque<Chosen>,
+    chosen: VecDeque<Candidate>,
 }
 
-impl Table {
-    pub(super) fn new(config: &EdgeConfig, proxies: Vec<IpNet>, common: Arc<Common>) -> Self {
+impl ConnectionTable {
+    pub(super) fn new(config: &EdgeConfig, proxies: Vec<IpNet>, common: Arc<TableShared>) -> Self {
         let max = config.max_connections;
         Self {
             common,
             proxies,
             max,
             address_max: config.address_connections,
-            places: Arc::new(Semaphore::new(max)),
+            permits: Arc::new(Semaphore::new(max)),
             open: HashMap::new(),
             entries: 0,
             chosen: VecDeque::new(),
@@ -68,13 +68,13 @@ impl Table {
     }
 
     /// Whose a new connection of this address is; `None` when that address has as many as it may have, and a request is in flight on each.
-    pub(super) fn admit(&mut self, address: IpAddr) -> Option<Origin> {
+    pub(super) fn admit(&mut self, address: IpAddr) -> Option<ClientGroup> {
         if self.entries >= self.max.saturating_mul(2) {
             self.sweep();
         }
         let address = address.to_canonical();
         let is_proxy = self.proxies.iter().any(|net| net.contains(&address));
-        let origin = Origin { network: Network::from_address(address), is_proxy };
+        let origin = ClientGroup { network: Network::from_address(address), is_proxy };
         let own = self.open.entry(origin).or_default();
         if !is_proxy && own.len() >= self.address_max {
             let before = own.len();
@@ -90,19 +90,19 @@ impl Table {
     }
 
     /// The entry of a connection that was admitted and has its place.
-    pub(super) fn insert(&mut self, origin: Origin) -> Arc<Shared> {
-        let shared = Arc::new(Shared::new(self.common.clone()));
+    pub(super) fn insert(&mut self, origin: ClientGroup) -> Arc<ConnectionShared> {
+        let shared = Arc::new(ConnectionShared::new(self.common.clone()));
         self.open.entry(origin).or_default().push(shared.clone());
         self.entries += 1;
         shared
     }
 
     /// A place for one more connection, for which another one may have to give way.
-    pub(super) async fn place(&mut self) -> Option<Place> {
-        let (common, places) = (self.common.clone(), self.places.clone());
+    pub(super) async fn permit(&mut self) -> Option<ConnectionPermit> {
+        let (common, permits) = (self.common.clone(), self.permits.clone());
         loop {
-            if let Ok(place) = places.clone().try_acquire_owned() {
-                return Some(place);
+            if let Ok(permit) = permits.clone().try_acquire_owned() {
+                return Some(permit);
             }
             let mut moved = pin!(common.moved.notified());
             moved.as_mut().enable();
@@ -110,12 +110,12 @@ impl Table {
             let has_made_way = self.make_way();
             // If it does end, that is enough; if a request came in the meantime, that is told in any case.
             common.is_wanted.store(!has_made_way, SeqCst);
-            let place = tokio::select! {
-                place = places.clone().acquire_owned() => place.ok(),
+            let permit = tokio::select! {
+                permit = permits.clone().acquire_owned() => permit.ok(),
                 () = moved => continue,
             };
             common.is_wanted.store(false, SeqCst);
-            return place;
+            return permit;
         }
     }
 
@@ -159,13 +159,13 @@ impl Table {
 struct Candidates {
     is_proxy: bool,
     /// Never empty; the last one goes first.
-    quiet: Vec<Chosen>,
+    quiet: Vec<Candidate>,
 }
 
 impl Candidates {
-    fn of((origin, connections): (&Origin, &Vec<Arc<Shared>>)) -> Option<Self> {
+    fn of((origin, connections): (&ClientGroup, &Vec<Arc<ConnectionShared>>)) -> Option<Self> {
         let ranked = connections.iter().map(|shared| (shared.clone(), shared.activity.rank()));
-        let mut quiet: Vec<Chosen> = ranked.filter(|(_, (phase, _))| phase.is_quiet()).collect();
+        let mut quiet: Vec<Candidate> = ranked.filter(|(_, (phase, _))| phase.is_quiet()).collect();
         quiet.sort_unstable_by_key(|(_, rank)| Reverse(*rank));
         (!quiet.is_empty()).then_some(Self { is_proxy: origin.is_proxy, quiet })
     }
@@ -195,12 +195,12 @@ impl PartialEq for Candidates {
 
 impl Eq for Candidates {}
 
-fn is_open(shared: &Arc<Shared>) -> bool {
+fn is_open(shared: &Arc<ConnectionShared>) -> bool {
     shared.activity.phase() != Phase::Closed
 }
 
 /// Makes the idlest of these connections give way. Whether there was one.
-fn let_idlest_go(connections: &[Arc<Shared>]) -> bool {
+fn let_idlest_go(connections: &[Arc<ConnectionShared>]) -> bool {
     loop {
         let quiet = connections.iter().map(|shared| (shared.activity.rank(), shared)).filter(|(rank, _)| rank.0.is_quiet());
         match quiet.min_by_key(|(rank, _)| *rank) {

@@ -9,12 +9,12 @@ use axum::http::{StatusCode, header};
 use std::fmt::Write;
 
 /// What stands in the place of hyper's answer.
-pub(super) struct Refused {
+pub(super) struct Replacement {
     bytes: Vec<u8>,
     written: usize,
 }
 
-impl Refused {
+impl Replacement {
     /// What is still to be written.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.written..]
@@ -26,13 +26,13 @@ impl Refused {
 }
 
 /// The answer to send instead of `head`, if that is hyper's own. Counted and logged as answers are.
-pub(super) fn refused(head: &[u8], app: &App) -> Option<Refused> {
+pub(super) fn refused(head: &[u8], app: &App) -> Option<Replacement> {
     let lines = hypers(head)?;
     let status = StatusCode::from_bytes(lines.get(9..12)?.as_bytes()).ok()?;
     let (refusal, id) = (refusal(status), RequestId::random());
     app.metrics().answered(status.as_u16());
     tracing::info!(request_id = id.0, status = status.as_u16(), outcome = refusal.code, "unparsable request");
-    Some(Refused { bytes: written(lines, refusal, &id), written: 0 })
+    Some(Replacement { bytes: written(lines, refusal, &id), written: 0 })
 }
 
 /// The lines of a head that hyper has made by itself, for an error of the client. Every answer of ours has an id.

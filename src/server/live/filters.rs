@@ -1,6 +1,6 @@
-//! The entries of live filters: what one account, or one address without a session, holds of them at once.
+//! The limit of entries in live filters, for an account or for an address without a session.
 
-use super::places::{Kind, Place};
+use super::slots::{Slot, SlotKind};
 use crate::base::error::Error;
 use crate::base::metrics::GaugeGuard;
 use crate::base::rate_limits::Limit;
@@ -10,18 +10,18 @@ use crate::server::State;
 use crate::server::response::Refusal;
 use axum::http::StatusCode;
 
-/// The entries of a subscription's filter, given back when this is dropped.
+/// The entries of one subscription's filter. They are released when this is dropped.
 pub(in crate::server) struct FilterEntries {
-    _place: Place,
+    _slot: Slot,
     _held: GaugeGuard,
 }
 
 impl FilterEntries {
-    /// Takes the entries of an operation, if it has any, before it waits for its turn or is charged. Each subscription counts, also where
-    /// its filter equals another: what one may open does not depend on what others have.
+    /// Takes the filter entries of an operation before the operation waits for a permit or is charged. Each subscription counts, even where its
+    /// filter equals another one: so the limit does not depend on other clients.
     ///
     /// # Errors
-    /// `LIMIT_REACHED`. The operation is charged all the same: it was read and checked.
+    /// `LIMIT_REACHED`. The operation is charged nevertheless, because it was parsed and checked.
     pub(in crate::server) async fn take(
         state: &State,
         checked: Checked,
@@ -31,8 +31,8 @@ impl FilterEntries {
         if entries == 0 {
             return Ok(None);
         }
-        if let Some(place) = state.live.places.take_many(Kind::FilterEntry, subject, entries, max) {
-            return Ok(Some(Self { _place: place, _held: state.app.metrics().filter_entries(entries) }));
+        if let Some(place) = state.live.slots.take_many(SlotKind::FilterEntry, subject, entries, max) {
+            return Ok(Some(Self { _slot: place, _held: state.app.metrics().filter_entries(entries) }));
         }
         state.app.metrics().filter_refused();
         if let RateLimitDecision::Denied(_, wait) = service::pay(&state.app, &state.leases, subject, checked.cost as u64).await {

@@ -1,52 +1,53 @@
-//! What lives longer than a request: sockets and event streams. How many one may have, what runs on them, and when they end.
+//! Sockets and event streams: the operations that run on them, how many of each a client may have, and how they end when the server stops.
 
 mod filters;
 mod operations;
-mod places;
+mod slots;
 mod queue;
 mod running;
 
 pub(super) use filters::FilterEntries;
-pub(super) use operations::{EntryLease, Operations, Refused};
-pub(super) use places::{Kind, Place};
-pub(super) use queue::{Item, Out, Queue, What, queue};
-pub(super) use running::Running;
+pub(super) use operations::{BeginError, OperationHandle, Operations};
+pub(super) use queue::{MessageQueue, MessageSender, OutgoingMessage, QueuedMessage, queue};
+pub(super) use running::RunningOperation;
+pub(super) use slots::{Slot, SlotKind};
 
-use places::Places;
+use slots::Slots;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How much longer the ends are spread for each stream that is open: whoever stops a server that few use does not wait for it.
+/// When the server stops, the ends of its streams are spread over this time for each open stream: a server with few clients stops fast.
 const EACH: Duration = Duration::from_millis(5);
-/// The longest that a client is asked to stay away, in seconds.
+/// The longest time after which a client is told to come back, in seconds.
 const AWAY: u64 = 10;
 
 /// The sockets and event streams of a process. Cheap to clone; clones are the same.
 #[derive(Clone, Default)]
-pub(super) struct Live {
-    pub(super) places: Places,
+pub(super) struct LiveConnections {
+    pub(super) slots: Slots,
     stop: CancellationToken,
     open: Arc<AtomicU32>,
 }
 
-/// A stream that is open, until it is dropped.
-pub(super) struct Open(Arc<AtomicU32>);
+/// Counts an open stream until it is dropped.
+pub(super) struct OpenGuard(Arc<AtomicU32>);
 
-impl Live {
-    /// Ends them all, one by one, once `stop` is cancelled.
+impl LiveConnections {
+    /// Ends all streams one by one once `stop` is cancelled.
     pub(super) fn end_with(&mut self, stop: CancellationToken) {
         self.stop = stop;
     }
 
-    /// One more that is open.
-    pub(super) fn open(&self) -> Open {
+    /// Counts one more open stream.
+    pub(super) fn open(&self) -> OpenGuard {
         self.open.fetch_add(1, Ordering::Relaxed);
-        Open(self.open.clone())
+        OpenGuard(self.open.clone())
     }
 
-    /// Ends when the server stops and it is this stream's turn, spread over `most`. After how many seconds its client should come back.
+    /// Waits until the server stops and this stream is to end, at a random time within `most`. Returns the seconds after which its client should
+    /// come back.
     pub(super) async fn farewell(&self, most: Duration) -> u64 {
         self.stop.cancelled().await;
         let spread = most.min(EACH * self.open.load(Ordering::Relaxed));
@@ -55,7 +56,7 @@ impl Live {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

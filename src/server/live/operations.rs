@@ -1,4 +1,4 @@
-//! The operations of one client, by the ids that it gave them.
+//! The operations that run on one socket or reserved stream, by the ids that the client has given them.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,20 +8,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
-/// An operation, as what it says is known by.
+/// What a message in the queue and its operation share: the operation's id, and whether the client still wants its results.
 #[derive(Debug)]
-pub(in crate::server) struct EntryLease {
-    /// The client's text.
+pub(in crate::server) struct OperationHandle {
+    /// The id, a client's text.
     pub(in crate::server) id: String,
     is_wanted: AtomicBool,
 }
 
-impl EntryLease {
+impl OperationHandle {
     pub(super) fn new(id: String) -> Self {
         Self { id, is_wanted: AtomicBool::new(true) }
     }
 
-    /// Whether the client still listens to it.
+    /// Whether the client has not cancelled the operation.
     pub(in crate::server) fn is_wanted(&self) -> bool {
         self.is_wanted.load(Ordering::Acquire)
     }
@@ -29,64 +29,64 @@ impl EntryLease {
 
 /// Why an operation does not begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) enum Refused {
-    /// Another one has its id.
-    Taken,
-    /// There are as many as there may be.
-    Full,
+pub(in crate::server) enum BeginError {
+    /// Another operation has the id.
+    IdTaken,
+    /// The limit of operations is reached.
+    TooMany,
 }
 
-/// Those that run. When they are dropped, all end.
+/// The running operations. All of them end when this is dropped.
 #[derive(Default)]
-pub(in crate::server) struct Operations(Mutex<HashMap<String, Running>>);
+pub(in crate::server) struct Operations(Mutex<HashMap<String, RunningTask>>);
 
-struct Running {
-    lease: Arc<EntryLease>,
+struct RunningTask {
+    handle: Arc<OperationHandle>,
     _task: AbortOnDropHandle<()>,
 }
 
 impl Operations {
-    /// Begins one in a task of its own: a slow one holds up no other.
+    /// Starts an operation in a task of its own, so that a slow one does not delay others.
     pub(in crate::server) fn begin<F: Future<Output = ()> + Send + 'static>(
         &self,
         id: String,
         max: usize,
-        work: impl FnOnce(Arc<EntryLease>) -> F,
-    ) -> Result<(), Refused> {
+        work: impl FnOnce(Arc<OperationHandle>) -> F,
+    ) -> Result<(), BeginError> {
         let mut running = self.running();
         let is_full = running.len() >= max;
         match running.entry(id) {
-            Entry::Occupied(_) => Err(Refused::Taken),
-            Entry::Vacant(_) if is_full => Err(Refused::Full),
+            Entry::Occupied(_) => Err(BeginError::IdTaken),
+            Entry::Vacant(_) if is_full => Err(BeginError::TooMany),
             Entry::Vacant(place) => {
-                let lease = Arc::new(EntryLease::new(place.key().clone()));
-                let task = tokio::spawn(work(lease.clone()).in_current_span());
-                place.insert(Running { lease, _task: AbortOnDropHandle::new(task) });
+                let handle = Arc::new(OperationHandle::new(place.key().clone()));
+                let task = tokio::spawn(work(handle.clone()).in_current_span());
+                place.insert(RunningTask { handle, _task: AbortOnDropHandle::new(task) });
                 Ok(())
             }
         }
     }
 
-    /// The client wants no more of it: what it has said and was not written yet is not written. Whether there was one.
+    /// Cancels an operation: its queued messages are not written. Returns whether there was one.
     pub(in crate::server) fn cancel(&self, id: &str) -> bool {
         let cancelled = self.running().remove(id);
-        cancelled.inspect(|running| running.lease.is_wanted.store(false, Ordering::Release)).is_some()
+        cancelled.inspect(|running| running.handle.is_wanted.store(false, Ordering::Release)).is_some()
     }
 
-    /// It has said its last: from now on its id is free.
-    pub(in crate::server) fn end(&self, lease: &Arc<EntryLease>) {
+    /// Forgets an operation whose last message is being written: from now on its id is free.
+    pub(in crate::server) fn end(&self, handle: &Arc<OperationHandle>) {
         let mut running = self.running();
-        if running.get(&lease.id).is_some_and(|running| Arc::ptr_eq(&running.lease, lease)) {
-            running.remove(&lease.id);
+        if running.get(&handle.id).is_some_and(|running| Arc::ptr_eq(&running.handle, handle)) {
+            running.remove(&handle.id);
         }
     }
 
-    /// Ends all.
+    /// Cancels all operations.
     pub(in crate::server) fn clear(&self) {
         self.running().clear();
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, Running>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<String, RunningTask>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -101,15 +101,15 @@ mod tests {
         let operations = Operations::default();
         let mut first = None;
         let mut begin = |id: &str| {
-            operations.begin(id.into(), 2, |lease| {
-                first.get_or_insert(lease);
+            operations.begin(id.into(), 2, |handle| {
+                first.get_or_insert(handle);
                 pending()
             })
         };
-        assert_eq!((begin("a"), begin("a"), begin("b")), (Ok(()), Err(Refused::Taken), Ok(())));
-        assert_eq!((begin("c"), begin("a")), (Err(Refused::Full), Err(Refused::Taken)));
+        assert_eq!((begin("a"), begin("a"), begin("b")), (Ok(()), Err(BeginError::IdTaken), Ok(())));
+        assert_eq!((begin("c"), begin("a")), (Err(BeginError::TooMany), Err(BeginError::IdTaken)));
         assert!(operations.cancel("a") && !operations.cancel("a"));
-        assert_eq!((begin("a"), begin("c")), (Ok(()), Err(Refused::Full)));
+        assert_eq!((begin("a"), begin("c")), (Ok(()), Err(BeginError::TooMany)));
         let first = first.expect("the first");
         assert!(!first.is_wanted());
         operations.end(&first);

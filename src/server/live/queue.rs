@@ -1,53 +1,53 @@
-//! What waits to be written to one client. It has a bound: whoever has more to say waits for room, in the order in which it asked,
-//! so that one subscription that talks a lot does not keep the others of its client from being heard.
+//! The bounded queue of messages to one client. An operation that finds the queue full waits, in the order of arrival, so that one busy
+//! subscription does not starve the others of the same client.
 
-use super::operations::EntryLease;
-use crate::server::unread::{Reader, UnreadBytes};
+use super::operations::OperationHandle;
+use crate::server::unread::{AnswerReader, UnreadBytes};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// The parts of a queue that can be taken: messages that wait, at most. One takes more for its length.
-const PARTS: usize = 64;
-/// How much of a message a part is, in bytes: all of them are 256 KiB.
-const PART: usize = 4 << 10;
+/// The capacity of a queue in units. A message takes one unit for each 4 KiB, and at least one.
+const CAPACITY: usize = 64;
+/// The bytes of a message for which it takes a unit: a queue holds 256 KiB.
+const UNIT: usize = 4 << 10;
 
-/// What is said of an operation.
+/// A message of an operation to its client.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::server) enum What {
-    /// A result, as JSON, with the cursor of the event that it shows.
+pub(in crate::server) enum OutgoingMessage {
+    /// A result as JSON, with the cursor of the event that it shows.
     Next(Arc<str>, Option<String>),
-    /// It was not executed, or ended by a mistake of ours: the list of errors as JSON. Nothing follows.
+    /// The operation was not executed, or an internal error has ended it: the list of errors as JSON. Nothing follows.
     Error(String),
     /// Nothing follows.
     Complete,
 }
 
-/// Something to be written.
-pub(in crate::server) struct Item {
-    pub(in crate::server) lease: Arc<EntryLease>,
-    pub(in crate::server) what: What,
-    _room: OwnedSemaphorePermit,
+/// A message that waits to be written, with the capacity and the unread bytes that it takes.
+pub(in crate::server) struct QueuedMessage {
+    pub(in crate::server) handle: Arc<OperationHandle>,
+    pub(in crate::server) message: OutgoingMessage,
+    _permits: OwnedSemaphorePermit,
     _held: UnreadBytes,
 }
 
-/// Where operations speak. Cheap to clone.
+/// The sending half of a queue. Cheap to clone.
 #[derive(Clone)]
-pub(in crate::server) struct Out {
-    items: mpsc::UnboundedSender<Item>,
-    room: Arc<Semaphore>,
-    reader: Arc<Reader>,
+pub(in crate::server) struct MessageSender {
+    items: mpsc::UnboundedSender<QueuedMessage>,
+    capacity: Arc<Semaphore>,
+    reader: Arc<AnswerReader>,
 }
 
-/// Where what they say is read.
-pub(in crate::server) type Queue = mpsc::UnboundedReceiver<Item>;
+/// The receiving half of a queue.
+pub(in crate::server) type MessageQueue = mpsc::UnboundedReceiver<QueuedMessage>;
 
 /// An empty queue, whose messages are counted among the unread bytes of `reader`.
-pub(in crate::server) fn queue(reader: Arc<Reader>) -> (Out, Queue) {
+pub(in crate::server) fn queue(reader: Arc<AnswerReader>) -> (MessageSender, MessageQueue) {
     let (items, queue) = mpsc::unbounded_channel();
-    (Out { items, room: Arc::new(Semaphore::new(PARTS)), reader }, queue)
+    (MessageSender { items, capacity: Arc::new(Semaphore::new(CAPACITY)), reader }, queue)
 }
 
-impl What {
+impl OutgoingMessage {
     fn bytes(&self) -> usize {
         match self {
             Self::Next(text, _) => text.len(),
@@ -56,8 +56,8 @@ impl What {
         }
     }
 
-    fn parts(&self) -> u32 {
-        self.bytes().div_ceil(PART).clamp(1, PARTS) as u32
+    fn units(&self) -> u32 {
+        self.bytes().div_ceil(UNIT).clamp(1, CAPACITY) as u32
     }
 
     /// Whether nothing follows.
@@ -66,31 +66,32 @@ impl What {
     }
 }
 
-impl Out {
-    /// Waits for room, and says it. From now on it is counted as unread; whether nothing follows. Where its address has too many unread
-    /// bytes, the operation ends with that error. Nothing happens when nobody reads any more.
-    pub(in crate::server) async fn say(&self, lease: &Arc<EntryLease>, what: What) -> bool {
-        let (what, held) = match self.reader.hold(what.bytes()) {
-            // What has no bytes of its own adds nothing.
-            Err(_) if what.bytes() == 0 => (what, self.reader.hold_anyway(0)),
-            Ok(held) => (what, held),
+impl MessageSender {
+    /// Waits for capacity, and enqueues a message. The message counts as unread from the call on. Returns whether it is the last one of its
+    /// operation: where the address has too many unread bytes, an error takes its place and ends the operation. Does nothing once the receiver
+    /// is dropped.
+    pub(in crate::server) async fn send(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
+        let (message, held) = match self.reader.hold(message.bytes()) {
+            // A message without a payload adds nothing.
+            Err(_) if message.bytes() == 0 => (message, self.reader.hold_anyway(0)),
+            Ok(held) => (message, held),
             // The refusal itself is short.
-            Err(refusal) => (What::Error(refusal.errors().to_string()), self.reader.hold_anyway(0)),
+            Err(refusal) => (OutgoingMessage::Error(refusal.errors().to_string()), self.reader.hold_anyway(0)),
         };
-        self.put(lease, what, held).await
+        self.put(handle, message, held).await
     }
 
-    /// The same, however much is unread: for what a mutation came to.
-    pub(in crate::server) async fn say_anyway(&self, lease: &Arc<EntryLease>, what: What) -> bool {
-        let held = self.reader.hold_anyway(what.bytes());
-        self.put(lease, what, held).await
+    /// As [`Self::send`], however many bytes are unread: for the results of mutations.
+    pub(in crate::server) async fn send_anyway(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
+        let held = self.reader.hold_anyway(message.bytes());
+        self.put(handle, message, held).await
     }
 
-    async fn put(&self, lease: &Arc<EntryLease>, what: What, held: UnreadBytes) -> bool {
-        let is_last = what.is_last();
-        if let Ok(room) = self.room.clone().acquire_many_owned(what.parts()).await {
-            // Who does not read any more needs no answer.
-            let _ = self.items.send(Item { lease: lease.clone(), what, _room: room, _held: held });
+    async fn put(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage, held: UnreadBytes) -> bool {
+        let is_last = message.is_last();
+        if let Ok(capacity) = self.capacity.clone().acquire_many_owned(message.units()).await {
+            // The receiver is dropped when the client has gone.
+            let _ = self.items.send(QueuedMessage { handle: handle.clone(), message, _permits: capacity, _held: held });
         }
         is_last
     }
@@ -105,42 +106,44 @@ mod tests {
     #[tokio::test]
     async fn it_has_a_bound_and_whoever_waits_is_next() {
         let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
-        let [hot, cold] = ["hot", "cold"].map(|id| Arc::new(EntryLease::new(id.into())));
-        for _ in 0..PARTS {
-            out.say(&hot, What::Complete).now_or_never().expect("there is room");
+        let [hot, cold] = ["hot", "cold"].map(|id| Arc::new(OperationHandle::new(id.into())));
+        for _ in 0..CAPACITY {
+            out.send(&hot, OutgoingMessage::Complete).now_or_never().expect("there is room");
         }
-        let say = |lease: &Arc<EntryLease>, times: usize| {
-            let (out, lease) = (out.clone(), lease.clone());
+        let send = |handle: &Arc<OperationHandle>, times: usize| {
+            let (out, handle) = (out.clone(), handle.clone());
             tokio::spawn(async move {
                 for _ in 0..times {
-                    out.say(&lease, What::Complete).await;
+                    out.send(&handle, OutgoingMessage::Complete).await;
                 }
             })
         };
-        let talks = say(&hot, 1_000);
+        let talks = send(&hot, 1_000);
         tokio::task::yield_now().await;
-        let waits = say(&cold, 1);
+        let waits = send(&cold, 1);
         tokio::task::yield_now().await;
         assert!(!waits.is_finished());
         let mut before = 0;
-        while queue.recv().await.expect("an item").lease.id == "hot" {
+        while queue.recv().await.expect("an item").handle.id == "hot" {
             before += 1;
             tokio::task::yield_now().await;
         }
-        assert!(before <= PARTS + 1, "{before} went before");
+        assert!(before <= CAPACITY + 1, "{before} went before");
         talks.abort();
     }
 
     #[tokio::test]
     async fn a_long_message_takes_more_of_it_and_the_longest_fits_alone() {
         let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
-        let lease = Arc::new(EntryLease::new("a".into()));
-        out.say(&lease, What::Next("x".repeat(10 * PARTS * PART).into(), None)).now_or_never().expect("it is empty");
-        let mut waits = Box::pin(out.say(&lease, What::Complete));
+        let handle = Arc::new(OperationHandle::new("a".into()));
+        out.send(&handle, OutgoingMessage::Next("x".repeat(10 * CAPACITY * UNIT).into(), None))
+            .now_or_never()
+            .expect("it is empty");
+        let mut waits = Box::pin(out.send(&handle, OutgoingMessage::Complete));
         assert!(waits.as_mut().now_or_never().is_none());
         drop(queue.recv().await);
         waits.now_or_never().expect("there is room");
-        assert_eq!(What::Next("x".repeat(PART + 1).into(), None).parts(), 2);
+        assert_eq!(OutgoingMessage::Next("x".repeat(UNIT + 1).into(), None).units(), 2);
     }
 
     #[tokio::test]
@@ -148,20 +151,20 @@ mod tests {
         let address = Some(std::net::IpAddr::from([192, 0, 2, 1]));
         let reader = UnreadAnswers::bounded(1 << 20, 1 << 30).await.reader(address);
         let (out, mut queue) = queue(reader.clone());
-        let lease = Arc::new(EntryLease::new("a".into()));
-        let long = || What::Next("x".repeat(400 << 10).into(), None);
-        assert!(!out.say(&lease, long()).now_or_never().expect("it is empty"));
-        let mut waits = Box::pin(out.say(&lease, long()));
+        let handle = Arc::new(OperationHandle::new("a".into()));
+        let long = || OutgoingMessage::Next("x".repeat(400 << 10).into(), None);
+        assert!(!out.send(&handle, long()).now_or_never().expect("it is empty"));
+        let mut waits = Box::pin(out.send(&handle, long()));
         assert!(waits.as_mut().now_or_never().is_none());
-        let mut refused = Box::pin(out.say(&lease, long()));
-        let mut changed = Box::pin(out.say_anyway(&lease, long()));
+        let mut refused = Box::pin(out.send(&handle, long()));
+        let mut changed = Box::pin(out.send_anyway(&handle, long()));
         assert!(refused.as_mut().now_or_never().is_none() && changed.as_mut().now_or_never().is_none());
-        let next = async |queue: &mut Queue| queue.recv().await.map(|item| item.what);
+        let next = async |queue: &mut MessageQueue| queue.recv().await.map(|item| item.message);
         assert_eq!(next(&mut queue).await, Some(long()));
         assert!(!waits.await);
         assert_eq!(next(&mut queue).await, Some(long()));
         assert!(refused.await, "nothing follows");
-        let Some(What::Error(error)) = next(&mut queue).await else { panic!("no error") };
+        let Some(OutgoingMessage::Error(error)) = next(&mut queue).await else { panic!("no error") };
         assert!(error.contains("UNREAD_ANSWERS") && error.contains("addressUnreadBytes"), "{error}");
         assert!(!changed.await);
         assert!(reader.hold(700 << 10).is_err(), "what was changed counts until it is read");

@@ -1,8 +1,8 @@
-//! One operation of a client that stays: admitted and charged as over HTTP, and counted when it is over.
+//! An operation on a socket or a stream: it is admitted and charged as over HTTP, and counted in the metrics when it ends.
 
 use super::filters::FilterEntries;
-use super::operations::EntryLease;
-use super::queue::{Out, What};
+use super::operations::OperationHandle;
+use super::queue::{MessageSender, OutgoingMessage};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::metrics::{CANCELLED, GaugeGuard, OK, OperationKind};
@@ -14,8 +14,8 @@ use crate::schema;
 use crate::schema::Rendered;
 use crate::server::logging::RequestId;
 use crate::server::operation::{self, Operation};
-use crate::server::overload::Taken;
-use crate::server::response::{self, Executed, Refusal};
+use crate::server::overload::WorkPermit;
+use crate::server::response::{self, ExecutedResponse, Refusal};
 use crate::server::{State, facts, rates};
 use async_graphql::Response;
 use async_graphql::parser::types::OperationType;
@@ -28,8 +28,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// An operation that runs, until it is dropped.
-pub(in crate::server) struct Running {
+/// A running operation. It ends when this is dropped.
+pub(in crate::server) struct RunningOperation {
     responses: BoxStream<'static, Arc<Rendered>>,
     id: RequestId,
     kind: OperationType,
@@ -37,26 +37,29 @@ pub(in crate::server) struct Running {
     count: Count,
     _subscription: Option<GaugeGuard>,
     _filter_entries: Option<FilterEntries>,
-    /// Until there is a result: what waits for its reader afterwards needs no room to work.
-    room: Taken,
+    /// Held until there is a result: a result that waits for its reader needs no permit.
+    permit: Option<WorkPermit>,
 }
 
-impl Running {
-    /// Room for an operation whose document has passed; a subscription waits for it.
-    pub(in crate::server) async fn room(state: &State, operation: &Operation, address: Option<IpAddr>) -> Result<Taken, Refusal> {
+impl RunningOperation {
+    /// Acquires the permit for an operation whose document is valid; a subscription waits for its permit.
+    pub(in crate::server) async fn permit(
+        state: &State,
+        operation: &Operation,
+        address: Option<IpAddr>,
+    ) -> Result<Option<WorkPermit>, Refusal> {
         let limit = state.edge.request_timeout;
         match operation.checked.kind {
-            OperationType::Subscription => state.room.start(limit).await,
+            OperationType::Subscription => state.concurrency.start(limit).await,
             OperationType::Query | OperationType::Mutation => {
-                state.room.work_on(None, operation.checked.cost, address, limit).await
+                state.concurrency.work_on(None, operation.checked.cost, address, limit).await
             }
         }
     }
 
-    /// Charges an operation that has room, and begins it. `transport` is what it came over. What is refused is counted by whoever
-    /// tells it.
+    /// Charges an operation and starts it. `transport` is the label in the metrics. The caller counts refusals.
     pub(in crate::server) async fn admit(
-        room: Taken,
+        permit: Option<WorkPermit>,
         state: &State,
         id: &RequestId,
         mut operation: Operation,
@@ -67,7 +70,7 @@ impl Running {
         let charge = charge_operation(state, context, cost).await?;
         let count = Count::begin(&state.app, kind, operation.name.clone());
         let is_subscription = kind == OperationType::Subscription;
-        let (starting, room) = if is_subscription { (room, None) } else { (None, room) };
+        let (starting, permit) = if is_subscription { (permit, None) } else { (None, permit) };
         let filter_entries = operation.filter_entries.take();
         let responses = operation::responses(state, operation, context.clone(), charge.clone(), starting);
         Ok(Self {
@@ -78,22 +81,22 @@ impl Running {
             count,
             _subscription: is_subscription.then(|| state.app.metrics().live_subscription(transport)),
             _filter_entries: filter_entries,
-            room,
+            permit,
         })
     }
 
-    /// Whether it has changed something.
+    /// Whether it is a mutation.
     pub(in crate::server) fn is_mutation(&self) -> bool {
         self.kind == OperationType::Mutation
     }
 
-    /// Says all of it.
-    pub(in crate::server) async fn run(mut self, out: &Out, lease: &Arc<EntryLease>) {
+    /// Sends all messages of the operation.
+    pub(in crate::server) async fn run(mut self, out: &MessageSender, handle: &Arc<OperationHandle>) {
         loop {
-            let what = self.say().await;
+            let message = self.next_message().await;
             let is_last = match self.is_mutation() {
-                true => out.say_anyway(lease, what).await,
-                false => out.say(lease, what).await,
+                true => out.send_anyway(handle, message).await,
+                false => out.send(handle, message).await,
             };
             if is_last {
                 return;
@@ -101,12 +104,12 @@ impl Running {
         }
     }
 
-    /// What it says next; `None` when it has said all.
+    /// The next response; `None` after the last one.
     async fn next(&mut self) -> Option<Arc<Rendered>> {
         let said = self.charge.meter().measure(charged_as_it_goes(&self.charge, self.responses.next())).await;
-        drop(self.room.take());
+        drop(self.permit.take());
         if self.kind == OperationType::Subscription && said.is_some() {
-            // An event may have been rendered for somebody else; that it is delivered is work all the same.
+            // The event may have been rendered for another client, but its delivery is work, too.
             self.charge.meter().add(Work { commands: 1, ..Work::default() });
             self.charge.charge();
         }
@@ -117,19 +120,23 @@ impl Running {
         said
     }
 
-    /// The same, as it is said to a client: what it says last says so.
-    pub(in crate::server) async fn say(&mut self) -> What {
-        let Some(said) = self.next().await else { return What::Complete };
-        // Only of an event: a query may have a cursor where it stands for something else.
+    /// The next message to the client. The last one is an error or `Complete`.
+    pub(in crate::server) async fn next_message(&mut self) -> OutgoingMessage {
+        let Some(said) = self.next().await else { return OutgoingMessage::Complete };
+        // Only of an event: in a query, a field of this name may mean something else.
         let cursor = response::text_in_field(&said.response, "cursor")
             .filter(|_| self.kind == OperationType::Subscription)
             .map(str::to_owned);
         if said.response.errors.is_empty() {
-            return What::Next(said.text(|response| schema::json(response, true)), cursor);
+            return OutgoingMessage::Next(said.text(|response| schema::json(response, true)), cursor);
         }
-        // A mistake of ours has an id by which the client can tell us of it.
-        let executed = Executed::of(&self.id, copy(&said.response));
-        if executed.request_error { What::Error(executed.errors()) } else { What::Next(executed.json().into(), cursor) }
+        // Internal errors carry the request's id, which the client can quote.
+        let executed = ExecutedResponse::of(&self.id, copy(&said.response));
+        if executed.request_error {
+            OutgoingMessage::Error(executed.errors())
+        } else {
+            OutgoingMessage::Next(executed.json().into(), cursor)
+        }
     }
 }
 
@@ -148,7 +155,7 @@ async fn charge_operation(state: &State, context: &Request, cost: usize) -> Resu
     }
 }
 
-/// Charges what `work` does each time that it waits: a subscription may read for long, and then wait for an event for longer.
+/// Runs `work`, and charges what it has done each time that it waits: a subscription may read for long, and wait for events even longer.
 async fn charged_as_it_goes<T>(charge: &OperationCharge, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|context| {
@@ -159,20 +166,20 @@ async fn charged_as_it_goes<T>(charge: &OperationCharge, work: impl Future<Outpu
     .await
 }
 
-/// What is counted of an operation when it is over.
+/// Counts an operation in the metrics when it is dropped.
 struct Count {
     app: App,
     kind: OperationKind,
     name: Option<String>,
     began: Instant,
-    /// How long it took to say something.
+    /// The time until its first response.
     took: Option<Duration>,
     outcome: Option<Cow<'static, str>>,
 }
 
 impl Count {
     fn begin(app: &App, kind: OperationType, name: Option<String>) -> Self {
-        // Whoever stops listening to a subscription has had what it wanted.
+        // A subscription that its client ends was a success.
         let outcome = (kind == OperationType::Subscription).then_some(Cow::Borrowed(OK));
         Self { app: app.clone(), kind: facts::counted_as(kind), name, began: Instant::now(), took: None, outcome }
     }

@@ -8,7 +8,7 @@ pub(super) mod reserved;
 pub(super) use reserved::Reservations;
 
 use super::State;
-use super::live::{Place, Running, What};
+use super::live::{OutgoingMessage, RunningOperation, Slot};
 use super::response::Refusal;
 use super::stream::{self, ResponseStream, Source};
 use crate::base::request::Request;
@@ -22,7 +22,7 @@ const MEDIA: &str = "text/event-stream; charset=utf-8";
 const TRANSPORT: &str = "sse";
 
 /// The events of one operation on a connection of its own.
-struct Distinct(Box<Running>);
+struct Distinct(Box<RunningOperation>);
 
 impl Source for Distinct {
     const MEDIA: &'static str = MEDIA;
@@ -31,9 +31,9 @@ impl Source for Distinct {
     const KEEP_ALIVE: &'static str = event::COMMENT;
 
     async fn next(&mut self) -> (String, bool) {
-        match self.0.say().await {
-            What::Error(errors) => (event::refused(errors), true),
-            what => (event::distinct(&what), what.is_last()),
+        match self.0.next_message().await {
+            OutgoingMessage::Error(errors) => (event::refused(errors), true),
+            message => (event::distinct(&message), message.is_last()),
         }
     }
 
@@ -55,7 +55,7 @@ impl Source for Distinct {
 }
 
 /// Streams the results of an operation.
-pub(super) fn respond(state: &State, running: Running, context: &Request, slot: Place) -> Response {
+pub(super) fn respond(state: &State, running: RunningOperation, context: &Request, slot: Slot) -> Response {
     let reader = state.unread.reader(context.address);
     ResponseStream::new(state, context.viewer.as_ref(), Distinct(Box::new(running)), slot, reader).into_response()
 }

@@ -1,6 +1,6 @@
-//! The single connection mode: one event stream for all operations of a client. It is reserved first (PUT), read (GET), asked for
-//! operations (POST) and for their end (DELETE). A reservation lives in the process that made it: behind several, requests with a token
-//! must come to the same one.
+//! The single connection mode of graphql-sse: one event stream for all operations of a client. A client reserves the stream (PUT), reads it
+//! (GET), starts operations (POST) and cancels them (DELETE). A reservation lives in one process: with several processes, the proxy must
+//! route requests with the same token to the same process.
 
 use super::event;
 use crate::base::deadline::within;
@@ -8,14 +8,17 @@ use crate::base::error::Error;
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
 use crate::server::State;
-use crate::server::address::Client;
-use crate::server::asked::Asked;
+use crate::server::address::ClientAddress;
 use crate::server::auth;
-use crate::server::live::{EntryLease, Item, Operations, Out, Place, Queue, Refused, Running, What, queue};
+use crate::server::graphql_request::GraphqlRequest;
+use crate::server::live::{
+    BeginError, MessageQueue, MessageSender, OperationHandle, Operations, OutgoingMessage, QueuedMessage, RunningOperation, Slot,
+    queue,
+};
 use crate::server::media::Media;
 use crate::server::response::Refusal;
 use crate::server::stream::{ResponseStream, Source, take_slot};
-use crate::server::unread::Reader;
+use crate::server::unread::AnswerReader;
 use axum::extract::{Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -28,40 +31,40 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::sleep;
 
-/// What says which stream is meant. An EventSource cannot send it, and has `?token=` instead.
+/// The header with the token of a reserved stream. An EventSource cannot send headers, and uses `?token=`.
 pub(in crate::server) const TOKEN: HeaderName = HeaderName::from_static("x-graphql-event-stream-token");
-/// The longest id of an operation, in bytes: it stands in every event.
+/// The longest id of an operation, in bytes: every event repeats it.
 const MAX_ID: usize = 255;
 
-/// The reserved streams of a process, by the digests of their tokens: how long looking one up takes tells nothing about a token. Cheap to
-/// clone; clones are the same.
+/// The reserved streams of a process, by the digests of their tokens, so that the time of a lookup reveals nothing of a token. Cheap to clone;
+/// clones share the streams.
 #[derive(Clone, Default)]
 pub(in crate::server) struct Reservations(Arc<Mutex<ByDigest>>);
 
-type ByDigest = HashMap<[u8; 32], Arc<Reserved>>;
+type ByDigest = HashMap<[u8; 32], Arc<ReservedStream>>;
 
-/// A stream that is reserved, or read.
-pub(in crate::server) struct Reserved {
+/// A reserved stream, also while it is read.
+pub(in crate::server) struct ReservedStream {
     token: String,
     viewer: Option<Viewer>,
     operations: Operations,
-    out: Out,
-    reader: Arc<Reader>,
-    /// Until it is read.
-    queue: Mutex<Option<Queue>>,
-    _place: Place,
+    out: MessageSender,
+    reader: Arc<AnswerReader>,
+    /// The messages, until a client reads the stream.
+    queue: Mutex<Option<MessageQueue>>,
+    _slot: Slot,
 }
 
-/// A stream that is read. Behind it nothing of it is left.
-struct Attached {
-    reserved: Arc<Reserved>,
-    queue: Queue,
+/// A reserved stream that is being read. The reservation ends when this is dropped.
+struct AttachedStream {
+    reserved: Arc<ReservedStream>,
+    queue: MessageQueue,
     reservations: Weak<Mutex<ByDigest>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::server) struct Named {
+pub(in crate::server) struct StreamParameters {
     token: Option<String>,
     operation_id: Option<String>,
 }
@@ -71,13 +74,13 @@ impl Reservations {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The stream that is meant.
-    fn find(&self, token: &str) -> Result<Arc<Reserved>, Refusal> {
+    /// Finds the stream of a token.
+    fn find(&self, token: &str) -> Result<Arc<ReservedStream>, Refusal> {
         self.all().get(&digest(token)).cloned().ok_or_else(not_found)
     }
 
     fn remove(&self, token: &str) {
-        // It is dropped behind the lock: its operations end with it.
+        // Dropped after the lock is released: its operations end with it.
         let removed = self.all().remove(&digest(token));
         drop(removed);
     }
@@ -87,20 +90,24 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// The token of a stream among the headers, else in the query string.
+/// The token of a reserved stream, from the headers or else from the query string.
 pub(in crate::server) fn token(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
     let given = headers.get(TOKEN).and_then(|token| token.to_str().ok()).map(str::to_owned);
     given.or_else(|| named(query).token)
 }
 
-fn named(query: Option<&str>) -> Named {
+fn named(query: Option<&str>) -> StreamParameters {
     let uri = axum::http::Uri::builder().path_and_query(format!("/?{}", query.unwrap_or_default())).build();
-    let parsed = uri.ok().and_then(|uri| Query::<Named>::try_from_uri(&uri).ok());
-    parsed.map_or(Named { token: None, operation_id: None }, |Query(named)| named)
+    let parsed = uri.ok().and_then(|uri| Query::<StreamParameters>::try_from_uri(&uri).ok());
+    parsed.map_or(StreamParameters { token: None, operation_id: None }, |Query(named)| named)
 }
 
-/// PUT: reserves a stream, and gives its token.
-pub(in crate::server) async fn reserve(Extract(state): Extract<State>, Client(address): Client, headers: HeaderMap) -> Response {
+/// PUT: reserves a stream, and returns its token.
+pub(in crate::server) async fn reserve(
+    Extract(state): Extract<State>,
+    ClientAddress(address): ClientAddress,
+    headers: HeaderMap,
+) -> Response {
     let reserved = async {
         let context = within(state.edge.request_timeout, auth::context(&state.app, &headers, address)).await;
         let context = context.unwrap_or(Err(Error::DeadlineExceeded)).map_err(|error| Refusal::from(&error))?;
@@ -115,18 +122,18 @@ pub(in crate::server) async fn reserve(Extract(state): Extract<State>, Client(ad
     }
 }
 
-fn begin(state: &State, context: &Request, place: Place) -> String {
+fn begin(state: &State, context: &Request, place: Slot) -> String {
     let token = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>());
     let reader = state.unread.reader(context.address);
     let (out, queue) = queue(reader.clone());
-    let reserved = Reserved {
+    let reserved = ReservedStream {
         token: token.clone(),
         viewer: context.viewer.clone(),
         operations: Operations::default(),
         out,
         reader,
         queue: Mutex::new(Some(queue)),
-        _place: place,
+        _slot: place,
     };
     state.reservations.all().insert(digest(&token), Arc::new(reserved));
     let (reservations, patience, told) = (state.reservations.clone(), state.edge.live.reservation, token.clone());
@@ -147,13 +154,13 @@ pub(in crate::server) fn read(state: &State, token: &str) -> Result<Response, Re
         return Err(Refusal::new(StatusCode::CONFLICT, "STREAM_TAKEN", "This event stream is being read."));
     };
     let (viewer, reader) = (reserved.viewer.clone(), reserved.reader.clone());
-    let attached = Attached { reserved, queue, reservations: Arc::downgrade(&state.reservations.0) };
+    let attached = AttachedStream { reserved, queue, reservations: Arc::downgrade(&state.reservations.0) };
     Ok(ResponseStream::new(state, viewer.as_ref(), attached, None, reader).into_response())
 }
 
 /// An operation that a client sends to its reserved stream, by the id that the client has given it.
 pub(in crate::server) struct ReservedOperation {
-    reserved: Arc<Reserved>,
+    reserved: Arc<ReservedStream>,
     id: String,
 }
 
@@ -162,9 +169,9 @@ impl ReservedOperation {
     ///
     /// # Errors
     /// `STREAM_NOT_FOUND`; `BAD_REQUEST` without an id.
-    pub(in crate::server) fn find(state: &State, token: &str, asked: &Asked) -> Result<Self, Refusal> {
+    pub(in crate::server) fn find(state: &State, token: &str, graphql_request: &GraphqlRequest) -> Result<Self, Refusal> {
         let reserved = state.reservations.find(token)?;
-        match &asked.operation_id {
+        match &graphql_request.operation_id {
             Some(id) if (1..=MAX_ID).contains(&id.len()) => Ok(Self { reserved, id: id.clone() }),
             _ => Err(Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "`extensions.operationId` must have 1 to 255 bytes.")),
         }
@@ -185,9 +192,9 @@ impl ReservedOperation {
     ///
     /// # Errors
     /// `OPERATION_EXISTS`; `LIMIT_REACHED` where the stream has as many operations as it may.
-    pub(in crate::server) fn begin(self, state: &State, running: Running) -> Result<Response, Refusal> {
+    pub(in crate::server) fn begin(self, state: &State, running: RunningOperation) -> Result<Response, Refusal> {
         let out = self.reserved.out.clone();
-        self.spawn(state, |lease| async move { running.run(&out, &lease).await })
+        self.spawn(state, |handle| async move { running.run(&out, &handle).await })
     }
 
     /// Sends the errors (JSON) of an operation that is not executed to the stream.
@@ -196,22 +203,22 @@ impl ReservedOperation {
     /// As [`Self::begin`].
     pub(in crate::server) fn refuse(self, state: &State, errors: String) -> Result<Response, Refusal> {
         let out = self.reserved.out.clone();
-        self.spawn(state, |lease| async move {
-            out.say(&lease, What::Error(errors)).await;
+        self.spawn(state, |handle| async move {
+            out.send(&handle, OutgoingMessage::Error(errors)).await;
         })
     }
 
     fn spawn<F: Future<Output = ()> + Send + 'static>(
         self,
         state: &State,
-        work: impl FnOnce(Arc<EntryLease>) -> F,
+        work: impl FnOnce(Arc<OperationHandle>) -> F,
     ) -> Result<Response, Refusal> {
         match self.reserved.operations.begin(self.id, state.edge.live.operations, work) {
             Ok(()) => Ok(StatusCode::ACCEPTED.into_response()),
-            Err(Refused::Taken) => {
+            Err(BeginError::IdTaken) => {
                 Err(Refusal::new(StatusCode::CONFLICT, "OPERATION_EXISTS", "Another operation has this `operationId`."))
             }
-            Err(Refused::Full) => {
+            Err(BeginError::TooMany) => {
                 let message = "Too many operations run on this event stream: complete one first.";
                 Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("operations"))
             }
@@ -230,13 +237,13 @@ pub(in crate::server) async fn complete(Extract(state): Extract<State>, headers:
     completed().unwrap_or_else(|refusal: Refusal| refusal.answer(Media::Json))
 }
 
-impl Reserved {
-    fn queue(&self) -> MutexGuard<'_, Option<Queue>> {
+impl ReservedStream {
+    fn queue(&self) -> MutexGuard<'_, Option<MessageQueue>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Source for Attached {
+impl Source for AttachedStream {
     const MEDIA: &'static str = super::MEDIA;
     const TRANSPORT: &'static str = super::TRANSPORT;
     const START: &'static str = event::COMMENT;
@@ -263,13 +270,13 @@ impl Source for Attached {
     }
 }
 
-impl Attached {
+impl AttachedStream {
     /// The next message of an operation that the client has not cancelled. Never ends by itself.
-    async fn next_item(&mut self) -> Item {
+    async fn next_item(&mut self) -> QueuedMessage {
         while let Some(item) = self.queue.recv().await {
-            if item.lease.is_wanted() {
-                if item.what.is_last() {
-                    self.reserved.operations.end(&item.lease);
+            if item.handle.is_wanted() {
+                if item.message.is_last() {
+                    self.reserved.operations.end(&item.handle);
                 }
                 return item;
             }
@@ -278,7 +285,7 @@ impl Attached {
     }
 }
 
-impl Drop for Attached {
+impl Drop for AttachedStream {
     fn drop(&mut self) {
         if let Some(all) = self.reservations.upgrade() {
             Reservations(all).remove(&self.reserved.token);

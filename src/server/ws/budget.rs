@@ -1,16 +1,16 @@
-//! How many messages a client may send: a token bucket in memory, one a socket.
+//! The rate limit of a socket's messages: a token bucket in memory.
 
 use tokio::time::Instant;
 
-/// What a socket takes.
-pub(super) struct Budget {
+/// The token bucket of a socket.
+pub(super) struct MessageBucket {
     a_second: f64,
     most: f64,
     left: f64,
     at: Instant,
 }
 
-impl Budget {
+impl MessageBucket {
     /// A full one: `most` at once, and `a_second` on average.
     pub(super) fn new(a_second: u32, most: u32, now: Instant) -> Self {
         let most = f64::from(most);
@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn so_many_at_once_and_so_many_a_second() {
         let start = Instant::now();
-        let mut budget = Budget::new(20, 40, start);
+        let mut budget = MessageBucket::new(20, 40, start);
         let mut taken = |millis: u64| (0..100).filter(|_| budget.take(start + Duration::from_millis(millis))).count();
         assert_eq!((taken(0), taken(50), taken(1_050), taken(100_000)), (40, 1, 20, 40));
     }

@@ -1,4 +1,4 @@
-//! Why a socket is closed: the codes of `graphql-transport-ws`, and those of WebSockets where it has none.
+//! The codes and reasons with which sockets are closed: those of `graphql-transport-ws`, and those of RFC 6455 where it has none.
 
 use axum::extract::ws::CloseFrame;
 use std::borrow::Cow;
@@ -18,41 +18,41 @@ impl Close {
         Self { code, reason: Cow::Borrowed(reason) }
     }
 
-    /// What came is no message of the protocol.
+    /// A text is no message of the protocol.
     pub(super) const fn bad(reason: &'static str) -> Self {
         Self::new(4400, reason)
     }
 
-    /// What came is no message of the protocol, for this reason.
+    /// A text is no message of the protocol, for this reason.
     pub(super) fn bad_json(reason: String) -> Self {
         Self::told(4400, reason)
     }
 
-    /// An operation was asked for before it was known who asks.
+    /// The client has sent an operation before `connection_init` was acknowledged.
     pub(super) const UNAUTHORIZED: Self = Self::new(4401, "Unauthorized");
-    /// Who asks has no live session, or no more.
+    /// The token names no live session, or the session has ended.
     pub(super) const FORBIDDEN: Self = Self::new(4403, "Forbidden");
     /// The client speaks another sub-protocol.
     pub(super) const PROTOCOL: Self = Self::new(4406, "Subprotocol not acceptable");
-    /// The client did not say who it is.
+    /// The client has not sent `connection_init` in time.
     pub(super) const INIT_TIMEOUT: Self = Self::new(4408, "Connection initialisation timeout");
-    /// The client said twice who it is.
+    /// The client has sent `connection_init` twice.
     pub(super) const SECOND_INIT: Self = Self::new(4429, "Too many initialisation requests");
-    /// More messages than are taken. Clients do not come back by themselves after this one and the next.
+    /// The rate limit of messages is reached. Clients do not reconnect after this code.
     pub(super) const MESSAGES: Self = Self::new(4429, "Too many messages");
-    /// More sockets than one account may have.
+    /// The limit of sockets for an account is reached.
     pub(super) const SOCKETS: Self = Self::new(4429, "Too many sockets");
-    /// More unread answers than all clients together may have, and this one's address has the most.
+    /// Too many bytes are unread in all, and the client's address has the most of them.
     pub(super) const UNREAD: Self = Self::new(4429, "Too many unread answers");
-    /// A message is longer than a message may be.
+    /// A message is too long.
     pub(super) const TOO_LONG: Self = Self::new(1009, "Message too long");
     /// A text is not in UTF-8.
     pub(super) const NO_TEXT: Self = Self::new(1007, "Text must be UTF-8");
-    /// A frame is not as RFC 6455 has it.
+    /// A frame violates RFC 6455.
     pub(super) const BROKEN: Self = Self::new(1002, "Protocol error");
-    /// The client did not answer a ping.
+    /// The client has not answered a ping in time.
     pub(super) const NO_PONG: Self = Self::new(1001, "No answer to a ping");
-    /// The storage cannot be asked who this is. Clients come back after this one.
+    /// The storage does not answer, so the token cannot be verified. Clients reconnect after this code.
     pub(super) const TRY_AGAIN: Self = Self::new(1013, "Try again later");
 
     /// Another operation has this id.

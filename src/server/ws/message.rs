@@ -1,27 +1,27 @@
-//! The messages of `graphql-transport-ws`, as they come and as they go.
+//! The messages of `graphql-transport-ws`.
 
 use super::close::Close;
 use crate::server::json::{self, Object};
-use crate::server::live::{Item, What};
+use crate::server::live::{OutgoingMessage, QueuedMessage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// The longest id of an operation, in bytes: it stands in every message about it.
+/// The longest id of an operation, in bytes: every message of the operation repeats it.
 const MAX_ID: usize = 255;
 
-/// What a client says.
+/// A message of a client.
 #[derive(Debug, PartialEq)]
 pub(super) enum Message<'a> {
-    /// Who it is.
+    /// `connection_init`, with the client's token.
     Init(Option<Object>),
-    /// Whether somebody is there.
+    /// `ping`.
     Ping(Option<Object>),
-    /// It is there.
+    /// `pong`.
     Pong,
-    /// Run this: an object, as its text.
+    /// `subscribe`: the operation's id, and the payload as JSON text.
     Subscribe(String, &'a str),
-    /// It wants no more of it.
+    /// `complete`: cancels the operation of this id.
     Complete(String),
 }
 
@@ -30,7 +30,7 @@ struct Raw<'a> {
     #[serde(rename = "type")]
     kind: String,
     id: Option<String>,
-    /// Only its syntax is looked at before the type is known.
+    /// Parsed after the type is known; until then only its syntax is checked.
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
 }
@@ -38,7 +38,7 @@ struct Raw<'a> {
 /// Reads a message.
 ///
 /// # Errors
-/// It is none: the socket is closed.
+/// The close frame for a text that is no message of the protocol.
 pub(super) fn read(text: &str) -> Result<Message<'_>, Close> {
     let Raw { kind, id, payload } = parse("The message", text, "A message is a JSON object with a `type`")?;
     let payload = payload.map(RawValue::get);
@@ -56,13 +56,13 @@ pub(super) fn read(text: &str) -> Result<Message<'_>, Close> {
     }
 }
 
-/// Parses an object. `shape` says what it has to be.
-fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str, shape: &'static str) -> Result<T, Close> {
+/// Parses an object. `shape` describes the object in the error.
+fn parse<'a, T: Deserialize<'a>>(message: &str, text: &'a str, shape: &'static str) -> Result<T, Close> {
     // The library would take a list for an object, with its members in order.
     if text.trim_ascii_start().starts_with('[') {
         return Err(Close::bad(shape));
     }
-    serde_json::from_str(text).map_err(|error| json::explain(what, &error).map_or(Close::bad(shape), Close::bad_json))
+    serde_json::from_str(text).map_err(|error| json::explain(message, &error).map_or(Close::bad(shape), Close::bad_json))
 }
 
 fn checked(id: Option<String>) -> Result<String, Close> {
@@ -73,30 +73,30 @@ fn checked(id: Option<String>) -> Result<String, Close> {
     }
 }
 
-/// What is answered to who says who it is.
+/// The answer to `connection_init`.
 pub(super) const ACK: &str = r#"{"type":"connection_ack"}"#;
 
-/// The longest pong that says what the ping has said, in bytes.
+/// The longest pong that repeats the payload of its ping, in bytes.
 const ECHO: usize = 1 << 10;
 
-/// What is answered to a ping: its own payload.
+/// The answer to a ping, with the payload of the ping.
 pub(super) fn pong(payload: Option<Object>) -> String {
     let said = payload.map(|payload| json!({ "type": "pong", "payload": payload }).to_string());
     said.filter(|said| said.len() <= ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())
 }
 
-/// Why an operation does not begin.
+/// The `error` message of an operation that does not begin.
 pub(super) fn error(id: &str, errors: &Value) -> String {
     json!({ "id": id, "type": "error", "payload": errors }).to_string()
 }
 
-/// What an operation says.
-pub(super) fn written(item: &Item) -> String {
-    let id = Value::from(item.lease.id.as_str());
-    match &item.what {
-        What::Next(payload, _) => format!(r#"{{"id":{id},"type":"next","payload":{payload}}}"#),
-        What::Error(payload) => format!(r#"{{"id":{id},"type":"error","payload":{payload}}}"#),
-        What::Complete => format!(r#"{{"id":{id},"type":"complete"}}"#),
+/// The text of an operation's message.
+pub(super) fn written(item: &QueuedMessage) -> String {
+    let id = Value::from(item.handle.id.as_str());
+    match &item.message {
+        OutgoingMessage::Next(payload, _) => format!(r#"{{"id":{id},"type":"next","payload":{payload}}}"#),
+        OutgoingMessage::Error(payload) => format!(r#"{{"id":{id},"type":"error","payload":{payload}}}"#),
+        OutgoingMessage::Complete => format!(r#"{{"id":{id},"type":"complete"}}"#),
     }
 }
 

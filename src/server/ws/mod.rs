@@ -8,12 +8,12 @@ mod message;
 mod operation;
 mod reader;
 mod socket;
-mod who;
+mod identity;
 mod writer;
 
-use super::address::Client;
-use super::connection::Kept;
-use super::live::Kind;
+use super::address::ClientAddress;
+use super::connection::ConnectionGuard;
+use super::live::SlotKind;
 use super::logging::{RequestId, SPAN};
 use super::media::Media;
 use super::response::Refusal;
@@ -29,16 +29,16 @@ use tracing::Instrument;
 
 /// The sub-protocol.
 const PROTOCOL: &str = "graphql-transport-ws";
-/// What a socket sets aside to read into, in bytes. Most messages are short, and most sockets say little.
+/// The read buffer of a socket, in bytes. Most messages are short, and most sockets are quiet.
 const READ_BUFFER: usize = 1 << 10;
 
-/// Whether a request wants to become a socket.
+/// Whether a request asks for an upgrade to a WebSocket.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let upgrade = headers.get(header::UPGRADE).and_then(|upgrade| upgrade.to_str().ok());
     upgrade.is_some_and(|upgrade| upgrade.eq_ignore_ascii_case("websocket"))
 }
 
-/// Makes a connection a socket, unless a page of a stranger's asks for it.
+/// Upgrades a connection to a socket, unless a page of a foreign origin asks for it.
 pub(super) async fn upgrade(state: State, mut parts: Parts) -> Response {
     opened(&state, &mut parts).await.unwrap_or_else(|refusal| refusal.answer(Media::Json))
 }
@@ -47,9 +47,9 @@ async fn opened(state: &State, parts: &mut Parts) -> Result<Response, Refusal> {
     if !origin::is_allowed(&parts.headers, &state.edge.cors_origins) {
         return Err(origin::origin_refused());
     }
-    let Ok(Client(address)) = Client::from_request_parts(parts, state).await;
+    let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, state).await;
     let max = state.edge.live.address_sockets;
-    let place = state.live.places.take(Kind::Socket, address.map(Subject::address), max).ok_or_else(too_many)?;
+    let slot = state.live.slots.take(SlotKind::Socket, address.map(Subject::address), max).ok_or_else(too_many)?;
     let upgrade = WebSocketUpgrade::from_request_parts(parts, state).await.map_err(|_| no_handshake())?;
     let id = parts.extensions.get::<RequestId>().cloned().unwrap_or_default();
     let socket = Socket {
@@ -58,8 +58,8 @@ async fn opened(state: &State, parts: &mut Parts) -> Result<Response, Refusal> {
         address,
         agent: auth::agent(&parts.headers),
         authorization: parts.headers.get(header::AUTHORIZATION).cloned(),
-        place,
-        kept: parts.extensions.get::<Kept>().cloned(),
+        slot,
+        connection: parts.extensions.get::<ConnectionGuard>().cloned(),
     };
     let span = tracing::error_span!(target: SPAN, "socket", request_id = socket.id.0);
     let bytes = state.edge.live.message_bytes;

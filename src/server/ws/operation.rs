@@ -1,7 +1,7 @@
-//! One operation of a socket, from what was asked to its last word.
+//! One operation on a socket, from its request to its last message.
 
-use super::socket::Shared;
-use super::who::Known;
+use super::identity::Identity;
+use super::socket::SocketShared;
 use crate::base::deadline::within;
 use crate::base::error::Error;
 use crate::base::metrics::OperationKind;
@@ -10,63 +10,72 @@ use crate::base::viewer::Viewer;
 use crate::db::ReadBarrier;
 use crate::domains::sessions::service;
 use crate::platform::rates::Subject;
-use crate::server::asked::Asked;
-use crate::server::live::{EntryLease, Running, What};
+use crate::server::graphql_request::GraphqlRequest;
+use crate::server::live::{OperationHandle, OutgoingMessage, RunningOperation};
 use crate::server::operation::{Operation, OperationError};
-use crate::server::response::{Executed, Refusal};
+use crate::server::response::{ExecutedResponse, Refusal};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Runs it, and says what it comes to.
-pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<Asked, Refusal>, lease: Arc<EntryLease>) {
-    let worked = AssertUnwindSafe(work(&shared, &known, asked, &lease)).catch_unwind().await;
+/// Runs an operation, and sends its results or its error.
+pub(super) async fn run(
+    shared: Arc<SocketShared>,
+    identity: Arc<Identity>,
+    graphql_request: Result<GraphqlRequest, Refusal>,
+    handle: Arc<OperationHandle>,
+) {
+    let worked = AssertUnwindSafe(work(&shared, &identity, graphql_request, &handle)).catch_unwind().await;
     let refusal = match worked {
         Ok(Ok(())) => return,
         Ok(Err(OperationError::Refused(refusal))) => {
-            // One short error: it is told as it is, however much is unread, and counts once.
-            shared.out.say_anyway(&lease, What::Error(refusal.errors().to_string())).await;
+            // One short error is sent however many bytes are unread, and counts once.
+            shared.out.send_anyway(&handle, OutgoingMessage::Error(refusal.errors().to_string())).await;
             return;
         }
-        Ok(Err(OperationError::Answered(refused))) => Executed::of(&shared.id, *refused).errors(),
+        Ok(Err(OperationError::Answered(refused))) => ExecutedResponse::of(&shared.id, *refused).errors(),
         Err(_) => {
             tracing::error!("an operation's handler panicked");
             Refusal::from(&Error::corrupt("panic")).errors().to_string()
         }
     };
-    shared.out.say(&lease, What::Error(refusal)).await;
+    shared.out.send(&handle, OutgoingMessage::Error(refusal)).await;
 }
 
 async fn work(
-    shared: &Shared,
-    known: &Known,
-    asked: Result<Asked, Refusal>,
-    lease: &Arc<EntryLease>,
+    shared: &SocketShared,
+    identity: &Identity,
+    graphql_request: Result<GraphqlRequest, Refusal>,
+    handle: &Arc<OperationHandle>,
 ) -> Result<(), OperationError> {
     let began = Instant::now();
-    let running = begun(shared, known, asked).await.inspect_err(|unfit| {
-        shared.state.app.metrics().request(None, OperationKind::Unknown, &unfit.outcome(), began.elapsed());
+    let running = begun(shared, identity, graphql_request).await.inspect_err(|error| {
+        shared.state.app.metrics().request(None, OperationKind::Unknown, &error.outcome(), began.elapsed());
     })?;
-    running.run(&shared.out, lease).await;
+    running.run(&shared.out, handle).await;
     Ok(())
 }
 
-async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<Running, OperationError> {
+async fn begun(
+    shared: &SocketShared,
+    identity: &Identity,
+    graphql_request: Result<GraphqlRequest, Refusal>,
+) -> Result<RunningOperation, OperationError> {
     shared.state.unread.check(shared.address)?;
-    let mut operation = Operation::of(&shared.state, asked?)?;
-    let subject = Subject::for_client(known.viewer.as_ref().map(|viewer| viewer.user), shared.address);
+    let mut operation = Operation::of(&shared.state, graphql_request?)?;
+    let subject = Subject::for_client(identity.viewer.as_ref().map(|viewer| viewer.user), shared.address);
     operation.take_filter_entries(&shared.state, subject).await?;
-    let room = Running::room(&shared.state, &operation, shared.address).await?;
+    let permit = RunningOperation::permit(&shared.state, &operation, shared.address).await?;
     let since = shared.state.app.db().read_barrier();
-    let viewer = viewer(shared, known, since).await.map_err(|error| Refusal::from(&error))?;
+    let viewer = viewer(shared, identity, since).await.map_err(|error| Refusal::from(&error))?;
     let context = Request::with_barrier(shared.state.app.clone(), since, viewer, shared.agent.clone(), shared.address);
-    Ok(Running::admit(room, &shared.state, &shared.id, operation, &context, "ws").await?)
+    Ok(RunningOperation::admit(permit, &shared.state, &shared.id, operation, &context, "ws").await?)
 }
 
-/// Who asks, as of now: a session that has ended meanwhile asks for nothing more, and its socket is closed.
-async fn viewer(shared: &Shared, known: &Known, since: ReadBarrier) -> Result<Option<Viewer>, Error> {
-    let Some(token) = &known.token else { return Ok(None) };
+/// The viewer as of now. Where the session has ended, the operation fails and the socket is closed.
+async fn viewer(shared: &SocketShared, identity: &Identity, since: ReadBarrier) -> Result<Option<Viewer>, Error> {
+    let Some(token) = &identity.token else { return Ok(None) };
     let looked = within(shared.state.edge.request_timeout, service::viewer(&shared.state.app, since, token)).await;
     match looked.map_err(|_| Error::DeadlineExceeded)?? {
         Some(viewer) => Ok(Some(viewer)),

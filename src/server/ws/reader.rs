@@ -1,17 +1,17 @@
-//! The reading half of a socket: what comes, what becomes of it, and the times that it is held to.
+//! The reading half of a socket: it handles messages, and enforces the deadlines for `connection_init` and pongs.
 
-use super::budget::Budget;
+use super::budget::MessageBucket;
 use super::close::Close;
+use super::identity::{self, Identity};
 use super::message::{self, ACK};
 use super::operation;
-use super::socket::{End, Shared};
-use super::who::{self, Known};
+use super::socket::{SocketEnd, SocketShared};
 use crate::domains::streaming::service as streaming;
 use crate::platform::rates::Subject;
-use crate::server::asked;
 use crate::server::config::LiveConfig;
+use crate::server::graphql_request;
 use crate::server::json::Object;
-use crate::server::live::{Kind, Place, Refused};
+use crate::server::live::{BeginError, Slot, SlotKind};
 use crate::server::response::Refusal;
 use axum::extract::ws::{Message, WebSocket};
 use axum::http::{HeaderValue, StatusCode};
@@ -23,53 +23,53 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
 
-/// A time that is noticed so much later than it came shows that this process did not run. What clients have sent meanwhile is read before they
-/// are judged, for as long again.
+/// A deadline that is noticed this much too late shows that the process did not run. Then messages that have arrived in the meantime are read
+/// first: the deadlines move by the same time.
 const LATE: Duration = Duration::from_millis(250);
 
 /// The reading half.
-pub(super) struct Reader {
-    shared: Arc<Shared>,
+pub(super) struct SocketReader {
+    shared: Arc<SocketShared>,
     authorization: Option<HeaderValue>,
-    place: Place,
-    who: Who,
-    /// Ends when the session of who asks has.
+    slot: Slot,
+    identity: IdentityState,
+    /// Completes when the viewer's session ends.
     ended: BoxFuture<'static, ()>,
-    budget: Budget,
+    budget: MessageBucket,
     ping_at: Instant,
     pong_by: Option<Instant>,
     begun: u64,
 }
 
-/// Who asks.
-enum Who {
-    /// It is to be said by this time.
-    Unsaid(Instant),
-    /// It was said, and is being found out.
-    Asked(BoxFuture<'static, Result<Known, Close>>),
-    /// It is known.
-    Known(Arc<Known>),
+/// What is known of the client's identity.
+enum IdentityState {
+    /// `connection_init` must come by this time.
+    Awaited(Instant),
+    /// The token is being verified.
+    Resolving(BoxFuture<'static, Result<Identity, Close>>),
+    /// The client is accepted.
+    Known(Arc<Identity>),
 }
 
-impl Who {
-    /// Ends when it is found out.
-    async fn found_out(&mut self) -> Result<Known, Close> {
+impl IdentityState {
+    /// Completes when the token is verified.
+    async fn resolved(&mut self) -> Result<Identity, Close> {
         match self {
-            Self::Asked(asking) => asking.await,
-            Self::Unsaid(_) | Self::Known(_) => pending().await,
+            Self::Resolving(resolving) => resolving.await,
+            Self::Awaited(_) | Self::Known(_) => pending().await,
         }
     }
 }
 
-impl Reader {
-    pub(super) fn new(shared: Arc<Shared>, authorization: Option<HeaderValue>, place: Place) -> Self {
+impl SocketReader {
+    pub(super) fn new(shared: Arc<SocketShared>, authorization: Option<HeaderValue>, slot: Slot) -> Self {
         let (now, live) = (Instant::now(), &shared.state.edge.live);
-        let budget = Budget::new(live.messages_a_second, live.message_burst, now);
-        let (who, ping_at) = (Who::Unsaid(now + live.init_timeout), now + live.ping_every);
-        Self { shared, authorization, place, who, ended: pending().boxed(), budget, ping_at, pong_by: None, begun: 0 }
+        let budget = MessageBucket::new(live.messages_a_second, live.message_burst, now);
+        let (identity, ping_at) = (IdentityState::Awaited(now + live.init_timeout), now + live.ping_every);
+        Self { shared, authorization, slot, identity, ended: pending().boxed(), budget, ping_at, pong_by: None, begun: 0 }
     }
 
-    /// How many operations it has begun.
+    /// How many operations were begun.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
@@ -78,64 +78,64 @@ impl Reader {
         &self.shared.state.edge.live
     }
 
-    /// Reads until there is nothing more to read, or a reason to end.
-    pub(super) async fn run(&mut self, frames: &mut SplitStream<WebSocket>) -> End {
+    /// Reads messages until the socket ends.
+    pub(super) async fn run(&mut self, frames: &mut SplitStream<WebSocket>) -> SocketEnd {
         let shared = self.shared.clone();
         let farewell = shared.state.live.farewell(shared.state.edge.live.farewell);
         tokio::pin!(farewell);
         loop {
-            let due = self.due();
+            let next_deadline = self.next_deadline();
             let done = tokio::select! {
                 frame = frames.next() => match frame {
                     Some(Ok(frame)) => self.frame(frame),
                     Some(Err(error)) => return broken(error),
-                    None => return End::Gone,
+                    None => return SocketEnd::Gone,
                 },
-                known = self.who.found_out() => known.and_then(|known| self.known(known)),
-                () = sleep_until(due) => self.overdue(),
+                identity = self.identity.resolved() => identity.and_then(|identity| self.identity(identity)),
+                () = sleep_until(next_deadline) => self.handle_deadline(),
                 () = &mut self.ended => Err(Close::FORBIDDEN),
                 () = shared.forbidden.cancelled() => Err(Close::FORBIDDEN),
                 seconds = &mut farewell => Err(Close::farewell(seconds)),
             };
             if let Err(close) = done {
-                return End::Close(close);
+                return SocketEnd::Close(close);
             }
         }
     }
 
-    /// When something is due if nothing comes.
-    fn due(&self) -> Instant {
-        let init_by = match self.who {
-            Who::Unsaid(by) => Some(by),
-            Who::Asked(_) | Who::Known(_) => None,
+    /// The next deadline, or the time of the next ping.
+    fn next_deadline(&self) -> Instant {
+        let init_by = match self.identity {
+            IdentityState::Awaited(by) => Some(by),
+            IdentityState::Resolving(_) | IdentityState::Known(_) => None,
         };
         [init_by, self.pong_by].into_iter().flatten().fold(self.ping_at, Instant::min)
     }
 
-    fn overdue(&mut self) -> Result<(), Close> {
+    fn handle_deadline(&mut self) -> Result<(), Close> {
         let now = Instant::now();
-        if now.saturating_duration_since(self.due()) > LATE {
+        if now.saturating_duration_since(self.next_deadline()) > LATE {
             self.postpone(now);
             return Ok(());
         }
-        if matches!(self.who, Who::Unsaid(by) if by <= now) {
+        if matches!(self.identity, IdentityState::Awaited(by) if by <= now) {
             return Err(Close::INIT_TIMEOUT);
         }
         if self.pong_by.is_some_and(|by| by <= now) {
             return Err(Close::NO_PONG);
         }
         if self.ping_at <= now {
-            self.say(Message::Ping(Default::default()))?;
+            self.send(Message::Ping(Default::default()))?;
             self.ping_at = now + self.live().ping_every;
-            // One that waits for its answer already is not given more time by the next.
+            // A later ping does not move the deadline of an earlier one.
             self.pong_by = self.pong_by.or(Some(now + self.live().pong_timeout));
         }
         Ok(())
     }
 
-    /// Nothing is due before what has arrived by `now` was read.
+    /// Moves the deadlines so that messages that have arrived by `now` are read first.
     fn postpone(&mut self, now: Instant) {
-        if let Who::Unsaid(by) = &mut self.who {
+        if let IdentityState::Awaited(by) = &mut self.identity {
             *by = (*by).max(now + LATE);
         }
         self.pong_by = self.pong_by.map(|by| by.max(now + LATE));
@@ -160,7 +160,7 @@ impl Reader {
     fn message(&mut self, text: &str) -> Result<(), Close> {
         match message::read(text)? {
             message::Message::Init(payload) => return self.init(payload.unwrap_or_default()),
-            message::Message::Ping(payload) => return self.say(Message::text(message::pong(payload))),
+            message::Message::Ping(payload) => return self.send(Message::text(message::pong(payload))),
             message::Message::Pong => {}
             message::Message::Subscribe(id, payload) => return self.subscribe(id, payload),
             message::Message::Complete(id) => {
@@ -171,50 +171,51 @@ impl Reader {
     }
 
     fn init(&mut self, payload: Object) -> Result<(), Close> {
-        if !matches!(self.who, Who::Unsaid(_)) {
+        if !matches!(self.identity, IdentityState::Awaited(_)) {
             return Err(Close::SECOND_INIT);
         }
-        let authorization = who::authorization(payload, self.authorization.take())?;
-        self.who = Who::Asked(who::known(self.shared.state.clone(), authorization).boxed());
+        let authorization = identity::authorization(payload, self.authorization.take())?;
+        self.identity = IdentityState::Resolving(identity::resolve(self.shared.state.clone(), authorization).boxed());
         Ok(())
     }
 
     /// It is known who asks: a socket of an account's counts among those.
-    fn known(&mut self, known: Known) -> Result<(), Close> {
-        if let Some(viewer) = &known.viewer {
+    fn identity(&mut self, identity: Identity) -> Result<(), Close> {
+        if let Some(viewer) = &identity.viewer {
             let (live, account) = (&self.shared.state.live, Some(Subject::Account(viewer.user)));
-            self.place = live.places.take(Kind::Socket, account, self.live().account_sockets).ok_or(Close::SOCKETS)?;
+            self.slot = live.slots.take(SlotKind::Socket, account, self.live().account_sockets).ok_or(Close::SOCKETS)?;
             let (app, viewer) = (self.shared.state.app.clone(), viewer.clone());
             self.ended = async move { streaming::wait_for_session_end(&app, &viewer).await }.boxed();
         }
-        self.who = Who::Known(Arc::new(known));
-        self.say(Message::text(ACK))
+        self.identity = IdentityState::Known(Arc::new(identity));
+        self.send(Message::text(ACK))
     }
 
     fn subscribe(&mut self, id: String, payload: &str) -> Result<(), Close> {
-        let Who::Known(known) = &self.who else { return Err(Close::UNAUTHORIZED) };
-        let asked = asked::from_payload(payload);
-        if let Err(refusal) = asked.as_ref().map(drop)
+        let IdentityState::Known(identity) = &self.identity else { return Err(Close::UNAUTHORIZED) };
+        let graphql_request = graphql_request::from_payload(payload);
+        if let Err(refusal) = graphql_request.as_ref().map(drop)
             && refusal.is_bad_request()
         {
             return Err(Close::bad_json(refusal.message.clone()));
         }
-        let (shared, known, max) = (self.shared.clone(), known.clone(), self.live().operations);
-        let begun = self.shared.operations.begin(id.clone(), max, |lease| operation::run(shared, known, asked, lease));
+        let (shared, identity, max) = (self.shared.clone(), identity.clone(), self.live().operations);
+        let begun =
+            self.shared.operations.begin(id.clone(), max, |handle| operation::run(shared, identity, graphql_request, handle));
         match begun {
             Ok(()) => self.begun += 1,
-            Err(Refused::Taken) => return Err(Close::taken(&id)),
-            Err(Refused::Full) => {
+            Err(BeginError::IdTaken) => return Err(Close::taken(&id)),
+            Err(BeginError::TooMany) => {
                 let refusal =
                     Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", "This socket has all the operations it may.");
-                return self.say(Message::text(message::error(&id, &refusal.over("operations").errors())));
+                return self.send(Message::text(message::error(&id, &refusal.over("operations").errors())));
             }
         }
         Ok(())
     }
 
     /// Besides what operations say. Who asks for more of it than they read has asked too much.
-    fn say(&self, message: Message) -> Result<(), Close> {
+    fn send(&self, message: Message) -> Result<(), Close> {
         match self.shared.control.try_send(message) {
             Err(TrySendError::Full(_)) => Err(Close::MESSAGES),
             // Without a writer the socket ends.
@@ -224,15 +225,15 @@ impl Reader {
 }
 
 /// What a frame that cannot be read comes to.
-fn broken(error: axum::Error) -> End {
+fn broken(error: axum::Error) -> SocketEnd {
     use tungstenite::Error;
     use tungstenite::error::ProtocolError;
     let inner = error.into_inner();
     match inner.downcast_ref::<Error>() {
-        Some(Error::Capacity(_)) => End::Close(Close::TOO_LONG),
-        Some(Error::Utf8(_)) => End::Close(Close::NO_TEXT),
-        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => End::Gone,
-        Some(Error::Protocol(_)) => End::Close(Close::BROKEN),
-        _ => End::Gone,
+        Some(Error::Capacity(_)) => SocketEnd::Close(Close::TOO_LONG),
+        Some(Error::Utf8(_)) => SocketEnd::Close(Close::NO_TEXT),
+        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => SocketEnd::Gone,
+        Some(Error::Protocol(_)) => SocketEnd::Close(Close::BROKEN),
+        _ => SocketEnd::Gone,
     }
 }

@@ -1,12 +1,12 @@
 //! One socket from its first frame to its last.
 
 use super::close::Close;
-use super::reader::Reader;
+use super::reader::SocketReader;
 use super::{PROTOCOL, writer};
 use crate::base::metrics::GaugeGuard;
 use crate::server::State;
-use crate::server::connection::Kept;
-use crate::server::live::{Open, Operations, Out, Place, queue};
+use crate::server::connection::ConnectionGuard;
+use crate::server::live::{MessageSender, OpenGuard, Operations, Slot, queue};
 use crate::server::logging::RequestId;
 use axum::extract::ws::{Message, WebSocket};
 use axum::http::HeaderValue;
@@ -18,10 +18,10 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long the end of a socket may take: the frame that says why, and the client's own.
-const PARTING: Duration = Duration::from_secs(1);
+/// How long the closing handshake may take: our close frame, and the client's.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What is known of a socket when it opens.
+/// A socket that was just opened.
 pub(super) struct Socket {
     pub(super) state: State,
     pub(super) id: RequestId,
@@ -29,22 +29,22 @@ pub(super) struct Socket {
     pub(super) agent: Option<String>,
     /// The handshake's header: browsers cannot send one.
     pub(super) authorization: Option<HeaderValue>,
-    /// Among those of its address, until it says whose it is.
-    pub(super) place: Place,
+    /// Its slot among the sockets of its address, until it has a session.
+    pub(super) slot: Slot,
     /// Its connection's place among all.
-    pub(super) kept: Option<Kept>,
+    pub(super) connection: Option<ConnectionGuard>,
 }
 
-/// What reading, writing and the operations of a socket share.
-pub(super) struct Shared {
+/// The state that the reader, the writer and the operations of a socket share.
+pub(super) struct SocketShared {
     pub(super) state: State,
     pub(super) id: RequestId,
     pub(super) address: Option<IpAddr>,
     pub(super) agent: Option<String>,
     pub(super) operations: Operations,
-    /// What operations say.
-    pub(super) out: Out,
-    /// What is said besides: pings, pongs, and that it is known who asks.
+    /// The queue of messages of operations.
+    pub(super) out: MessageSender,
+    /// Other messages: pings, pongs and the acknowledgement.
     pub(super) control: mpsc::Sender<Message>,
     /// Cancelled when an operation finds that the session has ended.
     pub(super) forbidden: CancellationToken,
@@ -52,7 +52,7 @@ pub(super) struct Shared {
 
 /// How a socket ends.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum SocketEnd {
     /// We close it.
     Close(Close),
     /// The client has closed it, or the connection broke.
@@ -61,61 +61,61 @@ pub(super) enum End {
     Stuck,
 }
 
-/// Messages besides what operations say that wait to be written.
-const CONTROLS: usize = 256;
+/// The capacity of the queue of pings, pongs and acknowledgements.
+const MAX_CONTROLS: usize = 256;
 
-/// What is held for as long as it is open.
-struct Holding {
-    _kept: Option<Kept>,
+/// Held while a socket is open.
+struct OpenSocket {
+    _kept: Option<ConnectionGuard>,
     _metric: GaugeGuard,
-    _open: Open,
+    _open: OpenGuard,
 }
 
 impl Socket {
-    /// Serves it until it ends.
+    /// Serves the socket until it ends.
     pub(super) async fn run(self, stream: WebSocket) {
-        let Self { state, id, address, agent, authorization, place, kept } = self;
+        let Self { state, id, address, agent, authorization, slot, connection } = self;
         let began = Instant::now();
         let (metric, open) = (state.app.metrics().live_stream("ws"), state.live.open());
-        let _holding = Holding { _kept: kept, _metric: metric, _open: open };
+        let _holding = OpenSocket { _kept: connection, _metric: metric, _open: open };
         let speaks = stream.protocol().is_some_and(|protocol| protocol == PROTOCOL);
         let (mut sink, mut frames) = stream.split();
-        let (reader, (control, mut controls)) = (state.unread.reader(address), mpsc::channel(CONTROLS));
+        let (reader, (control, mut controls)) = (state.unread.reader(address), mpsc::channel(MAX_CONTROLS));
         let (disconnected, (out, mut said)) = (reader.disconnected().clone(), queue(reader));
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
-        let shared = Arc::new(Shared { state, id, address, agent, operations, out, control, forbidden });
-        let mut reader = Reader::new(shared.clone(), authorization, place);
+        let shared = Arc::new(SocketShared { state, id, address, agent, operations, out, control, forbidden });
+        let mut reader = SocketReader::new(shared.clone(), authorization, slot);
         let end = if speaks {
             tokio::select! {
                 end = reader.run(&mut frames) => end,
                 end = writer::run(&mut sink, &mut controls, &mut said, &shared) => end,
-                () = disconnected.cancelled() => End::Close(Close::UNREAD),
+                () = disconnected.cancelled() => SocketEnd::Close(Close::UNREAD),
             }
         } else {
-            End::Close(Close::PROTOCOL)
+            SocketEnd::Close(Close::PROTOCOL)
         };
-        // Whatever waits to be said is not said any more, and nothing new begins.
+        // Queued messages are dropped, and no operation begins any more.
         shared.operations.clear();
         drop((said, controls));
         log(&end, began, reader.begun());
         drop(reader);
-        if let End::Close(close) = end {
+        if let SocketEnd::Close(close) = end {
             let parting = async {
                 if sink.send(Message::Close(Some(close.frame()))).await.is_ok() {
-                    // The client answers with its own. Who leaves at once would take ours out of its hands.
+                    // Waits for the client's close frame: closing the connection at once could make the client lose ours.
                     while let Some(Ok(_)) = frames.next().await {}
                 }
             };
-            let _ = timeout(PARTING, parting).await;
+            let _ = timeout(CLOSE_TIMEOUT, parting).await;
         }
     }
 }
 
-fn log(end: &End, began: Instant, operations: u64) {
+fn log(end: &SocketEnd, began: Instant, operations: u64) {
     let (code, reason) = match end {
-        End::Close(close) => (Some(close.code), close.reason.as_ref()),
-        End::Gone => (None, "the client has gone"),
-        End::Stuck => (None, "the client does not read"),
+        SocketEnd::Close(close) => (Some(close.code), close.reason.as_ref()),
+        SocketEnd::Gone => (None, "the client has gone"),
+        SocketEnd::Stuck => (None, "the client does not read"),
     };
     let duration_ms = began.elapsed().as_secs_f64() * 1_000.0;
     tracing::info!(code, reason, duration_ms, operations, "socket ended");

@@ -1,10 +1,9 @@
-//! The writing half of a socket. A message that does not get through at the least pace ends it: whoever does not read is gone, or would have to
-//! be waited for by everything that is said to it.
+//! The writing half of a socket. A client that reads a message too slowly is disconnected.
 
 use super::message;
-use super::socket::{End, Shared};
+use super::socket::{SocketEnd, SocketShared};
 use crate::base::deadline::within;
-use crate::server::live::{Item, Queue};
+use crate::server::live::{MessageQueue, QueuedMessage};
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
@@ -12,16 +11,16 @@ use std::io::ErrorKind;
 use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 
-/// Writes until it cannot.
+/// Writes messages until the socket ends.
 pub(super) async fn run(
     sink: &mut SplitSink<WebSocket, Message>,
     controls: &mut Receiver<Message>,
-    said: &mut Queue,
-    shared: &Shared,
-) -> End {
+    said: &mut MessageQueue,
+    shared: &SocketShared,
+) -> SocketEnd {
     let (patience, rate) = (shared.state.edge.live.write_timeout, shared.state.edge.min_read_rate.max(1));
     loop {
-        // What keeps the connection goes first.
+        // Pings, pongs and acknowledgements go first.
         let (message, _room) = tokio::select! {
             biased;
             Some(message) = controls.recv() => (message, None),
@@ -29,14 +28,14 @@ pub(super) async fn run(
                 Some(text) => (Message::text(text), Some(item)),
                 None => continue,
             },
-            else => return End::Gone,
+            else => return SocketEnd::Gone,
         };
-        // The connection measures the pace; this is the end of a message that is read no faster than that.
+        // The connection measures the reading rate; this is a bound for one message at that rate.
         let patience = patience + Duration::from_secs(message_bytes(&message) / rate);
         match within(patience, sink.send(message)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => return if is_too_slow(error) { End::Stuck } else { End::Gone },
-            Err(_) => return End::Stuck,
+            Ok(Err(error)) => return if is_too_slow(error) { SocketEnd::Stuck } else { SocketEnd::Gone },
+            Err(_) => return SocketEnd::Stuck,
         }
     }
 }
@@ -48,21 +47,21 @@ fn message_bytes(message: &Message) -> u64 {
     }
 }
 
-/// Whether the connection was given up since its reader is too slow.
+/// Whether the connection was closed because its client reads too slowly.
 fn is_too_slow(error: axum::Error) -> bool {
     use tungstenite::Error;
     let inner = error.into_inner();
     matches!(inner.downcast_ref(), Some(Error::Io(error)) if error.kind() == ErrorKind::TimedOut)
 }
 
-/// The text of what an operation says, unless nobody wants to hear it any more. Behind its last word its id is free: the client may use it
-/// again as soon as it has read that.
-fn text(shared: &Shared, item: &Item) -> Option<String> {
-    if !item.lease.is_wanted() {
+/// The text of a message, unless its operation was cancelled. The id of an operation is free once its last message is written: the client may
+/// use it again as soon as it has read that message.
+fn text(shared: &SocketShared, item: &QueuedMessage) -> Option<String> {
+    if !item.handle.is_wanted() {
         return None;
     }
-    if item.what.is_last() {
-        shared.operations.end(&item.lease);
+    if item.message.is_last() {
+        shared.operations.end(&item.handle);
     }
     Some(message::written(item))
 }

@@ -1,4 +1,4 @@
-//! Who speaks on a socket: the token of `connection_init`, or of the handshake.
+//! The identity of a socket's client: the token of `connection_init`, or else of the handshake.
 
 use super::close::Close;
 use crate::base::deadline::within;
@@ -9,18 +9,18 @@ use crate::server::{State, auth};
 use async_graphql::Value;
 use axum::http::HeaderValue;
 
-/// Who it is.
-pub(super) struct Known {
-    /// What proves it, each time anew.
+/// The identity of a client.
+pub(super) struct Identity {
+    /// The session's token. Each operation verifies it again.
     pub(super) token: Option<String>,
-    /// Who it was when the socket began; `None` for nobody.
+    /// The viewer when the socket was opened; `None` without a session.
     pub(super) viewer: Option<Viewer>,
 }
 
-/// What says who it is: the payload's own word before the handshake's.
+/// The authorization of a socket: that of the payload before that of the handshake.
 ///
 /// # Errors
-/// `Forbidden` where it is no text.
+/// `Forbidden` where it is not a string.
 pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Result<Option<String>, Close> {
     match (payload.take_ignoring_case("authorization"), header) {
         (Some(Value::String(text)), _) => Ok(Some(text)),
@@ -32,16 +32,16 @@ pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Res
     }
 }
 
-/// Finds out who it is. One HGETALL with a token.
+/// Finds the session of a token. Cost: one HGETALL.
 ///
 /// # Errors
-/// `Forbidden` for a token of no live session; to try again when the storage does not answer.
-pub(super) async fn known(state: State, authorization: Option<String>) -> Result<Known, Close> {
-    let Some(authorization) = authorization else { return Ok(Known { token: None, viewer: None }) };
+/// `Forbidden` for a token without a live session; `Try again later` when the storage does not answer.
+pub(super) async fn resolve(state: State, authorization: Option<String>) -> Result<Identity, Close> {
+    let Some(authorization) = authorization else { return Ok(Identity { token: None, viewer: None }) };
     let token = auth::bearer(&authorization).ok_or(Close::FORBIDDEN)?;
     let since = state.app.db().read_barrier();
     match within(state.edge.request_timeout, service::viewer(&state.app, since, token)).await {
-        Ok(Ok(Some(viewer))) => Ok(Known { token: Some(token.to_owned()), viewer: Some(viewer) }),
+        Ok(Ok(Some(viewer))) => Ok(Identity { token: Some(token.to_owned()), viewer: Some(viewer) }),
         Ok(Ok(None)) => Err(Close::FORBIDDEN),
         Ok(Err(_)) | Err(_) => Err(Close::TRY_AGAIN),
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// A request as GraphQL over HTTP has it, not yet known to hold a document.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct GraphqlRequest {
     /// The document, when it was sent.
     pub(super) query: Option<String>,
     /// What names it: an id of a registered document, or the SHA-256 of its text in hexadecimal.
@@ -70,7 +70,7 @@ impl Parameters {
 }
 
 /// Reads the body of a POST.
-pub(super) fn from_body(body: &[u8]) -> Result<Asked, Refusal> {
+pub(super) fn from_body(body: &[u8]) -> Result<GraphqlRequest, Refusal> {
     if body.trim_ascii_start().starts_with(b"[") {
         return Err(Refusal::new(
             StatusCode::BAD_REQUEST,
@@ -78,22 +78,22 @@ pub(super) fn from_body(body: &[u8]) -> Result<Asked, Refusal> {
             "Batches are not taken: send one operation a request.",
         ));
     }
-    asked(serde_json::from_slice(body).map_err(|error| {
+    from_members(serde_json::from_slice(body).map_err(|error| {
         bad(json::explain("The body", &error)
             .unwrap_or_else(|| "The body must be a JSON object with a `query`, as GraphQL over HTTP has it.".into()))
     })?)
 }
 
 /// Reads the payload of a message on a socket.
-pub(super) fn from_payload(payload: &str) -> Result<Asked, Refusal> {
-    asked(serde_json::from_str(payload).map_err(|error| {
+pub(super) fn from_payload(payload: &str) -> Result<GraphqlRequest, Refusal> {
+    from_members(serde_json::from_str(payload).map_err(|error| {
         bad(json::explain("The `payload`", &error)
             .unwrap_or_else(|| "The `payload` is no request as GraphQL over HTTP has it.".into()))
     })?)
 }
 
 /// Reads the query string of a GET.
-pub(super) fn from_parameters(parameters: Parameters) -> Result<Asked, Refusal> {
+pub(super) fn from_parameters(parameters: Parameters) -> Result<GraphqlRequest, Refusal> {
     fn json<T: serde::de::DeserializeOwned>(name: &str, text: Option<String>) -> Result<Option<T>, Refusal> {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
         serde_json::from_str(&text).map_err(|error| {
@@ -102,10 +102,10 @@ pub(super) fn from_parameters(parameters: Parameters) -> Result<Asked, Refusal> 
     }
     let Parameters { query, document_id, operation_name, variables, extensions } = parameters;
     let (variables, extensions) = (json("`variables`", variables)?, json("`extensions`", extensions)?);
-    asked(Members { query, document_id, operation_name, variables, extensions })
+    from_members(Members { query, document_id, operation_name, variables, extensions })
 }
 
-fn asked(members: Members) -> Result<Asked, Refusal> {
+fn from_members(members: Members) -> Result<GraphqlRequest, Refusal> {
     let (persisted, operation_id) = match members.extensions {
         Some(extensions) => (extensions.persisted_query, extensions.operation_id),
         None => (None, None),
@@ -119,7 +119,13 @@ fn asked(members: Members) -> Result<Asked, Refusal> {
         return Err(bad("The `query` is missing.".into()));
     }
     let operation_name = members.operation_name.filter(|name| !name.is_empty());
-    Ok(Asked { query: members.query, id, operation_name, variables: members.variables.map(Object::into_variables), operation_id })
+    Ok(GraphqlRequest {
+        query: members.query,
+        id,
+        operation_name,
+        variables: members.variables.map(Object::into_variables),
+        operation_id,
+    })
 }
 
 fn bad(message: String) -> Refusal {
