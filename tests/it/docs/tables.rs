@@ -1,11 +1,11 @@
-//! Tables that must be complete: error codes, names of limits, rate limits, options, metrics.
+//! Tables that must be complete and true: error codes, names of limits, rate limits, options, metrics; the places of CONTRIBUTING.md.
 //!
 //! `cli::config::reference` compares the table of options with the command line, `base::metrics` that of metrics with the registry.
 
 use super::{Page, pages, root, spans};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use waxwing::base::rate_limits::Limit;
 
 /// Texts in capital letters that are no error codes.
@@ -36,21 +36,25 @@ const OTHER: [&str; 16] = [
 const OTHER_OPTIONS: [&str; 9] =
     ["--now", "--system", "--home-dir", "--shell", "--fix", "--help", "--version", "--bench", "--soak"];
 
-/// The lines of code below a folder of `src`, without comments and tests.
-fn code(folder: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut folders = vec![root().join("src").join(folder)];
+/// The Rust files below a folder of the repository.
+fn rust_files(folder: &str) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![root().join(folder)]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                lines.extend(code_of(&path));
+                files.push(path);
             }
         }
     }
-    lines
+    files
+}
+
+/// The lines of code below a folder of `src`, without comments and tests.
+fn code(folder: &str) -> Vec<String> {
+    rust_files(&format!("src/{folder}")).iter().flat_map(|path| code_of(path)).collect()
 }
 
 fn code_of(path: &Path) -> Vec<String> {
@@ -136,4 +140,28 @@ fn every_option_and_metric_that_a_document_names_exists() {
         }
     }
     assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+#[test]
+fn every_test_and_file_that_contributing_names_exists() {
+    let files: Vec<PathBuf> = ["src", "tests/it"].into_iter().flat_map(rust_files).collect();
+    let sources: Vec<String> = files.iter().map(|path| fs::read_to_string(path).expect("a source")).collect();
+    let is_word = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_' || letter == b':';
+    let page = Page::read("CONTRIBUTING.md");
+    let (mut tests, mut missing) = (0, Vec::new());
+    for span in page.prose().flat_map(spans) {
+        if let Some((_, name)) = span.rsplit_once("::").filter(|_| span.bytes().all(is_word)) {
+            tests += 1;
+            if !sources.iter().any(|source| source.contains(&format!("fn {name}("))) {
+                missing.push(span);
+            }
+        } else if span.contains('/') && !span.contains("DOMAIN") && span.starts_with(|first: char| first.is_ascii_lowercase()) {
+            let exists = |folder: &str| root().join(folder).join(span).exists();
+            if !exists("") && !exists("src") {
+                missing.push(span);
+            }
+        }
+    }
+    assert!(tests > 20, "the names of tests were not found");
+    assert!(missing.is_empty(), "CONTRIBUTING.md names what does not exist: {missing:?}");
 }
