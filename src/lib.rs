@@ -90,7 +90,7 @@
 //!
 //! After a power failure, the nodes of a cluster lose writes of different age. There an entry has a copy on every node that its change may
 //! touch, and it is kept for twenty seconds after it was settled. If a node was restarted or replaced in that time, the change is settled again
-//! ([`journal::retention`]).
+//! ([`platform::journal::retention`]).
 //!
 //! ## Events
 //!

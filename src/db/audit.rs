@@ -92,7 +92,7 @@ async fn world(reader: &AuditReader, key: &str, readable: bool, found: &mut Find
     let fields = reader.query([key], |key| cmd("HMGET").arg(key).arg(&["name", "moment", "state"]).take()).await?;
     match fields.read::<(String, u64, String)>(&key) {
         Some((_, _, state)) if state == "loaded" => {}
-        Some((_, _, state)) if state == "loading" => found.add(key, "the demo world is not loaded to its end: load it again"),
+        Some((_, _, state)) if state == "loading" => found.add(key, "loading the demo data was not completed: load it again"),
         _ => found.add(key, "its fields are not a name, a moment and a state"),
     }
     Ok(())

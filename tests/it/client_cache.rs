@@ -24,13 +24,13 @@ const HOME: &str =
 const WHO: &str = "query($id: ID!) { node(id: $id) { ... on User { name } } }";
 
 /// Two processes over one Redis, one of them through a proxy. The statuses of one account are read there.
-pub(crate) struct Both {
+pub(crate) struct TwoProcesses {
     pub(crate) near: Served,
     pub(crate) proxy: Proxy,
     pub(crate) far: TestApp,
 }
 
-impl Both {
+impl TwoProcesses {
     pub(crate) async fn start() -> Self {
         let redis = Arc::new(RedisServer::alone(Alone::OneWire));
         let proxy = Proxy::before(&redis).await;
@@ -132,7 +132,7 @@ async fn cached_values_are_shared_and_likes_are_per_viewer() {
 /// Redis has sent the invalidation, but it has not arrived: the request waits for it, and does not use the old value.
 #[tokio::test]
 async fn a_delayed_invalidation_delays_the_answer() {
-    let both = Both::start().await;
+    let both = TwoProcesses::start().await;
     let ada = both.far.user("ada").await;
     let (there, nobody) = (ada.at(&both.near), both.near.anonymous());
     let name = async |actor: Actor| {
@@ -163,7 +163,7 @@ async fn a_delayed_invalidation_delays_the_answer() {
 /// After resetting its loaders, a request has a new barrier: earlier replies do not count.
 #[tokio::test]
 async fn reset_loaders_use_a_new_barrier() {
-    let both = Both::start().await;
+    let both = TwoProcesses::start().await;
     let ada = both.far.user("ada").await;
     let id = UserId::from_global(&ada.id).expect("an id");
     let load = move |request: Request| async move { Some(request.loaders().users.load(id).await.ok()??.name.clone()) };
@@ -186,7 +186,7 @@ async fn reset_loaders_use_a_new_barrier() {
 /// Reads outside of the loaders are not older either.
 #[tokio::test]
 async fn authentication_uses_a_new_barrier() {
-    let both = Both::start().await;
+    let both = TwoProcesses::start().await;
     let ada = both.far.user("ada").await;
     let id = UserId::from_global(&ada.id).expect("an id");
     let app = both.near.app.clone();
@@ -208,7 +208,7 @@ async fn authentication_uses_a_new_barrier() {
 /// Invalidations during a broken connection are lost.
 #[tokio::test]
 async fn a_broken_connection_invalidates_the_cache() {
-    let both = Both::start().await;
+    let both = TwoProcesses::start().await;
     let [ada, bob] = both.far.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
     ada.post("x").await;
@@ -250,7 +250,7 @@ fn text(reply: redis::Value) -> Result<Option<Text>, Error> {
 }
 
 /// A request that reads one key: it begins, receives the reply to a command of its own, and reads.
-async fn ask(db: Db, key: String) -> Result<Option<u64>, Error> {
+async fn read_key(db: Db, key: String) -> Result<Option<u64>, Error> {
     let since = db.read_barrier();
     db.read::<bool>(redis::cmd("EXISTS").arg("user:{9}").take()).await?;
     let found = db.read_cached(since, vec![key], text, |_| Vec::new()).await?.0.pop().flatten();
@@ -258,9 +258,9 @@ async fn ask(db: Db, key: String) -> Result<Option<u64>, Error> {
 }
 
 /// A thread that sends requests: each thread has the next of the connections.
-struct Asker(std::sync::mpsc::Sender<Pin<Box<dyn Future<Output = ()> + Send>>>);
+struct ClientThread(std::sync::mpsc::Sender<Pin<Box<dyn Future<Output = ()> + Send>>>);
 
-impl Asker {
+impl ClientThread {
     fn new() -> Self {
         let (jobs, asked) = std::sync::mpsc::channel();
         let runtime = tokio::runtime::Handle::current();
@@ -283,8 +283,8 @@ struct Two {
     redis: Arc<RedisServer>,
     proxy: Proxy,
     db: Db,
-    slow: Asker,
-    quick: Asker,
+    slow: ClientThread,
+    quick: ClientThread,
 }
 
 impl Two {
@@ -292,18 +292,18 @@ impl Two {
         let redis = Arc::new(RedisServer::alone(Alone::OneWire));
         let proxy = Proxy::before(&redis).await;
         let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), CALM).await.expect("a store");
-        let two = Self { redis, proxy, db, slow: Asker::new(), quick: Asker::new() };
+        let two = Self { redis, proxy, db, slow: ClientThread::new(), quick: ClientThread::new() };
         two.write(0);
-        for asker in [&two.slow, &two.quick] {
-            two.ping(asker).await;
+        for client in [&two.slow, &two.quick] {
+            two.ping(client).await;
         }
         assert_eq!(two.proxy.open(), 2);
         two
     }
 
-    async fn ping(&self, asker: &Asker) {
+    async fn ping(&self, client: &ClientThread) {
         let db = self.db.clone();
-        asker.begin(async move { db.ping().await }).await.expect("no panic").expect("an answer");
+        client.begin(async move { db.ping().await }).await.expect("no panic").expect("an answer");
     }
 
     /// Another client writes, and the write is acknowledged.
@@ -311,13 +311,13 @@ impl Two {
         self.redis.run::<u64>(&["HSET", KEY, "name", &value.to_string()]);
     }
 
-    fn asks(&self, asker: &Asker) -> JoinHandle<Option<u64>> {
-        let asked = ask(self.db.clone(), KEY.into());
-        asker.begin(async { asked.await.expect("an answer") })
+    fn start_read(&self, client: &ClientThread) -> JoinHandle<Option<u64>> {
+        let asked = read_key(self.db.clone(), KEY.into());
+        client.begin(async { asked.await.expect("an answer") })
     }
 
-    async fn read(&self, asker: &Asker) -> Option<u64> {
-        self.asks(asker).await.expect("no panic")
+    async fn read(&self, client: &ClientThread) -> Option<u64> {
+        self.start_read(client).await.expect("no panic")
     }
 
     fn reads(&self) -> u64 {
@@ -325,10 +325,10 @@ impl Two {
     }
 
     /// Starts a read whose reply is held at the proxy, with everything that follows it over that connection.
-    async fn stuck(&self) -> JoinHandle<Option<u64>> {
+    async fn hold_reply(&self) -> JoinHandle<Option<u64>> {
         let before = self.reads();
         self.proxy.set_after(b"HGETALL", Flow::PassOnly(0));
-        let stuck = self.asks(&self.slow);
+        let stuck = self.start_read(&self.slow);
         while self.reads() == before {
             tokio::task::yield_now().await;
         }
@@ -338,10 +338,10 @@ impl Two {
     }
 
     /// Lets the held reply pass, but nothing that Redis sent after it; then reads over the other connection. Returns both results.
-    async fn unstuck(&self, stuck: JoinHandle<Option<u64>>) -> [Option<u64>; 2] {
+    async fn release_reply(&self, stuck: JoinHandle<Option<u64>>) -> [Option<u64>; 2] {
         self.proxy.set(Flow::Pass, Flow::PassOnly(1));
         let stuck = stuck.await.expect("no panic");
-        let (before, asked) = (self.reads(), self.asks(&self.quick));
+        let (before, asked) = (self.reads(), self.start_read(&self.quick));
         while self.reads() == before && !asked.is_finished() {
             tokio::task::yield_now().await;
         }
@@ -354,12 +354,12 @@ impl Two {
 #[tokio::test]
 async fn invalidations_arrive_over_every_connection() {
     let two = Two::start().await;
-    for asker in [&two.slow, &two.quick] {
-        assert_eq!(two.read(asker).await, Some(0));
+    for client in [&two.slow, &two.quick] {
+        assert_eq!(two.read(client).await, Some(0));
     }
     assert_eq!(two.reads(), 1, "what one has read is near to both");
     two.proxy.set_after(b"user:{9}", Flow::PassOnly(0));
-    let waits = two.asks(&two.slow);
+    let waits = two.start_read(&two.slow);
     while two.proxy.lies_in_wait() {
         tokio::task::yield_now().await;
     }
@@ -376,7 +376,7 @@ async fn a_request_without_a_reply_does_not_use_the_cache() {
     assert_eq!(two.read(&two.slow).await, Some(0));
     let since = two.db.read_barrier();
     two.proxy.set_after(b"user:{9}", Flow::PassOnly(0));
-    let waits = two.asks(&two.slow);
+    let waits = two.start_read(&two.slow);
     while two.proxy.lies_in_wait() {
         tokio::task::yield_now().await;
     }
@@ -395,7 +395,7 @@ async fn waiting_for_a_pending_request_has_a_timeout() {
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     redis.run::<u64>(&["HSET", KEY, "name", "1"]);
     for _ in 0..2 {
-        assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
+        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
     }
     let since = db.read_barrier();
     let mut sent = pin!(db.read::<Option<String>>(redis::cmd("GET").arg("user:{8}").take()));
@@ -410,18 +410,18 @@ async fn waiting_for_a_pending_request_has_a_timeout() {
 #[tokio::test]
 async fn a_read_that_overlaps_a_write_is_not_cached() {
     let two = Two::start().await;
-    let stuck = two.stuck().await;
+    let stuck = two.hold_reply().await;
     assert_eq!(two.read(&two.quick).await, Some(0));
     two.write(1);
     assert_eq!(two.read(&two.quick).await, Some(1));
-    assert_eq!(two.unstuck(stuck).await, [Some(0), Some(1)]);
+    assert_eq!(two.release_reply(stuck).await, [Some(0), Some(1)]);
 }
 
 /// The same without an invalidation: the other connection was broken meanwhile, and is open again.
 #[tokio::test]
 async fn a_read_that_overlaps_a_reconnection_is_not_cached() {
     let two = Two::start().await;
-    let stuck = two.stuck().await;
+    let stuck = two.hold_reply().await;
     let clients: String = two.redis.run(&["CLIENT", "LIST", "TYPE", "normal"]);
     let idle =
         clients.lines().find(|client| client.contains(" cmd=ping ") && client.contains(" flags=t")).expect("the quick one");
@@ -429,7 +429,7 @@ async fn a_read_that_overlaps_a_reconnection_is_not_cached() {
     two.redis.run::<u64>(&["CLIENT", "KILL", "ID", id]);
     two.write(1);
     assert_eq!(two.read(&two.quick).await, Some(1));
-    assert_eq!(two.unstuck(stuck).await, [Some(0), Some(1)]);
+    assert_eq!(two.release_reply(stuck).await, [Some(0), Some(1)]);
 }
 
 /// Nothing reports that such a connection is dead; invalidations sent over it are lost.
@@ -442,13 +442,13 @@ async fn a_silent_connection_invalidates_the_cache() {
     for round in 0..3 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
         let seen = loop {
-            if let Ok(seen) = ask(db.clone(), KEY.into()).await {
+            if let Ok(seen) = read_key(db.clone(), KEY.into()).await {
                 break seen;
             }
         };
         assert_eq!(seen, Some(round));
         proxy.set(Flow::Pass, Flow::Swallow);
-        ask(db.clone(), KEY.into()).await.expect_err("no answer");
+        read_key(db.clone(), KEY.into()).await.expect_err("no answer");
     }
 }
 
@@ -458,14 +458,14 @@ async fn deleted_and_recreated_keys_are_seen() {
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     for taken in [&["FLUSHALL"][..], &["UNLINK", KEY], &["FLUSHDB"], &["RENAME", KEY, "user:{3}"], &["PEXPIRE", KEY, "0"]] {
         for _ in 0..2 {
-            assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), None);
+            assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), None);
         }
         redis.run::<u64>(&["HSET", KEY, "name", "1"]);
         for _ in 0..2 {
-            assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
+            assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
         }
         redis.run::<()>(taken);
-        assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), None, "{taken:?}");
+        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), None, "{taken:?}");
     }
 }
 
@@ -474,7 +474,7 @@ async fn reads_of_two(redis: &RedisServer, db: &Db) -> u64 {
     redis.run::<u64>(&["HSET", KEY, "name", "1"]);
     redis.reset_calls();
     for _ in 0..2 {
-        assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
+        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
     }
     redis.calls()["hgetall"]
 }
@@ -491,7 +491,7 @@ async fn nothing_is_cached_on_a_cluster_or_when_switched_off() {
     let db = Db::open(&cluster.url().parse().expect("a URL"), CALM).await.expect("a store");
     for round in 0..3 {
         cluster.run::<u64>(&[b"HSET", KEY.as_bytes(), b"name", round.to_string().as_bytes()]);
-        assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(round));
+        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(round));
     }
 }
 
@@ -502,23 +502,24 @@ async fn nothing_is_cached_without_invalidation_messages() {
     redis.run::<()>(&["ACL", "SETUSER", "deaf", "on", ">x", "~*", "&*", "+@all"]);
     let url = format!("{}?user=deaf&pass=x", redis.operator_url());
     let db = Db::open(&url.parse().expect("a URL"), CALM).await.expect("a store");
-    let (first, second) = (Asker::new(), Asker::new());
-    let ask = async |asker: &Asker| asker.begin(ask(db.clone(), KEY.into())).await.expect("no panic").expect("an answer");
+    let (first, second) = (ClientThread::new(), ClientThread::new());
+    let read_over =
+        async |client: &ClientThread| client.begin(read_key(db.clone(), KEY.into())).await.expect("no panic").expect("an answer");
     redis.run::<u64>(&["HSET", KEY, "name", "0"]);
-    assert_eq!(ask(&first).await, Some(0));
+    assert_eq!(read_over(&first).await, Some(0));
     redis.run::<()>(&["ACL", "SETUSER", "deaf", "-client|tracking"]);
     redis.reset_calls();
     for round in 1..4 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
         // One connection gets invalidations and the other does not: values cached by the first are used by neither.
-        assert_eq!([ask(&second).await, ask(&first).await], [Some(round); 2]);
+        assert_eq!([read_over(&second).await, read_over(&first).await], [Some(round); 2]);
     }
     assert_eq!(redis.calls()["hgetall"], 6);
     // The same if neither gets invalidations.
     let tracking_disabled = Db::open(&url.parse().expect("a URL"), CALM).await.expect("a store");
     for round in 4..7 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
-        assert_eq!(self::ask(tracking_disabled.clone(), KEY.into()).await.expect("an answer"), Some(round));
+        assert_eq!(read_key(tracking_disabled.clone(), KEY.into()).await.expect("an answer"), Some(round));
     }
 }
 
@@ -538,7 +539,7 @@ async fn a_busy_redis_does_not_disable_the_cache() {
         .query::<String>(&mut redis::Client::open(redis.operator_url()).expect("a URL").get_connection().expect("it listens"))
         .is_ok()
     {}
-    ask(db.clone(), KEY.into()).await.expect_err("it is busy");
+    read_key(db.clone(), KEY.into()).await.expect_err("it is busy");
     redis.run::<()>(&["SCRIPT", "KILL"]);
     script.join().expect("no panic");
     let heard = loop {
@@ -549,7 +550,7 @@ async fn a_busy_redis_does_not_disable_the_cache() {
     };
     assert_eq!(heard, 1);
     redis.run::<u64>(&["HSET", KEY, "name", "2"]);
-    assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(2));
+    assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(2));
 }
 
 #[tokio::test]
@@ -597,7 +598,7 @@ async fn no_read_is_older_than_an_acknowledged_write_before_it() {
                 // Some of the keys are read far more often than the others.
                 let at = if round % 4 == 0 { (round * 7 + reader) % KEYS } else { round % 3 };
                 let least = told[at].load(Ordering::SeqCst);
-                if let Ok(seen) = ask(db.clone(), format!("user:{{{at}}}")).await {
+                if let Ok(seen) = read_key(db.clone(), format!("user:{{{at}}}")).await {
                     assert!(seen.unwrap_or(0) >= least, "{seen:?} where {least} was told");
                 }
             }

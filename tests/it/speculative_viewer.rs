@@ -1,7 +1,7 @@
 //! A query runs for the viewer of its cached session, and is answered only if the session is confirmed: an ended session answers nothing any more,
 //! in all processes.
 
-use crate::client_cache::Both;
+use crate::client_cache::TwoProcesses;
 use crate::support::proxy::Flow;
 use crate::support::{Actor, Alone, RedisServer, START, TestApp, error_codes};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ async fn a_session_ended_by_another_process_is_refused() {
 /// The invalidation is delayed behind a slow connection: the answer waits for it.
 #[tokio::test]
 async fn an_ended_session_is_refused_behind_a_slow_connection() {
-    let both = Both::start().await;
+    let both = TwoProcesses::start().await;
     let ada = both.far.user("ada").await;
     let there = ada.at(&both.near);
     for query in [NOTHING, WHO, HOME] {

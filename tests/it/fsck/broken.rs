@@ -12,7 +12,7 @@ pub(super) const OF_THE_PROCESS: &[Case] = &[
     (&["SET secret:{cursor} short"], &["secret:{cursor}: is not 16 bytes long"]),
     (
         &["HSET world:{demo} name people moment 5 state loading"],
-        &["world:{demo}: the demo world is not loaded to its end: load it again"],
+        &["world:{demo}: loading the demo data was not completed: load it again"],
     ),
     (&["HSET world:{demo} name people"], &["world:{demo}: its fields are not a name, a moment and a state"]),
     (&["HSET settings:{store} star-followers many"], &["settings:{store}: its star-followers is no number"]),

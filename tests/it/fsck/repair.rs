@@ -9,7 +9,7 @@ use waxwing::cli::fsck::{RepairProgress, RepairReport, repair};
 /// What a person must decide: these lines stay, all others are repaired.
 const LEFT: &[&str] = &[
     "secret:{cursor}: is not 16 bytes long",
-    "world:{demo}: the demo world is not loaded to its end: load it again",
+    "world:{demo}: loading the demo data was not completed: load it again",
     "world:{demo}: its fields are not a name, a moment and a state",
     "is not a key of Waxwing",
     "has no password",
