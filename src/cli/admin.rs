@@ -104,8 +104,8 @@ async fn act(app: &App, what: &What) -> anyhow::Result<()> {
     migrate::at_start(app).await?;
     match what {
         What::DeleteAccount(options) => delete_account(app, &options.login).await,
-        What::Suspend(options) => hold_back(app, options, true).await,
-        What::Restore(options) => hold_back(app, options, false).await,
+        What::Suspend(options) => suspend(app, options, true).await,
+        What::Restore(options) => suspend(app, options, false).await,
         What::RotateAdKeys(_) => rotate_ad_keys(app).await,
     }
 }
@@ -116,14 +116,14 @@ async fn find(app: &App, login: &str) -> anyhow::Result<Arc<User>> {
     found.with_context(|| format!("there is no account with the login {login:?}"))
 }
 
-async fn hold_back(app: &App, options: &Standing, held_back: bool) -> anyhow::Result<()> {
+async fn suspend(app: &App, options: &Standing, suspended: bool) -> anyhow::Result<()> {
     let user = find(app, &options.login).await?;
     let (role, name) = match options.role {
         Role::Advertiser => (ads::Role::Advertiser, "an advertiser"),
         Role::Publisher => (ads::Role::Publisher, "a publisher"),
     };
-    ads::hold_back(app, user.id, role, held_back).await?;
-    let how = if held_back { "suspended" } else { "no longer suspended" };
+    ads::suspend(app, user.id, role, suspended).await?;
+    let how = if suspended { "suspended" } else { "no longer suspended" };
     println!("{} ({}) is {how} as {name}.", user.login, user.id.global());
     Ok(())
 }

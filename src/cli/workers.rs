@@ -73,7 +73,7 @@ async fn reevaluate_campaigns(app: &App, evaluated: &mut Option<Instant>) -> boo
     if evaluated.is_some_and(|at| at.elapsed() < POLL) {
         return false;
     }
-    match ads::look_again(app).await {
+    match ads::evaluate_due(app).await {
         Ok(0) => {}
         Ok(_) => return true,
         Err(error) => tracing::debug!(%error, "campaigns cannot be reevaluated"),
@@ -128,7 +128,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
                 work(app, entry).await;
             }
         }
-        any |= ads::look_again(app).await? > 0;
+        any |= ads::evaluate_due(app).await? > 0;
         if !any {
             return Ok(());
         }

@@ -4,7 +4,7 @@ pub use super::accounts::model::Role;
 pub use super::campaigns::service::read::{ads, ads_id, campaigns, campaigns_id, count, state};
 pub use super::management::service::ads::{create_ad, remove_ad};
 pub use super::management::service::campaigns::{add_keywords, create, pause, remove_keywords, resume, stop, update};
-pub use super::management::service::suspension::{hold_back, purge, settle_standing};
+pub use super::management::service::suspension::{purge, settle_standing, suspend};
 pub use super::model::{no_ad, no_campaign, no_website};
 pub use super::publishers::service::{
     count_websites, key, register, renew_server_key, server_key, settle_website, websites, websites_id,
@@ -12,10 +12,10 @@ pub use super::publishers::service::{
 pub use super::reporting::service::{Day, days_of_ad, days_of_campaign, reach};
 pub use super::serving::service::decide::serve;
 pub use super::serving::service::decision::Impression;
-pub use super::serving::service::explain::{Explanation, FetchAuctions, WhyNot, explain};
-pub use super::serving::service::promote::{Promoted, promote};
-pub use super::serving::service::request::PageAsk;
-pub use super::targeting::service::settle::{look_again, settle, settle_owned};
-pub use super::tracking::service::click::{Clicked, click, click_in_time, target};
+pub use super::serving::service::explain::{ExplainRequest, Explanation, FetchAuctions, explain};
+pub use super::serving::service::promote::{PromotedStatus, promote};
+pub use super::serving::service::request::AdRequest;
+pub use super::targeting::service::settle::{evaluate_due, settle, settle_owned};
+pub use super::tracking::service::click::{ClickOutcome, click, click_in_time, target};
 pub use super::tracking::service::record::record;
 pub use super::tracking::service::signing::rotate_keys;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use waxwing::base::config::{AdTraffic, Config};
 use waxwing::base::ids::UserId;
 use waxwing::base::request::Request;
-use waxwing::domains::ads::service::{self as ads, Impression, PageAsk};
+use waxwing::domains::ads::service::{self as ads, AdRequest, Impression};
 use waxwing::domains::ads::{CapDraft, Money, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot};
 
 #[global_allocator]
@@ -132,7 +132,7 @@ async fn make(bed: &Bed, owner: UserId, number: usize, cap: Option<CapDraft>) {
 
 async fn serve(bed: &Bed, key: &str, visitor: String, count: i64) -> Vec<Impression> {
     let keywords = vec!["Tea".into(), "pots".into()];
-    let ask = PageAsk {
+    let ask = AdRequest {
         website_key: key.to_owned(),
         slot: Slot::Banner,
         keywords,

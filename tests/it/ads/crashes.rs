@@ -57,7 +57,7 @@ impl World {
     async fn make_it(&self, app: &App, change: Change) -> bool {
         if change == Change::Suspend {
             let role = waxwing::domains::ads::service::Role::Advertiser;
-            return waxwing::domains::ads::service::hold_back(app, self.owner.user_id(), role, true).await.is_ok();
+            return waxwing::domains::ads::service::suspend(app, self.owner.user_id(), role, true).await.is_ok();
         }
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));

@@ -301,14 +301,14 @@ async fn a_website_or_an_advertiser_that_is_held_back_is_out_of_it_until_it_is_n
     let page = app.anonymous();
     let user = |actor: &Actor| waxwing::base::ids::UserId::from_global(&actor.id).expect("an account");
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
-    ads::hold_back(&app.app, user(&bob), Role::Advertiser, true).await.expect("a store");
+    ads::suspend(&app.app, user(&bob), Role::Advertiser, true).await.expect("a store");
     assert_eq!(serve(&page, &key, json!({})).await.len(), 0);
-    ads::hold_back(&app.app, user(&bob), Role::Advertiser, false).await.expect("a store");
+    ads::suspend(&app.app, user(&bob), Role::Advertiser, false).await.expect("a store");
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
-    ads::hold_back(&app.app, user(&ada), Role::Publisher, true).await.expect("a store");
+    ads::suspend(&app.app, user(&ada), Role::Publisher, true).await.expect("a store");
     let refused = run(&page, "ServeAds", json!({ "websiteKey": key, "slot": "BANNER" })).await;
     assert_eq!((codes(&refused), &refused["impressions"]), (vec!["FORBIDDEN"], &Value::Null));
-    ads::hold_back(&app.app, user(&ada), Role::Publisher, false).await.expect("a store");
+    ads::suspend(&app.app, user(&ada), Role::Publisher, false).await.expect("a store");
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
     money_holds(&app, &id, 1);
 }

@@ -178,7 +178,7 @@ async fn an_operator_holds_an_advertiser_back_with_all_campaigns() {
     let of_bob = make(&bob, json!({})).await;
     add(&bob, &of_bob, json!({})).await;
     let stand = |app: &TestApp| campaigns.iter().filter(|campaign| !offers(app, campaign).is_empty()).count();
-    ads::hold_back(&app.app, ada.user_id(), Role::Advertiser, true).await.expect("a store");
+    ads::suspend(&app.app, ada.user_id(), Role::Advertiser, true).await.expect("a store");
     assert_eq!((stand(&app), offers(&app, &of_bob).len()), (0, 1));
     assert_eq!(state(&ada, &campaigns[0]).await, json!({ "state": "ACTIVE", "isSuspended": true }));
     let late = make(&ada, json!({})).await;
@@ -186,7 +186,7 @@ async fn an_operator_holds_an_advertiser_back_with_all_campaigns() {
     assert_eq!(offers(&app, &late), [], "a new one neither");
     app.clock.advance(61_000);
     assert_eq!(findings(&app.app).await, [""; 0]);
-    ads::hold_back(&app.app, ada.user_id(), Role::Advertiser, false).await.expect("a store");
+    ads::suspend(&app.app, ada.user_id(), Role::Advertiser, false).await.expect("a store");
     assert_eq!((stand(&app), offers(&app, &late).len()), (23, 1));
     assert_eq!(state(&ada, &late).await["isSuspended"], false);
 }
@@ -204,10 +204,10 @@ async fn an_operator_holds_a_publisher_back() {
         let query = "query($id: ID!) { node(id: $id) { ... on Website { isSuspended } } }";
         ada.gql(query, json!({ "id": site })).await["data"]["node"]["isSuspended"].take()
     };
-    ads::hold_back(&app.app, ada.user_id(), Role::Publisher, true).await.expect("a store");
+    ads::suspend(&app.app, ada.user_id(), Role::Publisher, true).await.expect("a store");
     let after = register().await;
     assert_eq!((suspended(&before).await, suspended(&after).await), (json!(true), json!(true)));
-    ads::hold_back(&app.app, ada.user_id(), Role::Publisher, false).await.expect("a store");
+    ads::suspend(&app.app, ada.user_id(), Role::Publisher, false).await.expect("a store");
     assert_eq!((suspended(&before).await, suspended(&after).await), (json!(false), json!(false)));
 }
 
@@ -242,7 +242,7 @@ async fn campaigns_and_websites_go_with_their_account() {
         add(&ada, &campaign, json!({})).await;
     }
     done(&ada, "RegisterWebsite", "website", json!({ "name": "N", "origin": "https://n.example" })).await;
-    ads::hold_back(&app.app, ada.user_id(), Role::Publisher, true).await.expect("a store");
+    ads::suspend(&app.app, ada.user_id(), Role::Publisher, true).await.expect("a store");
     waxwing::domains::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
     app.drain().await;
     let kinds = ["campaign", "keywords", "ads", "ad", "listed", "share", "rank", "offered", "website", "websites", "standing"];

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use waxwing::base::config::{AdTraffic, Config};
 use waxwing::base::ids::WebsiteId;
 use waxwing::domains::ads::Slot;
-use waxwing::domains::ads::service::{self as ads, Impression, PageAsk};
+use waxwing::domains::ads::service::{self as ads, AdRequest, Impression};
 
 const HOUR: i64 = 3_600_000;
 const PLENTY: u64 = 1_000_000;
@@ -41,8 +41,8 @@ async fn with_clicks(ada: &Actor) -> String {
 }
 
 /// A page's ask for one banner, for a visitor that nobody has seen before.
-fn ask(key: &str, visitor: usize) -> PageAsk {
-    PageAsk {
+fn ask(key: &str, visitor: usize) -> AdRequest {
+    AdRequest {
         website_key: key.to_owned(),
         slot: Slot::Banner,
         keywords: Vec::new(),
@@ -53,7 +53,7 @@ fn ask(key: &str, visitor: usize) -> PageAsk {
     }
 }
 
-async fn serve_at(app: &TestApp, from: &str, ask: PageAsk) -> Vec<Impression> {
+async fn serve_at(app: &TestApp, from: &str, ask: AdRequest) -> Vec<Impression> {
     let served = ads::serve(&app.app, Some(address(from)), ask).await.expect("ads");
     app.drain().await;
     served
@@ -440,7 +440,7 @@ async fn what_does_not_count_uses_up_nobodys_clicks_and_impressions() {
     assert_eq!(report(&ada, &id).await.1, reasons(&[("REPEATED", 8), ("ADDRESS", 2)]));
     // A page that asks for ten and is shown one has been shown one; what is refused counts for nobody.
     for visitor in 5..20 {
-        assert_eq!(serve_at(&app, "192.0.2.1", PageAsk { count: 10, ..ask(&key, visitor) }).await.len(), 1);
+        assert_eq!(serve_at(&app, "192.0.2.1", AdRequest { count: 10, ..ask(&key, visitor) }).await.len(), 1);
     }
     let site =
         ada.gql("{ viewerWebsites(first: 1) { edges { node { id } } } }", json!({})).await["data"]["viewerWebsites"]["edges"][0]
@@ -452,12 +452,12 @@ async fn what_does_not_count_uses_up_nobodys_clicks_and_impressions() {
     let (old, _) = keys(&renew().await);
     let (secret, _) = keys(&renew().await);
     for _ in 0..60 {
-        let told = PageAsk { server_key: Some(old.clone()), visitor_address: Some("203.0.113.1".into()), ..ask(&key, 30) };
+        let told = AdRequest { server_key: Some(old.clone()), visitor_address: Some("203.0.113.1".into()), ..ask(&key, 30) };
         ads::serve(&app.app, None, told).await.expect_err("the key was renewed");
     }
     app.drain().await;
     let before = of_share(&app, &id, 0, "i");
-    let told = PageAsk { server_key: Some(secret), visitor_address: Some("203.0.113.1".into()), ..ask(&key, 31) };
+    let told = AdRequest { server_key: Some(secret), visitor_address: Some("203.0.113.1".into()), ..ask(&key, 31) };
     assert_eq!(ads::serve(&app.app, None, told).await.expect("an ad").len(), 1);
     assert_eq!((before, of_share(&app, &id, 0, "i")), (20, 21));
 }
@@ -472,13 +472,13 @@ async fn an_office_that_sees_many_campaigns_is_shown_each_as_often_as_is_plausib
         campaigns.push(id);
     }
     for visitor in 0..15 {
-        assert_eq!(serve_at(&app, "192.0.2.1", PageAsk { count: 4, ..ask(&key, visitor) }).await.len(), 4);
+        assert_eq!(serve_at(&app, "192.0.2.1", AdRequest { count: 4, ..ask(&key, visitor) }).await.len(), 4);
     }
     for id in &campaigns {
         assert_eq!((of_share(&app, id, 0, "i"), of_share(&app, id, 0, "y")), (15, 0), "sixty in all");
     }
     for visitor in 15..30 {
-        serve_at(&app, "192.0.2.1", PageAsk { count: 4, visitor: None, ..ask(&key, visitor) }).await;
+        serve_at(&app, "192.0.2.1", AdRequest { count: 4, visitor: None, ..ask(&key, visitor) }).await;
     }
     for id in &campaigns {
         assert!((20..=22).contains(&of_share(&app, id, 0, "i")), "a tenth more at most");
@@ -499,7 +499,7 @@ async fn a_publishers_server_does_not_drain_a_campaign_by_addresses_that_it_make
     for n in 0..50 {
         let (secret, own) = &sites[n % 2];
         let told =
-            PageAsk { server_key: Some(secret.clone()), visitor_address: Some(format!("2001:db8:0:{n}::1")), ..ask(own, n) };
+            AdRequest { server_key: Some(secret.clone()), visitor_address: Some(format!("2001:db8:0:{n}::1")), ..ask(own, n) };
         assert_eq!(ads::serve(&app.app, None, told).await.expect("an ad").len(), 1);
         app.drain().await;
     }

@@ -13,9 +13,9 @@ static ADD_OWNED: Script = Script::new(include_str!("../lua/add_owned.lua"));
 
 /// What noting something with its owner came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) enum Held {
+pub(in crate::domains::ads) enum AddOwnedResult {
     /// It is noted, since now or before.
-    Stands,
+    Added,
     /// The owner's account is gone.
     NoAccount,
     /// One more is too many.
@@ -48,22 +48,32 @@ impl OwnedItem {
 }
 
 /// Notes a campaign or a website with its owner, who may have so many. One script on the owner's tag.
-pub(in crate::domains::ads) async fn note_owned(db: &Db, owner: UserId, what: OwnedItem, most: usize) -> Result<Held, Error> {
+pub(in crate::domains::ads) async fn add_owned(
+    db: &Db,
+    owner: UserId,
+    what: OwnedItem,
+    most: usize,
+) -> Result<AddOwnedResult, Error> {
     let call = Call::new(&ADD_OWNED, [what.key(owner), user_key(owner)]).arg(what.id()).arg(most);
     Ok(match db.call::<i64>(call).await? {
-        1 => Held::Stands,
-        0 => Held::NoAccount,
-        _ => Held::LimitReached,
+        1 => AddOwnedResult::Added,
+        0 => AddOwnedResult::NoAccount,
+        _ => AddOwnedResult::LimitReached,
     })
 }
 
 /// Takes a campaign or a website from its owner. One command.
-pub(in crate::domains::ads) async fn forget_owned(db: &Db, owner: UserId, what: OwnedItem) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn remove_owned(db: &Db, owner: UserId, what: OwnedItem) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(what.key(owner)).arg(what.id()).take()]).await.map(drop)
 }
 
 /// Up to `limit` of an account's campaigns, whether the account is there or not, the newest below `below` first. One command.
-pub(in crate::domains::ads) async fn some_of(db: &Db, owner: UserId, below: u64, limit: usize) -> Result<Vec<CampaignId>, Error> {
+pub(in crate::domains::ads) async fn campaigns_below(
+    db: &Db,
+    owner: UserId,
+    below: u64,
+    limit: usize,
+) -> Result<Vec<CampaignId>, Error> {
     let window = Window { below, above: 0, newest_first: true, limit };
     let rows = ranges::read(db, &keys::campaigns(owner), &[window]).await?.pop().unwrap_or_default();
     Ok(rows.into_iter().map(|row| CampaignId(row.member)).collect())
@@ -85,7 +95,7 @@ pub(in crate::domains::ads) async fn websites_page(db: &Db, owner: UserId, windo
 }
 
 /// Up to `limit` of an account's websites, whether the account is there or not. One command.
-pub(in crate::domains::ads) async fn some_websites(db: &Db, owner: UserId, limit: usize) -> Result<Vec<WebsiteId>, Error> {
+pub(in crate::domains::ads) async fn newest_websites(db: &Db, owner: UserId, limit: usize) -> Result<Vec<WebsiteId>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit };
     let rows = websites_page(db, owner, &[window]).await?.pop().unwrap_or_default();
     Ok(rows.into_iter().map(|row| WebsiteId(row.member)).collect())
@@ -98,7 +108,7 @@ pub(in crate::domains::ads) async fn count_websites(db: &Db, owner: UserId) -> R
 
 /// Whether an account is held back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::domains::ads) struct Standing {
+pub(in crate::domains::ads) struct Suspension {
     /// Whether the account is there.
     pub there: bool,
     /// Its campaigns show nothing.
@@ -108,28 +118,28 @@ pub(in crate::domains::ads) struct Standing {
 }
 
 /// Whether an account is there, and held back. One pipeline on its tag.
-pub(in crate::domains::ads) async fn standing(db: &Db, user: UserId) -> Result<Standing, Error> {
+pub(in crate::domains::ads) async fn standing(db: &Db, user: UserId) -> Result<Suspension, Error> {
     let fields = cmd("HMGET").arg(keys::standing(user)).arg(&["advertiser", "publisher"]).take();
     let mut replies = db.read_many(vec![cmd("EXISTS").arg(user_key(user)).take(), fields]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let there: bool = decode::one(reply())?;
     let (advertiser, publisher): (Option<u8>, Option<u8>) = decode::one(reply())?;
-    Ok(Standing { there, advertiser: advertiser == Some(1), publisher: publisher == Some(1) })
+    Ok(Suspension { there, advertiser: advertiser == Some(1), publisher: publisher == Some(1) })
 }
 
 /// Holds an account back in a role, or does so no more: the commit. One command.
-pub(in crate::domains::ads) async fn set_standing(
+pub(in crate::domains::ads) async fn set_suspended(
     db: &Db,
     user: UserId,
     role: &'static str,
-    held_back: bool,
+    suspended: bool,
 ) -> Result<(), Error> {
     let key = keys::standing(user);
-    let command = if held_back { cmd("HSET").arg(key).arg(role).arg(1).take() } else { cmd("HDEL").arg(key).arg(role).take() };
+    let command = if suspended { cmd("HSET").arg(key).arg(role).arg(1).take() } else { cmd("HDEL").arg(key).arg(role).take() };
     db.write_many_allow_oom(vec![command]).await.map(drop)
 }
 
 /// Forgets whether an account that is gone was held back. One command.
-pub(in crate::domains::ads) async fn erase_standing(db: &Db, user: UserId) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn delete_suspension(db: &Db, user: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::standing(user)).take()]).await.map(drop)
 }

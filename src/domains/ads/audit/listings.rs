@@ -1,7 +1,7 @@
 //! Where campaigns stand, and when they are looked at: listings, the schedule, and what shares know.
 
 use super::super::keys::{self, KeyKind};
-use super::super::model::{Listing, MAX_ADS, MAX_KEYWORDS, Share, Slot, member, of_member, part_of_schedule};
+use super::super::model::{Listing, MAX_ADS, MAX_KEYWORDS, Share, Slot, from_member, schedule_partition, to_member};
 use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId, StatusId};
@@ -33,16 +33,16 @@ async fn page(reader: &AuditReader, key: &str, from: usize) -> Result<Vec<Vec<u8
 async fn check_offers(reader: &AuditReader, key: &str, listing: &Listing, found: &mut Findings) -> Result<(), Error> {
     for from in (0..).step_by(PAGE) {
         let members = page(reader, key, from).await?;
-        let campaigns: Vec<CampaignId> = members.iter().filter_map(|it| of_member(it)).collect();
+        let campaigns: Vec<CampaignId> = members.iter().filter_map(|it| from_member(it)).collect();
         let remove = |member: &Vec<u8>| Remedy::RemoveMember { key: key.to_owned(), member: member.clone() };
         if campaigns.len() < members.len() {
-            let odd = members.iter().filter(|it| of_member(it).is_none()).map(remove);
+            let odd = members.iter().filter(|it| from_member(it).is_none()).map(remove);
             found.add_repairable(key, "holds what is no campaign", odd);
         }
         let text = listing.to_string();
         let known = reader.query(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::listed(id)).arg(&text).take()).await?;
         for id in campaigns.iter().filter(|id| known.read::<Option<f64>>(*id).flatten().is_none()) {
-            let delist = Remedy::Delist { key: key.to_owned(), member: member(*id).to_vec(), campaign: *id };
+            let delist = Remedy::Delist { key: key.to_owned(), member: to_member(*id).to_vec(), campaign: *id };
             found.add_repairable(key, format!("campaign {} stands in it and does not know", id.0), [delist]);
         }
         if members.len() < PAGE {
@@ -68,7 +68,7 @@ async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Fin
             if !is_there && !reader.is_young(id.0) {
                 let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
                 found.add_repairable(key, format!("there is no campaign {}", id.0), [delist]);
-            } else if is_there && part_of_schedule(id) != n {
+            } else if is_there && schedule_partition(id) != n {
                 let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
                 found.add_repairable(key, format!("campaign {} belongs into another part", id.0), [delist]);
             }
@@ -102,7 +102,7 @@ struct Seen {
 /// A campaign stands where it may, and only there; its shares know its ads; somebody looks after it.
 pub(super) async fn check_campaign(reader: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
     let seen = read(reader, id).await?;
-    let schedule = keys::schedule(part_of_schedule(id));
+    let schedule = keys::schedule(schedule_partition(id));
     let at = reader.query([id], |id| cmd("ZSCORE").arg(&schedule).arg(id.0).take()).await?.read::<Option<f64>>(&id).flatten();
     if at.is_none() && !seen.over && !reader.is_young(id.0) {
         found.add_repairable(&keys::campaign(id), format!("does not stand in {schedule}"), [settle(id)]);
@@ -162,11 +162,11 @@ async fn check_stands(reader: &AuditReader, seen: &Seen, found: &mut Findings) -
         if seen.keywords.is_empty() {
             return vec![Listing::untargeted(*slot)];
         }
-        seen.keywords.iter().map(|keyword| Listing::of(*slot, keyword)).collect()
+        seen.keywords.iter().map(|keyword| Listing::for_keyword(*slot, keyword)).collect()
     };
     let fitting: HashSet<Listing> = slots.iter().filter(|_| seen.runs).flat_map(of).collect();
     listings.extend(fitting.iter().copied());
-    let score = |it: Listing| cmd("ZSCORE").arg(keys::offers(&it)).arg(&member(seen.id)[..]).take();
+    let score = |it: Listing| cmd("ZSCORE").arg(keys::offers(&it)).arg(&to_member(seen.id)[..]).take();
     let scores = reader.query(listings.iter().copied(), score).await?;
     let stands = |it: &Listing| scores.read::<Option<f64>>(it).flatten().is_some();
     for listing in listings.iter().filter(|it| stands(it) && !fitting.contains(it)) {

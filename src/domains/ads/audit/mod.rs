@@ -63,8 +63,8 @@ const fn form(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expiry) {
         KeyKind::Seen(_) => ("string", Expiry::After(DAY)),
         KeyKind::Impression(_) => ("string", Expiry::After(ANSWER_KEPT)),
         KeyKind::Clicker(_) => ("string", Expiry::After(MINUTE)),
-        KeyKind::Traffic(_) | KeyKind::Shown(_) => ("string", Expiry::After(TRAFFIC_WINDOW)),
-        KeyKind::Clicked(_) | KeyKind::Recorded(_) => ("set", Expiry::After(120 * MINUTE)),
+        KeyKind::Traffic(_) | KeyKind::ServedImpression(_) => ("string", Expiry::After(TRAFFIC_WINDOW)),
+        KeyKind::ClickOutcome(_) | KeyKind::Recorded(_) => ("set", Expiry::After(120 * MINUTE)),
         KeyKind::Tally(..) => ("hash", Expiry::After(DAYS_KEPT)),
         KeyKind::Capped(_) => ("zset", Expiry::After(DAY)),
     }

@@ -24,10 +24,10 @@ impl ShareBalance {
     }
 
     /// What several shares have used.
-    pub(in crate::domains::ads) fn taken(all: &[Self], day: u64) -> Taken {
+    pub(in crate::domains::ads) fn taken(all: &[Self], day: u64) -> UsedBudget {
         let sum = |of: fn(&Self) -> u64| Money(all.iter().map(of).sum());
         let today = all.iter().map(|balance| balance.used_on(day).0).sum();
-        Taken { whole: sum(|balance| balance.spent.0 + balance.held.0), today: Money(today) }
+        UsedBudget { whole: sum(|balance| balance.spent.0 + balance.held.0), today: Money(today) }
     }
 
     /// What several shares have come to in all.
@@ -38,7 +38,7 @@ impl ShareBalance {
 
 /// What has been used of a campaign, over all shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct UsedBudget {
     /// Spent, and held for clicks.
     pub whole: Money,
     /// The same of what was reserved today.
@@ -53,6 +53,6 @@ mod tests {
     fn what_was_used_of_another_day_is_not_of_today() {
         let balance = ShareBalance { spent: Money(5), held: Money(2), used: Money(4), day: 9, ..ShareBalance::default() };
         let taken = ShareBalance::taken(&[balance, ShareBalance { day: 8, ..balance }], 9);
-        assert_eq!(taken, Taken { whole: Money(14), today: Money(4) });
+        assert_eq!(taken, UsedBudget { whole: Money(14), today: Money(4) });
     }
 }

@@ -7,8 +7,8 @@ use crate::base::page::{Row, Window};
 use crate::db::Db;
 use crate::domains::ads::campaigns::model::Creative;
 use crate::domains::ads::campaigns::store;
-use crate::domains::ads::campaigns::store::ads::KeptAd;
-use crate::domains::ads::campaigns::store::campaigns::Kept;
+use crate::domains::ads::campaigns::store::ads::AdDetails;
+use crate::domains::ads::campaigns::store::campaigns::CampaignDetails;
 use std::sync::Arc;
 
 /// Campaigns by id, with their keywords and what they have spent; `None` for what is not there, or not the viewer's. Two pipelines; none for
@@ -22,13 +22,13 @@ pub struct FetchCampaigns {
 
 impl Fetch for FetchCampaigns {
     type Key = CampaignId;
-    type Value = Option<Arc<Kept>>;
+    type Value = Option<Arc<CampaignDetails>>;
 
     fn bytes(value: &Self::Value) -> usize {
         value.as_ref().map_or(0, |it| it.keywords.iter().map(String::len).sum())
     }
 
-    async fn fetch(&self, keys: &[CampaignId]) -> Result<Vec<Option<Arc<Kept>>>, Error> {
+    async fn fetch(&self, keys: &[CampaignId]) -> Result<Vec<Option<Arc<CampaignDetails>>>, Error> {
         let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };
         let found = store::load(&self.db, keys).await?.into_iter();
         Ok(found.map(|it| it.filter(|it| it.campaign.owner == viewer).map(Arc::new)).collect())
@@ -46,7 +46,7 @@ pub struct FetchAds {
 
 impl Fetch for FetchAds {
     type Key = AdId;
-    type Value = Option<Arc<KeptAd>>;
+    type Value = Option<Arc<AdDetails>>;
 
     fn bytes(value: &Self::Value) -> usize {
         value.as_ref().map_or(0, |it| match &it.ad.creative {
@@ -55,7 +55,7 @@ impl Fetch for FetchAds {
         })
     }
 
-    async fn fetch(&self, keys: &[AdId]) -> Result<Vec<Option<Arc<KeptAd>>>, Error> {
+    async fn fetch(&self, keys: &[AdId]) -> Result<Vec<Option<Arc<AdDetails>>>, Error> {
         let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };
         let found = store::load_ads(&self.db, keys).await?.into_iter();
         Ok(found.map(|it| it.filter(|it| it.owner == Some(viewer) && !it.removed).map(Arc::new)).collect())
@@ -67,9 +67,9 @@ pub struct FetchAdsOf(pub Db);
 
 impl Fetch for FetchAdsOf {
     type Key = CampaignId;
-    type Value = Arc<Vec<KeptAd>>;
+    type Value = Arc<Vec<AdDetails>>;
 
-    async fn fetch(&self, keys: &[CampaignId]) -> Result<Vec<Arc<Vec<KeptAd>>>, Error> {
+    async fn fetch(&self, keys: &[CampaignId]) -> Result<Vec<Arc<Vec<AdDetails>>>, Error> {
         let numbers = store::numbers_of_ads(&self.0, keys).await?;
         let mut found = store::load_ads(&self.0, &numbers.concat()).await?.into_iter();
         let mut of_one = |ads: &Vec<AdId>| Arc::new(found.by_ref().take(ads.len()).flatten().collect());

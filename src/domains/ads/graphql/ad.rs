@@ -1,6 +1,6 @@
 //! Ads in GraphQL, for their owner.
 
-use super::super::KeptAd;
+use super::super::AdDetails;
 use super::super::{Creative, Money, Pricing, Slot, ecpm};
 use super::campaign::CampaignObject;
 use super::report::{AdReport, days};
@@ -34,7 +34,7 @@ pub enum AdPricing {
 }
 
 /// An ad of the viewer.
-pub struct AdObject(pub Arc<KeptAd>);
+pub struct AdObject(pub Arc<AdDetails>);
 
 /// An ad of a campaign. It cannot be changed: create a new ad and remove the old one. Visible to its owner only.
 #[Object(name = "Ad")]

@@ -1,6 +1,6 @@
 //! Campaigns in GraphQL, for their owner.
 
-use super::super::Kept;
+use super::super::CampaignDetails;
 use super::super::service;
 use super::super::{Money, Pacing, ShareBalance, State};
 use super::ad::AdObject;
@@ -53,7 +53,7 @@ struct FrequencyCap {
 }
 
 /// A campaign of the viewer.
-pub struct CampaignObject(pub Arc<Kept>);
+pub struct CampaignObject(pub Arc<CampaignDetails>);
 
 /// A campaign: ads that share a budget. Visible to its owner only.
 #[Object(name = "Campaign")]

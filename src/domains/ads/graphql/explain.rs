@@ -1,7 +1,7 @@
 //! Explanations of ad decisions, for advertisers.
 
-use super::super::service::{self, WhyNot};
-use super::super::{Money, Reason};
+use super::super::service::{self, ExplainRequest};
+use super::super::{IneligibilityReason as Reason, Money};
 use super::ad::AdSlot;
 use crate::base::ids::CampaignId;
 use crate::schema::{Decimal, request};
@@ -69,13 +69,17 @@ impl ExplainQuery {
         )]
         visitor_id: Option<String>,
     ) -> Option<Result<Option<AdExplanation>>> {
-        let asked =
-            |campaign| WhyNot { campaign, slot: slot.into(), keywords: keywords.unwrap_or_default(), visitor: visitor_id };
+        let asked = |campaign| ExplainRequest {
+            campaign,
+            slot: slot.into(),
+            keywords: keywords.unwrap_or_default(),
+            visitor: visitor_id,
+        };
         Some(Box::pin(explain(ctx, CampaignId::from_global(&campaign_id).map(asked))).await)
     }
 }
 
-async fn explain(ctx: &Context<'_>, asked: Option<WhyNot>) -> Result<Option<AdExplanation>> {
+async fn explain(ctx: &Context<'_>, asked: Option<ExplainRequest>) -> Result<Option<AdExplanation>> {
     let request = request(ctx)?;
     let owner = request.viewer()?.user;
     let Some(why) = asked else { return Ok(None) };

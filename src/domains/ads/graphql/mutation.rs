@@ -275,9 +275,9 @@ impl AdMutation {
     }
 }
 
-type Changed = (Option<CampaignObject>, Vec<UserError>);
+type ChangeResult = (Option<CampaignObject>, Vec<UserError>);
 
-async fn create(ctx: &Context<'_>, input: CreateCampaignInput) -> Result<Changed> {
+async fn create(ctx: &Context<'_>, input: CreateCampaignInput) -> Result<ChangeResult> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let new = NewCampaign {
@@ -304,7 +304,7 @@ fn given<T, U>(value: MaybeUndefined<T>, as_it_is: impl FnOnce(T) -> U) -> Optio
     }
 }
 
-async fn update(ctx: &Context<'_>, input: UpdateCampaignInput) -> Result<Changed> {
+async fn update(ctx: &Context<'_>, input: UpdateCampaignInput) -> Result<ChangeResult> {
     let wanted = CampaignChange {
         name: input.name,
         budget: input.budget.map(|budget| budget.0),
@@ -322,7 +322,7 @@ async fn change(
     ctx: &Context<'_>,
     id: &str,
     change: impl AsyncFnOnce(&Request, UserId, CampaignId) -> Outcome<()>,
-) -> Result<Changed> {
+) -> Result<ChangeResult> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let changed: Outcome<CampaignId> = async {

@@ -1,7 +1,7 @@
 //! Promoted statuses in GraphQL: their mark in a timeline, and the report of their impressions.
 
 use super::super::service;
-use super::super::service::Promoted;
+use super::super::service::PromotedStatus;
 use crate::schema::{UserError, object, refuse, request};
 use async_graphql::{Context, InputObject, Object, Result, SimpleObject};
 
@@ -23,8 +23,8 @@ object! {
     }
 }
 
-impl From<&Promoted> for Promotion {
-    fn from(it: &Promoted) -> Self {
+impl From<&PromotedStatus> for Promotion {
+    fn from(it: &PromotedStatus) -> Self {
         Self { impression_token: it.token.clone(), campaign_name: it.campaign_name.clone() }
     }
 }

@@ -1,8 +1,8 @@
 //! Reports of campaigns and ads.
 
 use super::super::service;
+use super::super::{AdDetails, CampaignDetails};
 use super::super::{DEFAULT_DAYS, InvalidClick, InvalidClicks, MAX_DAYS, ShareBalance, Tally};
-use super::super::{Kept, KeptAd};
 use crate::base::error::Error;
 use crate::schema::{Date, Decimal, List, request};
 use async_graphql::{Context, Enum, Object, Result, SimpleObject};
@@ -104,14 +104,14 @@ impl Totals {
 
 /// The report of a campaign. Its days and its reach are read if they are selected.
 pub(super) struct CampaignReport {
-    kept: Arc<Kept>,
+    kept: Arc<CampaignDetails>,
     whole: Tally,
     most: u64,
 }
 
 impl CampaignReport {
     /// A report of at most `most` days.
-    pub(super) fn new(kept: Arc<Kept>, most: u64) -> Self {
+    pub(super) fn new(kept: Arc<CampaignDetails>, most: u64) -> Self {
         let whole = ShareBalance::whole(&kept.balances);
         Self { kept, whole, most }
     }
@@ -201,14 +201,14 @@ struct CampaignDay {
 
 /// The report of an ad. Its days are read if they are selected.
 pub(super) struct AdReport {
-    kept: Arc<KeptAd>,
+    kept: Arc<AdDetails>,
     whole: Tally,
     most: u64,
 }
 
 impl AdReport {
     /// A report of at most `most` days.
-    pub(super) fn new(kept: Arc<KeptAd>, most: u64) -> Self {
+    pub(super) fn new(kept: Arc<AdDetails>, most: u64) -> Self {
         let whole = kept.counts;
         Self { kept, whole, most }
     }

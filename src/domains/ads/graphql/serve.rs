@@ -139,7 +139,7 @@ impl ServeMutation {
 
 async fn serve(ctx: &Context<'_>, input: ServeAdsInput) -> Result<ServeAdsPayload> {
     let request: &Request = request(ctx)?;
-    let ask = service::PageAsk {
+    let ask = service::AdRequest {
         website_key: input.website_key,
         slot: input.slot.into(),
         keywords: input.keywords.unwrap_or_default(),

@@ -17,7 +17,7 @@ pub(in crate::domains::ads) fn name(text: &str) -> Result<String, UserError> {
 
 /// An amount as it is kept.
 pub(in crate::domains::ads) fn money(amount: Decimal, what: &str, field: &'static str) -> Result<Money, UserError> {
-    Money::of(amount).map_err(|why| invalid(format!("{what} {why}."), &[field]))
+    Money::from_decimal(amount).map_err(|why| invalid(format!("{what} {why}."), &[field]))
 }
 
 /// An address of the web.

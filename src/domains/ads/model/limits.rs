@@ -42,6 +42,6 @@ pub const DEFAULT_DAYS: usize = 30;
 /// Clicks of one visitor in a minute that are plausible.
 pub const PLAUSIBLE_CLICKS: u64 = 10;
 /// How often campaigns that pay for clicks are looked at: well before what is held for a click comes back.
-pub(in crate::domains::ads) const LOOK_AGAIN: Millis = 30 * MINUTE;
+pub(in crate::domains::ads) const CPC_EVALUATION_PERIOD: Millis = 30 * MINUTE;
 /// Listings of a campaign that are looked at at once: those where it stands, and as many again where it stood a moment ago.
 pub(in crate::domains::ads) const MAX_LISTED: usize = 8 * (MAX_KEYWORDS + 1);

@@ -22,7 +22,7 @@ pub use tally::{Tally, ctr};
 pub(in crate::domains::ads) use input::{MAX_URL, invalid, money, name, not_found, parse_url, take, take_all, too_long};
 pub(in crate::domains::ads) use invalid_traffic::{TRAFFIC_FACTOR, TRAFFIC_HOURS, TRAFFIC_WINDOW};
 pub(in crate::domains::ads) use limits::{
-    AD_FIELDS, ANSWER_KEPT, CLUSTER_SHARES, DAYS_KEPT, LOOK_AGAIN, MAX_CAPPED, MAX_LISTED, REMOVED_FOR, SCHEDULES,
+    AD_FIELDS, ANSWER_KEPT, CLUSTER_SHARES, CPC_EVALUATION_PERIOD, DAYS_KEPT, MAX_CAPPED, MAX_LISTED, REMOVED_FOR, SCHEDULES,
 };
 pub(in crate::domains::ads) use money::Sum;
-pub(in crate::domains::ads) use placement::{fold, member, of_member, part_of_schedule};
+pub(in crate::domains::ads) use placement::{from_member, normalize_keyword, schedule_partition, to_member};

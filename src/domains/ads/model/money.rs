@@ -28,7 +28,7 @@ impl Money {
     ///
     /// # Errors
     /// A sentence, for what is not more than 0 and at most [`MAX_MONEY`], or has more than six decimals.
-    pub fn of(amount: Decimal) -> Result<Self, &'static str> {
+    pub fn from_decimal(amount: Decimal) -> Result<Self, &'static str> {
         let amount = amount.normalize();
         if amount.scale() > 6 {
             return Err("has at most 6 decimals");
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn money_goes_in_with_six_decimals_at_most() {
-        let of = |text: &str| Money::of(text.parse().expect("a number"));
+        let of = |text: &str| Money::from_decimal(text.parse().expect("a number"));
         for (text, billionths) in [("0.000001", 1_000), ("2.2500000000", 2_250_000_000), ("9000000", MAX_MONEY * BILLION)] {
             assert_eq!(of(text), Ok(Money(billionths)), "{text}");
             assert_eq!(Money(billionths).decimal().to_string(), Money(billionths).to_string());

@@ -60,9 +60,9 @@ impl Listing {
     }
 
     /// Of campaigns with this keyword, whatever its case and however its spaces are written.
-    pub fn of(slot: Slot, keyword: &str) -> Self {
+    pub fn for_keyword(slot: Slot, keyword: &str) -> Self {
         let mut digest = [0; 16];
-        digest.copy_from_slice(&Sha256::digest(fold(keyword))[..16]);
+        digest.copy_from_slice(&Sha256::digest(normalize_keyword(keyword))[..16]);
         Self { slot, keyword: Some(digest) }
     }
 
@@ -85,7 +85,7 @@ impl fmt::Display for Listing {
 }
 
 /// A keyword as it is compared: its words with one space between them, in NFC, without case.
-pub(crate) fn fold(keyword: &str) -> String {
+pub(crate) fn normalize_keyword(keyword: &str) -> String {
     let spaced: Vec<&str> = keyword.split_whitespace().collect();
     if keyword.is_ascii() {
         return spaced.join(" ").to_ascii_lowercase();
@@ -163,19 +163,19 @@ fn sixteen(text: &str) -> Option<[u8; 16]> {
 }
 
 /// The part of the schedule that a campaign is in.
-pub(crate) const fn part_of_schedule(campaign: CampaignId) -> u64 {
+pub(crate) const fn schedule_partition(campaign: CampaignId) -> u64 {
     // The low bits of ids are not even: a sequence, and the number of a worker.
     (campaign.0 ^ (campaign.0 >> 6) ^ (campaign.0 >> 12)) % super::SCHEDULES
 }
 
 /// A campaign as a member of listings: 7 bytes, so that of two with the same eCPM the newer one comes first.
-pub(crate) fn member(campaign: CampaignId) -> [u8; 7] {
+pub(crate) fn to_member(campaign: CampaignId) -> [u8; 7] {
     let [_, bytes @ ..] = campaign.0.to_be_bytes();
     bytes
 }
 
 /// The campaign behind such a member.
-pub(crate) fn of_member(bytes: &[u8]) -> Option<CampaignId> {
+pub(crate) fn from_member(bytes: &[u8]) -> Option<CampaignId> {
     let bytes: [u8; 7] = bytes.try_into().ok()?;
     let id = bytes.iter().fold(0, |id, byte| id << 8 | u64::from(*byte));
     (1..=source::MAX).contains(&id).then_some(CampaignId(id))
@@ -189,12 +189,12 @@ mod tests {
     fn tags_are_read_as_they_are_written() {
         let share = Share { campaign: CampaignId(42), n: 3 };
         assert_eq!(Share::parse(&share.to_string()), Some(share));
-        for listing in [Listing::untargeted(Slot::InFeed), Listing::of(Slot::Banner, "running shoes")] {
+        for listing in [Listing::untargeted(Slot::InFeed), Listing::for_keyword(Slot::Banner, "running shoes")] {
             assert_eq!(Listing::parse(&listing.to_string()), Some(listing));
         }
         let visitor = Visitor::new([7; 16], "v1");
         assert_eq!(Visitor::parse(&visitor.to_string()), Some(visitor));
-        assert_eq!(of_member(&member(CampaignId(source::MAX))), Some(CampaignId(source::MAX)));
+        assert_eq!(from_member(&to_member(CampaignId(source::MAX))), Some(CampaignId(source::MAX)));
         assert!(Visitor::new([7; 16], "v2") != visitor && Visitor::new([8; 16], "v1") != visitor);
         assert!(Listing::parse("banner.").is_none() && Listing::parse("corner").is_none() && Share::parse("42").is_none());
     }
@@ -202,11 +202,11 @@ mod tests {
     #[test]
     fn a_keyword_is_the_same_in_any_case_and_spacing() {
         for same in ["Running  Shoes", " running shoes ", "RUNNING\u{a0}SHOES"] {
-            assert_eq!(Listing::of(Slot::Banner, same), Listing::of(Slot::Banner, "running shoes"), "{same:?}");
+            assert_eq!(Listing::for_keyword(Slot::Banner, same), Listing::for_keyword(Slot::Banner, "running shoes"), "{same:?}");
         }
-        assert_eq!(fold("Cafe\u{301} STRASSE"), fold("CAFÉ straße"));
-        assert_ne!(Listing::of(Slot::Banner, "shoes"), Listing::of(Slot::Banner, "running shoes"));
-        assert_ne!(Listing::of(Slot::Banner, "shoes"), Listing::of(Slot::Square, "shoes"));
+        assert_eq!(normalize_keyword("Cafe\u{301} STRASSE"), normalize_keyword("CAFÉ straße"));
+        assert_ne!(Listing::for_keyword(Slot::Banner, "shoes"), Listing::for_keyword(Slot::Banner, "running shoes"));
+        assert_ne!(Listing::for_keyword(Slot::Banner, "shoes"), Listing::for_keyword(Slot::Square, "shoes"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::base::ids::{UserId, WebsiteId};
 use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::ads::accounts;
-use crate::domains::ads::accounts::store::{Held, OwnedItem};
+use crate::domains::ads::accounts::store::{AddOwnedResult, OwnedItem};
 use crate::domains::ads::model::{MAX_WEBSITES, no_website};
 use crate::domains::ads::publishers::model;
 use crate::domains::ads::publishers::model::{NewWebsite, Website, WebsiteDraft, website_key};
@@ -40,11 +40,11 @@ pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<Webs
 
 async fn make(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> Outcome<()> {
     let lease = journal::begin(app, Task::Website { owner, website: id }).await?;
-    match accounts::store::note_owned(app.db(), owner, OwnedItem::Website(id), MAX_WEBSITES).await? {
-        Held::Stands => {}
+    match accounts::store::add_owned(app.db(), owner, OwnedItem::Website(id), MAX_WEBSITES).await? {
+        AddOwnedResult::Added => {}
         refused => {
             lease.ack(app);
-            return Err(if refused == Held::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
+            return Err(if refused == AddOwnedResult::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
         }
     }
     store::write_website(app.db(), owner, id, draft).await?;
@@ -65,11 +65,12 @@ pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<b
             return Ok(there && agree(app, owner, id).await?);
         }
         if !there {
-            accounts::store::forget_owned(app.db(), owner, OwnedItem::Website(id)).await?;
-        } else if accounts::store::note_owned(app.db(), owner, OwnedItem::Website(id), 2 * MAX_WEBSITES).await? == Held::NoAccount
+            accounts::store::remove_owned(app.db(), owner, OwnedItem::Website(id)).await?;
+        } else if accounts::store::add_owned(app.db(), owner, OwnedItem::Website(id), 2 * MAX_WEBSITES).await?
+            == AddOwnedResult::NoAccount
         {
             store::erase_website(app.db(), id).await?;
-            accounts::store::forget_owned(app.db(), owner, OwnedItem::Website(id)).await?;
+            accounts::store::remove_owned(app.db(), owner, OwnedItem::Website(id)).await?;
             return Ok(false);
         }
         written = Some(there);

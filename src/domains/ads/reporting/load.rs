@@ -4,7 +4,7 @@ use crate::base::error::Error;
 use crate::base::loader::Fetch;
 use crate::db::Db;
 use crate::domains::ads::model::Tally;
-use crate::domains::ads::reporting::model::{Span, Visitors};
+use crate::domains::ads::reporting::model::{ReachQuery, ReportDays};
 use crate::domains::ads::reporting::store;
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use std::sync::Arc;
 pub struct FetchTallies(pub Db);
 
 impl Fetch for FetchTallies {
-    type Key = Span;
+    type Key = ReportDays;
     type Value = Arc<Vec<Tally>>;
 
-    async fn fetch(&self, keys: &[Span]) -> Result<Vec<Arc<Vec<Tally>>>, Error> {
+    async fn fetch(&self, keys: &[ReportDays]) -> Result<Vec<Arc<Vec<Tally>>>, Error> {
         Ok(store::tallies(&self.0, keys).await?.into_iter().map(Arc::new).collect())
     }
 }
@@ -24,10 +24,10 @@ impl Fetch for FetchTallies {
 pub struct FetchReach(pub Db);
 
 impl Fetch for FetchReach {
-    type Key = Visitors;
+    type Key = ReachQuery;
     type Value = u64;
 
-    async fn fetch(&self, keys: &[Visitors]) -> Result<Vec<u64>, Error> {
+    async fn fetch(&self, keys: &[ReachQuery]) -> Result<Vec<u64>, Error> {
         store::reach(&self.0, keys).await
     }
 }

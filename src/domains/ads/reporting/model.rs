@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 /// Whose days are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Counted {
+pub enum ReportSubject {
     /// A campaign's.
     Campaign(CampaignId),
     /// An ad's.
@@ -14,9 +14,9 @@ pub enum Counted {
 
 /// Days of a campaign that has so many shares, or of one of its ads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Span {
+pub struct ReportDays {
     /// Whose they are.
-    pub of: Counted,
+    pub of: ReportSubject,
     /// The campaign's shares.
     pub shares: u64,
     /// Which, counted from 1970.
@@ -25,7 +25,7 @@ pub struct Span {
 
 /// The visitors of a campaign that has so many shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Visitors {
+pub struct ReachQuery {
     /// The campaign.
     pub of: CampaignId,
     /// Its shares.

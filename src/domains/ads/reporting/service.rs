@@ -6,9 +6,9 @@ use crate::base::error::Error;
 use crate::base::ids::source;
 use crate::base::request::Loaders;
 use crate::domains::ads::campaigns::model::Campaign;
-use crate::domains::ads::campaigns::store::ads::KeptAd;
+use crate::domains::ads::campaigns::store::ads::AdDetails;
 use crate::domains::ads::model::Tally;
-use crate::domains::ads::reporting::model::{Counted, Span, Visitors};
+use crate::domains::ads::reporting::model::{ReachQuery, ReportDays, ReportSubject};
 use std::ops::RangeInclusive;
 
 /// A day, counted from 1970, and what it has come to.
@@ -20,7 +20,7 @@ fn last_days(app: &App, made: Millis, most: u64) -> RangeInclusive<u64> {
     (made / DAY).max((today + 1).saturating_sub(most))..=today
 }
 
-async fn days(loaders: &Loaders, span: Span) -> Result<Vec<Day>, Error> {
+async fn days(loaders: &Loaders, span: ReportDays) -> Result<Vec<Day>, Error> {
     let tallies = loaders.tallies.load(span.clone()).await?;
     Ok(span.days.zip(tallies.iter().copied()).collect())
 }
@@ -31,17 +31,17 @@ async fn days(loaders: &Loaders, span: Span) -> Result<Vec<Day>, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign, most: u64) -> Result<Vec<Day>, Error> {
-    let (of, shares) = (Counted::Campaign(campaign.id), campaign.shares);
-    days(loaders, Span { of, shares, days: last_days(app, campaign.id.time(), most) }).await
+    let (of, shares) = (ReportSubject::Campaign(campaign.id), campaign.shares);
+    days(loaders, ReportDays { of, shares, days: last_days(app, campaign.id.time(), most) }).await
 }
 
 /// The same of an ad.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn days_of_ad(app: &App, loaders: &Loaders, ad: &KeptAd, most: u64) -> Result<Vec<Day>, Error> {
-    let (of, made) = (Counted::Ad(ad.ad.id), source::time_of(ad.ad.id.number));
-    days(loaders, Span { of, shares: ad.shares, days: last_days(app, made, most) }).await
+pub async fn days_of_ad(app: &App, loaders: &Loaders, ad: &AdDetails, most: u64) -> Result<Vec<Day>, Error> {
+    let (of, made) = (ReportSubject::Ad(ad.ad.id), source::time_of(ad.ad.id.number));
+    days(loaders, ReportDays { of, shares: ad.shares, days: last_days(app, made, most) }).await
 }
 
 /// How many different visitors saw a campaign on each of these days, or ever, as a HyperLogLog has it, off by 1 % as a rule; of those without an id
@@ -54,6 +54,6 @@ pub async fn reach(
     campaign: &Campaign,
     days: impl IntoIterator<Item = Option<u64>>,
 ) -> Result<Vec<u64>, Error> {
-    let of_day = |day| Visitors { of: campaign.id, shares: campaign.shares, day };
+    let of_day = |day| ReachQuery { of: campaign.id, shares: campaign.shares, day };
     loaders.reach.load_many(days.into_iter().map(of_day)).await
 }

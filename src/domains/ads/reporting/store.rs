@@ -6,11 +6,11 @@ use crate::domains::ads::budget::store::counts::{FIELDS, tally};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::Share;
 use crate::domains::ads::model::Tally;
-use crate::domains::ads::reporting::model::{Counted, Span, Visitors};
+use crate::domains::ads::reporting::model::{ReachQuery, ReportDays, ReportSubject};
 use redis::{Cmd, cmd};
 
 /// What each of these days has come to: one tally a day. One pipeline for all of them, of a command a share and day.
-pub(in crate::domains::ads) async fn tallies(db: &Db, spans: &[Span]) -> Result<Vec<Vec<Tally>>, Error> {
+pub(in crate::domains::ads) async fn tallies(db: &Db, spans: &[ReportDays]) -> Result<Vec<Vec<Tally>>, Error> {
     let mut replies = db.read_many(spans.iter().flat_map(counts).collect()).await?.into_iter();
     let mut of_day = |shares: u64| {
         let mut counted = (0..shares).map(|_| Ok::<_, Error>(tally(&decode::one::<Vec<_>>(replies.next().unwrap_or_default())?)));
@@ -19,10 +19,10 @@ pub(in crate::domains::ads) async fn tallies(db: &Db, spans: &[Span]) -> Result<
     spans.iter().map(|span| span.days.clone().map(|_| of_day(span.shares)).collect()).collect()
 }
 
-fn counts(span: &Span) -> impl Iterator<Item = Cmd> {
+fn counts(span: &ReportDays) -> impl Iterator<Item = Cmd> {
     let (campaign, fields) = match span.of {
-        Counted::Campaign(id) => (id, FIELDS.map(str::to_owned)),
-        Counted::Ad(id) => (id.campaign, FIELDS.map(|field| format!("{}.{field}", id.number))),
+        ReportSubject::Campaign(id) => (id, FIELDS.map(str::to_owned)),
+        ReportSubject::Ad(id) => (id.campaign, FIELDS.map(|field| format!("{}.{field}", id.number))),
     };
     let shares = span.shares;
     let all = span.days.clone().flat_map(move |day| Share::all(campaign, shares).map(move |share| keys::tally(share, day)));
@@ -31,13 +31,13 @@ fn counts(span: &Span) -> impl Iterator<Item = Cmd> {
 
 /// How many visitors there were, more or less. A visitor belongs to one share, so the shares add up. One pipeline for all of them, of a command a
 /// share.
-pub(in crate::domains::ads) async fn reach(db: &Db, asked: &[Visitors]) -> Result<Vec<u64>, Error> {
-    let counts = |of: &Visitors| {
+pub(in crate::domains::ads) async fn reach(db: &Db, asked: &[ReachQuery]) -> Result<Vec<u64>, Error> {
+    let counts = |of: &ReachQuery| {
         let day = of.day;
         let key = move |share| day.map_or_else(|| keys::reach(share), |day| keys::reached(share, day));
         Share::all(of.of, of.shares).map(move |share| cmd("PFCOUNT").arg(key(share)).take())
     };
     let mut replies = db.read_many(asked.iter().flat_map(counts).collect()).await?.into_iter();
-    let mut of_one = |of: &Visitors| (0..of.shares).map(|_| decode::one::<u64>(replies.next().unwrap_or_default())).sum();
+    let mut of_one = |of: &ReachQuery| (0..of.shares).map(|_| decode::one::<u64>(replies.next().unwrap_or_default())).sum();
     asked.iter().map(&mut of_one).collect()
 }

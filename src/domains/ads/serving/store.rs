@@ -7,7 +7,7 @@ use crate::db::{Db, decode};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::Visitor;
 use crate::domains::ads::targeting::store::frequency_caps::{capped_command, decode_capped};
-use crate::domains::ads::targeting::store::offers::{Offers, Part};
+use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use crate::domains::ads::targeting::store::offers::{decode_offers, offers_command};
 use crate::domains::ads::tracking::store::traffic::{VOLUME, Volume, at_address_command, decode_at_address};
 use redis::cmd;
@@ -15,8 +15,8 @@ use std::collections::HashMap;
 
 /// Whoever shows ads, as far as a decision must know.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::domains::ads) enum Shop {
-    Open {
+pub(in crate::domains::ads) enum PublisherStatus {
+    Active {
         owner: UserId,
         /// The version of the server key that it requires; 0 where it requires none.
         server_key: u64,
@@ -28,8 +28,8 @@ pub(in crate::domains::ads) enum Shop {
 }
 
 /// What a decision begins with.
-pub(in crate::domains::ads) struct Opening {
-    pub(in crate::domains::ads) shop: Shop,
+pub(in crate::domains::ads) struct DecisionData {
+    pub(in crate::domains::ads) publisher: PublisherStatus,
     /// The impressions of the address in this hour.
     pub(in crate::domains::ads) at_address: u64,
     /// Of whom the visitor has seen enough, and until when.
@@ -44,32 +44,32 @@ pub(in crate::domains::ads) async fn open(
     website: WebsiteId,
     visitor: Option<Visitor>,
     address: Option<Visitor>,
-    parts: &[Part],
-) -> Result<Opening, Error> {
+    parts: &[OfferRange],
+) -> Result<DecisionData, Error> {
     let mut commands = vec![cmd("HMGET").arg(keys::website(website)).arg(&["uid", "off", "key"]).arg(&VOLUME).take()];
     commands.extend(parts.iter().map(offers_command));
     commands.extend(address.map(at_address_command));
     commands.extend(visitor.map(|visitor| capped_command(visitor, now)));
     let mut replies = db.read_many(commands).await?.into_iter();
-    let shop = shop(&decode::one::<Vec<Option<String>>>(replies.next().unwrap_or_default())?);
+    let publisher = decode_publisher(&decode::one::<Vec<Option<String>>>(replies.next().unwrap_or_default())?);
     let offers = parts.iter().map(|_| decode_offers(replies.next().unwrap_or_default())).collect::<Result<_, _>>()?;
     let at_address = match address {
         Some(_) => decode_at_address(replies.next().unwrap_or_default(), now)?,
         None => 0,
     };
     let capped = replies.next().map(decode_capped).transpose()?.unwrap_or_default();
-    Ok(Opening { shop, at_address, capped, offers })
+    Ok(DecisionData { publisher, at_address, capped, offers })
 }
 
-fn shop(values: &[Option<String>]) -> Shop {
+fn decode_publisher(values: &[Option<String>]) -> PublisherStatus {
     let value = |at: usize| values.get(at).and_then(Option::as_deref);
     match (value(0), value(1)) {
-        (None, _) => Shop::NotThere,
-        (_, Some("1")) => Shop::Suspended,
+        (None, _) => PublisherStatus::NotThere,
+        (_, Some("1")) => PublisherStatus::Suspended,
         (Some(owner), _) => {
             let owner = UserId(owner.parse().unwrap_or(0));
             let server_key = value(2).and_then(|version| version.parse().ok()).unwrap_or(0);
-            Shop::Open { owner, server_key, volume: Volume::decode(values.get(3..).unwrap_or_default()) }
+            PublisherStatus::Active { owner, server_key, volume: Volume::decode(values.get(3..).unwrap_or_default()) }
         }
     }
 }

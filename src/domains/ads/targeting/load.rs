@@ -4,17 +4,17 @@ use crate::base::error::Error;
 use crate::base::loader::Fetch;
 use crate::db::Db;
 use crate::domains::ads::targeting::store::offers;
-use crate::domains::ads::targeting::store::offers::{Offers, Part};
+use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use std::sync::Arc;
 
 /// Parts of listings: who waits for a slot there, best first. One pipeline.
 pub(in crate::domains::ads) struct FetchOffers(pub Db);
 
 impl Fetch for FetchOffers {
-    type Key = Part;
+    type Key = OfferRange;
     type Value = Arc<Offers>;
 
-    async fn fetch(&self, keys: &[Part]) -> Result<Vec<Arc<Offers>>, Error> {
+    async fn fetch(&self, keys: &[OfferRange]) -> Result<Vec<Arc<Offers>>, Error> {
         Ok(offers::read(&self.0, keys).await?.into_iter().map(Arc::new).collect())
     }
 }

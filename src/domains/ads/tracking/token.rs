@@ -7,7 +7,7 @@
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::ids::CampaignId;
-use crate::domains::ads::budget::store::reservations::Backing;
+use crate::domains::ads::budget::store::reservations::ClickFunding;
 use crate::domains::ads::model::CLICK_TIME;
 use crate::domains::ads::model::{Money, Pricing, Share, Visitor};
 use base64::Engine;
@@ -50,7 +50,7 @@ pub(in crate::domains::ads) struct Token {
     /// What is recorded once.
     pub(in crate::domains::ads) nonce: [u8; 8],
     /// What there is for the click.
-    pub(in crate::domains::ads) backing: Backing,
+    pub(in crate::domains::ads) backing: ClickFunding,
 }
 
 /// A key.
@@ -70,8 +70,8 @@ impl Token {
         let flags = u8::from(self.purpose == Purpose::Promotion)
             | u8::from(self.pricing == Pricing::Cpc) << 1
             | u8::from(self.visitor.is_some()) << 2
-            | u8::from(self.backing == Backing::Invalid) << 3
-            | u8::from(self.backing == Backing::Open) << 4;
+            | u8::from(self.backing == ClickFunding::Invalid) << 3
+            | u8::from(self.backing == ClickFunding::Open) << 4;
         let mut bytes = version.to_be_bytes().to_vec();
         bytes.extend([flags, self.share.n as u8]);
         for id in [self.share.campaign.0, self.ad, self.impression, self.place] {
@@ -104,9 +104,9 @@ impl Token {
             day: number(65, 4)?,
             nonce: bytes.get(69..LENGTH)?.try_into().ok()?,
             backing: match flags & 24 {
-                8 => Backing::Invalid,
-                16 => Backing::Open,
-                _ => Backing::Held,
+                8 => ClickFunding::Invalid,
+                16 => ClickFunding::Open,
+                _ => ClickFunding::Held,
             },
         })
     }
@@ -182,7 +182,7 @@ mod tests {
             day: 20_513,
             place: 42,
             nonce: [5; 8],
-            backing: Backing::Open,
+            backing: ClickFunding::Open,
         }
     }
 

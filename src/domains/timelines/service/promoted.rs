@@ -9,7 +9,7 @@ use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::page::{Cursors, ListId, Page, PageArgs};
 use crate::base::request::Loaders;
-use crate::domains::ads::service::{self as ads, Promoted};
+use crate::domains::ads::service::{self as ads, PromotedStatus};
 use crate::domains::statuses::ViewedStatus;
 
 /// The fewest entries of the home between two promoted ones.
@@ -27,7 +27,7 @@ pub struct HomeEntry {
     /// The status.
     pub seen: ViewedStatus,
     /// The promotion, for a promoted entry.
-    pub promoted: Option<Promoted>,
+    pub promoted: Option<PromotedStatus>,
 }
 
 /// A page of a home with promoted statuses, at most the requested number of entries. Costs the same as a home, plus an ad decision if a
@@ -75,7 +75,7 @@ fn places(since: u8, entries: &[u64], size: usize) -> Vec<u64> {
 }
 
 /// Inserts the chosen statuses behind entries, wherever the next one fits.
-fn interleave(mut since: u8, rows: &[(u64, ViewedStatus)], chosen: Vec<Promoted>) -> Vec<HomeEntry> {
+fn interleave(mut since: u8, rows: &[(u64, ViewedStatus)], chosen: Vec<PromotedStatus>) -> Vec<HomeEntry> {
     let (mut entries, mut chosen) = (Vec::with_capacity(rows.len() + chosen.len()), chosen.into_iter());
     for (position, seen) in rows {
         since = since.saturating_add(1);

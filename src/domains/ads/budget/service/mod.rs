@@ -3,4 +3,4 @@
 pub(in crate::domains::ads) mod reserve;
 pub(in crate::domains::ads) mod share_counts;
 
-pub(in crate::domains::ads) use reserve::{give_all_back, reserve};
+pub(in crate::domains::ads) use reserve::{collect_free_money, reserve};

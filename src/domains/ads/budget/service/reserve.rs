@@ -6,9 +6,9 @@ use crate::base::error::Error;
 use crate::base::ids::CampaignId;
 use crate::domains::ads::budget::service::share_counts;
 use crate::domains::ads::budget::store::grants;
-use crate::domains::ads::budget::store::grants::{Draw, Drawn};
+use crate::domains::ads::budget::store::grants::{GrantRequest, GrantResult};
 use crate::domains::ads::budget::store::reservations;
-use crate::domains::ads::budget::store::reservations::{Ask, Dry, Grant, Reserved, Returned};
+use crate::domains::ads::budget::store::reservations::{Grant, ReservationReply, ReservationRequest, ReturnedMoney, Shortfall};
 use crate::domains::ads::model::{Money, Share};
 use futures_util::future::try_join_all;
 use std::collections::{HashMap, HashSet};
@@ -17,16 +17,16 @@ use std::collections::{HashMap, HashSet};
 const ROUNDS: usize = 24;
 
 /// A reservation on its way.
-struct Trying {
-    ask: Ask,
-    answer: Option<Reserved>,
+struct PendingReservation {
+    ask: ReservationRequest,
+    answer: Option<ReservationReply>,
     left: Option<Money>,
 }
 
 /// What came of a reservation.
 pub(in crate::domains::ads) struct ReservationResult {
-    /// Never `Day` or `Dry`.
-    pub(in crate::domains::ads) reserved: Reserved,
+    /// Never `Day` or `Shortfall`.
+    pub(in crate::domains::ads) reserved: ReservationReply,
     /// The day that the impression counts to.
     pub(in crate::domains::ads) day: u64,
     /// What was left to pay with, where that was not enough for the ad that was asked for, or for the best one.
@@ -34,107 +34,128 @@ pub(in crate::domains::ads) struct ReservationResult {
 }
 
 /// Reserves impressions, each for itself. One round trip where the shares have money, else one for each step of drawing it. Where a campaign's
-/// pool has none, its other shares give back what they have, unless they are among the `gathered`: that is done once for whoever asks.
+/// pool has none, its other shares give back what they have, unless they are among the `collected`: that is done once for whoever asks.
 pub(in crate::domains::ads) async fn reserve(
     app: &App,
     now: Millis,
-    asks: Vec<Ask>,
-    gathered: &mut HashSet<CampaignId>,
+    asks: Vec<ReservationRequest>,
+    collected: &mut HashSet<CampaignId>,
 ) -> Result<Vec<ReservationResult>, Error> {
-    let mut all: Vec<Trying> = asks.into_iter().map(|ask| Trying { ask, answer: None, left: None }).collect();
+    let mut all: Vec<PendingReservation> =
+        asks.into_iter().map(|ask| PendingReservation { ask, answer: None, left: None }).collect();
     for _ in 0..ROUNDS {
-        let open: Vec<&mut Trying> = all.iter_mut().filter(|one| one.answer.is_none()).collect();
+        let open: Vec<&mut PendingReservation> = all.iter_mut().filter(|one| one.answer.is_none()).collect();
         if open.is_empty() {
             break;
         }
-        round(app, now, open, gathered).await?;
+        round(app, now, open, collected).await?;
     }
-    let came =
-        |one: Trying| ReservationResult { reserved: one.answer.unwrap_or(Reserved::None), day: one.ask.day, left: one.left };
+    let came = |one: PendingReservation| ReservationResult {
+        reserved: one.answer.unwrap_or(ReservationReply::NoAd),
+        day: one.ask.day,
+        left: one.left,
+    };
     Ok(all.into_iter().map(came).collect())
 }
 
-async fn round(app: &App, now: Millis, open: Vec<&mut Trying>, gathered: &mut HashSet<CampaignId>) -> Result<(), Error> {
-    let asks: Vec<Ask> = open.iter().map(|one| one.ask.clone()).collect();
+async fn round(
+    app: &App,
+    now: Millis,
+    open: Vec<&mut PendingReservation>,
+    collected: &mut HashSet<CampaignId>,
+) -> Result<(), Error> {
+    let asks: Vec<ReservationRequest> = open.iter().map(|one| one.ask.clone()).collect();
     let replies = reservations::reserve(app.db(), now, &asks).await?;
     let mut dry = Vec::new();
     for (one, reply) in open.into_iter().zip(replies) {
         match reply {
-            Reserved::Day(day) => one.ask.day = day,
-            Reserved::Dry(lack) => dry.push((one, lack)),
+            ReservationReply::LaterDay(day) => one.ask.day = day,
+            ReservationReply::OutOfMoney(lack) => dry.push((one, lack)),
             answer => one.answer = Some(answer),
         }
     }
-    if dry.is_empty() { Ok(()) } else { refill(app, now, dry, gathered).await }
+    if dry.is_empty() { Ok(()) } else { request_grants(app, now, dry, collected).await }
 }
 
 /// Draws what shares lack.
-async fn refill(app: &App, now: Millis, dry: Vec<(&mut Trying, Dry)>, gathered: &mut HashSet<CampaignId>) -> Result<(), Error> {
-    let draws: Vec<Draw> = dry.iter().map(|(one, lack)| draw_of(&one.ask, lack)).collect();
-    let mut drawn = grants::draw(app.db(), now, &draws).await?;
-    gather(app, now, draws, &mut drawn, gathered).await?;
+async fn request_grants(
+    app: &App,
+    now: Millis,
+    dry: Vec<(&mut PendingReservation, Shortfall)>,
+    collected: &mut HashSet<CampaignId>,
+) -> Result<(), Error> {
+    let draws: Vec<GrantRequest> = dry.iter().map(|(one, lack)| grant_request(&one.ask, lack)).collect();
+    let mut drawn = grants::request(app.db(), now, &draws).await?;
+    retry_after_collecting(app, now, draws, &mut drawn, collected).await?;
     for ((one, lack), drawn) in dry.into_iter().zip(drawn) {
         match drawn {
-            Drawn::Granted(grant) => {
+            GrantResult::Granted(grant) => {
                 one.ask.grant = grant;
                 one.ask.day = one.ask.day.max(grant.day);
             }
-            Drawn::Refused(left) => {
+            GrantResult::Refused(left) => {
                 let left = Money(lack.free.0 + left.0);
                 (one.ask.most, one.left) = (Some(left), Some(left));
                 // There is no cheaper one where one alone was asked for.
-                one.answer = one.ask.only.map(|_| Reserved::None);
+                one.answer = one.ask.only.map(|_| ReservationReply::NoAd);
             }
-            Drawn::Gone => one.answer = Some(Reserved::Off),
+            GrantResult::NoCampaign => one.answer = Some(ReservationReply::Inactive),
         }
     }
     Ok(())
 }
 
-fn draw_of(ask: &Ask, lack: &Dry) -> Draw {
+fn grant_request(ask: &ReservationRequest, lack: &Shortfall) -> GrantRequest {
     let want = Money(lack.price.0.saturating_sub(lack.free.0));
-    Draw { share: ask.share, day: ask.day, granted: lack.granted, want, unit: lack.price, returned: vec![lack.returned] }
+    GrantRequest { share: ask.share, day: ask.day, granted: lack.granted, want, unit: lack.price, returned: vec![lack.returned] }
 }
 
 /// Has the other shares of campaigns that were refused give back what they have free, and draws again.
-async fn gather(
+async fn retry_after_collecting(
     app: &App,
     now: Millis,
-    draws: Vec<Draw>,
-    drawn: &mut [Drawn],
-    gathered: &mut HashSet<CampaignId>,
+    draws: Vec<GrantRequest>,
+    drawn: &mut [GrantResult],
+    collected: &mut HashSet<CampaignId>,
 ) -> Result<(), Error> {
-    let refused = draws.into_iter().zip(drawn).filter(|(_, drawn)| matches!(drawn, Drawn::Refused(_)));
-    let mut refused: Vec<(Draw, &mut Drawn)> = refused.filter(|(draw, _)| !gathered.contains(&draw.share.campaign)).collect();
-    let parted = share_counts::learn(app, refused.iter().map(|(draw, _)| draw.share.campaign)).await?;
-    refused.retain(|(draw, _)| parted.shares_of(draw.share.campaign) > 1);
-    let firsts = refused.iter().map(|(draw, _)| draw).filter(|draw| gathered.insert(draw.share.campaign));
-    let brought = try_join_all(firsts.map(|draw| bring(app, now, draw, parted.shares_of(draw.share.campaign)))).await?;
-    let brought: HashMap<CampaignId, Vec<Returned>> = brought.into_iter().collect();
+    let refused = draws.into_iter().zip(drawn).filter(|(_, drawn)| matches!(drawn, GrantResult::Refused(_)));
+    let mut refused: Vec<(GrantRequest, &mut GrantResult)> =
+        refused.filter(|(draw, _)| !collected.contains(&draw.share.campaign)).collect();
+    let share_counts = share_counts::load(app, refused.iter().map(|(draw, _)| draw.share.campaign)).await?;
+    refused.retain(|(draw, _)| share_counts.shares_of(draw.share.campaign) > 1);
+    let firsts = refused.iter().map(|(draw, _)| draw).filter(|draw| collected.insert(draw.share.campaign));
+    let brought =
+        try_join_all(firsts.map(|draw| collect_from_others(app, now, draw, share_counts.shares_of(draw.share.campaign)))).await?;
+    let brought: HashMap<CampaignId, Vec<ReturnedMoney>> = brought.into_iter().collect();
     for (draw, _) in &mut refused {
         draw.returned.extend(brought.get(&draw.share.campaign).into_iter().flatten());
     }
-    let (draws, drawn): (Vec<Draw>, Vec<&mut Drawn>) = refused.into_iter().unzip();
-    for (drawn, again) in drawn.into_iter().zip(grants::draw(app.db(), now, &draws).await?) {
+    let (draws, drawn): (Vec<GrantRequest>, Vec<&mut GrantResult>) = refused.into_iter().unzip();
+    for (drawn, again) in drawn.into_iter().zip(grants::request(app.db(), now, &draws).await?) {
         *drawn = again;
     }
     Ok(())
 }
 
 /// Has the other shares of a campaign give back what they have free. Two round trips.
-async fn bring(app: &App, now: Millis, draw: &Draw, shares: u64) -> Result<(CampaignId, Vec<Returned>), Error> {
+async fn collect_from_others(
+    app: &App,
+    now: Millis,
+    draw: &GrantRequest,
+    shares: u64,
+) -> Result<(CampaignId, Vec<ReturnedMoney>), Error> {
     let granted = grants::grants(app.db(), draw.share.campaign, shares).await?;
     let others: Vec<(Share, Grant)> = granted.into_iter().filter(|(share, _)| *share != draw.share).collect();
-    Ok((draw.share.campaign, reservations::give_back(app.db(), now, draw.day, &others).await?))
+    Ok((draw.share.campaign, reservations::return_grants(app.db(), now, draw.day, &others).await?))
 }
 
 /// Has all shares of a campaign give back what they have free, what they were granted and do not know of yet among it. Three round trips. What they
 /// draw meanwhile is theirs.
-pub(in crate::domains::ads) async fn give_all_back(app: &App, campaign: CampaignId, shares: u64) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn collect_free_money(app: &App, campaign: CampaignId, shares: u64) -> Result<(), Error> {
     let (db, now) = (app.db(), app.now());
     let granted = grants::grants(db, campaign, shares).await?;
-    let returned = reservations::give_back(db, now, now / DAY, &granted).await?;
+    let returned = reservations::return_grants(db, now, now / DAY, &granted).await?;
     let share = Share { campaign, n: 0 };
-    let told = Draw { share, day: now / DAY, granted: 0, want: Money(0), unit: Money(1), returned };
-    grants::draw(db, now, &[told]).await.map(drop)
+    let told = GrantRequest { share, day: now / DAY, granted: 0, want: Money(0), unit: Money(1), returned };
+    grants::request(db, now, &[told]).await.map(drop)
 }

@@ -27,8 +27,8 @@ struct Shares(Cache<CampaignId, u64>);
 
 impl Shares {
     /// What is near of these, and those that are not.
-    fn near(&self, campaigns: impl IntoIterator<Item = CampaignId>) -> (Parted, Vec<CampaignId>) {
-        let (mut near, mut unknown) = (Parted::default(), Vec::new());
+    fn near(&self, campaigns: impl IntoIterator<Item = CampaignId>) -> (ShareCounts, Vec<CampaignId>) {
+        let (mut near, mut unknown) = (ShareCounts::default(), Vec::new());
         for id in campaigns {
             match self.0.get(&id) {
                 Some(shares) => drop(near.0.insert(id, shares)),
@@ -39,7 +39,7 @@ impl Shares {
     }
 
     /// Tells what was found, and keeps it near.
-    fn tell(&self, told: &mut Parted, found: impl IntoIterator<Item = (CampaignId, Option<u64>)>) {
+    fn tell(&self, told: &mut ShareCounts, found: impl IntoIterator<Item = (CampaignId, Option<u64>)>) {
         for (id, shares) in found {
             let Some(shares) = shares else { continue };
             self.0.insert(id, shares);
@@ -50,9 +50,9 @@ impl Shares {
 
 /// Into how many shares campaigns are parted: all that were asked for, whatever is kept near meanwhile.
 #[derive(Debug, Default)]
-pub(in crate::domains::ads) struct Parted(HashMap<CampaignId, u64>);
+pub(in crate::domains::ads) struct ShareCounts(HashMap<CampaignId, u64>);
 
-impl Parted {
+impl ShareCounts {
     /// How many shares a campaign has; 1 where it is not there.
     pub(in crate::domains::ads) fn shares_of(&self, campaign: CampaignId) -> u64 {
         self.0.get(&campaign).copied().unwrap_or(1)
@@ -69,7 +69,10 @@ impl Parted {
 }
 
 /// Learns into how many shares campaigns are parted. One round trip, where any is not known.
-pub(in crate::domains::ads) async fn learn(app: &App, campaigns: impl IntoIterator<Item = CampaignId>) -> Result<Parted, Error> {
+pub(in crate::domains::ads) async fn load(
+    app: &App,
+    campaigns: impl IntoIterator<Item = CampaignId>,
+) -> Result<ShareCounts, Error> {
     let ShareCountCache(known) = app.extension::<ShareCountCache>();
     let (mut told, unknown) = known.near(campaigns);
     let found = grants::shares_of(app.db(), &unknown).await?;

@@ -5,7 +5,7 @@ use crate::base::error::Error;
 use crate::base::ids::CampaignId;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
-use crate::domains::ads::budget::store::reservations::{Grant, Returned};
+use crate::domains::ads::budget::store::reservations::{Grant, ReturnedMoney};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::{Money, Share, Sum};
 use redis::cmd;
@@ -17,7 +17,7 @@ const FROZEN_FOR: Millis = 2_000;
 
 /// What a share would have from the pool.
 #[derive(Clone, Debug)]
-pub(in crate::domains::ads) struct Draw {
+pub(in crate::domains::ads) struct GrantRequest {
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) day: u64,
     /// What was granted to it so far, as it knows.
@@ -27,39 +27,39 @@ pub(in crate::domains::ads) struct Draw {
     /// What a grant is a multiple of, where there is more.
     pub(in crate::domains::ads) unit: Money,
     /// What shares have given back.
-    pub(in crate::domains::ads) returned: Vec<Returned>,
+    pub(in crate::domains::ads) returned: Vec<ReturnedMoney>,
 }
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) enum Drawn {
+pub(in crate::domains::ads) enum GrantResult {
     /// All that was granted to it so far.
     Granted(Grant),
     /// There is only so much left.
     Refused(Money),
     /// There is no such campaign.
-    Gone,
+    NoCampaign,
 }
 
 /// Draws money for shares, and tells the pools what was given back. One pipeline of scripts.
-pub(in crate::domains::ads) async fn draw(db: &Db, now: Millis, draws: &[Draw]) -> Result<Vec<Drawn>, Error> {
-    let call = |draw: &Draw| {
+pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, draws: &[GrantRequest]) -> Result<Vec<GrantResult>, Error> {
+    let call = |draw: &GrantRequest| {
         let call = Call::new(&DRAW_GRANT, [keys::campaign(draw.share.campaign), keys::frozen(draw.share.campaign)]);
         let call = call.arg(now).arg(draw.day).arg(draw.share.n);
         let call = call.arg(draw.granted).arg(draw.want.0).arg(draw.unit.0.max(1));
         draw.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.all).arg(it.day).arg(it.of_day))
     };
     let replies = db.call_many(draws.iter().map(call).collect()).await?;
-    replies.into_iter().map(|reply| drawn(&decode::one::<String>(reply)?)).collect()
+    replies.into_iter().map(|reply| decode_grant(&decode::one::<String>(reply)?)).collect()
 }
 
-fn drawn(answer: &str) -> Result<Drawn, Error> {
+fn decode_grant(answer: &str) -> Result<GrantResult, Error> {
     let mut words = answer.split(' ');
     let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<Sum>, _>>());
     match (how, &numbers.map_err(Error::corrupt)?[..]) {
-        (Some("granted"), &[all, before, day]) => Ok(Drawn::Granted(Grant { all, before, day: small(day)? })),
-        (Some("refused"), &[left, _]) => Ok(Drawn::Refused(Money(small(left)?))),
-        (Some("gone"), _) => Ok(Drawn::Gone),
+        (Some("granted"), &[all, before, day]) => Ok(GrantResult::Granted(Grant { all, before, day: small(day)? })),
+        (Some("refused"), &[left, _]) => Ok(GrantResult::Refused(Money(small(left)?))),
+        (Some("gone"), _) => Ok(GrantResult::NoCampaign),
         _ => Err(Error::corrupt("a grant that is none")),
     }
 }

@@ -31,7 +31,7 @@ pub(in crate::domains::ads) struct Grant {
 
 /// What is asked of a share.
 #[derive(Clone, Debug)]
-pub(in crate::domains::ads) struct Ask {
+pub(in crate::domains::ads) struct ReservationRequest {
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) slot: Slot,
     pub(in crate::domains::ads) impression: u64,
@@ -77,7 +77,7 @@ impl Origin {
 
 /// An impression that is paid for, or held for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) struct Served {
+pub(in crate::domains::ads) struct ServedAd {
     pub(in crate::domains::ads) ad: u64,
     pub(in crate::domains::ads) price: Money,
     pub(in crate::domains::ads) ecpm: Ecpm,
@@ -87,12 +87,12 @@ pub(in crate::domains::ads) struct Served {
     /// Until when the visitor has seen enough of the campaign, where they have.
     pub(in crate::domains::ads) capped: Option<Millis>,
     /// What the click may come to.
-    pub(in crate::domains::ads) backing: Backing,
+    pub(in crate::domains::ads) backing: ClickFunding,
 }
 
 /// What there is for the click of an impression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::domains::ads) enum Backing {
+pub(in crate::domains::ads) enum ClickFunding {
     /// The impression was paid for, or money is held for the click.
     #[default]
     Held,
@@ -104,17 +104,17 @@ pub(in crate::domains::ads) enum Backing {
 
 /// What a share is short of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) struct Dry {
+pub(in crate::domains::ads) struct Shortfall {
     pub(in crate::domains::ads) price: Money,
     pub(in crate::domains::ads) free: Money,
     /// What it was granted so far, as it knows.
     pub(in crate::domains::ads) granted: Sum,
-    pub(in crate::domains::ads) returned: Returned,
+    pub(in crate::domains::ads) returned: ReturnedMoney,
 }
 
 /// What a share has given back so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::domains::ads) struct Returned {
+pub(in crate::domains::ads) struct ReturnedMoney {
     pub(in crate::domains::ads) n: u64,
     pub(in crate::domains::ads) all: Sum,
     pub(in crate::domains::ads) day: u64,
@@ -123,43 +123,47 @@ pub(in crate::domains::ads) struct Returned {
 
 /// What a reservation came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) enum Reserved {
-    Served(Served),
+pub(in crate::domains::ads) enum ReservationReply {
+    Served(ServedAd),
     /// The share is at a later day: ask for that one.
-    Day(u64),
+    LaterDay(u64),
     /// It is not to be shown now, whoever asks.
-    Off,
+    Inactive,
     /// The visitor has seen enough of it until then; `None` where nobody knows how much they have.
     Capped(Option<Millis>),
     Repeated,
     /// It has no such ad.
-    None,
+    NoAd,
     /// Its best is below the floor.
-    Below(Ecpm),
-    Dry(Dry),
+    BelowFloor(Ecpm),
+    OutOfMoney(Shortfall),
 }
 
 /// The commands that a reservation counts as beyond those of any script: it runs some twenty.
 const COMMANDS: u64 = 8;
 
 /// Reserves impressions, each for itself: the commit. One pipeline of scripts.
-pub(in crate::domains::ads) async fn reserve(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Reserved>, Error> {
+pub(in crate::domains::ads) async fn reserve(
+    db: &Db,
+    now: Millis,
+    asks: &[ReservationRequest],
+) -> Result<Vec<ReservationReply>, Error> {
     if let Some(meter) = Meter::current() {
         meter.add(Work { commands: COMMANDS * asks.len() as u64, ..Work::default() });
     }
     let replies = db.call_many(asks.iter().map(|ask| call(now, ask)).collect()).await?;
-    let answer = |(ask, reply): (&Ask, Value)| {
+    let answer = |(ask, reply): (&ReservationRequest, Value)| {
         // One campaign that is broken takes no slot from all others: it is not shown, and told.
         let answer = decode::one::<String>(reply).and_then(|answer| reserved(ask, &answer));
         answer.unwrap_or_else(|error| {
             tracing::error!(campaign = ask.share.campaign.0, %error, "a campaign's money is broken: it is not shown");
-            Reserved::None
+            ReservationReply::NoAd
         })
     };
     Ok(asks.iter().zip(replies).map(answer).collect())
 }
 
-fn call(now: Millis, ask: &Ask) -> Call {
+fn call(now: Millis, ask: &ReservationRequest) -> Call {
     let share = ask.share;
     let mut keys = vec![
         keys::share(share),
@@ -204,13 +208,13 @@ fn call(now: Millis, ask: &Ask) -> Call {
         .arg(u8::from(ask.origin.is_some_and(|origin| origin.counts_paid)))
 }
 
-fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
+fn reserved(ask: &ReservationRequest, answer: &str) -> Result<ReservationReply, Error> {
     let words: Vec<&str> = answer.split(' ').collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| Error::corrupt("no number"));
     let sum = |at: usize| words.get(at).and_then(|word| word.parse::<Sum>().ok()).ok_or_else(|| Error::corrupt("no sum"));
     let time = |at: usize| number(at).map(|until| Some(until).filter(|until| *until > 0));
     Ok(match words[0] {
-        "served" => Reserved::Served(Served {
+        "served" => ReservationReply::Served(ServedAd {
             ad: number(1)?,
             price: Money(number(2)?),
             ecpm: number(3)?,
@@ -219,34 +223,34 @@ fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
             capped: time(6)?,
             // An answer that a server of the version before has kept does not say it.
             backing: match words.get(7) {
-                Some(&"1") => Backing::Invalid,
-                Some(&"2") => Backing::Open,
-                _ => Backing::Held,
+                Some(&"1") => ClickFunding::Invalid,
+                Some(&"2") => ClickFunding::Open,
+                _ => ClickFunding::Held,
             },
         }),
-        "day" => Reserved::Day(number(1)?),
-        "off" => Reserved::Off,
-        "capped" => Reserved::Capped(time(1)?),
-        "repeated" => Reserved::Repeated,
-        "none" => Reserved::None,
-        "below" => Reserved::Below(number(1)?),
-        "dry" => Reserved::Dry(Dry {
+        "day" => ReservationReply::LaterDay(number(1)?),
+        "off" => ReservationReply::Inactive,
+        "capped" => ReservationReply::Capped(time(1)?),
+        "repeated" => ReservationReply::Repeated,
+        "none" => ReservationReply::NoAd,
+        "below" => ReservationReply::BelowFloor(number(1)?),
+        "dry" => ReservationReply::OutOfMoney(Shortfall {
             price: Money(number(1)?),
             free: Money(number(2)?),
             granted: sum(3)?,
-            returned: Returned { n: ask.share.n, all: sum(4)?, day: ask.day, of_day: sum(5)? },
+            returned: ReturnedMoney { n: ask.share.n, all: sum(4)?, day: ask.day, of_day: sum(5)? },
         }),
         _ => return Err(Error::corrupt("a reservation's answer that is none")),
     })
 }
 
 /// Has shares give back what they have free. One pipeline of scripts; a share that is not there gives nothing.
-pub(in crate::domains::ads) async fn give_back(
+pub(in crate::domains::ads) async fn return_grants(
     db: &Db,
     now: Millis,
     day: u64,
     shares: &[(Share, Grant)],
-) -> Result<Vec<Returned>, Error> {
+) -> Result<Vec<ReturnedMoney>, Error> {
     let call = |(share, grant): &(Share, Grant)| {
         let call = Call::new(&RETURN_GRANT, [keys::share(*share), keys::holds(*share)]);
         call.arg(now).arg(day).arg(grant.all).arg(grant.before).arg(grant.day)
@@ -256,7 +260,7 @@ pub(in crate::domains::ads) async fn give_back(
     for ((share, _), reply) in shares.iter().zip(replies) {
         if let [all, day, of_day] = decode::one::<Vec<Sum>>(reply)?[..] {
             let day = u64::try_from(day).map_err(Error::corrupt)?;
-            returned.push(Returned { n: share.n, all, day, of_day });
+            returned.push(ReturnedMoney { n: share.n, all, day, of_day });
         }
     }
     Ok(returned)

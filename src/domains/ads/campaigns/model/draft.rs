@@ -6,7 +6,8 @@ use crate::base::ids::{CampaignId, StatusId};
 use crate::base::text::{TextRules, max_bytes};
 use crate::domains::ads::campaigns::model::{Cap, Creative, Pacing};
 use crate::domains::ads::model::{
-    MAX_KEYWORDS, MAX_URL, Money, Pricing, Slot, fold, invalid, money, name, not_found, parse_url, take, take_all, too_long,
+    MAX_KEYWORDS, MAX_URL, Money, Pricing, Slot, invalid, money, name, normalize_keyword, not_found, parse_url, take, take_all,
+    too_long,
 };
 use crate::platform::idempotency::check_key;
 use rust_decimal::Decimal;
@@ -235,7 +236,7 @@ fn keywords_by(rules: TextRules, given: &[String]) -> Result<Vec<String>, UserEr
         // White space between words counts as one space, whatever it is.
         let spaced: Vec<&str> = text.split_whitespace().collect();
         let keyword = rules.check(&spaced.join(" ")).map_err(row)?;
-        if known.insert(fold(&keyword)) {
+        if known.insert(normalize_keyword(&keyword)) {
             kept.push(keyword);
         }
     }

@@ -10,19 +10,19 @@ use crate::domains::ads::accounts;
 use crate::domains::ads::budget::model::ShareBalance;
 use crate::domains::ads::campaigns::model::State;
 use crate::domains::ads::campaigns::store;
-use crate::domains::ads::campaigns::store::ads::KeptAd;
-use crate::domains::ads::campaigns::store::campaigns::Kept;
+use crate::domains::ads::campaigns::store::ads::AdDetails;
+use crate::domains::ads::campaigns::store::campaigns::CampaignDetails;
 use crate::domains::ads::model::no_campaign;
 use std::sync::Arc;
 
 /// A campaign of `owner`. One pipeline.
-pub(in crate::domains::ads) async fn owned(app: &App, owner: UserId, id: CampaignId) -> Outcome<Kept> {
+pub(in crate::domains::ads) async fn owned(app: &App, owner: UserId, id: CampaignId) -> Outcome<CampaignDetails> {
     let kept = store::load(app.db(), &[id]).await?.pop().flatten();
     kept.filter(|it| it.campaign.owner == owner).ok_or_else(|| no_campaign().into())
 }
 
 /// What state a campaign is in, with these ads.
-pub fn state(app: &App, kept: &Kept, ads: &[KeptAd]) -> State {
+pub fn state(app: &App, kept: &CampaignDetails, ads: &[AdDetails]) -> State {
     let now = app.now();
     let left = kept.campaign.budget.less(ShareBalance::taken(&kept.balances, now / DAY).whole);
     let can_pay = ads.is_empty() || ads.iter().any(|it| it.ad.price() <= left);
@@ -41,7 +41,12 @@ pub async fn count(app: &App, owner: UserId) -> Result<u64, Error> {
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn campaigns(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<Kept>>, Error> {
+pub async fn campaigns(
+    app: &App,
+    loaders: &Loaders,
+    owner: UserId,
+    args: &PageArgs,
+) -> Result<Page<Arc<CampaignDetails>>, Error> {
     let request = args.check(&app.cursors().await?, campaigns_id(owner))?;
     page::fill(&Campaigns { app, loaders, owner }, request).await
 }
@@ -58,13 +63,13 @@ struct Campaigns<'a> {
 }
 
 impl PageSource for Campaigns<'_> {
-    type Item = Arc<Kept>;
+    type Item = Arc<CampaignDetails>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         accounts::store::campaigns_page(self.app.db(), self.owner, windows).await
     }
 
-    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<Kept>>>, Error> {
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<CampaignDetails>>>, Error> {
         self.loaders.campaigns.load_many(rows.iter().map(|row| CampaignId(row.member))).await
     }
 }
@@ -73,7 +78,7 @@ impl PageSource for Campaigns<'_> {
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &PageArgs) -> Result<Page<Arc<KeptAd>>, Error> {
+pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &PageArgs) -> Result<Page<Arc<AdDetails>>, Error> {
     let request = args.check(&app.cursors().await?, ads_id(campaign))?;
     page::fill(&Ads { loaders, campaign }, request).await
 }
@@ -89,14 +94,14 @@ struct Ads<'a> {
 }
 
 impl PageSource for Ads<'_> {
-    type Item = Arc<KeptAd>;
+    type Item = Arc<AdDetails>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         let parts = self.loaders.ad_pages.load_many(windows.iter().map(|window| (self.campaign, *window))).await?;
         Ok(parts.iter().map(|rows| rows.to_vec()).collect())
     }
 
-    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<KeptAd>>>, Error> {
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<AdDetails>>>, Error> {
         self.loaders.ads.load_many(rows.iter().map(|row| AdId { campaign: self.campaign, number: row.member })).await
     }
 }

@@ -18,9 +18,9 @@ static REMOVE_AD: Script = Script::allow_oom(include_str!("../../lua/remove_ad.l
 
 /// What adding an ad came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) enum AdAdded {
+pub(in crate::domains::ads) enum AddAdResult {
     /// It is there, since now or before.
-    Stands,
+    Added,
     /// There is no such campaign.
     NoCampaign,
     /// It was there, and was removed.
@@ -32,7 +32,7 @@ pub(in crate::domains::ads) enum AdAdded {
 }
 
 /// Adds an ad: the commit. One script on the campaign's tag.
-pub(in crate::domains::ads) async fn add_ad(db: &Db, ad: &Ad) -> Result<AdAdded, Error> {
+pub(in crate::domains::ads) async fn add_ad(db: &Db, ad: &Ad) -> Result<AddAdResult, Error> {
     let campaign = ad.id.campaign;
     let keys = [keys::campaign(campaign), keys::ads(campaign), keys::ad(ad.id)];
     let call = Call::new(&ADD_AD, keys).arg(ad.id.number).arg(MAX_ADS).arg(MAX_ADS_EVER);
@@ -43,11 +43,11 @@ pub(in crate::domains::ads) async fn add_ad(db: &Db, ad: &Ad) -> Result<AdAdded,
         Creative::Status(status) => call.arg("status").arg(status.0),
     };
     Ok(match db.call::<i64>(call).await? {
-        1 => AdAdded::Stands,
-        0 => AdAdded::NoCampaign,
-        -1 => AdAdded::TooMany,
-        -2 => AdAdded::Removed,
-        _ => AdAdded::TooManyEver,
+        1 => AddAdResult::Added,
+        0 => AddAdResult::NoCampaign,
+        -1 => AddAdResult::TooMany,
+        -2 => AddAdResult::Removed,
+        _ => AddAdResult::TooManyEver,
     })
 }
 
@@ -76,7 +76,7 @@ pub(in crate::domains::ads) async fn numbers_of_ads(db: &Db, campaigns: &[Campai
 
 /// An ad as it is kept.
 #[derive(Clone, Debug)]
-pub struct KeptAd {
+pub struct AdDetails {
     /// What it is.
     pub ad: Ad,
     /// What it has come to over all shares.
@@ -90,7 +90,7 @@ pub struct KeptAd {
 }
 
 /// Ads by id with what each has come to, in their order; `None` for what is not there. Two pipelines: what it is, and what its shares counted.
-pub(in crate::domains::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option<KeptAd>>, Error> {
+pub(in crate::domains::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option<AdDetails>>, Error> {
     let of_one = |id: &AdId| {
         let of_campaign = cmd("HMGET").arg(keys::campaign(id.campaign)).arg(&["uid", "shares"]).take();
         [cmd("HGETALL").arg(keys::ad(*id)).take(), of_campaign]
@@ -101,15 +101,15 @@ pub(in crate::domains::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<V
     for id in ids {
         let (ad, campaign) = (decode_ad(*id, reply())?, decode::one::<(Option<u64>, Option<u64>)>(reply())?);
         let (owner, shares) = (campaign.0.map(UserId), campaign.1.unwrap_or(0));
-        found.push(ad.map(|(ad, removed)| KeptAd { ad, counts: Tally::default(), owner, shares, removed }));
+        found.push(ad.map(|(ad, removed)| AdDetails { ad, counts: Tally::default(), owner, shares, removed }));
     }
     count(db, &mut found).await?;
     Ok(found)
 }
 
 /// Sums what the shares have counted of ads. One pipeline.
-async fn count(db: &Db, ads: &mut [Option<KeptAd>]) -> Result<(), Error> {
-    let of_one = |it: &KeptAd| {
+async fn count(db: &Db, ads: &mut [Option<AdDetails>]) -> Result<(), Error> {
+    let of_one = |it: &AdDetails| {
         let (id, shares) = (it.ad.id, it.shares);
         let fields = FIELDS.map(|field| format!("{}:{field}", id.number));
         Share::all(id.campaign, shares).map(move |share| cmd("HMGET").arg(keys::offered(share)).arg(&fields).take())

@@ -28,7 +28,7 @@ pub(in crate::domains::ads) async fn write(db: &Db, campaign: &Campaign, keyword
 
 /// What a change came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) enum Changed {
+pub(in crate::domains::ads) enum ChangeResult {
     /// It is done.
     Done,
     /// There is no such campaign.
@@ -46,17 +46,17 @@ pub(in crate::domains::ads) async fn change(
     frozen: Option<u64>,
     add: &[(u64, String)],
     remove: &[String],
-) -> Result<Changed, Error> {
+) -> Result<ChangeResult, Error> {
     let (fields, absent) = fields_of(new);
     let keys = [keys::campaign(new.id), keys::keywords(new.id), keys::frozen(new.id)];
     let under = frozen.map(|under| under.to_string()).unwrap_or_default();
     let call = Call::new(&CHANGE_CAMPAIGN, keys).arg(new.version).arg(under);
     let call = call.arg(2 * fields.len()).arg(absent.len()).arg(2 * add.len()).arg(remove.len());
     Ok(match db.call::<i64>(call.arg(&fields[..]).arg(&absent[..]).arg(add).arg(remove)).await? {
-        1 => Changed::Done,
-        0 => Changed::NotThere,
-        -1 => Changed::Overtaken,
-        _ => Changed::OverBudget,
+        1 => ChangeResult::Done,
+        0 => ChangeResult::NotThere,
+        -1 => ChangeResult::Overtaken,
+        _ => ChangeResult::OverBudget,
     })
 }
 
@@ -89,7 +89,7 @@ fn fields_of(it: &Campaign) -> (Fields, Vec<&'static str>) {
 
 /// A campaign as it is kept.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct CampaignDetails {
     /// Its definition.
     pub campaign: Campaign,
     /// Its keywords, as they were written, the oldest first.
@@ -99,21 +99,24 @@ pub struct Kept {
 }
 
 /// Campaigns by id, in their order; `None` for what is not there. Two pipelines: what it is, and what its shares have.
-pub(in crate::domains::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result<Vec<Option<Kept>>, Error> {
+pub(in crate::domains::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result<Vec<Option<CampaignDetails>>, Error> {
     let commands = ids.iter().flat_map(|id| definition(*id)).collect();
     let mut replies = db.read_many(commands).await?.into_iter();
     let found: Vec<Option<WithKeywords>> = ids.iter().map(|_| decode_definition(&mut replies)).collect::<Result<_, _>>()?;
     let shares: Vec<(CampaignId, u64)> = found.iter().flatten().map(|(it, _)| (it.id, it.shares)).collect();
     let mut balances = balances_of(db, &shares).await?.into_iter();
-    let mut whole = |(campaign, keywords)| Kept { campaign, keywords, balances: balances.next().unwrap_or_default() };
+    let mut whole = |(campaign, keywords)| CampaignDetails { campaign, keywords, balances: balances.next().unwrap_or_default() };
     Ok(found.into_iter().map(|it| it.map(&mut whole)).collect())
 }
 
 /// A definition, and what its shares have.
-pub(in crate::domains::ads) type Defined = (Campaign, Vec<ShareBalance>);
+pub(in crate::domains::ads) type CampaignWithBalances = (Campaign, Vec<ShareBalance>);
 
 /// Definitions where it is known how many shares each has, which never changes; without keywords. One pipeline.
-pub(in crate::domains::ads) async fn load_known(db: &Db, campaigns: &[(CampaignId, u64)]) -> Result<Vec<Option<Defined>>, Error> {
+pub(in crate::domains::ads) async fn load_known(
+    db: &Db,
+    campaigns: &[(CampaignId, u64)],
+) -> Result<Vec<Option<CampaignWithBalances>>, Error> {
     let of_one = |(id, shares): &(CampaignId, u64)| {
         let definition = cmd("HGETALL").arg(keys::campaign(*id)).take();
         [definition].into_iter().chain(Share::all(*id, *shares).map(balance_command))
@@ -148,7 +151,7 @@ fn range(key: String, most: usize) -> redis::Cmd {
 
 /// A campaign with what else lies on its tag.
 #[derive(Clone, Debug)]
-pub(in crate::domains::ads) struct Whole {
+pub(in crate::domains::ads) struct CampaignSnapshot {
     /// Its definition.
     pub campaign: Campaign,
     /// Its keywords, as they were written.
@@ -160,7 +163,7 @@ pub(in crate::domains::ads) struct Whole {
 }
 
 /// Everything on a campaign's tag; `None` when it is not there. One pipeline.
-pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Option<Whole>, Error> {
+pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Option<CampaignSnapshot>, Error> {
     let commands = vec![
         cmd("HGETALL").arg(keys::campaign(id)).take(),
         range(keys::keywords(id), MAX_KEYWORDS),
@@ -174,7 +177,7 @@ pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Opt
     let listed: Vec<(String, f64)> = decode::one(reply())?;
     let listed = listed.into_iter().map(|(listing, at)| (listing, at as Millis)).collect();
     let ads = ads.into_iter().map(|number| AdId { campaign: id, number }).collect();
-    Ok(campaign.map(|campaign| Whole { campaign, keywords, ads, listed }))
+    Ok(campaign.map(|campaign| CampaignSnapshot { campaign, keywords, ads, listed }))
 }
 
 /// A campaign's keywords and ads. One pipeline.

@@ -7,7 +7,7 @@ use crate::base::request::Loaders;
 use crate::domains::ads::campaigns::model::{Ad, AdDraft, Creative, NewAd};
 use crate::domains::ads::campaigns::service::read::owned;
 use crate::domains::ads::campaigns::store;
-use crate::domains::ads::campaigns::store::ads::AdAdded;
+use crate::domains::ads::campaigns::store::ads::AddAdResult;
 use crate::domains::ads::management::service::campaigns::stopped;
 use crate::domains::ads::model::{MAX_ADS, MAX_ADS_EVER, no_ad, no_campaign};
 use crate::domains::ads::rate_limit::charge_change;
@@ -58,14 +58,16 @@ async fn make(app: &App, loaders: &Loaders, owner: UserId, draft: AdDraft, numbe
     let ad = Ad { id: AdId { campaign, number }, slot, creative, pricing, bid };
     let lease = journal::begin(app, Task::Campaign { owner, campaign }).await?;
     let refused = match store::add_ad(app.db(), &ad).await? {
-        AdAdded::Stands => None,
-        AdAdded::Removed => {
+        AddAdResult::Added => None,
+        AddAdResult::Removed => {
             lease.ack(app);
             return Ok(None);
         }
-        AdAdded::NoCampaign => Some(no_campaign()),
-        AdAdded::TooMany => Some(too_many(format!("A campaign has at most {MAX_ADS} ads at once. Remove one first."))),
-        AdAdded::TooManyEver => Some(too_many(format!("A campaign has at most {MAX_ADS_EVER} ads in its life. Make a new one."))),
+        AddAdResult::NoCampaign => Some(no_campaign()),
+        AddAdResult::TooMany => Some(too_many(format!("A campaign has at most {MAX_ADS} ads at once. Remove one first."))),
+        AddAdResult::TooManyEver => {
+            Some(too_many(format!("A campaign has at most {MAX_ADS_EVER} ads in its life. Make a new one.")))
+        }
     };
     if let Some(row) = refused {
         lease.ack(app);

@@ -5,7 +5,7 @@ use crate::base::clock::DAY;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{CampaignId, UserId};
 use crate::domains::ads::accounts;
-use crate::domains::ads::accounts::store::{Held, OwnedItem};
+use crate::domains::ads::accounts::store::{AddOwnedResult, OwnedItem};
 use crate::domains::ads::budget;
 use crate::domains::ads::budget::model::ShareBalance;
 use crate::domains::ads::budget::store::grants;
@@ -14,8 +14,8 @@ use crate::domains::ads::campaigns::model::{
 };
 use crate::domains::ads::campaigns::service::read::owned;
 use crate::domains::ads::campaigns::store;
-use crate::domains::ads::campaigns::store::campaigns::{Changed, Kept};
-use crate::domains::ads::model::fold;
+use crate::domains::ads::campaigns::store::campaigns::{CampaignDetails, ChangeResult};
+use crate::domains::ads::model::normalize_keyword;
 use crate::domains::ads::model::{CLUSTER_SHARES, MAX_CAMPAIGNS, Money, no_campaign};
 use crate::domains::ads::rate_limit::charge_change;
 use crate::domains::ads::targeting::service::settle;
@@ -55,11 +55,11 @@ async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, la
         return Err(row.into());
     }
     let lease = journal::begin(app, Task::Campaign { owner, campaign: id }).await?;
-    match accounts::store::note_owned(app.db(), owner, OwnedItem::Campaign(id), MAX_CAMPAIGNS).await? {
-        Held::Stands => {}
+    match accounts::store::add_owned(app.db(), owner, OwnedItem::Campaign(id), MAX_CAMPAIGNS).await? {
+        AddOwnedResult::Added => {}
         refused => {
             lease.ack(app);
-            return Err(if refused == Held::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
+            return Err(if refused == AddOwnedResult::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
         }
     }
     let keywords = with_ids(app, draft.keywords).await?;
@@ -98,7 +98,7 @@ type Wanted = Option<(Campaign, Vec<String>, Vec<String>)>;
 
 /// Changes a campaign of `owner`: a charge, a look, the journal, the commit, and settling it; from here on every decision goes by it. What others
 /// change meanwhile is looked at again.
-async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&Kept) -> Outcome<Wanted>) -> Outcome<()> {
+async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&CampaignDetails) -> Outcome<Wanted>) -> Outcome<()> {
     charge_change(app, owner).await?;
     let mut lease: Option<EntryLease> = None;
     let altered = attempt(app, owner, id, change, &mut lease).await;
@@ -120,7 +120,7 @@ async fn attempt(
     app: &App,
     owner: UserId,
     id: CampaignId,
-    change: impl Fn(&Kept) -> Outcome<Wanted>,
+    change: impl Fn(&CampaignDetails) -> Outcome<Wanted>,
     lease: &mut Option<EntryLease>,
 ) -> Outcome<Vec<String>> {
     for _ in 0..TRIES {
@@ -133,9 +133,9 @@ async fn attempt(
         let frozen =
             if may_be_less(&kept.campaign, &new) { Some(bring_back(app, &kept.campaign, new.budget).await?) } else { None };
         match store::change(app.db(), &new, frozen, &add, &remove).await? {
-            Changed::Done => return Ok(remove),
-            Changed::NotThere => return Err(no_campaign().into()),
-            Changed::Overtaken | Changed::OverBudget => {}
+            ChangeResult::Done => return Ok(remove),
+            ChangeResult::NotThere => return Err(no_campaign().into()),
+            ChangeResult::Overtaken | ChangeResult::OverBudget => {}
         }
     }
     Err(Error::Overloaded.into())
@@ -151,7 +151,7 @@ fn may_be_less(old: &Campaign, new: &Campaign) -> bool {
 /// lowered to what is used, however busy the campaign is, and no share holds what the new one does not allow. Five round trips.
 async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
     let under = grants::freeze(app.db(), campaign.id).await?;
-    budget::service::give_all_back(app, campaign.id, campaign.shares).await?;
+    budget::service::collect_free_money(app, campaign.id, campaign.shares).await?;
     let used =
         ShareBalance::taken(&budget::store::balances(app.db(), campaign.id, campaign.shares).await?, app.now() / DAY).whole;
     if used <= budget {
@@ -186,10 +186,10 @@ pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignC
 
 /// What is to be added and removed for these keywords to stand alone.
 fn difference(stand: &[String], wanted: &[String]) -> (Vec<String>, Vec<String>) {
-    let folded = |all: &[String]| all.iter().map(|keyword| fold(keyword)).collect::<HashSet<_>>();
+    let folded = |all: &[String]| all.iter().map(|keyword| normalize_keyword(keyword)).collect::<HashSet<_>>();
     let (had, has) = (folded(stand), folded(wanted));
     let without = |all: &[String], others: &HashSet<String>| {
-        all.iter().filter(|keyword| !others.contains(&fold(keyword))).cloned().collect()
+        all.iter().filter(|keyword| !others.contains(&normalize_keyword(keyword))).cloned().collect()
     };
     (without(wanted, &had), without(stand, &has))
 }
@@ -231,7 +231,7 @@ fn hold(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
 /// # Errors
 /// `NOT_FOUND`; `RATE_LIMITED`.
 pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
-    alter(app, owner, id, |Kept { campaign, .. }| {
+    alter(app, owner, id, |CampaignDetails { campaign, .. }| {
         let new = Campaign { stopped: true, ..campaign.clone() };
         Ok((!campaign.stopped).then(|| (new, Vec::new(), Vec::new())))
     })
@@ -244,7 +244,7 @@ pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
 /// `NOT_FOUND`; `INVALID_INPUT`, also for one that was stopped; `LIMIT_REACHED` past 250; `RATE_LIMITED`.
 pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
     let wanted = keywords_of(keywords)?;
-    alter(app, owner, id, |Kept { campaign, keywords, .. }| {
+    alter(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
         open(campaign)?;
         let (add, _) = difference(keywords, &wanted);
         kept_keywords_of(&[&keywords[..], &add[..]].concat())?;
@@ -258,10 +258,11 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT`, also for one that was stopped; `RATE_LIMITED`.
 pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
-    let unwanted: HashSet<String> = kept_keywords_of(keywords)?.iter().map(|keyword| fold(keyword)).collect();
-    alter(app, owner, id, |Kept { campaign, keywords, .. }| {
+    let unwanted: HashSet<String> = kept_keywords_of(keywords)?.iter().map(|keyword| normalize_keyword(keyword)).collect();
+    alter(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
         open(campaign)?;
-        let remove: Vec<String> = keywords.iter().filter(|keyword| unwanted.contains(&fold(keyword))).cloned().collect();
+        let remove: Vec<String> =
+            keywords.iter().filter(|keyword| unwanted.contains(&normalize_keyword(keyword))).cloned().collect();
         Ok((!remove.is_empty()).then(|| (campaign.clone(), Vec::new(), remove)))
     })
     .await

@@ -20,9 +20,9 @@ const PASS: usize = 10;
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once it is noted, whoever works on the journal does the rest.
-pub async fn hold_back(app: &App, user: UserId, role: Role, held_back: bool) -> Result<(), Error> {
+pub async fn suspend(app: &App, user: UserId, role: Role, suspended: bool) -> Result<(), Error> {
     let mut lease = journal::begin_deletion(app, Task::Standing { user }).await?;
-    accounts::store::set_standing(app.db(), user, role.name(), held_back).await?;
+    accounts::store::set_suspended(app.db(), user, role.name(), suspended).await?;
     let mut next = settle_standing(app, user, Progress::default()).await?;
     while let Some(progress) = next {
         lease.renew(app, progress).await?;
@@ -39,11 +39,11 @@ pub async fn hold_back(app: &App, user: UserId, role: Role, held_back: bool) -> 
 pub async fn settle_standing(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     let below = if progress.below == 0 { u64::MAX } else { progress.below };
     if progress.below == 0 {
-        for website in accounts::store::some_websites(app.db(), user, MAX_WEBSITES).await? {
+        for website in accounts::store::newest_websites(app.db(), user, MAX_WEBSITES).await? {
             publishers::service::agree(app, user, website).await?;
         }
     }
-    let campaigns = accounts::store::some_of(app.db(), user, below, PASS).await?;
+    let campaigns = accounts::store::campaigns_below(app.db(), user, below, PASS).await?;
     for id in &campaigns {
         settle::settle(app, *id).await?;
     }
@@ -56,7 +56,7 @@ pub async fn settle_standing(app: &App, user: UserId, progress: Progress) -> Res
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
-    let campaigns = accounts::store::some_of(app.db(), user, u64::MAX, PASS).await?;
+    let campaigns = accounts::store::campaigns_below(app.db(), user, u64::MAX, PASS).await?;
     let parts = campaigns.iter().map(|campaign| Task::Campaign { owner: user, campaign: *campaign });
     let parts = journal::begin_subtasks(app, parts).await?;
     for id in &campaigns {
@@ -66,14 +66,14 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     if !campaigns.is_empty() {
         return Ok(true);
     }
-    let websites = accounts::store::some_websites(app.db(), user, MAX_WEBSITES).await?;
+    let websites = accounts::store::newest_websites(app.db(), user, MAX_WEBSITES).await?;
     let parts = websites.iter().map(|website| Task::Website { owner: user, website: *website });
     let parts = journal::begin_subtasks(app, parts).await?;
     for website in websites {
         publishers::store::erase_website(app.db(), website).await?;
-        accounts::store::forget_owned(app.db(), user, OwnedItem::Website(website)).await?;
+        accounts::store::remove_owned(app.db(), user, OwnedItem::Website(website)).await?;
     }
     parts.ack(app);
-    accounts::store::erase_standing(app.db(), user).await?;
+    accounts::store::delete_suspension(app.db(), user).await?;
     Ok(false)
 }

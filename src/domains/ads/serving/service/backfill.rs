@@ -2,12 +2,12 @@
 
 use crate::base::error::Error;
 use crate::base::ids::AdId;
-use crate::domains::ads::budget::store::reservations::Ask;
+use crate::domains::ads::budget::store::reservations::ReservationRequest;
 use crate::domains::ads::campaigns::model::Ad;
 use crate::domains::ads::campaigns::service::ad_cache;
 use crate::domains::ads::model::{Ecpm, MAX_COUNT, Share};
 use crate::domains::ads::serving::service::auction::price_of;
-use crate::domains::ads::serving::service::decision::Deciding;
+use crate::domains::ads::serving::service::decision::Decision;
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::targeting::store::offers;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ struct Further {
     ad: Arc<Ad>,
 }
 
-impl Deciding<'_> {
+impl Decision<'_> {
     /// More ads of the campaigns that are shown, the best first, each ad once. Where the next one sets the price, that is the next one of another
     /// campaign: nobody pays more because they have more ads.
     pub(in crate::domains::ads) async fn backfill(&mut self) -> Result<(), Error> {
@@ -67,12 +67,12 @@ impl Deciding<'_> {
     }
 
     /// Asks for the first so many of these.
-    async fn asks_of_further(&self, ads: &[Further], count: usize) -> Result<Vec<Ask>, Error> {
+    async fn asks_of_further(&self, ads: &[Further], count: usize) -> Result<Vec<ReservationRequest>, Error> {
         let mut asks = Vec::with_capacity(count);
         for (at, it) in ads.iter().take(count).enumerate() {
             let next = ads[at + 1..].iter().find(|other| other.share.campaign != it.share.campaign);
             let price = price_of(self.app, &it.ad, it.ecpm, next.map(|next| next.ecpm));
-            asks.push(Ask { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
+            asks.push(ReservationRequest { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
         }
         Ok(asks)
     }

@@ -9,9 +9,9 @@ use crate::domains::ads::budget::service::share_counts;
 use crate::domains::ads::campaigns::model::Ad;
 use crate::domains::ads::campaigns::service::ad_cache;
 use crate::domains::ads::model::{MAX_CAMPAIGNS, Share, Slot, Visitor};
-use crate::domains::ads::targeting::service::candidates::{OfferSource, Walk};
-use crate::domains::ads::targeting::service::eligibility::look;
-use crate::domains::ads::targeting::service::eligibility::{Bidder, Occasion};
+use crate::domains::ads::targeting::service::candidates::{CandidateMerge, OfferSource};
+use crate::domains::ads::targeting::service::eligibility::evaluate;
+use crate::domains::ads::targeting::service::eligibility::{AdRequestContext, Bid};
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::targeting::store::offers;
 use crate::domains::statuses::ViewedStatus;
@@ -41,13 +41,21 @@ pub(in crate::domains::ads) struct Reader<'a> {
 }
 
 /// The best that may be promoted, at most so many.
-pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) -> Result<Vec<(Bidder, ViewedStatus)>, Error> {
-    let occasion = Occasion { now: reader.now, slot: Slot::InFeed, visitor: Some(reader.visitor) };
-    let mut walk = Walk::new(Slot::InFeed, &[]);
-    let (first, capped) = offers::read_for(reader.app.db(), reader.now, reader.visitor, &walk.wanted(CHUNK)).await?;
-    walk.take(CHUNK, first);
-    let mut choosing =
-        Choosing { reader, occasion, walk, capped, bids: Vec::new(), known: HashMap::new(), refused: 0, stale: HashSet::new() };
+pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
+    let context = AdRequestContext { now: reader.now, slot: Slot::InFeed, visitor: Some(reader.visitor) };
+    let mut candidates = CandidateMerge::new(Slot::InFeed, &[]);
+    let (first, capped) = offers::read_for(reader.app.db(), reader.now, reader.visitor, &candidates.wanted(CHUNK)).await?;
+    candidates.take(CHUNK, first);
+    let mut choosing = PromotionSelection {
+        reader,
+        context,
+        candidates,
+        capped,
+        bids: Vec::new(),
+        known: HashMap::new(),
+        refused: 0,
+        stale: HashSet::new(),
+    };
     let chosen = choosing.choose(want).await?;
     let gone = choosing.bids.iter().filter(|bid| choosing.is_gone(&bid.ad)).map(|bid| bid.share.campaign);
     let stale: HashSet<CampaignId> = gone.chain(choosing.stale.iter().copied()).take(AGAIN).collect();
@@ -55,14 +63,14 @@ pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) ->
     Ok(chosen)
 }
 
-struct Choosing<'a> {
+struct PromotionSelection<'a> {
     reader: &'a Reader<'a>,
-    occasion: Occasion,
-    walk: Walk,
+    context: AdRequestContext,
+    candidates: CandidateMerge,
     /// Campaigns of which the reader has seen enough.
     capped: HashMap<CampaignId, Millis>,
     /// What may be shown for all that is known, best first.
-    bids: Vec<Bidder>,
+    bids: Vec<Bid>,
     /// Statuses as the reader sees them; `None` for what nobody does.
     known: HashMap<StatusId, Option<ViewedStatus>>,
     /// Campaigns that may not be shown.
@@ -71,12 +79,12 @@ struct Choosing<'a> {
     stale: HashSet<CampaignId>,
 }
 
-impl Choosing<'_> {
-    async fn choose(&mut self, want: usize) -> Result<Vec<(Bidder, ViewedStatus)>, Error> {
+impl PromotionSelection<'_> {
+    async fn choose(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
         let (mut passed, mut chunk) = (0, CHUNK);
         loop {
             let chosen = self.best(want).await?;
-            let is_enough = chosen.get(want - 1).is_some_and(|(it, _)| it.ecpm >= self.walk.best());
+            let is_enough = chosen.get(want - 1).is_some_and(|(it, _)| it.ecpm >= self.candidates.best());
             if is_enough || passed >= FAR || self.refused + self.in_order().len() >= MOST {
                 return Ok(chosen);
             }
@@ -90,21 +98,21 @@ impl Choosing<'_> {
             if !is_first {
                 batch = self.unlike(batch).await?;
             }
-            self.look(&batch).await?;
+            self.evaluate(&batch).await?;
         }
     }
 
     /// The next campaigns of the listing; none at its end.
     async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
-        let next = self.walk.read_on(OfferSource::Store(self.reader.app.db()), count).await?;
+        let next = self.candidates.next_candidates(OfferSource::Store(self.reader.app.db()), count).await?;
         Ok(next.into_iter().map(|(_, id)| id).collect())
     }
 
     /// Those of these that have anything to promote that better ones do not: to ask for that costs less than a look.
     async fn unlike(&mut self, mut batch: Vec<CampaignId>) -> Result<Vec<CampaignId>, Error> {
         let app = self.reader.app;
-        let parted = share_counts::learn(app, batch.iter().copied()).await?;
-        let share = |id: &CampaignId| parted.share_of(*id, Some(self.reader.visitor));
+        let share_counts = share_counts::load(app, batch.iter().copied()).await?;
+        let share = |id: &CampaignId| share_counts.share_of(*id, Some(self.reader.visitor));
         let shares: Vec<Share> = batch.iter().map(share).collect();
         let ranks = offers::ranks(app.db(), Slot::InFeed, &shares).await?;
         let of = |(id, rank): (&CampaignId, Vec<(u64, _)>)| {
@@ -124,12 +132,12 @@ impl Choosing<'_> {
     }
 
     /// Takes what these campaigns bid, with each of their ads: should one have nothing left to see, the next one may.
-    async fn look(&mut self, batch: &[CampaignId]) -> Result<(), Error> {
-        for looked in look(self.reader.app, self.occasion, batch).await?.into_iter().flatten() {
-            if looked.campaign.owner == self.reader.viewer {
+    async fn evaluate(&mut self, batch: &[CampaignId]) -> Result<(), Error> {
+        for candidate in evaluate(self.reader.app, self.context, batch).await?.into_iter().flatten() {
+            if candidate.campaign.owner == self.reader.viewer {
                 continue;
             }
-            match looked.bidders(self.occasion) {
+            match candidate.bidders(self.context) {
                 Ok(bids) => self.bids.extend(bids),
                 Err(_) => self.refused += 1,
             }
@@ -144,10 +152,10 @@ impl Choosing<'_> {
     }
 
     /// Bids by what they promote, best first: one a campaign, one a status.
-    fn in_order(&self) -> Vec<(&Bidder, StatusId)> {
+    fn in_order(&self) -> Vec<(&Bid, StatusId)> {
         let (mut campaigns, mut statuses) = (HashSet::new(), HashSet::new());
         let bids = self.bids.iter().filter_map(|bid| Some((bid, bid.ad.creative.status()?)));
-        let mut is_first = |bid: &Bidder, status: StatusId| {
+        let mut is_first = |bid: &Bid, status: StatusId| {
             let is_first = !campaigns.contains(&bid.share.campaign) && !statuses.contains(&status);
             is_first && campaigns.insert(bid.share.campaign) && statuses.insert(status)
         };
@@ -155,13 +163,13 @@ impl Choosing<'_> {
     }
 
     /// The best of them that the reader may see. Where statuses are gone, four times as many are asked for at once.
-    async fn best(&mut self, want: usize) -> Result<Vec<(Bidder, ViewedStatus)>, Error> {
+    async fn best(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
         let mut asked = want;
         loop {
             let order = self.in_order();
-            let seen = |(bid, status): &(&Bidder, StatusId)| Some(((*bid).clone(), self.known.get(status).cloned()??));
+            let seen = |(bid, status): &(&Bid, StatusId)| Some(((*bid).clone(), self.known.get(status).cloned()??));
             let best = &order[..order.len().min(want)];
-            let chosen: Vec<(Bidder, ViewedStatus)> = best.iter().filter_map(seen).collect();
+            let chosen: Vec<(Bid, ViewedStatus)> = best.iter().filter_map(seen).collect();
             if chosen.len() == best.len() {
                 return Ok(chosen);
             }

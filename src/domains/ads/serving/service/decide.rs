@@ -5,19 +5,19 @@ use crate::base::config::Auction;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{CampaignId, UserId};
 use crate::domains::ads::budget::service::share_counts;
-use crate::domains::ads::budget::store::reservations::Ask;
+use crate::domains::ads::budget::store::reservations::ReservationRequest;
 use crate::domains::ads::model::Ecpm;
 use crate::domains::ads::rate_limit;
 use crate::domains::ads::serving::service::auction::price_of;
-use crate::domains::ads::serving::service::decision::{Deciding, Impression, MAX_ASKED};
-use crate::domains::ads::serving::service::request::{Asking, PageAsk, check, no_server_key, unknown};
+use crate::domains::ads::serving::service::decision::{Decision, Impression, MAX_ASKED};
+use crate::domains::ads::serving::service::request::{AdRequest, CheckedAdRequest, check, no_server_key, unknown};
 use crate::domains::ads::serving::store;
-use crate::domains::ads::serving::store::Shop;
-use crate::domains::ads::targeting::model::Reason;
-use crate::domains::ads::targeting::service::candidates::Walk;
-use crate::domains::ads::targeting::service::eligibility::look;
-use crate::domains::ads::targeting::service::eligibility::{Bidder, Occasion};
-use crate::domains::ads::targeting::service::frequency_caps::Caps;
+use crate::domains::ads::serving::store::PublisherStatus;
+use crate::domains::ads::targeting::model::IneligibilityReason;
+use crate::domains::ads::targeting::service::candidates::CandidateMerge;
+use crate::domains::ads::targeting::service::eligibility::evaluate;
+use crate::domains::ads::targeting::service::eligibility::{AdRequestContext, Bid};
+use crate::domains::ads::targeting::service::frequency_caps::CapHints;
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::tracking::service::signing;
 use crate::domains::ads::tracking::service::traffic::{ImpressionLimits, Requester};
@@ -34,38 +34,38 @@ const CHUNK: usize = 32;
 ///
 /// # Errors
 /// `NOT_FOUND` for an unknown key, `FORBIDDEN` for a website that is held back or requires another server key, `INVALID_INPUT`; `RATE_LIMITED`.
-pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<Vec<Impression>> {
+pub async fn serve(app: &App, address: Option<IpAddr>, ask: AdRequest) -> Outcome<Vec<Impression>> {
     rate_limit::charge(app, address).await?;
     let secret = app.cursors().await?.secret();
     let asking = check(secret, ask).map_err(Refusal::User)?;
     let ring = signing::ring(app).await?;
     let now = app.now();
-    let mut walk = Walk::new(asking.slot, &asking.keywords);
+    let mut candidates = CandidateMerge::new(asking.slot, &asking.keywords);
     let want = asking.count + usize::from(app.config().auction == Auction::SecondPrice);
-    let wanted = walk.wanted(want);
+    let wanted = candidates.wanted(want);
     let requester = asking.address.map_or(Requester::Visitor(address), |visitor| Requester::Publisher(asking.website, visitor));
     let mut limits = ImpressionLimits::new(app, secret, requester);
-    let opening = store::open(app.db(), now, asking.website, asking.visitor, limits.address, &wanted).await?;
-    let (owner, volume) = enter(opening.shop, &asking)?;
-    limits.set_address_count(opening.at_address);
+    let data = store::open(app.db(), now, asking.website, asking.visitor, limits.address, &wanted).await?;
+    let (owner, volume) = enter(data.publisher, &asking)?;
+    limits.set_address_count(data.at_address);
     limits.set_website(app, owner, &volume);
-    walk.take(want, opening.offers);
-    let caps = Caps::of(app);
-    let (capped, gathered, found) = (opening.capped, HashSet::new(), Vec::new());
+    candidates.take(want, data.offers);
+    let caps = CapHints::of(app);
+    let (capped, collected, found) = (data.capped, HashSet::new(), Vec::new());
     let asking = &asking;
-    let mut deciding = Deciding { app, now, asking, walk, passed: 0, capped, caps, gathered, found, limits };
+    let mut deciding = Decision { app, now, asking, candidates, passed: 0, capped, caps, collected, found, limits };
     deciding.decide().await?;
     deciding.count();
     Ok(deciding.present(&ring).await?)
 }
 
 /// Whose the website is that asks, if it may, and its traffic.
-fn enter(shop: Shop, asking: &Asking) -> Result<(UserId, Volume), UserError> {
-    match shop {
-        Shop::Open { server_key, .. } if server_key > 0 && server_key != asking.server_key => Err(no_server_key()),
-        Shop::Open { owner, volume, .. } => Ok((owner, volume)),
-        Shop::Suspended => Err(suspended()),
-        Shop::NotThere => Err(unknown()),
+fn enter(publisher: PublisherStatus, asking: &CheckedAdRequest) -> Result<(UserId, Volume), UserError> {
+    match publisher {
+        PublisherStatus::Active { server_key, .. } if server_key > 0 && server_key != asking.server_key => Err(no_server_key()),
+        PublisherStatus::Active { owner, volume, .. } => Ok((owner, volume)),
+        PublisherStatus::Suspended => Err(suspended()),
+        PublisherStatus::NotThere => Err(unknown()),
     }
 }
 
@@ -73,33 +73,33 @@ fn suspended() -> UserError {
     UserError::new(UserErrorCode::Forbidden, "This website shows no ads now: its owner is suspended.", &["websiteKey"])
 }
 
-impl Deciding<'_> {
+impl Decision<'_> {
     /// At the first price, the best ones are asked at once: they may be shown, as a rule. Where some may not, or where the next one sets the
     /// price, campaigns are looked at before they are asked.
     async fn decide(&mut self) -> Result<(), Error> {
         if self.app.config().auction == Auction::FirstPrice {
             let batch = self.next(self.missing()).await?;
-            let floor = self.walk.best();
+            let floor = self.candidates.best();
             self.ask(&batch, floor).await?;
         }
-        self.look_on().await?;
+        self.evaluate_candidates().await?;
         self.backfill().await
     }
 
     /// Looks at campaigns, more at once each time, until enough are known that may be shown, and asks those.
-    async fn look_on(&mut self) -> Result<(), Error> {
-        let (mut bidders, mut looked, mut chunk): (Vec<Bidder>, usize, usize) = (Vec::new(), 0, CHUNK);
+    async fn evaluate_candidates(&mut self) -> Result<(), Error> {
+        let (mut bidders, mut evaluated, mut chunk): (Vec<Bid>, usize, usize) = (Vec::new(), 0, CHUNK);
         let sets_price = usize::from(self.app.config().auction == Auction::SecondPrice);
         while self.missing() > 0 {
             let want = self.missing() + sets_price;
-            let enough = |bidders: &[Bidder], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
-            while !enough(&bidders, self.walk.best()) && looked < MAX_ASKED {
-                let batch = self.next(chunk.min(MAX_ASKED - looked)).await?;
+            let enough = |bidders: &[Bid], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
+            while !enough(&bidders, self.candidates.best()) && evaluated < MAX_ASKED {
+                let batch = self.next(chunk.min(MAX_ASKED - evaluated)).await?;
                 if batch.is_empty() {
                     break;
                 }
-                (looked, chunk) = (looked + batch.len(), chunk * 4);
-                bidders.extend(self.look(&batch).await?);
+                (evaluated, chunk) = (evaluated + batch.len(), chunk * 4);
+                bidders.extend(self.evaluate(&batch).await?);
                 bidders.sort_by_key(|it| std::cmp::Reverse((it.ecpm, it.share.campaign)));
             }
             let rest = bidders.split_off(bidders.len().min(self.missing()));
@@ -115,17 +115,17 @@ impl Deciding<'_> {
     }
 
     /// What may be shown of these. Of those that nobody can be shown now, the listings are wrong.
-    async fn look(&mut self, batch: &[CampaignId]) -> Result<Vec<Bidder>, Error> {
-        let occasion = Occasion { now: self.now, slot: self.asking.slot, visitor: self.asking.visitor };
+    async fn evaluate(&mut self, batch: &[CampaignId]) -> Result<Vec<Bid>, Error> {
+        let context = AdRequestContext { now: self.now, slot: self.asking.slot, visitor: self.asking.visitor };
         let (mut bidders, mut capped, mut stale) = (Vec::new(), Vec::new(), Vec::new());
-        for (campaign, looked) in batch.iter().zip(look(self.app, occasion, batch).await?) {
-            let Some(looked) = looked else {
+        for (campaign, candidate) in batch.iter().zip(evaluate(self.app, context, batch).await?) {
+            let Some(candidate) = candidate else {
                 stale.push(*campaign);
                 continue;
             };
-            match looked.bidder(occasion) {
+            match candidate.bidder(context) {
                 Ok(bidder) => bidders.push(bidder),
-                Err(reasons) if reasons == [Reason::Capped] => capped.push((*campaign, looked.seen_until())),
+                Err(reasons) if reasons == [IneligibilityReason::Capped] => capped.push((*campaign, candidate.seen_until())),
                 Err(_) => stale.push(*campaign),
             }
         }
@@ -135,22 +135,22 @@ impl Deciding<'_> {
     }
 
     /// Asks for the ads of bidders, best first, at what each pays before the one that comes after it.
-    async fn asks_of(&self, bidders: &[Bidder], after: Option<Ecpm>) -> Result<Vec<Ask>, Error> {
+    async fn asks_of(&self, bidders: &[Bid], after: Option<Ecpm>) -> Result<Vec<ReservationRequest>, Error> {
         let mut asks = Vec::with_capacity(bidders.len());
         for (at, it) in bidders.iter().enumerate() {
             let price = price_of(self.app, &it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
-            asks.push(Ask { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
+            asks.push(ReservationRequest { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
         }
         Ok(asks)
     }
 
     /// Asks the best ad of each of these.
     async fn ask(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
-        let parted = share_counts::learn(self.app, batch.iter().copied()).await?;
+        let share_counts = share_counts::load(self.app, batch.iter().copied()).await?;
         let mut asks = Vec::with_capacity(batch.len());
         for campaign in batch {
-            let share = parted.share_of(*campaign, self.asking.visitor);
-            asks.push(Ask { floor, ..self.ask_of(share).await? });
+            let share = share_counts.share_of(*campaign, self.asking.visitor);
+            asks.push(ReservationRequest { floor, ..self.ask_of(share).await? });
         }
         let failed = self.reserve(asks).await?;
         reevaluate(self.app, failed.into_iter().map(|(share, _)| share.campaign));

@@ -6,14 +6,14 @@ use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId, ImpressionId};
 use crate::domains::ads::budget;
 use crate::domains::ads::budget::service::reserve::ReservationResult;
-use crate::domains::ads::budget::store::reservations::{Ask, Backing, Grant, Reserved, Served};
+use crate::domains::ads::budget::store::reservations::{ClickFunding, Grant, ReservationReply, ReservationRequest, ServedAd};
 use crate::domains::ads::campaigns::model::Ad;
 use crate::domains::ads::campaigns::service::ad_cache;
 use crate::domains::ads::model::{Money, Share};
-use crate::domains::ads::serving::service::request::Asking;
-use crate::domains::ads::targeting::service::candidates::{OfferSource, Walk};
+use crate::domains::ads::serving::service::request::CheckedAdRequest;
+use crate::domains::ads::targeting::service::candidates::{CandidateMerge, OfferSource};
 use crate::domains::ads::targeting::service::frequency_caps;
-use crate::domains::ads::targeting::service::frequency_caps::Caps;
+use crate::domains::ads::targeting::service::frequency_caps::CapHints;
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::tracking::service::signing;
 use crate::domains::ads::tracking::service::traffic::ImpressionLimits;
@@ -42,30 +42,30 @@ pub struct Impression {
 
 /// An impression that is reserved.
 #[derive(Clone, Copy)]
-pub(in crate::domains::ads) struct Shown {
+pub(in crate::domains::ads) struct ServedImpression {
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) impression: u64,
     pub(in crate::domains::ads) day: u64,
-    pub(in crate::domains::ads) served: Served,
+    pub(in crate::domains::ads) served: ServedAd,
 }
 
 /// A decision on its way.
-pub(in crate::domains::ads) struct Deciding<'a> {
+pub(in crate::domains::ads) struct Decision<'a> {
     pub(in crate::domains::ads) app: &'a App,
     pub(in crate::domains::ads) now: Millis,
-    pub(in crate::domains::ads) asking: &'a Asking,
-    pub(in crate::domains::ads) walk: Walk,
+    pub(in crate::domains::ads) asking: &'a CheckedAdRequest,
+    pub(in crate::domains::ads) candidates: CandidateMerge,
     pub(in crate::domains::ads) passed: usize,
     /// Of whom the visitor has seen enough.
     pub(in crate::domains::ads) capped: HashMap<CampaignId, Millis>,
-    pub(in crate::domains::ads) caps: Caps,
+    pub(in crate::domains::ads) caps: CapHints,
     /// Whose shares have given back what they had free, for this page.
-    pub(in crate::domains::ads) gathered: HashSet<CampaignId>,
-    pub(in crate::domains::ads) found: Vec<Shown>,
+    pub(in crate::domains::ads) collected: HashSet<CampaignId>,
+    pub(in crate::domains::ads) found: Vec<ServedImpression>,
     pub(in crate::domains::ads) limits: ImpressionLimits,
 }
 
-impl Deciding<'_> {
+impl Decision<'_> {
     pub(in crate::domains::ads) fn missing(&self) -> usize {
         self.asking.count.saturating_sub(self.found.len())
     }
@@ -79,7 +79,7 @@ impl Deciding<'_> {
     pub(in crate::domains::ads) async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
         let mut batch = Vec::new();
         while batch.len() < count && self.passed < MAX_PASSED {
-            let next = self.walk.read_on(OfferSource::Store(self.app.db()), count - batch.len()).await?;
+            let next = self.candidates.next_candidates(OfferSource::Store(self.app.db()), count - batch.len()).await?;
             if next.is_empty() {
                 break;
             }
@@ -89,9 +89,9 @@ impl Deciding<'_> {
         Ok(batch)
     }
 
-    pub(in crate::domains::ads) async fn ask_of(&self, share: Share) -> Result<Ask, Error> {
+    pub(in crate::domains::ads) async fn ask_of(&self, share: Share) -> Result<ReservationRequest, Error> {
         let impression = self.app.next_id().await?;
-        Ok(Ask {
+        Ok(ReservationRequest {
             share,
             slot: self.asking.slot,
             impression,
@@ -110,22 +110,25 @@ impl Deciding<'_> {
     }
 
     /// Reserves, and takes what came of it. The shares that showed nothing, whoever asks, and what they had left where that was why.
-    pub(in crate::domains::ads) async fn reserve(&mut self, mut asks: Vec<Ask>) -> Result<Vec<(Share, Option<Money>)>, Error> {
+    pub(in crate::domains::ads) async fn reserve(
+        &mut self,
+        mut asks: Vec<ReservationRequest>,
+    ) -> Result<Vec<(Share, Option<Money>)>, Error> {
         self.limits.apply(self.app, &mut asks).await?;
         let asked: Vec<(Share, u64)> = asks.iter().map(|ask| (ask.share, ask.impression)).collect();
-        let all = budget::service::reserve(self.app, self.now, asks, &mut self.gathered).await?;
+        let all = budget::service::reserve(self.app, self.now, asks, &mut self.collected).await?;
         let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
         for ((share, impression), ReservationResult { reserved, day, left }) in asked.into_iter().zip(all) {
             let campaign = share.campaign;
             match reserved {
-                Reserved::Served(served) => {
-                    self.found.push(Shown { share, impression, day, served });
+                ReservationReply::Served(served) => {
+                    self.found.push(ServedImpression { share, impression, day, served });
                     stale.extend(served.relist.then_some(campaign));
                     capped.extend(served.capped.map(|until| (campaign, Some(until))));
                 }
-                Reserved::Capped(until) => capped.push((campaign, until)),
-                Reserved::Below(ecpm) => {
-                    self.walk.put_back(ecpm, campaign);
+                ReservationReply::Capped(until) => capped.push((campaign, until)),
+                ReservationReply::BelowFloor(ecpm) => {
+                    self.candidates.put_back(ecpm, campaign);
                     stale.push(campaign);
                 }
                 _ => failed.push((share, left)),
@@ -148,7 +151,7 @@ impl Deciding<'_> {
 
     /// Counts what is shown with the website.
     pub(in crate::domains::ads) fn count(&self) {
-        let invalid = self.found.iter().filter(|shown| shown.served.backing == Backing::Invalid).count();
+        let invalid = self.found.iter().filter(|shown| shown.served.backing == ClickFunding::Invalid).count();
         let valid = self.found.len() - invalid;
         for (is_invalid, count) in [(true, invalid), (false, valid)].into_iter().filter(|(_, count)| *count > 0) {
             self.app.metrics().ad_impressions(is_invalid, count);
@@ -158,10 +161,10 @@ impl Deciding<'_> {
 
     /// What is shown, the best first.
     pub(in crate::domains::ads) async fn present(mut self, ring: &Ring) -> Result<Vec<Impression>, Error> {
-        let id = |shown: &Shown| AdId { campaign: shown.share.campaign, number: shown.served.ad };
+        let id = |shown: &ServedImpression| AdId { campaign: shown.share.campaign, number: shown.served.ad };
         let ads = ad_cache::load(self.app, &self.found.iter().map(id).collect::<Vec<_>>()).await?;
         // Stable: further ads of the same campaigns come after the first ones.
-        let first = |shown: &Shown, all: &[Shown]| {
+        let first = |shown: &ServedImpression, all: &[ServedImpression]| {
             all.iter().position(|it| it.share.campaign == shown.share.campaign).map(|at| all[at].impression == shown.impression)
         };
         let all = self.found.clone();
@@ -178,7 +181,7 @@ impl Deciding<'_> {
         Ok(impressions)
     }
 
-    fn token(&self, shown: &Shown) -> Token {
+    fn token(&self, shown: &ServedImpression) -> Token {
         Token {
             purpose: Purpose::Ad,
             share: shown.share,

@@ -9,14 +9,14 @@ use crate::base::request::Loaders;
 use crate::domains::ads::campaigns;
 use crate::domains::ads::campaigns::model::Ad;
 use crate::domains::ads::campaigns::service::ad_cache;
-use crate::domains::ads::model::fold;
+use crate::domains::ads::model::normalize_keyword;
 use crate::domains::ads::model::{Ecpm, Slot, Visitor};
 use crate::domains::ads::serving::service::decision::MAX_ASKED;
 use crate::domains::ads::serving::service::request::{visitor_of, words};
 use crate::domains::ads::targeting::load::FetchOffers;
-use crate::domains::ads::targeting::model::Reason;
-use crate::domains::ads::targeting::service::candidates::{OfferSource, Walk};
-use crate::domains::ads::targeting::service::eligibility::{Looked, Occasion, View, look_at};
+use crate::domains::ads::targeting::model::IneligibilityReason;
+use crate::domains::ads::targeting::service::candidates::{CandidateMerge, OfferSource};
+use crate::domains::ads::targeting::service::eligibility::{AdRequestContext, Candidate, CandidateView, evaluate_views};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const CHUNK: usize = 100;
 
 /// What is asked.
 #[derive(Clone, Debug)]
-pub struct WhyNot {
+pub struct ExplainRequest {
     /// The campaign.
     pub campaign: CampaignId,
     /// The slot.
@@ -59,11 +59,11 @@ struct FetchViews {
 }
 
 impl Fetch for FetchViews {
-    type Key = View;
-    type Value = Option<Arc<Looked>>;
+    type Key = CandidateView;
+    type Value = Option<Arc<Candidate>>;
 
-    async fn fetch(&self, views: &[View]) -> Result<Vec<Option<Arc<Looked>>>, Error> {
-        Ok(look_at(&self.app, self.now, views).await?.into_iter().map(|it| it.map(Arc::new)).collect())
+    async fn fetch(&self, views: &[CandidateView]) -> Result<Vec<Option<Arc<Candidate>>>, Error> {
+        Ok(evaluate_views(&self.app, self.now, views).await?.into_iter().map(|it| it.map(Arc::new)).collect())
     }
 }
 
@@ -71,7 +71,7 @@ impl Fetch for FetchViews {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// Why it is not shown, in the reasons' order; empty where it is eligible.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<IneligibilityReason>,
     /// Its place among the eligible ones, from 1 on; `None` where it is not, or far down.
     pub rank: Option<u64>,
     /// The eCPM of its best ad in the slot that it can pay for, else of its best; `None` without one.
@@ -83,29 +83,33 @@ pub struct Explanation {
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for keywords or a visitor's name that no page could ask with; `STORAGE_UNAVAILABLE`.
-pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, asked: WhyNot) -> Result<Option<Explanation>, Error> {
+pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, asked: ExplainRequest) -> Result<Option<Explanation>, Error> {
     let secret = app.cursors().await?.secret();
     let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
     words(&asked.keywords).map_err(refused)?;
     let visitor: Option<Visitor> = visitor_of(secret, asked.visitor.as_deref()).map_err(refused)?;
     let loaders = loaders.auctions.get_or_init(|| FetchAuctions::new(app));
-    let occasion = Occasion { now: loaders.now, slot: asked.slot, visitor };
-    let looked = views(loaders, occasion, &[asked.campaign]).await?.pop().flatten();
-    let Some(looked) = looked.filter(|it| it.campaign.owner == owner) else { return Ok(None) };
+    let context = AdRequestContext { now: loaders.now, slot: asked.slot, visitor };
+    let candidate = views(loaders, context, &[asked.campaign]).await?.pop().flatten();
+    let Some(candidate) = candidate.filter(|it| it.campaign.owner == owner) else { return Ok(None) };
     let (keywords, numbers) = campaigns::store::targeting(app.db(), asked.campaign).await?;
     let ads = ad_cache::load(app, &numbers).await?;
     let all: Vec<&Ad> = ads.values().map(AsRef::as_ref).collect();
-    let reasons = looked.reasons(occasion, &all, fits(&keywords, &asked.keywords));
-    let ecpm = looked.best(occasion.now).map(|(_, ecpm)| *ecpm);
+    let reasons = candidate.reasons(context, &all, fits(&keywords, &asked.keywords));
+    let ecpm = candidate.best(context.now).map(|(_, ecpm)| *ecpm);
     let rank = match ecpm {
-        Some(ecpm) if reasons.is_empty() => rank(loaders, occasion, &asked.keywords, (ecpm, asked.campaign)).await?,
+        Some(ecpm) if reasons.is_empty() => rank(loaders, context, &asked.keywords, (ecpm, asked.campaign)).await?,
         _ => None,
     };
     Ok(Some(Explanation { reasons, rank, ecpm }))
 }
 
-async fn views(loaders: &FetchAuctions, occasion: Occasion, campaigns: &[CampaignId]) -> Result<Vec<Option<Arc<Looked>>>, Error> {
-    let view = |campaign: &CampaignId| View { slot: occasion.slot, visitor: occasion.visitor, campaign: *campaign };
+async fn views(
+    loaders: &FetchAuctions,
+    context: AdRequestContext,
+    campaigns: &[CampaignId],
+) -> Result<Vec<Option<Arc<Candidate>>>, Error> {
+    let view = |campaign: &CampaignId| CandidateView { slot: context.slot, visitor: context.visitor, campaign: *campaign };
     loaders.views.load_many(campaigns.iter().map(view)).await
 }
 
@@ -113,24 +117,24 @@ fn fits(keywords: &[String], asked: &[String]) -> bool {
     if keywords.is_empty() {
         return true;
     }
-    let asked: HashSet<String> = asked.iter().map(|keyword| fold(keyword)).collect();
-    keywords.iter().any(|keyword| asked.contains(&fold(keyword)))
+    let asked: HashSet<String> = asked.iter().map(|keyword| normalize_keyword(keyword)).collect();
+    keywords.iter().any(|keyword| asked.contains(&normalize_keyword(keyword)))
 }
 
 /// One more than the eligible ones above it.
 async fn rank(
     loaders: &FetchAuctions,
-    occasion: Occasion,
+    context: AdRequestContext,
     keywords: &[String],
     own: (Ecpm, CampaignId),
 ) -> Result<Option<u64>, Error> {
-    let mut walk = Walk::new(occasion.slot, keywords);
+    let mut candidates = CandidateMerge::new(context.slot, keywords);
     let (mut above, mut seen) = (0, 0);
     loop {
-        let next = walk.read_on(OfferSource::Request(&loaders.offers), CHUNK).await?;
+        let next = candidates.next_candidates(OfferSource::Request(&loaders.offers), CHUNK).await?;
         let higher: Vec<CampaignId> = next.iter().filter(|it| **it > own).map(|(_, id)| *id).filter(|id| *id != own.1).collect();
-        let looked = views(loaders, occasion, &higher).await?;
-        let bidders = looked.iter().flatten().filter_map(|it| it.bidder(occasion).ok());
+        let candidate = views(loaders, context, &higher).await?;
+        let bidders = candidate.iter().flatten().filter_map(|it| it.bidder(context).ok());
         above += bidders.filter(|it| (it.ecpm, it.share.campaign) > own).count() as u64;
         seen += higher.len();
         if next.is_empty() || next.iter().any(|it| *it <= own) {

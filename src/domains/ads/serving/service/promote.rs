@@ -5,11 +5,11 @@ use crate::base::clock::DAY;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::request::Loaders;
-use crate::domains::ads::budget::store::reservations::Backing;
+use crate::domains::ads::budget::store::reservations::ClickFunding;
 use crate::domains::ads::model::{Money, Visitor};
 use crate::domains::ads::serving::service::auction::price_of;
 use crate::domains::ads::serving::service::choose::{Reader, choose};
-use crate::domains::ads::targeting::service::eligibility::Bidder;
+use crate::domains::ads::targeting::service::eligibility::Bid;
 use crate::domains::ads::tracking::service::signing;
 use crate::domains::ads::tracking::token::{Purpose, Ring, Token};
 use crate::domains::statuses::ViewedStatus;
@@ -19,7 +19,7 @@ use std::hash::Hasher;
 
 /// A status that is promoted.
 #[derive(Clone, Debug)]
-pub struct Promoted {
+pub struct PromotedStatus {
     /// The status.
     pub seen: ViewedStatus,
     /// What its impression is reported by.
@@ -47,7 +47,7 @@ pub async fn promote(
     viewer: UserId,
     places: &[u64],
     on_page: &HashSet<StatusId>,
-) -> Result<Vec<Promoted>, Error> {
+) -> Result<Vec<PromotedStatus>, Error> {
     if places.is_empty() {
         return Ok(Vec::new());
     }
@@ -61,7 +61,7 @@ pub async fn promote(
         let next = chosen.get(at + 1).map(|(next, _)| next.ecpm);
         let price = price_of(app, &bidder.ad, bidder.ecpm, next);
         let token = token(&reader, secret, &ring, bidder, price, *place).await?;
-        promoted.push(Promoted { seen: seen.clone(), token, campaign_name: bidder.campaign_name.clone() });
+        promoted.push(PromotedStatus { seen: seen.clone(), token, campaign_name: bidder.campaign_name.clone() });
     }
     Ok(promoted)
 }
@@ -71,7 +71,7 @@ async fn token(
     reader: &Reader<'_>,
     secret: [u8; 16],
     ring: &Ring,
-    bidder: &Bidder,
+    bidder: &Bid,
     price: Money,
     place: u64,
 ) -> Result<String, Error> {
@@ -92,7 +92,7 @@ async fn token(
         day: reader.now / DAY,
         place: reader.viewer.0,
         nonce: hasher.finish().to_be_bytes(),
-        backing: Backing::Held,
+        backing: ClickFunding::Held,
     };
     signing::sign(ring, &token)
 }

@@ -13,7 +13,7 @@ const MAX_VISITOR: usize = 200;
 
 /// What a page asks for.
 #[derive(Clone, Debug)]
-pub struct PageAsk {
+pub struct AdRequest {
     /// The key of the website.
     pub website_key: String,
     /// The slot.
@@ -31,7 +31,7 @@ pub struct PageAsk {
 }
 
 /// A checked ask.
-pub(in crate::domains::ads) struct Asking {
+pub(in crate::domains::ads) struct CheckedAdRequest {
     pub(in crate::domains::ads) website: WebsiteId,
     pub(in crate::domains::ads) slot: Slot,
     pub(in crate::domains::ads) keywords: Vec<String>,
@@ -44,7 +44,7 @@ pub(in crate::domains::ads) struct Asking {
 }
 
 /// A page's ask as a decision takes it, or every mistake in it.
-pub(in crate::domains::ads) fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
+pub(in crate::domains::ads) fn check(secret: [u8; 16], ask: AdRequest) -> Result<CheckedAdRequest, Vec<UserError>> {
     let website = website_of_key(secret, &ask.website_key).ok_or_else(|| vec![unknown()])?;
     let mut rows = Vec::new();
     if ask.slot == Slot::InFeed {
@@ -64,14 +64,14 @@ pub(in crate::domains::ads) fn check(secret: [u8; 16], ask: PageAsk) -> Result<A
     match count {
         Some(count) if rows.is_empty() => {
             let (slot, keywords) = (ask.slot, ask.keywords);
-            Ok(Asking { website, slot, keywords, visitor, count, server_key, address })
+            Ok(CheckedAdRequest { website, slot, keywords, visitor, count, server_key, address })
         }
         _ => Err(rows),
     }
 }
 
 /// Where the visitor is, as the publisher's server says.
-fn address_of(ask: &PageAsk, server_key: u64) -> Result<Option<IpAddr>, UserError> {
+fn address_of(ask: &AdRequest, server_key: u64) -> Result<Option<IpAddr>, UserError> {
     let Some(text) = ask.visitor_address.as_deref() else { return Ok(None) };
     if server_key == 0 {
         return Err(invalid("Only with the server key can a visitor's address be told.", "visitorAddress"));

@@ -1,13 +1,13 @@
 //! The one rule of who may be shown: asked by the look before an auction, by promoted statuses, and by whoever wants to know why not.
 
 use crate::base::clock::Millis;
-use crate::domains::ads::budget::model::Taken;
+use crate::domains::ads::budget::model::UsedBudget;
 use crate::domains::ads::campaigns::model::{Ad, Campaign};
 use crate::domains::ads::model::{Money, Slot};
 
 /// Why a campaign is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
+pub enum IneligibilityReason {
     /// Its owner holds it back.
     Paused,
     /// Its owner has ended it.
@@ -36,7 +36,7 @@ pub enum Reason {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct EligibilityContext {
     /// When.
     pub now: Millis,
     /// For which slot.
@@ -48,7 +48,12 @@ pub struct Asked {
 }
 
 /// Every reason why a campaign is not shown, in their order; empty when it may be. `ads` are all that it has.
-pub fn judge(campaign: &Campaign, ads: &[&Ad], taken: Taken, asked: Asked) -> Vec<Reason> {
+pub fn reasons_against(
+    campaign: &Campaign,
+    ads: &[&Ad],
+    taken: UsedBudget,
+    asked: EligibilityContext,
+) -> Vec<IneligibilityReason> {
     let here = || ads.iter().filter(|ad| ad.slot == asked.slot);
     let cheapest = here().map(|ad| ad.price()).min().unwrap_or_default();
     let left = |of: Money, taken: Money| Money(of.0.saturating_sub(taken.0));
@@ -56,18 +61,18 @@ pub fn judge(campaign: &Campaign, ads: &[&Ad], taken: Taken, asked: Asked) -> Ve
     let daily = campaign.daily.is_some_and(|daily| lacks(daily, taken.today));
     let capped = campaign.cap.is_some_and(|cap| asked.seen.is_none_or(|seen| seen >= cap.impressions));
     let rules = [
-        (Reason::Paused, campaign.paused),
-        (Reason::Stopped, campaign.stopped),
-        (Reason::NotStarted, campaign.starts.is_some_and(|starts| starts > asked.now)),
-        (Reason::Ended, campaign.ends.is_some_and(|ends| ends <= asked.now)),
-        (Reason::BudgetSpent, lacks(campaign.budget, taken.whole)),
-        (Reason::DailyBudgetSpent, daily),
-        (Reason::Paced, !daily && lacks(campaign.allowed(asked.now), taken.today)),
-        (Reason::Capped, capped),
-        (Reason::Keywords, !asked.fits),
-        (Reason::Slot, !ads.is_empty() && here().next().is_none()),
-        (Reason::NoAds, ads.is_empty()),
-        (Reason::Suspended, campaign.suspended),
+        (IneligibilityReason::Paused, campaign.paused),
+        (IneligibilityReason::Stopped, campaign.stopped),
+        (IneligibilityReason::NotStarted, campaign.starts.is_some_and(|starts| starts > asked.now)),
+        (IneligibilityReason::Ended, campaign.ends.is_some_and(|ends| ends <= asked.now)),
+        (IneligibilityReason::BudgetSpent, lacks(campaign.budget, taken.whole)),
+        (IneligibilityReason::DailyBudgetSpent, daily),
+        (IneligibilityReason::Paced, !daily && lacks(campaign.allowed(asked.now), taken.today)),
+        (IneligibilityReason::Capped, capped),
+        (IneligibilityReason::Keywords, !asked.fits),
+        (IneligibilityReason::Slot, !ads.is_empty() && here().next().is_none()),
+        (IneligibilityReason::NoAds, ads.is_empty()),
+        (IneligibilityReason::Suspended, campaign.suspended),
     ];
     rules.into_iter().filter(|(_, holds)| *holds).map(|(reason, _)| reason).collect()
 }

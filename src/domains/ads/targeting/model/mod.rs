@@ -3,6 +3,6 @@
 mod eligibility;
 mod plan;
 
-pub use eligibility::{Asked, Reason, judge};
+pub use eligibility::{EligibilityContext, IneligibilityReason, reasons_against};
 
-pub(in crate::domains::ads) use plan::{Facts, Plan, plan};
+pub(in crate::domains::ads) use plan::{ListingInputs, ListingPlan, plan};

@@ -1,33 +1,33 @@
 //! Where a campaign is to stand, and when that is to be looked at again.
 
 use crate::base::clock::{DAY, Millis};
-use crate::domains::ads::budget::model::Taken;
+use crate::domains::ads::budget::model::UsedBudget;
 use crate::domains::ads::campaigns::model::{Ad, Campaign};
 use crate::domains::ads::model::ecpm;
-use crate::domains::ads::model::{Ecpm, LOOK_AGAIN, Money, Pricing, Slot, Tally};
+use crate::domains::ads::model::{CPC_EVALUATION_PERIOD, Ecpm, Money, Pricing, Slot, Tally};
 
 /// Everything that it follows from.
 #[derive(Clone, Debug)]
-pub(in crate::domains::ads) struct Facts {
+pub(in crate::domains::ads) struct ListingInputs {
     pub(in crate::domains::ads) campaign: Campaign,
     pub(in crate::domains::ads) keywords: Vec<String>,
     /// With what each has come to over all shares.
     pub(in crate::domains::ads) ads: Vec<(Ad, Tally)>,
-    pub(in crate::domains::ads) taken: Taken,
+    pub(in crate::domains::ads) taken: UsedBudget,
     /// When the first of the money that waits for clicks comes back.
     pub(in crate::domains::ads) first_hold: Option<Millis>,
 }
 
 /// Where a campaign is to stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::domains::ads) struct Plan {
+pub(in crate::domains::ads) struct ListingPlan {
     /// In these slots, at the eCPM of the best ad that it can pay for.
     pub(in crate::domains::ads) offers: Vec<(Slot, Ecpm)>,
     /// When to look again; `None` for never.
     pub(in crate::domains::ads) at: Option<Millis>,
 }
 
-impl Plan {
+impl ListingPlan {
     /// Whether another one, made a moment later, asks for nothing that this one has not done. Where it stands is settled, how high it stands is
     /// learned on and on.
     pub(in crate::domains::ads) fn covers(&self, other: &Self) -> bool {
@@ -36,7 +36,7 @@ impl Plan {
     }
 }
 
-impl Facts {
+impl ListingInputs {
     /// The eCPM of one of its ads.
     pub(in crate::domains::ads) fn ecpm((ad, counts): &(Ad, Tally)) -> Ecpm {
         ecpm(ad.pricing, ad.bid, counts.impressions, counts.clicks)
@@ -71,10 +71,10 @@ impl Facts {
 /// Where a campaign is to stand now. It is looked at again when it begins or ends, when the day's budget allows for what it does not yet, when
 /// money that waits for clicks comes back; well within that time as long as it pays for clicks; and once a day in any case. What has ended and
 /// waits for nothing is looked at no more.
-pub(in crate::domains::ads) fn plan(facts: &Facts, now: Millis) -> Plan {
+pub(in crate::domains::ads) fn plan(facts: &ListingInputs, now: Millis) -> ListingPlan {
     let it = &facts.campaign;
     if it.stopped || it.ends.is_some_and(|ends| ends <= now) {
-        return Plan { offers: Vec::new(), at: facts.first_hold };
+        return ListingPlan { offers: Vec::new(), at: facts.first_hold };
     }
     let mut at = now + DAY;
     let mut sooner = |time: Option<Millis>| at = at.min(time.unwrap_or(at));
@@ -85,16 +85,16 @@ pub(in crate::domains::ads) fn plan(facts: &Facts, now: Millis) -> Plan {
     for entry in facts.ads.iter().filter(|_| facts.runs(now)) {
         let ad = &entry.0;
         if ad.pricing == Pricing::Cpc {
-            sooner(Some(now + LOOK_AGAIN));
+            sooner(Some(now + CPC_EVALUATION_PERIOD));
         }
         match facts.affords(ad.price(), now) {
-            Ok(()) => offers.push((ad.slot, Facts::ecpm(entry))),
+            Ok(()) => offers.push((ad.slot, ListingInputs::ecpm(entry))),
             Err(when) => sooner(when),
         }
     }
     offers.sort_unstable_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
     offers.dedup_by_key(|(slot, _)| *slot);
-    Plan { offers, at: Some(at) }
+    ListingPlan { offers, at: Some(at) }
 }
 
 #[cfg(test)]
@@ -112,7 +112,7 @@ mod tests {
         (Ad { id, slot, creative, pricing, bid }, Tally::default())
     }
 
-    fn facts(budget: u64, ads: Vec<(Ad, Tally)>) -> Facts {
+    fn facts(budget: u64, ads: Vec<(Ad, Tally)>) -> ListingInputs {
         let campaign = Campaign {
             id: CampaignId(source::compose(NOON - 30 * DAY, 1, 1)),
             owner: UserId(1),
@@ -129,7 +129,7 @@ mod tests {
             shares: 1,
             version: 1,
         };
-        Facts { campaign, keywords: Vec::new(), ads, taken: Taken::default(), first_hold: None }
+        ListingInputs { campaign, keywords: Vec::new(), ads, taken: UsedBudget::default(), first_hold: None }
     }
 
     #[test]
@@ -140,8 +140,8 @@ mod tests {
         assert_eq!(plan(&facts(5_000, ads()), NOON).offers, [(Slot::Banner, 900), (Slot::Square, 500)]);
         assert_eq!(plan(&facts(899, ads()), NOON).offers, [(Slot::Banner, 300), (Slot::Square, 500)]);
         assert_eq!(plan(&facts(400, ads()), NOON).offers, [(Slot::Banner, 300)]);
-        assert_eq!(plan(&facts(299, ads()), NOON), Plan { offers: vec![], at: Some(NOON + DAY) });
-        let hold = Facts { first_hold: Some(NOON + 9), ..facts(299, ads()) };
+        assert_eq!(plan(&facts(299, ads()), NOON), ListingPlan { offers: vec![], at: Some(NOON + DAY) });
+        let hold = ListingInputs { first_hold: Some(NOON + 9), ..facts(299, ads()) };
         assert_eq!(plan(&hold, NOON).at, Some(NOON + 9));
     }
 
@@ -152,13 +152,13 @@ mod tests {
             change(&mut facts.campaign);
             plan(&facts, NOON)
         };
-        assert_eq!(with(|_| ()).at, Some(NOON + LOOK_AGAIN));
-        assert_eq!(with(|it| it.starts = Some(NOON + 5)), Plan { offers: vec![], at: Some(NOON + 5) });
+        assert_eq!(with(|_| ()).at, Some(NOON + CPC_EVALUATION_PERIOD));
+        assert_eq!(with(|it| it.starts = Some(NOON + 5)), ListingPlan { offers: vec![], at: Some(NOON + 5) });
         assert_eq!(with(|it| it.starts = Some(NOON)).offers.len(), 1);
         assert_eq!(with(|it| it.ends = Some(NOON + 5)).at, Some(NOON + 5));
-        assert_eq!(with(|it| it.ends = Some(NOON)), Plan::default());
-        assert_eq!(with(|it| it.stopped = true), Plan::default());
-        assert_eq!(with(|it| it.paused = true), Plan { offers: vec![], at: Some(NOON + DAY) });
+        assert_eq!(with(|it| it.ends = Some(NOON)), ListingPlan::default());
+        assert_eq!(with(|it| it.stopped = true), ListingPlan::default());
+        assert_eq!(with(|it| it.paused = true), ListingPlan { offers: vec![], at: Some(NOON + DAY) });
         assert_eq!(with(|it| it.suspended = true).offers, []);
     }
 
@@ -167,23 +167,25 @@ mod tests {
         let used = |today: u64, pacing| {
             let mut facts = facts(90_000_000, vec![ad(Slot::Banner, Pricing::Cpm, 1_000)]);
             (facts.campaign.daily, facts.campaign.pacing) = (Some(Money(1_440_000)), pacing);
-            facts.taken = Taken { whole: Money(today), today: Money(today) };
+            facts.taken = UsedBudget { whole: Money(today), today: Money(today) };
             plan(&facts, NOON)
         };
-        assert_eq!(used(1_439_001, Pacing::Asap), Plan { offers: vec![], at: Some(NOON + DAY / 2) });
+        assert_eq!(used(1_439_001, Pacing::Asap), ListingPlan { offers: vec![], at: Some(NOON + DAY / 2) });
         assert_eq!(used(1_439_000, Pacing::Asap).offers.len(), 1);
         // Half of the day and a minute: 721,000 of the day's 1,440,000.
         assert_eq!(used(720_000, Pacing::Even).offers.len(), 1);
-        assert_eq!(used(721_000, Pacing::Even), Plan { offers: vec![], at: Some(NOON + MINUTE) });
-        assert_eq!(used(720_001, Pacing::Even), Plan { offers: vec![], at: Some(NOON + 60) });
+        assert_eq!(used(721_000, Pacing::Even), ListingPlan { offers: vec![], at: Some(NOON + MINUTE) });
+        assert_eq!(used(720_001, Pacing::Even), ListingPlan { offers: vec![], at: Some(NOON + 60) });
     }
 
     #[test]
     fn what_was_done_covers_what_is_asked_no_sooner() {
-        let plan = |slot, at| Plan { offers: vec![(slot, 5)], at };
+        let plan = |slot, at| ListingPlan { offers: vec![(slot, 5)], at };
         let done = plan(Slot::Banner, Some(9));
-        assert!(done.covers(&Plan { offers: vec![(Slot::Banner, 6)], at: Some(10) }));
+        assert!(done.covers(&ListingPlan { offers: vec![(Slot::Banner, 6)], at: Some(10) }));
         assert!(!done.covers(&plan(Slot::Banner, Some(8))) && !done.covers(&plan(Slot::Square, Some(9))));
-        assert!(!Plan { at: None, ..done.clone() }.covers(&done) && done.covers(&Plan { at: None, ..done.clone() }));
+        assert!(
+            !ListingPlan { at: None, ..done.clone() }.covers(&done) && done.covers(&ListingPlan { at: None, ..done.clone() })
+        );
     }
 }

@@ -7,7 +7,7 @@ use crate::db::Db;
 use crate::domains::ads::model::{Ecpm, Listing, Slot};
 use crate::domains::ads::targeting::load::FetchOffers;
 use crate::domains::ads::targeting::store::offers;
-use crate::domains::ads::targeting::store::offers::{Offers, Part};
+use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use std::collections::{BTreeSet, HashSet};
 
 /// How much more of a listing is read first than is wanted: a few may have to give way, and the next one's worth is to be known. Most walks end
@@ -33,7 +33,7 @@ pub(in crate::domains::ads) enum OfferSource<'a> {
 }
 
 impl OfferSource<'_> {
-    async fn read(self, parts: &[Part]) -> Result<Vec<Offers>, Error> {
+    async fn read(self, parts: &[OfferRange]) -> Result<Vec<Offers>, Error> {
         match self {
             Self::Store(db) => offers::read(db, parts).await,
             Self::Request(loader) => {
@@ -45,13 +45,13 @@ impl OfferSource<'_> {
 }
 
 /// A walk. Candidates come in the order of their eCPM, of equals the newer campaign first, each once.
-pub(in crate::domains::ads) struct Walk {
-    lists: Vec<List>,
+pub(in crate::domains::ads) struct CandidateMerge {
+    lists: Vec<ListingCursor>,
     waiting: BTreeSet<(Ecpm, CampaignId)>,
     seen: HashSet<CampaignId>,
 }
 
-struct List {
+struct ListingCursor {
     listing: Listing,
     /// The last of what was read; `None` before anything was.
     last: Option<(Ecpm, CampaignId)>,
@@ -63,17 +63,17 @@ struct List {
     is_read: bool,
 }
 
-impl List {
+impl ListingCursor {
     /// Whether it must be read on before it is certain which ones come up to `last`; to its end where there is none.
     fn is_wanted(&self, last: Option<(Ecpm, CampaignId)>) -> bool {
         !self.is_read && last.is_none_or(|last| self.last.is_none_or(|read| read > last))
     }
 
     /// What is read of it next, where so many are wanted.
-    fn part(&self, count: usize) -> Part {
+    fn part(&self, count: usize) -> OfferRange {
         let whole = self.limit.max(count + SPARE).min(MOST);
         let limit = if self.last.is_none() { whole.min(self.first) } else { whole };
-        Part { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), past: self.equal, limit }
+        OfferRange { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), past: self.equal, limit }
     }
 
     /// Takes what was read, where so many were asked for.
@@ -88,20 +88,20 @@ impl List {
     }
 }
 
-impl Walk {
+impl CandidateMerge {
     /// Through those without keywords, and those with one of these.
     pub(in crate::domains::ads) fn new(slot: Slot, keywords: &[String]) -> Self {
-        let mut listings: Vec<Listing> = keywords.iter().map(|keyword| Listing::of(slot, keyword)).collect();
+        let mut listings: Vec<Listing> = keywords.iter().map(|keyword| Listing::for_keyword(slot, keyword)).collect();
         listings.push(Listing::untargeted(slot));
         listings.sort_unstable();
         listings.dedup();
         let first = (FIRST / listings.len().max(1)).max(FEWEST);
-        let list = |listing| List { listing, last: None, equal: 0, first, limit: 0, is_read: false };
+        let list = |listing| ListingCursor { listing, last: None, equal: 0, first, limit: 0, is_read: false };
         Self { lists: listings.into_iter().map(list).collect(), waiting: BTreeSet::new(), seen: HashSet::new() }
     }
 
     /// What must be read before `count` candidates are known for certain, as far as there are any; nothing when they are.
-    pub(in crate::domains::ads) fn wanted(&self, count: usize) -> Vec<Part> {
+    pub(in crate::domains::ads) fn wanted(&self, count: usize) -> Vec<OfferRange> {
         let last = self.last_of(count);
         self.lists.iter().filter(|list| list.is_wanted(last)).map(|list| list.part(count)).collect()
     }
@@ -125,7 +125,7 @@ impl Walk {
     }
 
     /// The next candidates, at most so many, read on as far as that takes; none at the end. A round trip for each part that is read.
-    pub(in crate::domains::ads) async fn read_on(
+    pub(in crate::domains::ads) async fn next_candidates(
         &mut self,
         source: OfferSource<'_>,
         count: usize,
@@ -163,7 +163,7 @@ impl Walk {
         unread.chain(self.waiting.last().map(|(ecpm, _)| *ecpm)).max().unwrap_or(0)
     }
 
-    fn open(&self) -> impl Iterator<Item = &List> {
+    fn open(&self) -> impl Iterator<Item = &ListingCursor> {
         self.lists.iter().filter(|list| !list.is_read)
     }
 }
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     /// A part of a list as the store would read it.
-    fn read(part: &Part, all: &[(Ecpm, CampaignId)]) -> Offers {
+    fn read(part: &OfferRange, all: &[(Ecpm, CampaignId)]) -> Offers {
         let mut all: Vec<_> = all.iter().copied().filter(|(ecpm, _)| part.from.is_none_or(|from| *ecpm <= from)).collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
         all.into_iter().skip(part.past).take(part.limit).collect()
@@ -182,21 +182,21 @@ mod tests {
     #[test]
     fn of_many_listings_those_are_read_on_that_hold_one_of_the_best() {
         let keywords: Vec<String> = (0..250).map(|number| format!("keyword {number}")).collect();
-        let mut walk = Walk::new(Slot::Banner, &keywords);
-        let parts = walk.wanted(10);
+        let mut candidates = CandidateMerge::new(Slot::Banner, &keywords);
+        let parts = candidates.wanted(10);
         assert_eq!((parts.len(), parts.iter().map(|part| part.limit).max()), (251, Some(FEWEST)));
         // Ten campaigns in each, all others' are worth less than those of the first.
-        let offers = |part: &Part, at: u64| -> Offers {
+        let offers = |part: &OfferRange, at: u64| -> Offers {
             let worth = if at == 0 { 1_000 } else { 100 };
             let all: Vec<_> = (1..=10).map(|bid| (worth + bid, CampaignId(at * 10 + bid))).collect();
             read(part, &all)
         };
-        walk.take(10, parts.iter().zip(0..).map(|(part, at)| offers(part, at)).collect());
-        let more = walk.wanted(10);
+        candidates.take(10, parts.iter().zip(0..).map(|(part, at)| offers(part, at)).collect());
+        let more = candidates.wanted(10);
         assert_eq!(more.iter().map(|part| (part.listing, part.limit)).collect::<Vec<_>>(), [(parts[0].listing, 12)]);
-        walk.take(10, vec![offers(&more[0], 0)]);
-        assert!(walk.wanted(10).is_empty());
-        assert_eq!(walk.next(10).iter().map(|(_, id)| id.0).collect::<Vec<_>>(), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+        candidates.take(10, vec![offers(&more[0], 0)]);
+        assert!(candidates.wanted(10).is_empty());
+        assert_eq!(candidates.next(10).iter().map(|(_, id)| id.0).collect::<Vec<_>>(), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     }
 
     #[test]
@@ -207,26 +207,26 @@ mod tests {
         };
         let keywords = ["a".to_owned(), "b".to_owned(), "A".to_owned()];
         for step in [1, 2, 10, 1_000] {
-            let mut walk = Walk::new(Slot::Banner, &keywords);
-            assert_eq!(walk.lists.len(), 3, "two keywords and none");
-            let order: Vec<Listing> = walk.lists.iter().map(|list| list.listing).collect();
+            let mut candidates = CandidateMerge::new(Slot::Banner, &keywords);
+            assert_eq!(candidates.lists.len(), 3, "two keywords and none");
+            let order: Vec<Listing> = candidates.lists.iter().map(|list| list.listing).collect();
             let lists: Vec<Vec<_>> = (0..3).map(of).collect();
             let mut found = Vec::new();
             loop {
                 loop {
-                    let parts = walk.wanted(step);
+                    let parts = candidates.wanted(step);
                     if parts.is_empty() {
                         break;
                     }
-                    let at = |part: &Part| order.iter().position(|listing| *listing == part.listing).expect("a listing");
+                    let at = |part: &OfferRange| order.iter().position(|listing| *listing == part.listing).expect("a listing");
                     let offers = parts.iter().map(|part| read(part, &lists[at(part)])).collect();
-                    walk.take(step, offers);
+                    candidates.take(step, offers);
                 }
-                let next = walk.next(step);
+                let next = candidates.next(step);
                 if next.is_empty() {
                     break;
                 }
-                assert!(walk.best() <= next.last().expect("one").0);
+                assert!(candidates.best() <= next.last().expect("one").0);
                 found.extend(next);
             }
             let mut all: Vec<_> = lists.concat();

@@ -4,15 +4,15 @@ use crate::app::App;
 use crate::base::clock::{DAY, Millis};
 use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId};
-use crate::domains::ads::budget::model::{ShareBalance, Taken};
+use crate::domains::ads::budget::model::{ShareBalance, UsedBudget};
 use crate::domains::ads::budget::service::share_counts;
 use crate::domains::ads::campaigns;
 use crate::domains::ads::campaigns::model::{Ad, Campaign};
 use crate::domains::ads::campaigns::service::ad_cache;
 use crate::domains::ads::model::{Ecpm, Money, Share, Slot, Visitor};
-use crate::domains::ads::targeting::model::{Asked, Reason, judge};
+use crate::domains::ads::targeting::model::{EligibilityContext, IneligibilityReason, reasons_against};
 use crate::domains::ads::targeting::store;
-use crate::domains::ads::targeting::store::eligibility::SeenSoFar;
+use crate::domains::ads::targeting::store::eligibility::FrequencyCount;
 use futures_util::try_join;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -20,42 +20,47 @@ use std::sync::Arc;
 
 /// For whom, and where.
 #[derive(Clone, Copy)]
-pub(in crate::domains::ads) struct Occasion {
+pub(in crate::domains::ads) struct AdRequestContext {
     pub(in crate::domains::ads) now: Millis,
     pub(in crate::domains::ads) slot: Slot,
     pub(in crate::domains::ads) visitor: Option<Visitor>,
 }
 
 /// A campaign as it was found.
-pub(in crate::domains::ads) struct Looked {
+pub(in crate::domains::ads) struct Candidate {
     pub(in crate::domains::ads) campaign: Arc<Campaign>,
     /// Its ads of the slot with their eCPM, best first; the best one alone where it can be paid for, but for promoted statuses: not each is for everybody.
     pub(in crate::domains::ads) ads: Vec<(Arc<Ad>, Ecpm)>,
     pub(in crate::domains::ads) share: Share,
-    taken: Taken,
-    seen: Option<SeenSoFar>,
+    taken: UsedBudget,
+    seen: Option<FrequencyCount>,
 }
 
 /// An ad that may be shown.
 #[derive(Clone)]
-pub(in crate::domains::ads) struct Bidder {
+pub(in crate::domains::ads) struct Bid {
     pub(in crate::domains::ads) ecpm: Ecpm,
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) campaign_name: String,
     pub(in crate::domains::ads) ad: Arc<Ad>,
 }
 
-impl Looked {
+impl Candidate {
     /// Why it is not shown; `all` are the ads that it has in any slot. One for a status that is gone is not ranked any more, and none.
-    pub(in crate::domains::ads) fn reasons(&self, occasion: Occasion, all: &[&Ad], fits: bool) -> Vec<Reason> {
+    pub(in crate::domains::ads) fn reasons(
+        &self,
+        context: AdRequestContext,
+        all: &[&Ad],
+        fits: bool,
+    ) -> Vec<IneligibilityReason> {
         let is_ranked = |ad: &Ad| self.ads.iter().any(|(ranked, _)| ranked.id == ad.id);
-        let has_gone = |ad: &Ad| ad.slot == Slot::InFeed && occasion.slot == Slot::InFeed && !is_ranked(ad);
+        let has_gone = |ad: &Ad| ad.slot == Slot::InFeed && context.slot == Slot::InFeed && !is_ranked(ad);
         let all: Vec<&Ad> = all.iter().copied().filter(|ad| !has_gone(ad)).collect();
-        judge(
+        reasons_against(
             &self.campaign,
             &all,
             self.taken,
-            Asked { now: occasion.now, slot: occasion.slot, fits, seen: self.seen.map(|seen| seen.count) },
+            EligibilityContext { now: context.now, slot: context.slot, fits, seen: self.seen.map(|seen| seen.count) },
         )
     }
 
@@ -71,19 +76,22 @@ impl Looked {
     }
 
     /// What it bids on this occasion, where its keywords fit; or why it may not be shown.
-    pub(in crate::domains::ads) fn bidder(&self, occasion: Occasion) -> Result<Bidder, Vec<Reason>> {
-        self.bidders(occasion)?.next().ok_or_else(Vec::new)
+    pub(in crate::domains::ads) fn bidder(&self, context: AdRequestContext) -> Result<Bid, Vec<IneligibilityReason>> {
+        self.bidders(context)?.next().ok_or_else(Vec::new)
     }
 
     /// The same with each ad that it can pay for, best first.
-    pub(in crate::domains::ads) fn bidders(&self, occasion: Occasion) -> Result<impl Iterator<Item = Bidder>, Vec<Reason>> {
+    pub(in crate::domains::ads) fn bidders(
+        &self,
+        context: AdRequestContext,
+    ) -> Result<impl Iterator<Item = Bid>, Vec<IneligibilityReason>> {
         let all: Vec<&Ad> = self.ads.iter().map(|(ad, _)| ad.as_ref()).collect();
-        let reasons = self.reasons(occasion, &all, true);
+        let reasons = self.reasons(context, &all, true);
         if !reasons.is_empty() {
             return Err(reasons);
         }
-        let left = left(&self.campaign, self.taken, occasion.now);
-        Ok(self.ads.iter().filter(move |(ad, _)| ad.price() <= left).map(|(ad, ecpm)| Bidder {
+        let left = left(&self.campaign, self.taken, context.now);
+        Ok(self.ads.iter().filter(move |(ad, _)| ad.price() <= left).map(|(ad, ecpm)| Bid {
             ecpm: *ecpm,
             share: self.share,
             campaign_name: self.campaign.name.clone(),
@@ -93,43 +101,47 @@ impl Looked {
 }
 
 /// What a campaign can still pay now.
-fn left(campaign: &Campaign, taken: Taken, now: Millis) -> Money {
+fn left(campaign: &Campaign, taken: UsedBudget, now: Millis) -> Money {
     let whole = campaign.budget.0.saturating_sub(taken.whole.0);
     Money(whole.min(campaign.allowed(now).0.saturating_sub(taken.today.0)))
 }
 
 /// Looks at campaigns, in their order; `None` for what is not there. Two round trips at once, one or two more where ads are new to this process.
-pub(in crate::domains::ads) async fn look(
+pub(in crate::domains::ads) async fn evaluate(
     app: &App,
-    occasion: Occasion,
+    context: AdRequestContext,
     campaigns: &[CampaignId],
-) -> Result<Vec<Option<Looked>>, Error> {
-    let views: Vec<View> =
-        campaigns.iter().map(|id| View { slot: occasion.slot, visitor: occasion.visitor, campaign: *id }).collect();
-    look_at(app, occasion.now, &views).await
+) -> Result<Vec<Option<Candidate>>, Error> {
+    let views: Vec<CandidateView> =
+        campaigns.iter().map(|id| CandidateView { slot: context.slot, visitor: context.visitor, campaign: *id }).collect();
+    evaluate_views(app, context.now, &views).await
 }
 
 /// A campaign as it is seen in a slot by a visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::domains::ads) struct View {
+pub(in crate::domains::ads) struct CandidateView {
     pub(in crate::domains::ads) slot: Slot,
     pub(in crate::domains::ads) visitor: Option<Visitor>,
     pub(in crate::domains::ads) campaign: CampaignId,
 }
 
 /// The same on many occasions of one moment. What several of them need is read once.
-pub(in crate::domains::ads) async fn look_at(app: &App, now: Millis, views: &[View]) -> Result<Vec<Option<Looked>>, Error> {
+pub(in crate::domains::ads) async fn evaluate_views(
+    app: &App,
+    now: Millis,
+    views: &[CandidateView],
+) -> Result<Vec<Option<Candidate>>, Error> {
     let campaigns = Distinct::of(views.iter().map(|view| view.campaign));
-    let parted = share_counts::learn(app, campaigns.all.iter().copied()).await?;
-    let shares: Vec<Share> = views.iter().map(|view| parted.share_of(view.campaign, view.visitor)).collect();
+    let share_counts = share_counts::load(app, campaigns.all.iter().copied()).await?;
+    let shares: Vec<Share> = views.iter().map(|view| share_counts.share_of(view.campaign, view.visitor)).collect();
     let of_views = || views.iter().zip(&shares);
     let ranks = Distinct::of(of_views().map(|(view, share)| (*share, view.slot)));
     let visits = Distinct::of(of_views().filter_map(|(view, share)| Some((*share, view.visitor?))));
-    let known: Vec<(CampaignId, u64)> = campaigns.all.iter().map(|id| (*id, parted.shares_of(*id))).collect();
+    let known: Vec<(CampaignId, u64)> = campaigns.all.iter().map(|id| (*id, share_counts.shares_of(*id))).collect();
     let standings = store::standings(app.db(), now, &ranks.all, &visits.all);
     let (found, (ranked, seen)) = try_join!(campaigns::store::load_known(app.db(), &known), standings)?;
-    let found: Vec<Option<(Arc<Campaign>, Taken)>> = found.into_iter().map(|it| it.map(|it| taken_of(it, now))).collect();
-    let standing = |(view, share): (&View, &Share)| {
+    let found: Vec<Option<(Arc<Campaign>, UsedBudget)>> = found.into_iter().map(|it| it.map(|it| taken_of(it, now))).collect();
+    let standing = |(view, share): (&CandidateView, &Share)| {
         let (campaign, taken) = found.get(campaigns.at(&view.campaign)?)?.clone()?;
         let rank = ranked.get(ranks.at(&(*share, view.slot))?)?;
         let seen = view.visitor.and_then(|visitor| seen.get(visits.at(&(*share, visitor))?).copied());
@@ -137,10 +149,10 @@ pub(in crate::domains::ads) async fn look_at(app: &App, now: Millis, views: &[Vi
     };
     let standings: Vec<Option<Standing<'_>>> = of_views().map(standing).collect();
     let ads = ads_of(app, now, &standings).await?;
-    Ok(standings.into_iter().map(|it| it.map(|it| it.looked(&ads))).collect())
+    Ok(standings.into_iter().map(|it| it.map(|it| it.candidate(&ads))).collect())
 }
 
-fn taken_of((campaign, balances): campaigns::store::Defined, now: Millis) -> (Arc<Campaign>, Taken) {
+fn taken_of((campaign, balances): campaigns::store::CampaignWithBalances, now: Millis) -> (Arc<Campaign>, UsedBudget) {
     (Arc::new(campaign), ShareBalance::taken(&balances, now / DAY))
 }
 
@@ -170,19 +182,19 @@ impl<T: Copy + Eq + Hash> Distinct<T> {
 /// A campaign as it stands to a visitor in a slot.
 struct Standing<'a> {
     campaign: Arc<Campaign>,
-    taken: Taken,
+    taken: UsedBudget,
     slot: Slot,
     share: Share,
     rank: &'a store::Ranked,
-    seen: Option<SeenSoFar>,
+    seen: Option<FrequencyCount>,
 }
 
 impl Standing<'_> {
-    fn looked(self, ads: &HashMap<AdId, Arc<Ad>>) -> Looked {
+    fn candidate(self, ads: &HashMap<AdId, Arc<Ad>>) -> Candidate {
         let id = |number| AdId { campaign: self.campaign.id, number };
         let ad = |(number, ecpm): &(u64, Ecpm)| Some((ads.get(&id(*number))?.clone(), *ecpm));
         let ads = self.rank.iter().filter_map(ad).collect();
-        Looked { taken: self.taken, campaign: self.campaign, ads, share: self.share, seen: self.seen }
+        Candidate { taken: self.taken, campaign: self.campaign, ads, share: self.share, seen: self.seen }
     }
 }
 

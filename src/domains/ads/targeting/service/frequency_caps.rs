@@ -35,15 +35,15 @@ const CAPPED: usize = 65_536;
 
 /// Campaigns that have a cap, and until when that is taken as known: one need not ask them for whoever cannot be told from others.
 #[derive(Clone)]
-pub(in crate::domains::ads) struct Caps(Arc<Cache<CampaignId, Millis>>);
+pub(in crate::domains::ads) struct CapHints(Arc<Cache<CampaignId, Millis>>);
 
-impl Default for Caps {
+impl Default for CapHints {
     fn default() -> Self {
         Self(Arc::new(Cache::new(CAPPED)))
     }
 }
 
-impl Caps {
+impl CapHints {
     /// What this process knows.
     pub(in crate::domains::ads) fn of(app: &App) -> Self {
         app.extension::<Self>()

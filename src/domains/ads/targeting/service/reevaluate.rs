@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Those that are being looked at, and whether to begin again.
 #[derive(Clone, Default)]
-struct Looking(Arc<Mutex<HashMap<CampaignId, bool>>>);
+struct Reevaluations(Arc<Mutex<HashMap<CampaignId, bool>>>);
 
-impl Looking {
+impl Reevaluations {
     fn all(&self) -> MutexGuard<'_, HashMap<CampaignId, bool>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -45,18 +45,18 @@ impl Looking {
 
 /// Has campaigns looked at again; nobody waits for it. What goes wrong, the schedule makes good.
 pub(in crate::domains::ads) fn reevaluate(app: &App, campaigns: impl IntoIterator<Item = CampaignId>) {
-    let looking = app.extension::<Looking>();
+    let running = app.extension::<Reevaluations>();
     for campaign in campaigns {
-        if !looking.begin(campaign) {
+        if !running.begin(campaign) {
             continue;
         }
-        let (app, looking) = (app.clone(), looking.clone());
+        let (app, running) = (app.clone(), running.clone());
         app.clone().spawn(async move {
             loop {
                 if let Err(error) = settle::settle(&app, campaign).await {
                     tracing::debug!(%error, "a campaign's listings are put right later");
                 }
-                if !looking.end(campaign) {
+                if !running.end(campaign) {
                     break;
                 }
             }

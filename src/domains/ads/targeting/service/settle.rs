@@ -9,16 +9,16 @@ use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::error::Error;
 use crate::base::ids::{CampaignId, StatusId, UserId};
 use crate::domains::ads::accounts;
-use crate::domains::ads::accounts::store::{Held, OwnedItem};
+use crate::domains::ads::accounts::store::{AddOwnedResult, OwnedItem};
 use crate::domains::ads::budget;
 use crate::domains::ads::budget::model::ShareBalance;
 use crate::domains::ads::budget::service::share_counts;
 use crate::domains::ads::campaigns;
 use crate::domains::ads::campaigns::model::{Ad, Campaign};
-use crate::domains::ads::campaigns::store::ads::KeptAd;
-use crate::domains::ads::campaigns::store::campaigns::{Changed, Whole};
+use crate::domains::ads::campaigns::store::ads::AdDetails;
+use crate::domains::ads::campaigns::store::campaigns::{CampaignSnapshot, ChangeResult};
 use crate::domains::ads::model::{CLUSTER_SHARES, Ecpm, Listing, MAX_CAMPAIGNS, MAX_LISTED, Share, Slot, Tally};
-use crate::domains::ads::targeting::model::{Facts, Plan, plan};
+use crate::domains::ads::targeting::model::{ListingInputs, ListingPlan, plan};
 use crate::domains::ads::targeting::store;
 use crate::domains::statuses::service as statuses;
 use futures_util::{StreamExt, stream, try_join};
@@ -47,8 +47,8 @@ pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<()
             return settle(app, id).await;
         }
         if !there {
-            accounts::store::forget_owned(app.db(), owner, OwnedItem::Campaign(id)).await?;
-        } else if note(app, owner, id).await? == Held::NoAccount {
+            accounts::store::remove_owned(app.db(), owner, OwnedItem::Campaign(id)).await?;
+        } else if note(app, owner, id).await? == AddOwnedResult::NoAccount {
             return end(app, owner, id).await;
         }
         written = Some(there);
@@ -56,8 +56,8 @@ pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<()
 }
 
 /// That it is its owner's: it is there already, so no limit keeps it out.
-async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<Held, Error> {
-    accounts::store::note_owned(app.db(), owner, OwnedItem::Campaign(id), 2 * MAX_CAMPAIGNS).await
+async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<AddOwnedResult, Error> {
+    accounts::store::add_owned(app.db(), owner, OwnedItem::Campaign(id), 2 * MAX_CAMPAIGNS).await
 }
 
 /// Makes shares, listings and the schedule agree with a campaign. Two reads, three pipelines of writes and two reads, as often as it changes
@@ -72,38 +72,38 @@ pub async fn settle(app: &App, id: CampaignId) -> Result<(), Error> {
 /// The same where these keywords were just removed: it is taken from their listings, be they among those that are remembered and read or not.
 pub(in crate::domains::ads) async fn settle_without(app: &App, id: CampaignId, removed: &[String]) -> Result<(), Error> {
     let now = app.now();
-    let of = |slot: Slot| removed.iter().map(move |keyword| Listing::of(slot, keyword));
+    let of = |slot: Slot| removed.iter().map(move |keyword| Listing::for_keyword(slot, keyword));
     let mut behind: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
-    let Some(mut look) = look(app, id, now).await? else { return gone(app, id).await };
+    let Some(mut state) = read_state(app, id, now).await? else { return gone(app, id).await };
     for round in 1.. {
-        if !look.owner_is_there {
-            return end(app, look.facts.campaign.owner, id).await;
+        if !state.owner_is_there {
+            return end(app, state.facts.campaign.owner, id).await;
         }
-        let wanted = plan(&look.facts, now);
-        write(app, &look, &wanted, &mut behind, now).await?;
-        let Some(after) = self::look(app, id, now).await? else { return gone(app, id).await };
-        let same = after.facts.campaign == look.facts.campaign && after.owner_is_there;
+        let wanted = plan(&state.facts, now);
+        write(app, &state, &wanted, &mut behind, now).await?;
+        let Some(after) = self::read_state(app, id, now).await? else { return gone(app, id).await };
+        let same = after.facts.campaign == state.facts.campaign && after.owner_is_there;
         if same && wanted.covers(&plan(&after.facts, now)) {
             break;
         }
         if round == ROUNDS {
             return store::postpone(app.db(), &[id], now + 1_000).await;
         }
-        look = after;
+        state = after;
     }
     Ok(())
 }
 
 /// What a settling goes by.
-struct Seen {
-    facts: Facts,
+struct CampaignState {
+    facts: ListingInputs,
     owner_is_there: bool,
     listed: Vec<(String, Millis)>,
 }
 
 /// Reads all of it. Two round trips; one more for statuses that are promoted, and for each change of whether the owner is held back.
-async fn look(app: &App, id: CampaignId, now: Millis) -> Result<Option<Seen>, Error> {
-    let Some(Whole { mut campaign, keywords, ads, listed }) = campaigns::store::read(app.db(), id).await? else {
+async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<CampaignState>, Error> {
+    let Some(CampaignSnapshot { mut campaign, keywords, ads, listed }) = campaigns::store::read(app.db(), id).await? else {
         return Ok(None);
     };
     let db = app.db();
@@ -117,10 +117,10 @@ async fn look(app: &App, id: CampaignId, now: Millis) -> Result<Option<Seen>, Er
         campaign = agree_on_suspension(app, id, standing.advertiser).await?.unwrap_or(campaign);
     }
     let taken = ShareBalance::taken(&balances, now / DAY);
-    let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|KeptAd { ad, counts, .. }| (ad, counts)).collect();
+    let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|AdDetails { ad, counts, .. }| (ad, counts)).collect();
     let ads = without_gone(app, ads).await?;
-    let facts = Facts { campaign, keywords, ads, taken, first_hold };
-    Ok(Some(Seen { facts, owner_is_there: standing.there, listed }))
+    let facts = ListingInputs { campaign, keywords, ads, taken, first_hold };
+    Ok(Some(CampaignState { facts, owner_is_there: standing.there, listed }))
 }
 
 /// Those of these ads that have anything to show: a status that was deleted does not come back. One round trip, where they promote any.
@@ -136,7 +136,13 @@ async fn without_gone(app: &App, mut ads: Vec<(Ad, Tally)>) -> Result<Vec<(Ad, T
 }
 
 /// Writes what follows from it, where it is to stand first. `behind` is where it may have stood besides what is known of it.
-async fn write(app: &App, seen: &Seen, wanted: &Plan, behind: &mut HashSet<Listing>, now: Millis) -> Result<(), Error> {
+async fn write(
+    app: &App,
+    seen: &CampaignState,
+    wanted: &ListingPlan,
+    behind: &mut HashSet<Listing>,
+    now: Millis,
+) -> Result<(), Error> {
     let (db, id) = (app.db(), seen.facts.campaign.id);
     let there: Vec<(Listing, Ecpm)> = wanted
         .offers
@@ -167,7 +173,7 @@ async fn write(app: &App, seen: &Seen, wanted: &Plan, behind: &mut HashSet<Listi
 /// in `listed`, which goes last, with the schedule.
 async fn gone(app: &App, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
-    let shares = share_counts::learn(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
+    let shares = share_counts::load(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
     store::forget_shares(db, id, shares).await?;
     loop {
         let listed = store::listed(db, id).await?;
@@ -189,14 +195,14 @@ async fn gone(app: &App, id: CampaignId) -> Result<(), Error> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: do it again.
 pub(in crate::domains::ads) async fn end(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
-    if let Some(Whole { campaign, ads, listed, .. }) = campaigns::store::read(db, id).await? {
+    if let Some(CampaignSnapshot { campaign, ads, listed, .. }) = campaigns::store::read(db, id).await? {
         let listed: Vec<Listing> = listed.iter().filter_map(|(text, _)| Listing::parse(text)).collect();
         store::unlist(db, id, &listed).await?;
         budget::store::erase_shares(db, id, campaign.shares, app.now()).await?;
         campaigns::store::erase_campaign(db, id, &ads).await?;
     }
     gone(app, id).await?;
-    accounts::store::forget_owned(db, owner, OwnedItem::Campaign(id)).await
+    accounts::store::remove_owned(db, owner, OwnedItem::Campaign(id)).await
 }
 
 /// Looks at the campaigns that are due: gives back what waited for clicks too long, and settles them; how many there were. One round trip where
@@ -204,14 +210,14 @@ pub(in crate::domains::ads) async fn end(app: &App, owner: UserId, id: CampaignI
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn look_again(app: &App) -> Result<usize, Error> {
+pub async fn evaluate_due(app: &App) -> Result<usize, Error> {
     let due = store::due(app.db(), app.now(), AT_ONCE).await?;
     if due.is_empty() {
         return Ok(0);
     }
     store::postpone(app.db(), &due, app.now() + GUARD).await?;
     let all = stream::iter(&due).for_each_concurrent(BESIDE, async |id| {
-        if let Err(error) = look_at(app, *id).await {
+        if let Err(error) = evaluate_one(app, *id).await {
             tracing::warn!(?error, campaign = id.0, "a campaign is looked at again later");
         }
     });
@@ -219,8 +225,8 @@ pub async fn look_again(app: &App) -> Result<usize, Error> {
     Ok(due.len())
 }
 
-async fn look_at(app: &App, id: CampaignId) -> Result<(), Error> {
-    if let Some(Whole { campaign, .. }) = campaigns::store::read(app.db(), id).await? {
+async fn evaluate_one(app: &App, id: CampaignId) -> Result<(), Error> {
+    if let Some(CampaignSnapshot { campaign, .. }) = campaigns::store::read(app.db(), id).await? {
         release_holds(app, &campaign).await?;
     }
     settle(app, id).await
@@ -245,9 +251,9 @@ pub(in crate::domains::ads) async fn agree_on_suspension(
         }
         let new = Campaign { suspended, ..whole.campaign };
         match campaigns::store::change(app.db(), &new, None, &[], &[]).await? {
-            Changed::NotThere => return Ok(None),
-            Changed::Done => return Ok(Some(Campaign { version: new.version + 1, ..new })),
-            Changed::Overtaken | Changed::OverBudget => {}
+            ChangeResult::NotThere => return Ok(None),
+            ChangeResult::Done => return Ok(Some(Campaign { version: new.version + 1, ..new })),
+            ChangeResult::Overtaken | ChangeResult::OverBudget => {}
         }
     }
 }

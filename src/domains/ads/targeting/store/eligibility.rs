@@ -9,7 +9,7 @@ use redis::cmd;
 
 /// How often a visitor has seen a campaign within its cap's time, and until when that counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::domains::ads) struct SeenSoFar {
+pub(in crate::domains::ads) struct FrequencyCount {
     pub(in crate::domains::ads) count: u64,
     pub(in crate::domains::ads) until: Millis,
 }
@@ -23,7 +23,7 @@ pub(in crate::domains::ads) async fn standings(
     now: Millis,
     ranks: &[(Share, Slot)],
     visits: &[(Share, Visitor)],
-) -> Result<(Vec<Ranked>, Vec<SeenSoFar>), Error> {
+) -> Result<(Vec<Ranked>, Vec<FrequencyCount>), Error> {
     let rank = |(share, slot): &(Share, Slot)| {
         cmd("ZRANGE").arg(keys::rank(*share, *slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take()
     };
@@ -37,8 +37,8 @@ pub(in crate::domains::ads) async fn standings(
 }
 
 /// As of now.
-fn seen(text: Option<String>, now: Millis) -> SeenSoFar {
+fn seen(text: Option<String>, now: Millis) -> FrequencyCount {
     let known = text.as_deref().and_then(|text| text.split_once('.'));
-    let known = known.and_then(|(until, count)| Some(SeenSoFar { until: until.parse().ok()?, count: count.parse().ok()? }));
+    let known = known.and_then(|(until, count)| Some(FrequencyCount { until: until.parse().ok()?, count: count.parse().ok()? }));
     known.filter(|seen| seen.until > now).unwrap_or_default()
 }

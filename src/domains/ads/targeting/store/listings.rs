@@ -6,7 +6,7 @@ use crate::base::ids::CampaignId;
 use crate::db::{Db, decode};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::SCHEDULES;
-use crate::domains::ads::model::{Ecpm, Listing, MAX_LISTED, Slot, member, part_of_schedule};
+use crate::domains::ads::model::{Ecpm, Listing, MAX_LISTED, Slot, schedule_partition, to_member};
 use redis::{Cmd, cmd};
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 const STOOD: Millis = MINUTE;
 
 fn plan_at(id: CampaignId, at: Option<Millis>) -> Cmd {
-    let key = keys::schedule(part_of_schedule(id));
+    let key = keys::schedule(schedule_partition(id));
     match at {
         Some(at) => cmd("ZADD").arg(key).arg(at).arg(id.0).take(),
         None => cmd("ZREM").arg(key).arg(id.0).take(),
@@ -44,13 +44,14 @@ pub(in crate::domains::ads) async fn list(
     there: &[(Listing, Ecpm)],
     elsewhere: &[Listing],
 ) -> Result<(), Error> {
-    let add = |(listing, ecpm): &(Listing, Ecpm)| cmd("ZADD").arg(keys::offers(listing)).arg(*ecpm).arg(&member(id)[..]).take();
+    let add =
+        |(listing, ecpm): &(Listing, Ecpm)| cmd("ZADD").arg(keys::offers(listing)).arg(*ecpm).arg(&to_member(id)[..]).take();
     let commands = there.iter().map(add).chain(elsewhere.iter().map(|listing| removal(listing, id)));
     db.write_many_allow_oom(commands.collect()).await.map(drop)
 }
 
 fn removal(listing: &Listing, id: CampaignId) -> Cmd {
-    cmd("ZREM").arg(keys::offers(listing)).arg(&member(id)[..]).take()
+    cmd("ZREM").arg(keys::offers(listing)).arg(&to_member(id)[..]).take()
 }
 
 /// Until when a listing where a campaign does not stand any more must have been written last to be forgotten, of these with when each was written;
@@ -103,7 +104,7 @@ pub(in crate::domains::ads) async fn due(db: &Db, now: Millis, most: usize) -> R
 
 /// Has these looked at again later by whoever comes then, and by nobody else before. One pipeline.
 pub(in crate::domains::ads) async fn postpone(db: &Db, ids: &[CampaignId], at: Millis) -> Result<(), Error> {
-    let move_on = |id: &CampaignId| cmd("ZADD").arg(keys::schedule(part_of_schedule(*id))).arg("XX").arg(at).arg(id.0).take();
+    let move_on = |id: &CampaignId| cmd("ZADD").arg(keys::schedule(schedule_partition(*id))).arg("XX").arg(at).arg(id.0).take();
     db.write_many_allow_oom(ids.iter().map(move_on).collect()).await.map(drop)
 }
 
@@ -112,5 +113,5 @@ pub(in crate::domains::ads) fn listings(slot: Slot, keywords: &[String]) -> Vec<
     if keywords.is_empty() {
         return vec![Listing::untargeted(slot)];
     }
-    keywords.iter().map(|keyword| Listing::of(slot, keyword)).collect()
+    keywords.iter().map(|keyword| Listing::for_keyword(slot, keyword)).collect()
 }

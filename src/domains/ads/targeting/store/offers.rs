@@ -5,14 +5,14 @@ use crate::base::error::Error;
 use crate::base::ids::CampaignId;
 use crate::db::{Db, decode};
 use crate::domains::ads::keys;
-use crate::domains::ads::model::{Ecpm, Listing, MAX_ADS, Share, Slot, Visitor, of_member};
+use crate::domains::ads::model::{Ecpm, Listing, MAX_ADS, Share, Slot, Visitor, from_member};
 use crate::domains::ads::targeting::store::frequency_caps::{capped_command, decode_capped};
 use redis::{Cmd, Value, cmd};
 use std::collections::HashMap;
 
 /// A part of a listing: from an eCPM down, past so many that have that one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::domains::ads) struct Part {
+pub(in crate::domains::ads) struct OfferRange {
     pub(in crate::domains::ads) listing: Listing,
     pub(in crate::domains::ads) from: Option<Ecpm>,
     pub(in crate::domains::ads) past: usize,
@@ -23,7 +23,7 @@ pub(in crate::domains::ads) struct Part {
 pub(in crate::domains::ads) type Offers = Vec<(Ecpm, CampaignId)>;
 
 /// Reads listings on. One pipeline.
-pub(in crate::domains::ads) async fn read(db: &Db, parts: &[Part]) -> Result<Vec<Offers>, Error> {
+pub(in crate::domains::ads) async fn read(db: &Db, parts: &[OfferRange]) -> Result<Vec<Offers>, Error> {
     db.read_many(parts.iter().map(offers_command).collect()).await?.into_iter().map(decode_offers).collect()
 }
 
@@ -32,7 +32,7 @@ pub(in crate::domains::ads) async fn read_for(
     db: &Db,
     now: Millis,
     visitor: Visitor,
-    parts: &[Part],
+    parts: &[OfferRange],
 ) -> Result<(Vec<Offers>, HashMap<CampaignId, Millis>), Error> {
     let commands = parts.iter().map(offers_command).chain([capped_command(visitor, now)]).collect();
     let mut replies = db.read_many(commands).await?;
@@ -40,7 +40,7 @@ pub(in crate::domains::ads) async fn read_for(
     Ok((replies.into_iter().map(decode_offers).collect::<Result<_, _>>()?, capped))
 }
 
-pub(in crate::domains::ads) fn offers_command(part: &Part) -> Cmd {
+pub(in crate::domains::ads) fn offers_command(part: &OfferRange) -> Cmd {
     let mut range = cmd("ZRANGE");
     range.arg(keys::offers(&part.listing));
     let Some(from) = part.from else {
@@ -52,7 +52,7 @@ pub(in crate::domains::ads) fn offers_command(part: &Part) -> Cmd {
 
 pub(in crate::domains::ads) fn decode_offers(reply: Value) -> Result<Offers, Error> {
     let pairs: Vec<(Vec<u8>, f64)> = decode::one(reply)?;
-    let one = |(member, ecpm): (Vec<u8>, f64)| Some((ecpm as Ecpm, of_member(&member)?));
+    let one = |(member, ecpm): (Vec<u8>, f64)| Some((ecpm as Ecpm, from_member(&member)?));
     pairs.into_iter().map(|pair| one(pair).ok_or_else(|| Error::corrupt("an offer of no campaign"))).collect()
 }
 

@@ -6,13 +6,13 @@ use crate::db::Db;
 use crate::db::script::{Call, Script};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::{Share, Slot};
-use crate::domains::ads::targeting::model::Facts;
+use crate::domains::ads::targeting::model::ListingInputs;
 
 static FORGET_SHARE: Script = Script::new(include_str!("../../lua/forget_share.lua"));
 static WRITE_SHARE: Script = Script::allow_oom(include_str!("../../lua/write_share.lua"));
 
 /// Copies a campaign's definition and the order of its ads to its shares, over an older copy. One script a share, in one pipeline.
-pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &Facts) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &ListingInputs) -> Result<(), Error> {
     let it = &facts.campaign;
     let off = it.paused || it.stopped || it.suspended;
     let cap = it.cap.map_or((0, 0), |cap| (cap.impressions, cap.per_seconds));
@@ -25,7 +25,7 @@ pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &Facts) -> Res
             let ad = &entry.0;
             let slot = Slot::ALL.iter().position(|slot| *slot == ad.slot).unwrap_or_default() + 1;
             let terms = format!("{} {}", ad.pricing.name(), ad.bid.in_millionths());
-            call.arg(ad.id.number).arg(slot).arg(Facts::ecpm(entry)).arg(terms)
+            call.arg(ad.id.number).arg(slot).arg(ListingInputs::ecpm(entry)).arg(terms)
         })
     };
     db.call_many(Share::all(it.id, it.shares).map(call).collect()).await.map(drop)

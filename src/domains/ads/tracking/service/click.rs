@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::base::clock::DAY;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::AdId;
-use crate::domains::ads::budget::store::reservations::Backing;
+use crate::domains::ads::budget::store::reservations::ClickFunding;
 use crate::domains::ads::campaigns::service::ad_cache;
 use crate::domains::ads::model::{InvalidClick, Money, Pricing, RECORD_TIME};
 use crate::domains::ads::rate_limit;
@@ -19,7 +19,7 @@ use std::net::IpAddr;
 
 /// What a click came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clicked {
+pub struct ClickOutcome {
     /// Where it leads; `None` for a promoted status, and for an ad that is not there any more.
     pub target: Option<String>,
     /// Whether it was the first, in time and plausible.
@@ -33,18 +33,18 @@ pub struct Clicked {
 ///
 /// # Errors
 /// `INVALID_TOKEN` for one that is forged, or so old that its key is gone; `RATE_LIMITED`.
-pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Clicked> {
+pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<ClickOutcome> {
     rate_limit::charge(app, address).await?;
     let token = signing::open(app, token).await?.ok_or_else(invalid)?;
     let counted = count(app, address, &token).await?;
-    Ok(Clicked { target: leads_to(app, &token).await?, counted, is_late: !token.is_in_time(app.now()) })
+    Ok(ClickOutcome { target: leads_to(app, &token).await?, counted, is_late: !token.is_in_time(app.now()) })
 }
 
 /// The same for whom a late click is a mistake: it is counted as invalid, and refused.
 ///
 /// # Errors
 /// As [`click`], and `INVALID_TOKEN` for one later than an hour.
-pub async fn click_in_time(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Clicked> {
+pub async fn click_in_time(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<ClickOutcome> {
     let clicked = click(app, address, token).await?;
     if clicked.is_late { Err(invalid().into()) } else { Ok(clicked) }
 }
@@ -107,7 +107,7 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
 
 fn counting(token: &Token) -> Counting {
     match (token.pricing, token.purpose) {
-        (Pricing::Cpc, Purpose::Ad) if token.backing == Backing::Open => Counting::Take(token.price),
+        (Pricing::Cpc, Purpose::Ad) if token.backing == ClickFunding::Open => Counting::Take(token.price),
         (Pricing::Cpc, _) => Counting::Hold(token.price),
         (Pricing::Cpm, Purpose::Promotion) => Counting::Hold(Money(0)),
         (Pricing::Cpm, Purpose::Ad) => Counting::Mark,

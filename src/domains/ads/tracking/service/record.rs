@@ -5,7 +5,7 @@ use crate::base::clock::{DAY, Millis};
 use crate::base::error::{Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
 use crate::domains::ads::budget;
-use crate::domains::ads::budget::store::reservations::{Ask, Backing, Grant, Reserved};
+use crate::domains::ads::budget::store::reservations::{ClickFunding, Grant, ReservationReply, ReservationRequest};
 use crate::domains::ads::model::{MAX_TOKENS, RECORD_TIME, Slot};
 use crate::domains::ads::rate_limit;
 use crate::domains::ads::targeting::service::frequency_caps;
@@ -54,15 +54,15 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     let visitor = read.iter().find_map(|(_, token)| token.visitor);
     for ((text, token), came) in read.into_iter().zip(budget::service::reserve(app, now, asks, &mut HashSet::new()).await?) {
         match came.reserved {
-            Reserved::Served(served) => {
+            ReservationReply::Served(served) => {
                 reevaluate(app, served.relist.then_some(token.share.campaign));
                 capped.extend(served.capped.map(|until| (token.share.campaign, until)));
-                let is_invalid = served.backing == Backing::Invalid;
+                let is_invalid = served.backing == ClickFunding::Invalid;
                 app.metrics().ad_impressions(is_invalid, 1);
                 counted.extend((!is_invalid).then_some(text));
             }
-            Reserved::Capped(until) => capped.extend(until.map(|until| (token.share.campaign, until))),
-            Reserved::Off | Reserved::None => reevaluate(app, [token.share.campaign]),
+            ReservationReply::Capped(until) => capped.extend(until.map(|until| (token.share.campaign, until))),
+            ReservationReply::Inactive | ReservationReply::NoAd => reevaluate(app, [token.share.campaign]),
             _ => {}
         }
     }
@@ -74,8 +74,8 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     Ok(counted)
 }
 
-fn ask(token: &Token, attempt: u64, day: u64) -> Ask {
-    Ask {
+fn ask(token: &Token, attempt: u64, day: u64) -> ReservationRequest {
+    ReservationRequest {
         share: token.share,
         slot: Slot::InFeed,
         impression: token.impression,

@@ -8,19 +8,19 @@ use crate::domains::ads::tracking::token::{Ring, Token, unsigned};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How long a process signs with a key before it looks for a newer one.
-const LOOK: Millis = MINUTE;
+const REFRESH_AFTER: Millis = MINUTE;
 
 /// Keys, and when they were read.
-type Read = (Arc<Ring>, Millis);
+type CachedRing = (Arc<Ring>, Millis);
 
 /// The keys that a process knows.
 #[derive(Clone, Default)]
-struct Known(Arc<Mutex<Option<Read>>>);
+struct KeyRingCache(Arc<Mutex<Option<CachedRing>>>);
 
-impl Known {
+impl KeyRingCache {
     fn get(&self, now: Millis) -> Option<Arc<Ring>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().filter(|(_, read)| now < read + LOOK && *read <= now).map(|(ring, _)| ring.clone())
+        known.as_ref().filter(|(_, read)| now < read + REFRESH_AFTER && *read <= now).map(|(ring, _)| ring.clone())
     }
 
     fn set(&self, ring: Arc<Ring>, now: Millis) {
@@ -30,7 +30,7 @@ impl Known {
 
 /// The keys. No round trip, save one a minute; the first process ever makes the first key.
 pub(in crate::domains::ads) async fn ring(app: &App) -> Result<Arc<Ring>, Error> {
-    match app.extension::<Known>().get(app.now()) {
+    match app.extension::<KeyRingCache>().get(app.now()) {
         Some(ring) => Ok(ring),
         None => read(app).await,
     }
@@ -43,7 +43,7 @@ async fn read(app: &App) -> Result<Arc<Ring>, Error> {
         ring = store::signing::ring(app.db()).await?;
     }
     let ring = Arc::new(ring);
-    app.extension::<Known>().set(ring.clone(), app.now());
+    app.extension::<KeyRingCache>().set(ring.clone(), app.now());
     Ok(ring)
 }
 

@@ -6,7 +6,7 @@ use crate::base::config::AdTraffic;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, WebsiteId};
 use crate::domains::ads::budget::service::share_counts;
-use crate::domains::ads::budget::store::reservations::{Ask, Backing, Origin};
+use crate::domains::ads::budget::store::reservations::{ClickFunding, Origin, ReservationRequest};
 use crate::domains::ads::model::{InvalidClick, Visitor};
 use crate::domains::ads::tracking::store::traffic;
 use crate::domains::ads::tracking::store::traffic::{Counter, TrafficKind, Volume};
@@ -47,7 +47,7 @@ impl ClickCount {
     pub(in crate::domains::ads) async fn of(app: &App, address: Option<IpAddr>, token: &Token) -> Result<Self, Error> {
         let now = app.now();
         let invalid = match token.backing {
-            Backing::Invalid => Some(InvalidClick::Impression),
+            ClickFunding::Invalid => Some(InvalidClick::Impression),
             _ => (!token.is_in_time(now)).then_some(InvalidClick::Late),
         };
         if invalid.is_some() {
@@ -169,12 +169,12 @@ impl ImpressionLimits {
     }
 
     /// Applies the limits to asks. No round trip for campaigns whose number of shares this process knows.
-    pub(in crate::domains::ads) async fn apply(&self, app: &App, asks: &mut [Ask]) -> Result<(), Error> {
+    pub(in crate::domains::ads) async fn apply(&self, app: &App, asks: &mut [ReservationRequest]) -> Result<(), Error> {
         asks.iter_mut().for_each(|ask| ask.invalid = self.is_exceeded);
         let Some(origin) = self.origin else { return Ok(()) };
-        let parted = share_counts::learn(app, asks.iter().map(|ask| ask.share.campaign)).await?;
+        let share_counts = share_counts::load(app, asks.iter().map(|ask| ask.share.campaign)).await?;
         for ask in asks {
-            ask.origin = Some(origin.of_share(parted.shares_of(ask.share.campaign)));
+            ask.origin = Some(origin.of_share(share_counts.shares_of(ask.share.campaign)));
         }
         Ok(())
     }
