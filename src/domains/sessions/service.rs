@@ -187,7 +187,7 @@ fn touch(app: &App, session: &Session) {
     app.spawn(async move {
         let lives = used.ends_at(app_.config()).saturating_sub(used.seen);
         if let Err(error) = store::touch(app_.db(), &used.digest, used.seen, lives).await {
-            tracing::debug!(%error, "last-seen was not written");
+            tracing::debug!(%error, "the last use of a session was not recorded");
         }
     });
 }

@@ -180,7 +180,7 @@ impl Listener {
     }
 
     async fn lose(&mut self, reason: GapReason, epoch: u64) -> Result<(), Error> {
-        tracing::warn!(?reason, "events were missed that are not to be had any more: subscribers are told");
+        tracing::warn!(?reason, "missed events have expired or were lost: subscribers receive a gap");
         let now = events::position(&self.app).await?;
         self.hub.dispatch_gap(reason, now, epoch).await;
         Ok(())

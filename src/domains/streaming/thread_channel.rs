@@ -109,7 +109,7 @@ impl ThreadReader {
         let mut closely = false;
         loop {
             while let Err(error) = self.look(closely).await {
-                tracing::debug!(%error, "a thread cannot be read on");
+                tracing::debug!(%error, "the log of a thread could not be read");
                 tokio::time::sleep(RETRY_DELAY).await;
             }
             closely = tokio::select! {

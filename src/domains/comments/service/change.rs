@@ -175,7 +175,7 @@ fn publish_later(app: &App, status: StatusId, due: Millis) {
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(wait)).await;
         if let Err(error) = publish_votes(&app, status).await {
-            tracing::debug!(%error, "that votes have changed was not told");
+            tracing::debug!(%error, "an event about votes could not be published");
         }
     });
 }

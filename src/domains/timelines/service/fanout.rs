@@ -25,7 +25,7 @@ pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Sta
     let Some(NewStatus { id, terms, audience, lease }) = statuses::create(app, author, draft).await? else { return Ok(None) };
     // The status is posted, so an error here only delays the switch of the author's fan-out mode to the next status.
     if let Err(error) = fanout_mode::switch_if_due(app, author, audience).await {
-        tracing::debug!(%error, "how an author's statuses reach the followers is looked at with the next status");
+        tracing::debug!(%error, "the switch of an author's fan-out mode is left to the next status");
     }
     let walk = FanoutPass { author, id, is_pushed: audience.mode.is_pushed(), there: Some(true), terms: Some(terms) };
     lease.finish(app, walk.pass(app, Progress::default()).await?).await;

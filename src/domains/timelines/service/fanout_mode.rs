@@ -119,7 +119,7 @@ pub async fn apply_mode_threshold(app: &App) -> Result<(), Error> {
         }
         lease.hand_over(app, Progress::default()).await;
         if let Some(before) = before {
-            tracing::info!(before, now = followers, "--star-followers has changed: all authors are looked at");
+            tracing::info!(before, now = followers, "--star-followers has changed: all authors are reviewed");
         }
         return Ok(());
     }
@@ -175,7 +175,9 @@ async fn return_to_pushing(app: &App, author: UserId, feeds: &[Feed]) -> Result<
             marked = push_down_to_floors(app, author, &marked).await?;
         }
         if !marked.is_empty() {
-            return Err(Error::internal(anyhow::anyhow!("homes are filled up faster than statuses are brought back")));
+            return Err(Error::internal(anyhow::anyhow!(
+                "the floors of homes are lowered faster than statuses are pushed to them"
+            )));
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ pub(super) fn touch(app: &App, feed: Feed) {
     let own = app.clone();
     app.spawn(async move {
         if let Err(error) = open(&own, feed).await {
-            tracing::debug!(%error, "it was not noted that a feed is read");
+            tracing::debug!(%error, "the read of a feed was not recorded");
         }
     });
 }
