@@ -255,9 +255,9 @@ async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
 #[tokio::test]
 async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
     let live = LiveConfig { write_timeout: PATIENCE, keep_alive: 10 * PATIENCE, ..LiveConfig::default() };
-    let app = with(EdgeConfig { unread_bytes: 4 << 20, stall_timeout: PATIENCE, live, ..EdgeConfig::default() }).await;
+    let app = with(EdgeConfig { unread_bytes: 8 << 20, stall_timeout: PATIENCE, live, ..EdgeConfig::default() }).await;
     let (mut one, head) = ask(&app, "192.0.2.1").await;
-    let most = (4 << 20) / length(&head);
+    let most = (8 << 20) / length(&head);
     let mut slow = socket(&app, "192.0.2.1").await;
     let listens = "subscription { statusEvents(filter: { track: [\"x\"] }) { cursor } }";
     let listens = app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": listens }));
