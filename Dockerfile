@@ -1,15 +1,17 @@
 # The server with the playground and a Redis of its own. Mount a volume on /data to keep the data.
 FROM node:22-bookworm-slim AS playground
-WORKDIR /build
+WORKDIR /build/playground
 COPY playground/package.json playground/package-lock.json playground/.npmrc ./
 RUN npm ci
+# Its types are generated from the schema.
+COPY schema.graphql ../
 COPY playground .
 RUN npm run build
 
 FROM rust:1-bookworm AS build
 WORKDIR /build
 COPY . .
-COPY --from=playground /build/dist playground/dist
+COPY --from=playground /build/playground/dist playground/dist
 RUN cargo build --profile dist --locked
 
 FROM debian:bookworm-slim

@@ -6,7 +6,9 @@ ARGS ?=
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 DIST := playground/dist/index.html
-PLAYGROUND_SOURCES := $(shell find playground/src playground/operations -type f 2>/dev/null) playground/index.html playground/live.html playground/ads.html playground/package-lock.json playground/vite.config.js
+# Generated types are a result of the build, not a source.
+PLAYGROUND_SOURCES := $(shell find playground/src playground/operations -type f ! -name '*.generated.ts' 2>/dev/null) schema.graphql \
+  $(addprefix playground/,index.html package-lock.json codegen.js tsconfig.json vite.config.js vite.plugins.js)
 
 .PHONY: all run build test check e2e fmt schema playground need-redis need-valgrind need-chromium clean
 all: build

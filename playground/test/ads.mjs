@@ -58,31 +58,31 @@ const noBids = { Name: 'Spring', Budget: '0' };
 test('who is not logged in may try a slot, and is asked to log in for the rest', async () => {
   await ads.load();
   assert.equal(await page.title(), 'Waxwing ads');
-  assert.equal(await page.getByRole('link', { name: 'Live timeline' }).getAttribute('href'), '/live');
+  assert.equal(await page.getByRole('link', { name: 'Ads' }).getAttribute('aria-current'), 'page');
   await page.getByText('Log in to see your campaigns.').first().waitFor();
   assert.ok(await page.getByRole('link', { name: 'New campaign' }).isHidden());
   await ads.side('Publisher');
   assert.ok(await ads.form('Register a website').isHidden());
   await campaign('outsider');
-  assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'outsider' }), 'One ad came.');
+  assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'outsider' }), '1 ad was served.');
 });
 
 test('a campaign is made; what is wrong with it is told where it can be mended', async () => {
   await ads.load();
   await ads.logIn();
   await page.getByRole('link', { name: 'New campaign' }).click();
-  const form = ads.form('Make the campaign');
-  await ads.send(form, { ...noBids, 'Cap: impressions': '3', 'a visitor, in': '400', 'Unit of time': 'days' }, 'Make the campaign');
+  const form = ads.form('Create campaign');
+  await ads.send(form, { ...noBids, 'Frequency cap: impressions': '3', 'per visitor, in': '400', 'Unit of time': 'days' }, 'Create campaign');
   assert.match(await ads.complaint(form, 'Budget'), /budget/i);
-  assert.match(await ads.complaint(form, 'a visitor, in'), /./);
+  assert.match(await ads.complaint(form, 'per visitor, in'), /./);
   assert.equal(await ads.field(form, 'Budget').evaluate((field) => document.activeElement === field), true);
-  await ads.send(form, { Budget: '1000.5', 'Of it a day': '40', 'a visitor, in': '2', Keywords: 'red kite\nwaxwing' }, 'Make the campaign');
+  await ads.send(form, { Budget: '1000.5', 'Daily budget': '40', 'per visitor, in': '2', Keywords: 'red kite\nwaxwing' }, 'Create campaign');
   await ads.stands('Active');
-  await ads.campaign.getByText('It has no ads yet: nothing of it is served.').waitFor();
+  await ads.campaign.getByText('It has no ads yet: create the first one below.').waitFor();
   assert.equal(await ads.title.innerText(), 'Spring');
-  const facts = ['Budget', 'Spent', 'Left', 'Budget a day', 'Left today', 'Cap', 'Ends'];
+  const facts = ['Budget', 'Spent', 'Remaining', 'Daily budget', 'Remaining today', 'Frequency cap', 'Ends'];
   const said = await Promise.all(facts.map((name) => ads.fact(name)));
-  assert.deepEqual(said, ['1,000.50', '0.00', '1,000.50', '40.00', '40.00', '3 a visitor in 2 days', 'with its budget']);
+  assert.deepEqual(said, ['1,000.50', '0.00', '1,000.50', '40.00', '40.00', '3 per visitor in 2 days', 'with its budget']);
   assert.deepEqual(await ads.keywords.getByRole('listitem').locator('span').allInnerTexts(), ['red kite', 'waxwing']);
   const row = ads.campaigns.getByRole('listitem').first();
   await row.getByText('0.00 of 1,000.50').waitFor();
@@ -96,13 +96,13 @@ test('only what was changed is sent, an emptied field takes away, and the addres
   await ads.open(id);
   await ads.button('Change').click();
   const form = ads.form('Save');
-  assert.equal(await ads.field(form, 'a visitor, in').inputValue(), '1');
+  assert.equal(await ads.field(form, 'per visitor, in').inputValue(), '1');
   const sent = page.waitForRequest((request) => request.postDataJSON()?.operationName === 'AdsUpdateCampaign');
-  await ads.send(form, { Budget: '20', 'Of it a day': '', Ends: '2099-01-02T03:04' }, 'Save');
+  await ads.send(form, { Budget: '20', 'Daily budget': '', Ends: '2099-01-02T03:04' }, 'Save');
   const endsAt = await page.evaluate(() => new Date('2099-01-02T03:04').toISOString());
   assert.deepEqual((await sent).postDataJSON().variables.input, { campaignId: id, budget: '20', dailyBudget: null, endsAt });
   await ads.campaign.getByText('20.00').first().waitFor();
-  assert.deepEqual(await Promise.all(['Budget', 'Budget a day', 'Cap'].map((name) => ads.fact(name))), ['20.00', 'no limit', '2 a visitor in 1 hour']);
+  assert.deepEqual(await Promise.all(['Budget', 'Daily budget', 'Frequency cap'].map((name) => ads.fact(name))), ['20.00', 'no limit', '2 per visitor in 1 hour']);
   await page.reload();
   await ads.stands('Active');
   assert.equal(await ads.title.innerText(), 'For changing');
@@ -142,7 +142,7 @@ test('keywords come and go', async () => {
     await ads.button(`Remove ${word}`).click();
     await ads.button(`Remove ${word}`).waitFor({ state: 'detached' });
   }
-  await page.getByText('None: it fits everywhere.').waitFor();
+  await page.getByText('None: the campaign fits every page.').waitFor();
   // Everywhere is where the other tests look.
   await change(ada, PAUSE, { campaignId: id });
 });
@@ -152,18 +152,18 @@ test('ads are added, of text and of one’s own statuses, and removed', async ()
   await ads.load();
   await ads.logIn();
   await ads.open(await campaign('adding'));
-  const form = ads.form('Add an ad');
-  const banner = { Text: '<b>Bold</b>\nsecond line', 'Leads to': 'https://example.com/offer', 'Paid by': 'a click (CPC)', Bid: '0' };
-  await ads.send(form, banner, 'Add the ad');
+  const form = ads.form('Create an ad');
+  const banner = { Text: '<b>Bold</b>\nsecond line', 'Destination URL': 'https://example.com/offer', Pricing: 'CPC: per click', Bid: '0' };
+  await ads.send(form, banner, 'Create ad');
   assert.match(await ads.complaint(form, 'Bid'), /./);
-  await ads.send(form, { Bid: '0.4' }, 'Add the ad');
+  await ads.send(form, { Bid: '0.4' }, 'Create ad');
   const added = ads.ads.filter({ hasText: 'Bold' });
   await added.waitFor();
   assert.equal(await added.locator('.message').innerText(), '<b>Bold</b>\nsecond line');
-  assert.equal(await added.locator('.price').innerText(), '0.40 for a click');
+  assert.equal(await added.locator('.price').innerText(), '0.40 per click');
   await ads.field(form, 'Slot').selectOption('IN_FEED');
   await ads.field(form, 'A status of yours').selectOption(status.id);
-  await ads.send(form, { 'Paid by': 'a thousand impressions (CPM)', Bid: '1.000001' }, 'Add the ad');
+  await ads.send(form, { Pricing: 'CPM: per thousand impressions', Bid: '1.000001' }, 'Create ad');
   const promoted = ads.ads.filter({ hasText: 'Worth promoting' });
   await promoted.waitFor();
   assert.deepEqual([await promoted.locator('.slot').innerText(), await ads.fact('eCPM', promoted)], ['In the feed', '1.000001']);
@@ -189,26 +189,26 @@ test('a publisher registers a website, serves, clicks, and sees the cap at work;
   assert.ok(shownKey.length >= 16);
 
   const words = { 'Keywords of the page': 'Owl', Visitor: 'one' };
-  assert.equal(await ads.ask(words), 'One ad came.');
+  assert.equal(await ads.ask(words), '1 ad was served.');
   assert.equal(await ads.served.locator('.message').innerText(), 'Buy owl');
   await ads.button('Click', ads.served).click();
-  await ads.served.getByText(`Counted. It leads to ${server.origin}/healthz`).waitFor();
+  await ads.served.getByText(`Counted. Destination: ${server.origin}/healthz`).waitFor();
   await ads.button('Click', ads.served).click();
   await ads.served.getByText(/^Not counted/).waitFor();
-  assert.equal(await ads.ask(), 'One ad came.');
+  assert.equal(await ads.ask(), '1 ad was served.');
   const link = await ads.served.getByRole('link', { name: 'Follow its link' }).evaluate(({ href }) => href);
   const followed = await fetch(link, { redirect: 'manual' });
   assert.deepEqual([followed.status, followed.headers.get('location')], [302, `${server.origin}/healthz`]);
-  assert.equal(await ads.ask(), 'No ad fits.');
+  assert.equal(await ads.ask(), 'No eligible ad.');
   assert.equal(await ads.served.count(), 0);
   await ads.button('Another visitor').click();
-  assert.equal(await ads.ask(), 'One ad came.');
+  assert.equal(await ads.ask(), '1 ad was served.');
 
   await ads.open(id);
   const totals = ads.figures.locator('.totals');
-  const figures = ['Spend', 'Impressions', 'Clicks', 'Clicks not counted', 'CTR', 'Visitors, about'];
+  const figures = ['Spend', 'Impressions', 'Clicks', 'Invalid clicks', 'CTR', 'Reach'];
   assert.deepEqual(await Promise.all(figures.map((name) => ads.fact(name, totals))), ['0.00675', '3', '2', '1', '66.67%', '2']);
-  assert.deepEqual([await ads.fact('Spent'), await ads.fact('Spent today'), await ads.fact('Left')], ['0.00675', '0.00675', '9.99325']);
+  assert.deepEqual([await ads.fact('Spent'), await ads.fact('Spent today'), await ads.fact('Remaining')], ['0.00675', '0.00675', '9.99325']);
   assert.deepEqual((await ads.table())[0].slice(1), ['0.00675', '3', '2', '1', '66.67%', '2']);
   assert.deepEqual([await ads.fact('Impressions', ads.ads), await ads.fact('Clicks', ads.ads)], ['3', '2']);
 });
@@ -217,33 +217,33 @@ test('what waits for clicks is told apart from what is spent', async () => {
   const id = await campaign('waiting', { dailyBudget: '5', ad: { pricing: 'CPC', bid: '0.4' } });
   await ads.load('#side=publisher');
   await ads.logIn();
-  assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'waiting' }), 'One ad came.');
+  assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'waiting' }), '1 ad was served.');
   await ads.open(id);
-  const names = ['Spent', 'Left', 'Spent today', 'Waits for clicks', 'Left today'];
+  const names = ['Spent', 'Remaining', 'Spent today', 'Reserved for clicks', 'Remaining today'];
   assert.deepEqual(await Promise.all(names.map((name) => ads.fact(name))), ['0.00', '9.60', '0.00', '0.40', '4.60']);
   await ads.side('Publisher');
   await ads.button('Click', ads.served).click();
   await ads.served.getByText(/^Counted/).waitFor();
   await ads.open(id);
-  assert.deepEqual([await ads.fact('Spent'), await ads.fact('Spent today'), await ads.fact('Left today')], ['0.40', '0.40', '4.60']);
-  assert.equal(await ads.campaign.getByText('Waits for clicks').count(), 0);
+  assert.deepEqual([await ads.fact('Spent'), await ads.fact('Spent today'), await ads.fact('Remaining today')], ['0.40', '0.40', '4.60']);
+  assert.equal(await ads.campaign.getByText('Reserved for clicks').count(), 0);
 });
 
 test('money is shown to the billionth', async () => {
   const id = await campaign('thousandth', { budget: '9000000', ad: { bid: '0.000001' } });
   await ads.load('#side=publisher');
   await ads.logIn();
-  assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'thousandth' }), 'One ad came.');
+  assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'thousandth' }), '1 ad was served.');
   await ads.open(id);
-  assert.deepEqual([await ads.fact('Spent'), await ads.fact('Left')], ['0.000000001', '8,999,999.999999999']);
+  assert.deepEqual([await ads.fact('Spent'), await ads.fact('Remaining')], ['0.000000001', '8,999,999.999999999']);
 });
 
 test('what a publisher asks in vain is told beside the field', async () => {
   await ads.load('#side=publisher');
-  await ads.send(ads.try, { 'Website key': 'nobody’s' }, 'Ask for ads');
+  await ads.send(ads.try, { 'Website key': 'nobody’s' }, 'Request ads');
   assert.match(await ads.complaint(ads.try, 'Website key'), /./);
-  await ads.send(ads.try, { 'Website key': key, 'How many': '11' }, 'Ask for ads');
-  assert.equal(await ads.field(ads.try, 'How many').evaluate(({ validity }) => validity.rangeOverflow), true);
+  await ads.send(ads.try, { 'Website key': key, Count: '11' }, 'Request ads');
+  assert.equal(await ads.field(ads.try, 'Count').evaluate(({ validity }) => validity.rangeOverflow), true);
   assert.equal(await ads.asked.count(), 0);
 });
 
@@ -252,16 +252,16 @@ test('why, or why not', async () => {
   await ads.load();
   await ads.logIn();
   await ads.open(id);
-  await ads.send(ads.why, { 'Keywords of the page': 'WHY', Visitor: 'one' }, 'Ask why');
-  await ads.why.getByText('Yes: it fits. It comes first. Its eCPM is 5,000,000.00.').waitFor();
-  await ads.send(ads.why, { Slot: 'Square', 'Keywords of the page': 'other' }, 'Ask why');
-  await ads.why.getByText('No, it would not be chosen.').waitFor();
+  await ads.send(ads.why, { 'Keywords of the page': 'WHY', Visitor: 'one' }, 'Explain');
+  await ads.answer.getByText('Yes, it is eligible. It ranks first. Its eCPM is 5,000,000.00.').waitFor();
+  await ads.send(ads.why, { Slot: 'Square', 'Keywords of the page': 'other' }, 'Explain');
+  await ads.answer.getByText('No, it would not be chosen.').waitFor();
   const reasons = ['None of its keywords is among the page’s.', 'It has no ad for this slot.'];
-  assert.deepEqual(await ads.why.getByRole('listitem').allInnerTexts(), reasons);
+  assert.deepEqual(await ads.answer.getByRole('listitem').allInnerTexts(), reasons);
   await ads.button('Pause').click();
   await ads.stands('Paused');
-  await ads.send(ads.why, { Slot: 'Banner', 'Keywords of the page': 'why' }, 'Ask why');
-  await ads.why.getByText('It is paused.', { exact: true }).waitFor();
+  await ads.send(ads.why, { Slot: 'Banner', 'Keywords of the page': 'why' }, 'Explain');
+  await ads.answer.getByText('It is paused.', { exact: true }).waitFor();
 });
 
 // The server's own answer, but with days of a past that it has not had.
@@ -287,7 +287,7 @@ test('the plots begin at zero, leave out what there is none of, and mark the day
     { impressions: 50, clicks: 1, spend: '1' },
   ]);
   await ads.open(await campaign('plots'));
-  const spend = ads.plot('Spend a day');
+  const spend = ads.plot('Daily spend');
   const bars = await spend.locator('.bars rect').evaluateAll((all) => all.map((bar) => [Number(bar.getAttribute('height')), bar.getAttribute('class')]));
   const [[first]] = bars;
   assert.deepEqual(bars.map(([height, name]) => [Number((height / first).toFixed(6)), name]), [[1, null], [0, null], [0.5, null], [0.25, 'today']]);
@@ -295,7 +295,7 @@ test('the plots begin at zero, leave out what there is none of, and mark the day
   const zero = Number(await spend.locator('.axis .zero').getAttribute('y1'));
   const feet = await spend.locator('.bars rect').evaluateAll((all) => all.map((bar) => Number(bar.getAttribute('y')) + Number(bar.getAttribute('height'))));
   for (const foot of feet) assert.ok(Math.abs(foot - zero) < 0.01);
-  const ctr = ads.plot('CTR: clicks of impressions');
+  const ctr = ads.plot('CTR: clicks per impression');
   assert.equal(await ctr.locator('polyline').count(), 2, 'a hole where nothing was shown');
   assert.equal(await ctr.locator('circle').count(), 3);
   assert.equal(await ctr.locator('.axis text').first().textContent(), '0%');
@@ -311,13 +311,13 @@ test('what cannot be read is told, and what was read stays', async () => {
   const id = await campaign('telling');
   await ads.open(id);
   await page.route('**/graphql', (route) => route.abort());
-  await ads.button('Read again').click();
+  await ads.button('Refresh').click();
   await ads.alert.getByText('The server could not be reached.').waitFor();
   assert.equal(await ads.title.innerText(), 'For telling');
   await ads.button('Pause').click();
   await ads.stands('Active');
   await page.unroute('**/graphql');
-  await ads.button('Read again').click();
+  await ads.button('Refresh').click();
   await ads.alert.getByText('The server').waitFor({ state: 'hidden' });
 });
 
@@ -336,7 +336,7 @@ test('when the session ends, what it showed is gone', async () => {
   await ads.open(await campaign('ending'));
   ada = await server.logIn();
   await server.ask(ada, END_OTHERS);
-  await ads.button('Read again').click();
+  await ads.button('Refresh').click();
   await ads.session.getByRole('alert').getByText('The session has ended. Log in again.').waitFor();
   assert.ok(await ads.title.isHidden());
   assert.equal(await ads.campaigns.getByRole('listitem').count(), 0);
@@ -407,15 +407,15 @@ for (const colorScheme of ['light', 'dark']) {
     await good('logged out');
     await ads.logIn();
     await ads.open(id);
-    await ads.plot('Clicks a day').locator('.hovers rect').first().waitFor();
+    await ads.plot('Daily clicks').locator('.hovers rect').first().waitFor();
     await ads.button('Change').click();
-    await ads.send(ads.why, { Slot: 'Square' }, 'Ask why');
-    await ads.why.getByRole('listitem').first().waitFor();
+    await ads.send(ads.why, { Slot: 'Square' }, 'Explain');
+    await ads.answer.getByRole('listitem').first().waitFor();
     await ads.figures.getByText('The same as a table').click();
     await good('a campaign');
     await ads.load('#campaign=new');
-    await ads.send(ads.form('Make the campaign'), noBids, 'Make the campaign');
-    await ads.complaint(ads.form('Make the campaign'), 'Budget');
+    await ads.send(ads.form('Create campaign'), noBids, 'Create campaign');
+    await ads.complaint(ads.form('Create campaign'), 'Budget');
     await good('a complaint');
     await ads.side('Publisher');
     await ads.ask({ 'Website key': key, 'Keywords of the page': `phone ${colorScheme}` });

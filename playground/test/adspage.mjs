@@ -8,17 +8,18 @@ export class AdsPage {
     this.session = page.getByRole('region', { name: 'Session' });
     this.campaigns = page.getByRole('region', { name: 'Campaigns' });
     this.websites = page.getByRole('region', { name: 'Websites' });
-    this.campaign = page.locator('#campaign');
+    this.campaign = page.locator('.campaign');
     this.title = this.campaign.getByRole('heading', { level: 2 });
     this.state = this.campaign.locator('.standing .state');
-    this.alert = this.campaign.locator('header > .error');
+    this.alert = this.campaign.locator(':scope > .error, :scope > header > .error');
     this.figures = page.getByRole('region', { name: 'Figures', exact: true });
     this.keywords = page.getByRole('list', { name: 'Keywords' });
     this.ads = page.getByRole('list', { name: 'Ads', exact: true }).getByRole('article');
-    this.why = page.getByRole('form', { name: 'Why, or why not' });
+    this.why = page.getByRole('form', { name: 'Eligibility' });
+    this.answer = page.getByRole('region', { name: 'Eligibility' });
     this.try = page.getByRole('form', { name: 'Try a slot' });
-    this.served = page.getByRole('list', { name: 'Ads that came' }).getByRole('article');
-    this.asked = page.getByRole('list', { name: 'What was asked' }).getByRole('listitem');
+    this.served = page.getByRole('list', { name: 'Served ads' }).getByRole('article');
+    this.asked = page.getByRole('list', { name: 'Requests' }).getByRole('listitem');
   }
 
   async load(hash = '') {
@@ -100,7 +101,7 @@ export class AdsPage {
   // Asks for ads and waits until the answer is noted; gives what was noted.
   async ask(fields = {}) {
     const before = await this.asked.count();
-    await this.send(this.try, fields, 'Ask for ads');
+    await this.send(this.try, fields, 'Request ads');
     await this.asked.nth(before).waitFor();
     return (await this.asked.first().innerText()).split(': ').at(-1);
   }

@@ -11,7 +11,7 @@ let browser, page, complaints, playground;
 
 before(async () => {
   ({ browser, page, complaints } = await open());
-  playground = new Playground(page);
+  playground = new Playground(page, url);
 });
 
 after(() => browser?.close());
@@ -19,14 +19,29 @@ after(() => browser?.close());
 // Every check also asks that nothing was logged as an error, and nothing asked of another origin.
 afterEach(() => assert.deepEqual(complaints.splice(0), []));
 
-test('the page loads with the operations ready to run', async () => {
+test('the page loads with the operations of a first hour, ready to run', async () => {
   await playground.load();
   assert.equal(await page.title(), 'Waxwing playground');
-  assert.equal(await playground.tab('Home').getAttribute('aria-selected'), 'true');
-  assert.deepEqual(JSON.parse(await playground.shownVariables()), { first: 30 });
-  assert.equal(await page.getByRole('tab').count(), 8);
-  assert.equal(await page.getByRole('link', { name: 'Live timeline' }).getAttribute('href'), '/live');
-  assert.equal(await page.getByRole('link', { name: 'Ads' }).getAttribute('href'), '/ads');
+  assert.equal(await playground.tab('SignUp').getAttribute('aria-selected'), 'true');
+  assert.equal(JSON.parse(await playground.shownVariables()).input.login, 'newcomer');
+  assert.equal(await page.getByRole('tab').count(), 16);
+  const links = await page.getByRole('navigation', { name: 'Parts' }).getByRole('link').evaluateAll((all) => all.map((link) => [link.textContent, link.getAttribute('href'), link.ariaCurrent]));
+  assert.deepEqual(links, [['GraphiQL', '/', 'page'], ['Home', '/home', null], ['Live', '/live', null], ['Ads', '/ads', null]]);
+});
+
+test('whoever goes from one part to another stays on the page, and no part loads another', async () => {
+  await page.evaluate(() => (window.isSamePage = true));
+  await page.getByRole('link', { name: 'Live' }).click();
+  await page.getByRole('form', { name: 'Filter' }).waitFor();
+  assert.equal(await page.title(), 'Waxwing live');
+  assert.equal(await page.getByRole('link', { name: 'Live' }).getAttribute('aria-current'), 'page');
+  await page.goBack();
+  await playground.execute().waitFor();
+  assert.equal(await page.evaluate(() => window.isSamePage), true);
+  const loaded = await filesOf('/live');
+  assert.deepEqual(loaded.filter((name) => /graphiql|ads|home/.test(name)), []);
+  assert.ok(loaded.some((name) => /live/.test(name)));
+  await playground.load();
 });
 
 test('a wrong password shows the message of the server', async () => {
@@ -54,7 +69,7 @@ test('Home answers 30 entries', async () => {
 test('a reload keeps the session and the tabs', async () => {
   await playground.load();
   await playground.status.waitFor();
-  assert.equal(await page.getByRole('tab').count(), 8);
+  assert.equal(await page.getByRole('tab').count(), 16);
   assert.equal((await playground.run('Home')).data.viewer.login, login);
 });
 
@@ -127,6 +142,50 @@ test('the demo’s button is there where the server runs a demo, and logs in', a
   assert.match(await playground.status.innerText(), new RegExp(`\\(${user.login}\\)`));
 });
 
+test('a token lives in all tabs of the browser, until somebody logs out in one', async () => {
+  await playground.load('/home');
+  const other = await page.context().newPage();
+  await other.goto(new URL('/live', url).href);
+  await other.getByRole('status').filter({ hasText: 'Logged in as' }).waitFor();
+  await playground.button('Log out').click();
+  await other.getByRole('button', { name: 'Log in', exact: true }).waitFor();
+  assert.equal(await other.getByRole('alert').filter({ hasText: /./ }).count(), 0, 'nothing is wrong');
+  await playground.logIn(login, password);
+  await other.getByRole('status').filter({ hasText: 'Logged in as' }).waitFor();
+  await other.close();
+});
+
+test('the theme is chosen for all parts, and outlives a reload', async () => {
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.getByLabel('Theme').selectOption({ label: 'Light' });
+  const light = await background();
+  await page.getByLabel('Theme').selectOption({ label: 'Dark' });
+  assert.notEqual(await background(), light);
+  const dark = await background();
+  await playground.load();
+  assert.equal(await background(), dark);
+  await page.locator('body.graphiql-dark').waitFor();
+  await page.getByLabel('Theme').selectOption({ label: 'System' });
+});
+
+test('what does not exist says so, and the shell stays', async () => {
+  await playground.load('/home/nothing/here');
+  await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+  await page.getByRole('link', { name: 'GraphiQL' }).click();
+  await playground.execute().waitFor();
+  assert.equal((await fetch(new URL('/nowhere', url))).status, 404);
+});
+
+// The files of ours that an address loads, in a tab of its own.
+async function filesOf(path) {
+  const other = await page.context().newPage();
+  await other.goto(new URL(path, url).href, { waitUntil: 'load' });
+  await other.getByRole('status').filter({ hasText: 'Live' }).waitFor();
+  const names = await other.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+  await other.close();
+  return names.filter((name) => name.includes('/assets/')).map((name) => name.split('/').at(-1));
+}
+
 // Waits until the server counts so many.
 async function subscriptions(count) {
   for (let tries = 0; tries < 200; tries++) {
@@ -147,5 +206,5 @@ async function unauthorized(action) {
 }
 
 function storedToken() {
-  return page.evaluate(() => JSON.parse(sessionStorage.getItem('waxwing.session'))?.token);
+  return page.evaluate(() => JSON.parse(localStorage.getItem('waxwing.session'))?.token);
 }

@@ -1,10 +1,11 @@
 // The page of the ad network: its parts that need no browser. Money stays exact, axes say what they measure, states and reasons have words.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { less, money } from '../src/ads/money.js';
-import { ctrOf, namedDays, ticks, tickTexts } from '../src/ads/scale.js';
-import { actsOf, capText, duration, hostOf, inUnits, reasonText, rows, stateName, stateText } from '../src/ads/words.js';
-import { complete } from '../src/operations.js';
+import { load } from './source.mjs';
+
+const { less, money } = await load('routes/ads/money.ts');
+const { ctrOf, namedDays, ticks, tickTexts } = await load('routes/ads/scale.ts');
+const { actsOf, capText, duration, hostOf, inUnits, reasonText, rows, stateName, stateText } = await load('routes/ads/words.ts');
 
 // Whatever the reader's language groups and points with.
 const digits = (text) => text.replace(/\D/g, '');
@@ -66,7 +67,7 @@ test('the last day is named always, and names keep their distance', () => {
 
 test('a day is the same day everywhere on earth', async () => {
   process.env.TZ = 'America/Los_Angeles';
-  const { dayText } = await import('../src/ads/scale.js?west');
+  const { dayText } = await load('routes/ads/scale.ts');
   assert.match(dayText('2026-03-01'), /\b1\b/);
 });
 
@@ -100,7 +101,7 @@ test('what cannot be served is not said to be', () => {
   const said = (more) => stateText({ state: 'ACTIVE', isSuspended: false, ads: { edges: [{}] }, ...more });
   const all = [said({}), said({ ads: { edges: [] } }), said({ isSuspended: true })];
   assert.deepEqual(
-    all.map((text) => text.startsWith('It is served')),
+    all.map((text) => text.startsWith('Its ads are served')),
     [true, false, false],
   );
   assert.equal(stateText({ state: 'EXHAUSTED' }), reasonText('BUDGET_SPENT'));
@@ -108,9 +109,9 @@ test('what cannot be served is not said to be', () => {
 
 test('what is stopped cannot be resumed, and what is over not be paused', () => {
   const acts = (state) => Object.entries(actsOf({ state })).filter(([, may]) => may).map(([name]) => name);
-  assert.deepEqual(acts('ACTIVE'), ['PauseCampaign', 'StopCampaign']);
-  assert.deepEqual(acts('PAUSED'), ['ResumeCampaign', 'StopCampaign']);
-  assert.deepEqual(acts('ENDED'), ['StopCampaign']);
+  assert.deepEqual(acts('ACTIVE'), ['pause', 'stop']);
+  assert.deepEqual(acts('PAUSED'), ['resume', 'stop']);
+  assert.deepEqual(acts('ENDED'), ['stop']);
   assert.deepEqual(acts('STOPPED'), []);
 });
 
@@ -118,11 +119,4 @@ test('rows and hosts', () => {
   assert.deepEqual(rows(' red kite \n\n\twaxwing'), ['red kite', 'waxwing']);
   assert.equal(hostOf('https://example.com:8443/a?b'), 'example.com:8443');
   assert.equal(hostOf('nowhere'), 'nowhere');
-});
-
-test('an operation is sent with the fragments that it spreads, and with no other', () => {
-  const fragments = [['A', 'fragment A on X { ...B }'], ['B', 'fragment B on X { id }'], ['Ab', 'fragment Ab on X { id }']];
-  assert.equal(complete('{ x { ...A } y { ...A } }', fragments), '{ x { ...A } y { ...A } }\nfragment A on X { ...B }\nfragment B on X { id }');
-  assert.equal(complete('{ x { ...Ab } }', fragments), '{ x { ...Ab } }\nfragment Ab on X { id }');
-  assert.equal(complete('{ x { ... on A { id } } }', fragments), '{ x { ... on A { id } } }');
 });

@@ -1,4 +1,4 @@
-// The live page as its visitor handles it: by labels, roles and what stands in the timeline.
+// A timeline as its visitor handles it: by labels, roles and what stands in the timeline.
 import assert from 'node:assert/strict';
 
 // A server that is stopped asks its clients to stay away for up to ten seconds, and takes its time to come back.
@@ -9,7 +9,7 @@ export class LivePage {
     this.page = page;
     this.server = server;
     this.items = page.getByRole('list', { name: 'Timeline' }).locator(':scope > li');
-    this.state = page.locator('#state');
+    this.state = page.locator('main .connection');
     this.notice = this.state.locator('.notice');
     this.alert = page.getByRole('region', { name: 'Session' }).getByRole('alert');
     this.message = page.getByRole('textbox', { name: 'Message' });
@@ -21,8 +21,9 @@ export class LivePage {
     });
   }
 
-  async load() {
-    await this.page.goto(`${this.server.origin}/live`);
+  // The public stream, or the home at `/home`.
+  async load(path = '/live') {
+    await this.page.goto(`${this.server.origin}${path}`);
   }
 
   button(name) {
@@ -38,16 +39,15 @@ export class LivePage {
 
   // Waits for a phase of the connection.
   phase(name) {
-    return this.page.locator(`#state[data-phase='${name}']`).waitFor();
+    return this.page.locator(`main .connection[data-phase='${name}']`).waitFor();
   }
 
   async choose(name) {
     await this.page.getByRole('radio', { name, exact: true }).check({ force: true });
   }
 
-  // Follows the public stream by one kind of filter, with these fields; the server has begun when this ends.
+  // Follows the public stream by one kind of filter, with these fields.
   async filter(kind, fields) {
-    await this.choose('Public stream');
     await this.choose(kind);
     for (const [label, text] of Object.entries(fields)) await this.page.getByLabel(label, { exact: true }).fill(text);
     await this.button('Follow').click();
@@ -60,12 +60,12 @@ export class LivePage {
 
   // Waits until this is on top, and gives all that is shown: of a stream in order, everything before it has come by then.
   async upTo(message) {
-    await this.page.waitForFunction((text) => document.querySelector('#timeline > li .message')?.textContent === text, message);
+    await this.page.waitForFunction((text) => document.querySelector('.timeline > li .message')?.textContent === text, message);
     return this.shown();
   }
 
   card(message) {
-    return this.items.filter({ hasText: message });
+    return this.items.filter({ has: this.page.locator('.message').getByText(message, { exact: true }) });
   }
 
   // Waits until the server has begun to follow what was asked for last: what was asked for before is closed by then.

@@ -1,20 +1,20 @@
 // The playground as its visitor handles it: by labels, roles and what the editors show.
-import { url } from './settings.mjs';
-
 // Variables and headers share a region, one of their editors being hidden.
 const SHOWN = '.graphiql-editor:not(.hidden) .CodeMirror';
 
 export class Playground {
-  constructor(page) {
+  constructor(page, url) {
     this.page = page;
+    this.url = url;
     this.alert = page.getByRole('alert');
     this.status = page.getByRole('region', { name: 'Session' }).getByRole('status');
   }
 
-  // Opens the page and waits until GraphiQL knows the schema.
+  // Opens the page and waits until GraphiQL knows the schema, where it is GraphiQL.
   async load(path = '/') {
+    if (!['/', '/graphql'].includes(path)) return this.page.goto(new URL(path, this.url).href);
     const schema = this.page.waitForResponse((response) => nameOf(response.request()) === 'IntrospectionQuery');
-    await this.page.goto(new URL(path, url).href);
+    await this.page.goto(new URL(path, this.url).href);
     await schema;
     await this.execute().waitFor();
   }

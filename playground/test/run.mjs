@@ -38,7 +38,10 @@ let code = 1;
 try {
   const { url, login, password } = await announced(server);
   clearTimeout(deadline);
-  const files = ['audit.mjs', 'live.mjs', 'multipart.mjs', 'e2e.mjs', 'resuming.mjs', 'figures.mjs', 'timeline.mjs', 'thread.mjs', 'ads.mjs'];
+  const files = [
+    'audit.mjs', 'live.mjs', 'multipart.mjs', 'e2e.mjs', 'newcomer.mjs', 'resuming.mjs', 'figures.mjs', 'timeline.mjs', 'thread.mjs', 'ads.mjs',
+    'axe.mjs',
+  ];
   const checks = files.map((file) => fileURLToPath(new URL(file, import.meta.url)));
   const env = { ...process.env, WAXWING_URL: url, WAXWING_LOGIN: login, WAXWING_PASSWORD: password, WAXWING_BINARY: binary };
   code = await ended(spawn(process.execPath, ['--test', ...checks], { stdio: 'inherit', env }));

@@ -10,14 +10,16 @@ import { createInterface } from 'node:readline';
 const LOG_IN = 'mutation ($input: LogInInput!) { logIn(input: $input) { session { token } } }';
 
 export class Server {
-  static async start({ redis, options = [] } = {}) {
+  // A demo, or with `demo: false` an empty store.
+  static async start({ redis, demo = true, options = [] } = {}) {
     const server = new Server();
+    server.demo = demo;
     server.folder = mkdtempSync(join(tmpdir(), 'waxwing-live-'));
     server.port = await freePort();
     server.origin = `http://127.0.0.1:${server.port}`;
     server.url = `${server.origin}/graphql`;
     const data = redis ? ['--redis', redis.url] : ['--data-dir', join(server.folder, 'data')];
-    server.options = ['serve', '--demo', '--listen', `127.0.0.1:${server.port}`, ...data, ...options];
+    server.options = ['serve', ...(demo ? ['--demo'] : []), '--listen', `127.0.0.1:${server.port}`, ...data, ...options];
     await server.begin();
     return server;
   }
@@ -28,6 +30,7 @@ export class Server {
     this.child = spawn(process.env.WAXWING_BINARY, this.options, { stdio: ['ignore', 'pipe', 'inherit'], env });
     this.gone = new Promise((resolve) => this.child.once('exit', resolve));
     for await (const line of createInterface({ input: this.child.stdout })) {
+      if (!this.demo && /Playground/.test(line)) return;
       const login = line.match(/Log in as\s+(\S+) with the password (\S+)/);
       if (login) {
         [, this.login, this.password] = login;

@@ -293,7 +293,7 @@ test('a gap is told, and the thread is whole after it; what one is writing stays
   }
   await change(friend, EDIT, { commentId: edited, message: 'edited in the gap' });
   await server.begin();
-  await thread.state.locator('.notice').filter({ hasText: /read anew/ }).waitFor();
+  await thread.state.locator('.notice').filter({ hasText: /read again/ }).waitFor();
   await thread.shows(['0 top', '1 in the gap', '0 edited in the gap']);
   assert.equal(await thread.comment('top').getByRole('form').getByRole('textbox').inputValue(), 'half a thou');
   await page.keyboard.type('ght');

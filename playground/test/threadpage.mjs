@@ -6,12 +6,12 @@ export class ThreadPage {
     this.page = page;
     this.server = server;
     this.panel = page.getByRole('region', { name: /^Comments/ });
-    this.state = this.panel.locator('.state');
+    this.state = this.panel.locator('.connection');
     this.list = this.panel.getByRole('list', { name: 'Comments' });
     this.box = this.panel.getByRole('form', { name: 'Comment' });
   }
 
-  // By the link to it.
+  // By the link to it, beside the public stream.
   async open(statusId) {
     await this.page.goto(`${this.server.origin}/live#${new URLSearchParams({ thread: statusId })}`);
     await this.followed();
@@ -28,7 +28,7 @@ export class ThreadPage {
   }
 
   phase(name) {
-    return this.panel.locator(`.state[data-phase='${name}']`).waitFor();
+    return this.panel.locator(`.connection[data-phase='${name}']`).waitFor();
   }
 
   // The whole of a comment, without what is below it.

@@ -1,4 +1,4 @@
-// Drives the live page in Chromium: what it shows, and that nothing is missing or doubled whatever becomes of its server. Two servers share
+// Drives the public stream and the home in Chromium: what they show, and that nothing is missing or doubled whatever becomes of their server. Two servers share
 // one Redis: the page's own, which is stopped and killed, and another one, which is there all the time.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -70,6 +70,7 @@ test('anybody sees the public stream, in order, as text', async () => {
   assert.deepEqual(await live.upTo(markup), [markup, ...posted]);
   assert.equal(await page.title(), 'Waxwing live');
   assert.equal(await page.getByRole('link', { name: 'GraphiQL' }).getAttribute('href'), '/');
+  assert.equal(await page.getByRole('link', { name: 'Live' }).getAttribute('aria-current'), 'page');
   assert.equal(await live.items.locator('b, img').count(), 0);
 });
 
@@ -130,7 +131,7 @@ test('a bad filter shows what the server says, beside the field, and can be mend
 });
 
 test('home shows what it holds and what comes; one posts, counts and deletes', async () => {
-  await live.load();
+  await live.load('/home');
   await live.logIn(server.login, server.password);
   await live.followed();
   const held = await home(ada);
@@ -139,7 +140,7 @@ test('home shows what it holds and what comes; one posts, counts and deletes', a
   await live.upTo('from a friend');
   assert.equal(await live.card('from a friend').getByRole('button', { name: 'Delete' }).count(), 0, 'not one’s own');
   await live.message.fill(' 👩‍👩‍👧‍👦é ');
-  assert.equal(await page.locator('#count').innerText(), '2 / 500');
+  assert.equal(await page.locator('.post .count').innerText(), '2 / 500');
   await live.message.fill('x'.repeat(501));
   await live.button('Post').click();
   await page.getByRole('alert').filter({ hasText: /500/ }).waitFor();
@@ -152,13 +153,12 @@ test('home shows what it holds and what comes; one posts, counts and deletes', a
   await live.card('by hand').waitFor({ state: 'detached' });
   assert.deepEqual(await live.shown(), ['from a friend', ...held]);
   await live.button('Log out').click();
-  await live.button('Log in').waitFor();
-  await live.followed();
+  await page.getByText('Log in above to see your home.').waitFor();
   assert.deepEqual(await live.shown(), [], 'nothing of a home stays on the page');
 });
 
 test('one who logs out is not told that the session has ended, though the socket hears of it first', async () => {
-  await live.load();
+  await live.load('/home');
   await live.logIn(server.login, server.password);
   await live.followed();
   let answered;
@@ -173,15 +173,14 @@ test('one who logs out is not told that the session has ended, though the socket
   await live.button('Log out').click();
   await live.button('Log in').waitFor();
   await answer;
-  await live.followed();
+  await page.getByText('Log in above to see your home.').waitFor();
   assert.equal(await live.alert.isVisible(), false, 'nothing is wrong');
 });
 
 test('what is posted between the reading of a home and the following of it is there once', async () => {
   let letThrough;
   const held = new Promise((resolve) => (letThrough = resolve));
-  await live.load();
-  await live.followed();
+  await live.load('/home');
   await page.routeWebSocket(/graphql/, async (socket) => {
     await held;
     socket.connectToServer();
@@ -198,10 +197,10 @@ test('what is posted between the reading of a home and the following of it is th
 });
 
 for (const [how, signal] of [['killed', 'SIGKILL'], ['stopped', 'SIGTERM']]) {
-  for (const [where, enter] of [['the public stream', async () => {}], ['a home', () => live.logIn(server.login, server.password)]]) {
+  for (const [where, path] of [['the public stream', '/live'], ['a home', '/home']]) {
     test(`${where}: the server is ${how} and comes back: nothing is missing, nothing doubled`, async () => {
-      await live.load();
-      await enter();
+      await live.load(path);
+      if (path === '/home') await live.logIn(server.login, server.password);
       await live.followed();
       const held = await live.shown();
       const first = await several('before', 5, friend);
@@ -235,7 +234,7 @@ test('what is deleted while the page is away is gone when it is back', async () 
 });
 
 test('a gap is told, and a home is whole after it', async () => {
-  await live.load();
+  await live.load('/home');
   await live.logIn(server.login, server.password);
   await live.followed();
   await post('before the gap', { token: friend });
@@ -354,12 +353,12 @@ test('after a close as if all was well, too, it goes on from the last cursor', a
 });
 
 test('a session that ends elsewhere asks to log in again, and then goes on', async () => {
-  await live.load();
+  await live.load('/home');
   await live.logIn(server.login, server.password);
   await live.followed();
   await other.ask(ada, END_OTHERS);
-  await live.phase('login');
-  assert.match(await live.alert.innerText(), /session has ended/);
+  await live.alert.getByText('The session has ended. Log in again.').waitFor();
+  await page.getByText('Log in above to see your home.').waitFor();
   assert.deepEqual(await live.shown(), []);
   await live.logIn(server.login, server.password);
   await live.followed();

@@ -91,12 +91,7 @@ pub fn router(state: State) -> Router {
         router = router.route(metrics::PATH, get(metrics::on_main_listener));
     }
     if state.edge.playground {
-        router = router
-            .route("/", get(playground::page))
-            .route("/live", get(playground::live))
-            .route("/ads", get(playground::ads))
-            .route("/assets/{*path}", get(playground::asset))
-            .route("/playground.json", get(playground::settings));
+        router = router.merge(playground::routes());
     }
     router = router.layer(CatchPanicLayer::custom(panicked));
     if !state.edge.cors_origins.are_none() {

@@ -3,7 +3,7 @@
 use crate::support::{Answer, TestApp, definitions, document, operations};
 use async_graphql::Variables;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use waxwing::base::config::Config;
 use waxwing::schema::CheckError;
 
@@ -86,19 +86,22 @@ fn every_document_of_the_contract_passes_with_its_largest_pages() {
     assert_eq!(costs.values().max(), Some(&costs["Campaigns"]), "{costs:?}");
 }
 
-/// The GraphQL files of a folder of the playground, by their names.
-fn documents(folder: &str) -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("playground").join(folder);
-    let paths = std::fs::read_dir(folder).expect("the playground's documents").map(|entry| entry.expect("a file").path());
-    let named = |path: PathBuf| {
-        let name = path.file_stem()?.to_str()?.to_owned();
-        let text = std::fs::read_to_string(&path).expect("a document");
-        (path.extension()? == "graphql").then_some((name, text))
-    };
-    paths.filter_map(named).collect()
+/// The GraphQL files below a folder of the playground, by their names.
+fn documents(folder: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the playground's documents") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(documents(&path));
+        } else if path.extension().is_some_and(|extension| extension == "graphql") {
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            found.push((name, std::fs::read_to_string(&path).expect("a document")));
+        }
+    }
+    found
 }
 
-/// A document as its page sends it: with the fragments that it spreads, and those that these spread.
+/// A document as the app sends it: with the fragments that it spreads, and those that these spread.
 fn complete(document: &mut String, fragments: &[(String, String)]) {
     let is_missing = |document: &str, name: &str| {
         document.lines().any(|line| line.trim().strip_prefix("...") == Some(name))
@@ -112,23 +115,21 @@ fn complete(document: &mut String, fragments: &[(String, String)]) {
 #[tokio::test]
 async fn every_document_of_the_playground_is_valid() {
     let app = TestApp::start().await;
-    for (name, document) in documents("operations") {
+    let playground = Path::new(env!("CARGO_MANIFEST_DIR")).join("playground");
+    for (name, document) in documents(&playground.join("operations")) {
         validate(&app, &name, &document).await;
     }
-    for page in ["live", "ads"] {
-        let fragments = documents(&format!("src/{page}/fragments"));
-        let mut sent = String::new();
-        for (name, mut document) in documents(&format!("src/{page}/operations")) {
-            complete(&mut document, &fragments);
-            validate(&app, &format!("{page}: {name}"), &document).await;
-            sent += &document;
-        }
-        for (name, _) in fragments {
-            assert!(
-                sent.contains(&format!("fragment {name} on ")),
-                "{page}: nobody asks for {name}, or it is not in the file of its name"
-            );
-        }
+    let (fragments, operations): (Vec<_>, Vec<_>) =
+        documents(&playground.join("src")).into_iter().partition(|(name, text)| text.contains(&format!("fragment {name} on ")));
+    assert!(operations.len() > 25 && fragments.len() > 5, "{} operations, {} fragments", operations.len(), fragments.len());
+    let mut sent = String::new();
+    for (name, mut document) in operations {
+        complete(&mut document, &fragments);
+        validate(&app, &name, &document).await;
+        sent += &document;
+    }
+    for (name, _) in fragments {
+        assert!(sent.contains(&format!("fragment {name} on ")), "no document spreads {name}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Takes a planned world into the store, with a progress bar.
 
 use super::follows::Follows;
+use super::life;
 use super::people::{self as small, PASSWORD};
 use super::plan::{PAST, Spread, TALK, World};
 use super::text::{Dice, sentence};
@@ -26,7 +27,9 @@ pub(in crate::cli) async fn people(app: &App) -> anyhow::Result<bool> {
         DemoLoad::Loaded => Ok(true),
         DemoLoad::Other => Ok(false),
         DemoLoad::Load(moment) => {
-            take_in(app, &small::world(moment), None).await?;
+            let world = small::world(moment);
+            take_in(app, &world, None).await?;
+            life::begin(app, &world).await?;
             Ok(true)
         }
     }
@@ -40,11 +43,12 @@ pub(super) async fn world(app: &App, follows: Option<Follows>, per_user: u32, to
         DemoLoad::Loaded => bail!("this world is in the store already"),
         DemoLoad::Other => bail!("the store is not empty: a world is loaded into an empty one only"),
     };
-    let world = match follows {
-        Some(follows) => from_graph(&follows, per_user as usize, moment),
-        None => small::world(moment),
+    let Some(follows) = follows else {
+        let world = small::world(moment);
+        take_in(app, &world, tokens).await?;
+        return life::begin(app, &world).await;
     };
-    take_in(app, &world, tokens).await
+    take_in(app, &from_graph(&follows, per_user as usize, moment), tokens).await
 }
 
 /// A world of a graph: everybody posts in turns, over a week.

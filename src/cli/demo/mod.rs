@@ -4,6 +4,7 @@
 //! same data again.
 
 mod follows;
+mod life;
 mod load;
 mod people;
 mod plan;

@@ -99,3 +99,19 @@ pub(super) fn sentence(dice: &mut Dice, mention: Option<&str>) -> String {
     }
     text
 }
+
+const OPENINGS: [&str; 8] = [
+    "I thought the same",
+    "Well said",
+    "Not on my street",
+    "That made me laugh",
+    "Tell us more",
+    "I would not have guessed",
+    "Count me in",
+    "Somebody had to say it",
+];
+
+/// What somebody answers to a sentence.
+pub(super) fn reply(dice: &mut Dice) -> String {
+    format!("{}, {}.", dice.pick(&OPENINGS), dice.pick(&ENDS))
+}

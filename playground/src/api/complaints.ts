@@ -1,0 +1,32 @@
+// What went wrong with an operation, for people: errors of the network, errors of the answer, and `userErrors` of a mutation.
+import type { CombinedError } from 'urql';
+
+export interface Complaint {
+  message: string;
+  // Names a field of the input; empty where no single field is to blame.
+  path: readonly string[];
+}
+
+interface Payload {
+  userErrors: readonly { message: string; path?: readonly string[] }[];
+}
+
+export function complaintsOf(error: CombinedError | undefined, payload?: Payload | null): Complaint[] {
+  const rows = payload?.userErrors ?? [];
+  return [...errorsOf(error), ...rows.map(({ message, path }) => ({ message, path: path ?? [] }))];
+}
+
+export function messageOf(complaints: readonly Complaint[]): string {
+  return complaints.map(({ message }) => message).join(' ');
+}
+
+// The path of an error leads into the answer, not into the input.
+function errorsOf(error: CombinedError | undefined): Complaint[] {
+  if (!error) return [];
+  if (error.networkError) return [{ message: networkMessage(error), path: [] }];
+  return error.graphQLErrors.map(({ message }) => ({ message, path: [] }));
+}
+
+function networkMessage({ response }: CombinedError): string {
+  return response?.status ? `The server answered HTTP ${response.status} without JSON.` : 'The server could not be reached.';
+}

@@ -1,0 +1,43 @@
+// Subscriptions of urql over `resume.js`: they continue where they stopped, whatever ended the connection. A subscription says in its context how
+// to begin and what to do about gaps:
+//
+//     client.subscription(document, variables, { resume: { read, onGap, onState } })
+import type { Operation, SubscriptionExchangeOpts } from 'urql';
+import { resume, type Options, type Resumed } from '../live/resume.js';
+import type { Token } from '../session/store.ts';
+
+type Begin = Pick<Options<unknown>, 'read' | 'begin' | 'onGap' | 'onState'>;
+export type ResumeContext = Begin & {
+  // The server knows who asks. What is public needs no session, and outlives it.
+  asViewer?: boolean;
+  // Hands out the running subscription, to try again before its time.
+  onStart?: (resumed: Resumed) => void;
+};
+
+export function follow(token: Token | null): SubscriptionExchangeOpts['forwardSubscription'] {
+  return ({ query, variables }, operation) => ({
+    subscribe(sink) {
+      const { asViewer, onStart, ...begin } = operation.context.resume as ResumeContext;
+      const field = rootField(operation);
+      const resumed = resume({
+        ...begin,
+        query: query ?? '',
+        variables,
+        token: asViewer ? token : null,
+        onEvent: (event) => sink.next({ data: { [field]: event } }),
+      });
+      onStart?.(resumed);
+      return { unsubscribe: () => resumed.stop() };
+    },
+  });
+}
+
+// A subscription has exactly one field.
+function rootField({ query }: Operation): string {
+  for (const definition of query.definitions) {
+    if (definition.kind !== 'OperationDefinition') continue;
+    const [field] = definition.selectionSet.selections;
+    if (field?.kind === 'Field') return field.alias?.value ?? field.name.value;
+  }
+  throw new Error('a subscription has a field');
+}

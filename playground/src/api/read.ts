@@ -1,0 +1,14 @@
+// Reads from the server, past the cache. Errors are thrown the way `resume.js` takes them: GraphQL errors as an array.
+import type { AnyVariables, Client, TypedDocumentNode } from 'urql';
+import { complaintsOf } from './complaints.ts';
+
+export async function read<Data, Variables extends AnyVariables>(
+  client: Client,
+  document: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+): Promise<Data> {
+  const { data, error } = await client.query(document, variables, { requestPolicy: 'network-only' }).toPromise();
+  if (error?.graphQLErrors.length) throw error.graphQLErrors;
+  if (!data) throw complaintsOf(error);
+  return data;
+}

@@ -1,0 +1,49 @@
+// An ad that was served: its text, a button that clicks it, and the link that a page would show.
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { complaintsOf, messageOf } from '../../api/complaints.ts';
+import { useBusy } from '../../ui/useBusy.ts';
+import { AdsClickAdDocument } from './operations/ClickAd.generated.ts';
+import { hostOf } from './words.ts';
+
+const NOT_COUNTED = 'Not counted: it was counted before, came too late, or its visitor clicks more often than people do.';
+
+interface Props {
+  impression: { token: string; clickUrl: string; ad: { slot: string; snippet: string; targetUrl: string } };
+}
+
+export function Impression({ impression: { token, clickUrl, ad } }: Props) {
+  const [, click] = useMutation(AdsClickAdDocument);
+  const [said, setSaid] = useState({ error: '', outcome: '' });
+  const [busy, run] = useBusy();
+  const act = async () => {
+    const { data, error } = await click({ input: { token } });
+    const complaints = complaintsOf(error, data?.clickAd);
+    const outcome = data?.clickAd?.counted ? `Counted. Destination: ${data.clickAd.targetUrl}` : NOT_COUNTED;
+    setSaid({ error: messageOf(complaints), outcome: complaints.length > 0 ? '' : outcome });
+  };
+  return (
+    <li className="impression">
+      <article data-slot={ad.slot}>
+        <p className="message" dir="auto">
+          {ad.snippet}
+        </p>
+        <p className="target">{hostOf(ad.targetUrl)}</p>
+        <footer className="acts">
+          <button type="button" aria-disabled={busy} onClick={() => void run(act)}>
+            Click
+          </button>
+          <a href={clickUrl} target="_blank" rel="noreferrer">
+            Follow its link
+          </a>
+        </footer>
+        <p className="said" role="status">
+          {said.outcome}
+        </p>
+        <p className="error" role="alert">
+          {said.error}
+        </p>
+      </article>
+    </li>
+  );
+}

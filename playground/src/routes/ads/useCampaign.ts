@@ -1,0 +1,30 @@
+// Reads one campaign with its figures. What cannot be read is told, and what was read before stays.
+import { useEffect, useRef, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { complaintsOf, type Complaint } from '../../api/complaints.ts';
+import { AdsCampaignDocument, type AdsCampaignQuery } from './operations/Campaign.generated.ts';
+
+export type CampaignWithReport = Extract<AdsCampaignQuery['node'], { __typename: 'Campaign' }>;
+
+const GONE: Complaint[] = [{ message: 'There is no such campaign of yours.', path: [] }];
+
+export function useCampaign(id: string, days: number) {
+  const client = useClient();
+  const variables = { id, days };
+  const [{ data, error, fetching }] = useQuery({ query: AdsCampaignDocument, variables, requestPolicy: 'network-only' });
+  const [failed, setFailed] = useState<Complaint[]>([]);
+  const [readAt, setReadAt] = useState(() => new Date());
+  const shown = useRef<CampaignWithReport | null>(null);
+  const found = data?.node?.__typename === 'Campaign' ? data.node : null;
+  if (found) shown.current = found;
+  useEffect(() => void (found && setReadAt(new Date())), [found]);
+
+  const refresh = async () => {
+    const { error } = await client.query(AdsCampaignDocument, variables, { requestPolicy: 'network-only' }).toPromise();
+    setFailed(complaintsOf(error));
+    if (!error) setReadAt(new Date());
+  };
+  const isMissing = !fetching && !error && data && !found;
+  const complaints = failed.length > 0 ? failed : isMissing ? GONE : shown.current ? [] : complaintsOf(error);
+  return { campaign: shown.current, complaints, readAt, refresh };
+}

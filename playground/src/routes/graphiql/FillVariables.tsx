@@ -1,0 +1,39 @@
+// The toolbar of GraphiQL; and when a tab opens, the ids that earlier answers have told are put into its variables, where everybody sees them.
+import { useEditorContext } from '@graphiql/react';
+import { useEffect, type ReactNode } from 'react';
+import { filled } from './known.ts';
+
+interface Buttons {
+  prettify: ReactNode;
+  merge: ReactNode;
+  copy: ReactNode;
+}
+
+export function FillVariables({ prettify, merge, copy }: Buttons) {
+  return (
+    <>
+      {prettify}
+      {merge}
+      {copy}
+      <Filler />
+    </>
+  );
+}
+
+function Filler() {
+  const { activeTabIndex, tabs, queryEditor, variableEditor, headerEditor, responseEditor } = useEditorContext({ nonNull: true });
+  const tab = tabs[activeTabIndex];
+  const operation = tab?.operationName ?? tab?.title;
+  const [id, variables] = [tab?.id, tab?.variables];
+  useEffect(() => {
+    const next = filled(operation, variables ?? '');
+    if (next) variableEditor?.setValue(next);
+    // Only when a tab opens: what somebody clears on purpose stays cleared.
+  }, [id, operation, variableEditor]);
+  // Editors have no labels for screen readers of their own.
+  useEffect(() => {
+    const editors = { Operation: queryEditor, Variables: variableEditor, Headers: headerEditor, Answer: responseEditor };
+    for (const [label, editor] of Object.entries(editors)) editor?.getInputField().setAttribute('aria-label', label);
+  }, [queryEditor, variableEditor, headerEditor, responseEditor]);
+  return null;
+}

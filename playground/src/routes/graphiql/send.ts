@@ -1,0 +1,63 @@
+// Sends one operation of GraphiQL, as the session's user unless the caller's own headers say otherwise.
+import { SESSION_ENDED } from '../../api/client.ts';
+import { beginSession, currentToken, endSession, type Session } from '../../session/store.ts';
+
+export interface Request {
+  query: string;
+  operationName?: string | null;
+  variables?: unknown;
+}
+
+interface Answer {
+  data?: Record<string, { session?: Session | null } | null> | null;
+  errors?: { message: string; extensions?: { code?: string } }[];
+}
+
+export async function send(request: Request, ownHeaders?: Record<string, string>): Promise<Answer> {
+  const headers = new Headers(ownHeaders);
+  const isOwn = headers.has('Authorization');
+  const token = isOwn ? null : tokenFor(request);
+  if (token) headers.set('Authorization', `Bearer ${token}`);
+  headers.set('Content-Type', 'application/json');
+  headers.set('Accept', 'application/graphql-response+json, application/json');
+  const { status, answer } = await post(headers, request);
+  if (token && isEnded(status, answer)) endSession(token, SESSION_ENDED);
+  if (!isOwn) adopt(answer);
+  return answer;
+}
+
+// Whoever signs up or logs in with an operation is logged in.
+function adopt({ data }: Answer): void {
+  const session = data?.signUp?.session ?? data?.logIn?.session;
+  if (session?.token && session.user?.login) beginSession({ token: session.token, user: session.user, expiresAt: session.expiresAt ?? null });
+}
+
+// The schema is the same for everyone: a session that has ended must not take the documentation along.
+function tokenFor(request: Request): string | null {
+  return request.operationName === 'IntrospectionQuery' ? null : currentToken();
+}
+
+async function post(headers: Headers, request: Request): Promise<{ status: number; answer: Answer }> {
+  try {
+    const response = await fetch('/graphql', { method: 'POST', headers, body: JSON.stringify(request) });
+    return { status: response.status, answer: await read(response) };
+  } catch {
+    return { status: 0, answer: failure('The server could not be reached.') };
+  }
+}
+
+async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text) as Answer;
+  } catch {
+    return failure(`The server answered HTTP ${response.status} without JSON.`);
+  }
+}
+
+const failure = (message: string): Answer => ({ errors: [{ message }] });
+
+// Both signs are needed: a 401 of a proxy says nothing about the session.
+function isEnded(status: number, answer: Answer): boolean {
+  return status === 401 && answer.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED';
+}

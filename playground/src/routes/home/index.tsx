@@ -1,0 +1,26 @@
+// The viewer's home: what they and the people whom they follow post.
+import { Link } from 'react-router';
+import { useViewer } from '../../session/useSession.ts';
+import { TimelinePage } from '../../timeline/TimelinePage.tsx';
+import { useHome } from '../../timeline/useHome.ts';
+import { useTitle } from '../../ui/useTitle.ts';
+
+export function Component() {
+  useTitle('home');
+  const home = useHome();
+  const viewer = useViewer();
+  const isReading = viewer && home.connection.phase === 'connecting';
+  return <TimelinePage title="Home" timeline={home} isOn={Boolean(viewer)} empty={isReading ? null : viewer ? <FirstPost /> : <LogInFirst />} />;
+}
+
+const FirstPost = () => (
+  <p>
+    Your home is empty. Write your first post above, or follow somebody: <Link to="/">GraphiQL</Link> has an operation for it.
+  </p>
+);
+
+const LogInFirst = () => (
+  <p>
+    Log in above to see your home. No account yet? Sign up with the first tab of <Link to="/">GraphiQL</Link>.
+  </p>
+);

@@ -1,0 +1,99 @@
+// The filter of the public stream, one kind at a time, and what the server says to it beside the field.
+//
+// The server checks the bounds: the browser only sees that numbers are numbers.
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import type { Filter } from '../../timeline/usePublic.ts';
+import { Boxes } from './Boxes.tsx';
+import { filterOf, KINDS, type Kind } from './filter.ts';
+
+interface Props {
+  onAsk: (filter: Filter) => void;
+  complaint: string;
+  // Tells one complaint from the next.
+  version: number;
+}
+
+export function FilterForm({ onAsk, complaint, version }: Props) {
+  const [kind, setKind] = useState<Kind>('sample');
+  const form = useRef<HTMLFormElement>(null);
+  // A complaint is about the kind that was asked for.
+  const [asked, setAsked] = useState<Kind>('sample');
+  useEffect(() => {
+    if (complaint) form.current?.querySelector<HTMLElement>('[data-kind] :is(input, textarea)')?.focus();
+  }, [complaint, version]);
+  const submit = (event: React.FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setAsked(kind);
+    onAsk(filterOf(kind, new FormData(event.currentTarget)));
+  };
+  const said = asked === kind ? complaint : '';
+  return (
+    <aside aria-label="Filter">
+      <form ref={form} aria-label="Filter" onSubmit={submit}>
+        <fieldset className="choice">
+          <legend>Filter by</legend>
+          {Object.entries(KINDS).map(([name, label]) => (
+            <label key={name}>
+              <input type="radio" name="kind" value={name} checked={kind === name} onChange={() => setKind(name as Kind)} />
+              <span>{label}</span>
+            </label>
+          ))}
+        </fieldset>
+        <Fields key={kind} kind={kind} complaint={said} />
+        <button className="primary">Follow</button>
+      </form>
+    </aside>
+  );
+}
+
+function Fields({ kind, complaint }: { kind: Kind; complaint: string }) {
+  const field = { 'aria-invalid': complaint !== '', 'aria-describedby': `${kind}-hint ${kind}-error` };
+  const parts: Record<Kind, { fields: ReactNode; hint: string }> = {
+    sample: {
+      fields: (
+        <>
+          <label>
+            Percent <input name="percent" type="number" step="any" defaultValue="100" required {...field} />
+          </label>
+          <label>
+            Name <input name="identifier" autoComplete="off" {...field} />
+          </label>
+        </>
+      ),
+      hint: 'Above 0, at most 100. A name is optional: everybody who uses the same one gets the same posts.',
+    },
+    track: {
+      fields: (
+        <label>
+          Phrases <textarea name="track" rows={4} spellCheck={false} {...field} />
+        </label>
+      ),
+      hint: 'One per line, at most 400. A post has every word of at least one. #tag and @login are words of their own.',
+    },
+    follow: {
+      fields: (
+        <label>
+          Logins <textarea name="follow" rows={4} autoCapitalize="none" spellCheck={false} {...field} />
+        </label>
+      ),
+      hint: 'One per line, at most 5,000. What they post, and what mentions them.',
+    },
+    locations: {
+      fields: <Boxes field={field} />,
+      hint: 'Degrees; at most 25 boxes. A box whose west is greater than its east crosses the antimeridian.',
+    },
+  };
+  const { fields, hint } = parts[kind];
+  return (
+    <fieldset data-kind={kind}>
+      <legend className="visually-hidden">{KINDS[kind]}</legend>
+      {fields}
+      <p className="hint" id={`${kind}-hint`}>
+        {hint}
+      </p>
+      <p className="error" id={`${kind}-error`} role="alert">
+        {complaint}
+      </p>
+    </fieldset>
+  );
+}

@@ -1,0 +1,35 @@
+// The public stream, by a filter.
+import { useState } from 'react';
+import { useViewer } from '../../session/useSession.ts';
+import { TimelinePage } from '../../timeline/TimelinePage.tsx';
+import { usePublic, type Filter } from '../../timeline/usePublic.ts';
+import { useTitle } from '../../ui/useTitle.ts';
+import { FilterForm } from './FilterForm.tsx';
+import './live.css';
+
+const ALL: Filter = { filter: { sample: { percent: 100 } } };
+// Codes of errors that another filter mends.
+const MENDABLE = ['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED'];
+
+export function Component() {
+  useTitle('live');
+  const [{ filter, version }, setAsked] = useState({ filter: ALL, version: 0 });
+  const stream = usePublic(filter, version);
+  const viewer = useViewer();
+  const { connection } = stream;
+  const isMendable = connection.phase === 'refused' && MENDABLE.includes(connection.code ?? '');
+  const ask = (filter: Filter) => {
+    stream.clear();
+    setAsked(({ version }) => ({ filter, version: version + 1 }));
+  };
+  const shown = { ...stream, connection: isMendable ? { ...connection, message: 'The filter was refused.' } : connection };
+  const first = viewer ? 'Write the first post above.' : 'Log in above to write the first post.';
+  return (
+    <TimelinePage
+      title="Public stream"
+      aside={<FilterForm onAsk={ask} complaint={isMendable ? connection.message : ''} version={version} />}
+      timeline={shown}
+      empty={isMendable ? null : <p>Nothing yet. What is posted from now on shows here. {first}</p>}
+    />
+  );
+}

@@ -1,0 +1,15 @@
+// The thread of a status on a page of its own, for a link.
+import { useParams } from 'react-router';
+import { Thread } from '../../thread/Thread.tsx';
+import { useTitle } from '../../ui/useTitle.ts';
+
+export function Component() {
+  useTitle('thread');
+  const { statusId = '' } = useParams();
+  return (
+    <main className="columns alone">
+      <h1 className="visually-hidden">Thread</h1>
+      <Thread key={statusId} statusId={statusId} />
+    </main>
+  );
+}

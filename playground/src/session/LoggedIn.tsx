@@ -1,0 +1,32 @@
+// What the bar shows of a session: its user, how long it lasts, and the way out.
+import { useBusy } from '../ui/useBusy.ts';
+import { logOut } from './actions.ts';
+import type { Session } from './store.ts';
+
+const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+export function LoggedIn({ session }: { session: Session }) {
+  const [busy, run] = useBusy();
+  return (
+    <>
+      <p role="status">
+        Logged in as <strong>{session.user.name}</strong> ({session.user.login})
+        {session.expiresAt && <Expiry at={session.expiresAt} />}
+      </p>
+      <button type="button" aria-disabled={busy} onClick={() => void run(logOut)}>
+        Log out
+      </button>
+    </>
+  );
+}
+
+function Expiry({ at }: { at: string }) {
+  return (
+    <span className="expiry">
+      , until{' '}
+      <time dateTime={at} title={at}>
+        {FORMAT.format(new Date(at))}
+      </time>
+    </span>
+  );
+}

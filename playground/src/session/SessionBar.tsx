@@ -1,0 +1,40 @@
+// Who asks, and the way to change that.
+import { useEffect, useRef, useState } from 'react';
+import { checkSession } from './actions.ts';
+import { fetchDemo, type DemoLogin } from './demo.ts';
+import { LoggedIn } from './LoggedIn.tsx';
+import { LoggedOut } from './LoggedOut.tsx';
+import type { Session } from './store.ts';
+import { useSession } from './useSession.ts';
+import './session.css';
+
+export function SessionBar() {
+  const { session, notice } = useSession();
+  const demo = useDemo();
+  const section = useRescuedFocus(session);
+  useEffect(() => void checkSession(), []);
+  return (
+    <section className="session" aria-label="Session" ref={section} tabIndex={-1}>
+      {notice && <p role="alert">{notice}</p>}
+      {session ? <LoggedIn session={session} /> : <LoggedOut demo={demo} />}
+    </section>
+  );
+}
+
+// Logging in or out removes the control that had the focus. Without this, the keyboard would start again from the top of the page. A session that
+// ends while somebody is in an editor leaves the focus there.
+function useRescuedFocus(session: Session | null) {
+  const element = useRef<HTMLElement>(null);
+  const before = useRef(session);
+  useEffect(() => {
+    if (before.current !== session && document.activeElement === document.body) element.current?.focus();
+    before.current = session;
+  }, [session]);
+  return element;
+}
+
+function useDemo() {
+  const [demo, setDemo] = useState<DemoLogin | null>(null);
+  useEffect(() => void fetchDemo().then(setDemo), []);
+  return demo;
+}

@@ -1,0 +1,47 @@
+// What a user can do about the session: log in, log out, bring a token along.
+import { createClient } from '../api/client.ts';
+import { complaintsOf, messageOf } from '../api/complaints.ts';
+import { deviceToken, keepDeviceToken } from './device.ts';
+import { SessionLogInDocument } from './operations/LogIn.generated.ts';
+import { SessionLogOutDocument } from './operations/LogOut.generated.ts';
+import { SessionViewerDocument } from './operations/Viewer.generated.ts';
+import { beginSession, currentToken, endSession, leave, notify } from './store.ts';
+
+export async function logIn(login: string, password: string): Promise<void> {
+  notify(null);
+  const input = { login, password, deviceToken: deviceToken(login) };
+  const { data, error } = await createClient(null).mutation(SessionLogInDocument, { input }).toPromise();
+  const begun = data?.logIn?.session;
+  if (!begun) return notify(messageOf(complaintsOf(error, data?.logIn)));
+  keepDeviceToken(login, begun.deviceToken);
+  const { token, expiresAt, user } = begun;
+  beginSession({ token, expiresAt, user });
+}
+
+export async function logOut(): Promise<void> {
+  notify(null);
+  const token = currentToken();
+  if (!token) return;
+  leave(token);
+  const { data, error } = await createClient(token).mutation(SessionLogOutDocument, {}).toPromise();
+  leave(null);
+  if (data?.logOut?.endedSessionId) endSession(token, null);
+  // A session that had ended before has been forgotten by now.
+  else if (currentToken() === token) notify(messageOf(complaintsOf(error, data?.logOut)));
+}
+
+// Asks with the token first: the session bar can name its user, and a mistyped token shows at once.
+export async function adoptToken(text: string): Promise<void> {
+  notify(null);
+  const token = text.trim().replace(/^Bearer\s+/i, '');
+  if (!/^[\x21-\x7e]+$/.test(token)) return notify('This is not a token.');
+  const { data, error } = await createClient(token).query(SessionViewerDocument, {}).toPromise();
+  if (data?.viewer) beginSession({ token, user: data.viewer, expiresAt: null });
+  else notify(messageOf(complaintsOf(error)) || 'The token names no session.');
+}
+
+// Checks whether the session that this browser kept is alive; the client forgets it if not.
+export async function checkSession(): Promise<void> {
+  const token = currentToken();
+  if (token) await createClient(token).query(SessionViewerDocument, {}).toPromise();
+}

@@ -1,0 +1,46 @@
+// Likes a status, or takes the like back. Graphcache changes the status in every query; lists that are not queries are told.
+import { useMutation } from 'urql';
+import { complaintsOf, messageOf } from '../api/complaints.ts';
+import { useViewer } from '../session/useSession.ts';
+import { useBusy } from '../ui/useBusy.ts';
+import type { StatusCardFragment } from './fragments/StatusCard.generated.ts';
+import { StatusLikeDocument } from './operations/LikeStatus.generated.ts';
+import { StatusUnlikeDocument } from './operations/UnlikeStatus.generated.ts';
+
+const NUMBER = new Intl.NumberFormat();
+
+export type StatusChange = { id: string } & Partial<StatusCardFragment>;
+
+interface Props {
+  status: StatusCardFragment;
+  onChange: (status: StatusChange) => void;
+  onError: (message: string) => void;
+}
+
+export function LikeButton({ status, onChange, onError }: Props) {
+  const viewer = useViewer();
+  const [, like] = useMutation(StatusLikeDocument);
+  const [, unlike] = useMutation(StatusUnlikeDocument);
+  const [busy, run] = useBusy();
+  const { id, likeCount, viewerHasLiked } = status;
+  const press = async () => {
+    const { data, error } = await (viewerHasLiked ? unlike({ statusId: id }) : like({ statusId: id }));
+    const payload = data && ('likeStatus' in data ? data.likeStatus : data.unlikeStatus);
+    onError(messageOf(complaintsOf(error, payload)));
+    if (payload?.status) onChange(payload.status);
+  };
+  const count = `${NUMBER.format(likeCount)} ${likeCount === 1 ? 'like' : 'likes'}`;
+  return (
+    <button
+      type="button"
+      className="like quiet"
+      aria-pressed={viewerHasLiked}
+      title={viewer ? undefined : 'Log in to like it'}
+      disabled={!viewer}
+      aria-disabled={busy}
+      onClick={() => void run(press)}
+    >
+      <span aria-hidden="true">{viewerHasLiked ? '♥' : '♡'}</span> <span className="visually-hidden">Like:</span> {count}
+    </button>
+  );
+}

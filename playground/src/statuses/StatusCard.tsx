@@ -1,0 +1,77 @@
+// One status: who posted it, what it says, and what one can do with it.
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { complaintsOf, messageOf } from '../api/complaints.ts';
+import { useViewer } from '../session/useSession.ts';
+import { ConfirmButton } from '../ui/ConfirmButton.tsx';
+import { Time } from '../ui/Time.tsx';
+import type { StatusCardFragment } from './fragments/StatusCard.generated.ts';
+import { LikeButton, type StatusChange } from './LikeButton.tsx';
+import { StatusDeleteDocument } from './operations/DeleteStatus.generated.ts';
+import './statuses.css';
+
+const NUMBER = new Intl.NumberFormat();
+const DEGREES = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+
+export interface ThreadButton {
+  isOpen: boolean;
+  toggle: () => void;
+}
+
+interface Props {
+  status: StatusCardFragment;
+  onChange: (status: StatusChange) => void;
+  // The button that opens the thread; nothing where the thread is what is shown.
+  thread?: ThreadButton;
+}
+
+export function StatusCard({ status, onChange, thread }: Props) {
+  const { author, message, postedAt, commentCount, location } = status;
+  const [error, setError] = useState('');
+  const viewer = useViewer();
+  return (
+    <article className="status">
+      <header>
+        <strong className="name" dir="auto">
+          {author.name}
+        </strong>{' '}
+        <span className="login">@{author.login}</span>{' '}
+        <span className="when">
+          <Time at={postedAt} />
+        </span>
+      </header>
+      <p className="message" dir="auto">
+        {message}
+      </p>
+      <footer>
+        {thread && (
+          <button type="button" className="comments quiet" aria-expanded={thread.isOpen} onClick={thread.toggle}>
+            {NUMBER.format(commentCount)} {commentCount === 1 ? 'comment' : 'comments'}
+          </button>
+        )}
+        <LikeButton status={status} onChange={onChange} onError={setError} />
+        {location && <span className="place">{placeText(location)}</span>}
+        {viewer?.id === author.id && <DeleteButton id={status.id} onError={setError} />}
+      </footer>
+      <p className="error" role="alert">
+        {error}
+      </p>
+    </article>
+  );
+}
+
+// The status disappears when the stream brings its deletion.
+function DeleteButton({ id, onError }: { id: string; onError: (message: string) => void }) {
+  const [, remove] = useMutation(StatusDeleteDocument);
+  const act = async () => {
+    const { data, error } = await remove({ statusId: id });
+    onError(messageOf(complaintsOf(error, data?.deleteStatus)));
+  };
+  return <ConfirmButton className="delete quiet" label="Delete" question="Delete for everybody?" act={act} />;
+}
+
+function placeText({ latitude, longitude }: { latitude: number; longitude: number }): string {
+  const north = latitude < 0 ? 'S' : 'N';
+  const east = longitude < 0 ? 'W' : 'E';
+  return `${DEGREES.format(Math.abs(latitude))}° ${north}, ${DEGREES.format(Math.abs(longitude))}° ${east}`;
+}

@@ -1,0 +1,105 @@
+// One comment: who says what, and what the viewer may do with it.
+import { useEffect, useRef, useState } from 'react';
+import { messageOf, type Complaint } from '../api/complaints.ts';
+import { useViewer } from '../session/useSession.ts';
+import { ConfirmButton } from '../ui/ConfirmButton.tsx';
+import { Time } from '../ui/Time.tsx';
+import { WritingBox } from '../ui/WritingBox.tsx';
+import { permissionsOf } from './permissions.ts';
+import type { ThreadCommentFragment } from './fragments/ThreadComment.generated.ts';
+import { MAX_LENGTH, type Acts } from './useActs.ts';
+import type { ThreadState } from './useThread.ts';
+import { Votes } from './Votes.tsx';
+
+const NUMBER = new Intl.NumberFormat();
+
+interface Props {
+  comment: ThreadCommentFragment;
+  thread: ThreadState;
+  acts: Acts;
+}
+
+export function CommentItem({ comment, thread, acts }: Props) {
+  const viewer = useViewer();
+  const [error, setError] = useState('');
+  const [writing, setWriting] = useState<'Reply' | 'Save' | null>(null);
+  const footer = useRef<HTMLElement>(null);
+  const { id } = comment;
+  const { tree, status, change } = thread;
+  const may = permissionsOf(comment, tree, viewer, status?.author.id);
+  // What is being written is nobody else's.
+  useEffect(() => setWriting(null), [viewer?.id]);
+
+  const say = async (act: Promise<Complaint[]>) => setError(messageOf(await act));
+  const close = () => {
+    // The keyboard goes back to the button that opened the box.
+    footer.current?.querySelector<HTMLElement>(writing === 'Save' ? '.edit' : '.reply')?.focus({ preventScroll: true });
+    setWriting(null);
+  };
+  const send = (message: string, key: string) => (writing === 'Save' ? acts.edit(id, message) : acts.add({ parentId: id }, message, key));
+  return (
+    <article tabIndex={-1}>
+      <Head comment={comment} to={tree.comment(comment.parent?.id)} />
+      <p className="message" dir="auto">
+        {comment.isDeleted ? 'This comment was deleted.' : comment.message}
+      </p>
+      <footer ref={footer}>
+        {!comment.isDeleted && <Votes comment={comment} onVote={(vote) => say(acts.vote(id, vote))} />}
+        {may.fold && (
+          <button type="button" className="fold quiet" aria-expanded={!tree.isFolded(id)} onClick={() => change(() => tree.fold(id))}>
+            {tree.isFolded(id) ? `Unfold ${NUMBER.format(may.hidden)}` : 'Fold'}
+          </button>
+        )}
+        {may.reply && (
+          <button type="button" className="reply quiet" onClick={() => setWriting('Reply')}>
+            Reply
+          </button>
+        )}
+        {may.edit && (
+          <button type="button" className="edit quiet" onClick={() => setWriting('Save')}>
+            Edit
+          </button>
+        )}
+        {may.edit && <DeleteButton label="Delete" act={() => say(acts.remove(id, false))} />}
+        {may.prune && <DeleteButton label={may.hasReplies ? 'Delete branch' : 'Delete'} act={() => say(acts.remove(id, true))} />}
+      </footer>
+      <p className="error" role="alert">
+        {error}
+      </p>
+      {writing && (
+        <WritingBox
+          key={writing}
+          className="writing"
+          label={writing}
+          field="Message"
+          rows={3}
+          max={MAX_LENGTH}
+          text={writing === 'Save' ? comment.message : ''}
+          send={send}
+          onSent={close}
+          onCancel={close}
+        />
+      )}
+    </article>
+  );
+}
+
+function Head({ comment, to }: { comment: ThreadCommentFragment; to: ThreadCommentFragment | undefined }) {
+  const { author, editedAt, postedAt } = comment;
+  return (
+    <header>
+      <strong className="name" dir="auto">
+        {author?.name}
+      </strong>{' '}
+      <span className="login">{author && `@${author.login}`}</span> <span className="to">{to?.author && `to @${to.author.login}`}</span>
+      <span className="when">
+        {editedAt && <span className="edited">edited · </span>}
+        <Time at={postedAt} />
+      </span>
+    </header>
+  );
+}
+
+const DeleteButton = ({ label, act }: { label: string; act: () => Promise<void> }) => (
+  <ConfirmButton className="delete quiet" label={label} question="Delete for everybody?" act={act} />
+);

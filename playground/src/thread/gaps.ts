@@ -1,0 +1,11 @@
+// What a thread says of a gap: it has been read again by then.
+const REASONS: Record<string, string> = {
+  EXPIRED: 'it was too long ago',
+  LOST: 'the server’s storage has lost them',
+  TOO_SLOW: 'more came than this page could take',
+};
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+export function threadGapText(reason: string): string {
+  return `${TIME.format()} Events of this thread are missing (${REASONS[reason] ?? reason}): the thread was read again.`;
+}

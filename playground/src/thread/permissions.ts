@@ -1,0 +1,22 @@
+// What the viewer may do with a comment.
+import type { ThreadCommentFragment } from './fragments/ThreadComment.generated.ts';
+import type { CommentTree } from './tree.ts';
+
+export function permissionsOf(comment: ThreadCommentFragment, tree: CommentTree, viewer: { id: string } | null, statusAuthor: string | undefined) {
+  const below = tree.below(comment.id).flatMap((id) => tree.comment(id) ?? []);
+  const isOwn = Boolean(viewer) && comment.author?.id === viewer?.id;
+  const isOwnStatus = Boolean(viewer) && statusAuthor === viewer?.id;
+  const hasReplies = below.length > 0 || comment.descendantCount > 0;
+  const isAllOwn = isOwn && below.every(({ isDeleted, author }) => isDeleted || author?.id === viewer?.id);
+  const living = below.filter(({ isDeleted }) => !isDeleted).length;
+  return {
+    reply: Boolean(viewer) && !comment.isDeleted,
+    edit: isOwn,
+    // Deletes it with all below it: in one's own thread everybody's, elsewhere where all of it is one's own.
+    prune: isOwnStatus ? !isOwn || hasReplies : isAllOwn && hasReplies,
+    hasReplies,
+    fold: below.length > 0,
+    // How many comments folding hides: those that have been read, or more that the server knows of.
+    hidden: Math.max(living, tree.isCut(comment.id) ? comment.descendantCount : 0),
+  };
+}

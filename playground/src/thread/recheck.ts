@@ -1,0 +1,69 @@
+// Reads comments again that were deleted, and those above them: a place that was kept for replies goes with the last of them. What cannot be read now
+// is asked for again when the connection is live again.
+import type { Client } from 'urql';
+import { read } from '../api/read.ts';
+import { ThreadCommentsDocument } from './operations/Comments.generated.ts';
+import type { CommentTree } from './tree.ts';
+
+// The most ids that `nodes` takes.
+const MAX_NODES = 100;
+
+export class Recheck {
+  #ids = new Set<string>();
+  #statusId: string;
+  #tree: CommentTree;
+  // Of what was asked before the latest clearing, nothing is wanted any more.
+  #round = 0;
+  #client!: Client;
+  #change!: (act: () => void) => void;
+  #onCount!: (count: number) => void;
+
+  constructor(statusId: string, tree: CommentTree) {
+    this.#statusId = statusId;
+    this.#tree = tree;
+  }
+
+  use(client: Client, change: (act: () => void) => void, onCount: (count: number) => void): void {
+    [this.#client, this.#change, this.#onCount] = [client, change, onCount];
+  }
+
+  add(id: string): void {
+    this.#ids.add(id);
+  }
+
+  clear(): void {
+    this.#round++;
+    this.#ids.clear();
+  }
+
+  run(): void {
+    if (this.#ids.size > 0) void this.#read();
+  }
+
+  async #read(): Promise<void> {
+    const round = this.#round;
+    const [deleted, ids] = [[...this.#ids], this.#concerned()];
+    const answer = await read(this.#client, ThreadCommentsDocument, { ids, statusId: this.#statusId }).catch(() => null);
+    if (!answer || round !== this.#round) return;
+    for (const id of deleted) if (ids.includes(id) || !this.#tree.comment(id)) this.#ids.delete(id);
+    this.#change(() =>
+      ids.forEach((id, at) => {
+        const node = answer.nodes[at];
+        if (node?.__typename === 'Comment') this.#tree.refresh(node);
+        else this.#tree.remove(id);
+      }),
+    );
+    if (answer.node?.__typename === 'Status') this.#onCount(answer.node.commentCount);
+    this.run();
+  }
+
+  // As many as can be read at once, each with all that is above it.
+  #concerned(): string[] {
+    const ids = new Set<string>();
+    for (const id of this.#ids) {
+      const more = this.#tree.lineage(id).filter((it) => !ids.has(it));
+      if (ids.size + more.length <= MAX_NODES) more.forEach((it) => ids.add(it));
+    }
+    return [...ids];
+  }
+}

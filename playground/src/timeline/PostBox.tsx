@@ -1,0 +1,20 @@
+// The box for a post. The post itself shows when the stream brings it.
+import { useMutation } from 'urql';
+import { complaintsOf } from '../api/complaints.ts';
+import { useViewer } from '../session/useSession.ts';
+import { WritingBox } from '../ui/WritingBox.tsx';
+import { TimelinePostStatusDocument } from './operations/PostStatus.generated.ts';
+
+const MAX_LENGTH = 500;
+
+export function PostBox() {
+  const viewer = useViewer();
+  const [, post] = useMutation(TimelinePostStatusDocument);
+  if (!viewer) return null;
+  const send = async (message: string, idempotencyKey: string) => {
+    const { data, error } = await post({ message, idempotencyKey });
+    return complaintsOf(error, data?.postStatus);
+  };
+  // What somebody writes is nobody else's: another account gets another box.
+  return <WritingBox key={viewer.id} className="post" label="Post" field="Message" placeholder="What is new?" max={MAX_LENGTH} send={send} />;
+}

@@ -1,0 +1,48 @@
+// The list of a timeline: its rows, a button that leads to what is new, and what to do where there is nothing yet.
+import type { ReactNode } from 'react';
+import { StatusCard } from '../statuses/StatusCard.tsx';
+import { useAnnouncement } from '../ui/useAnnouncement.ts';
+import { gapText } from './gaps.ts';
+import type { Row } from './rows.ts';
+import type { useRows } from './useRows.ts';
+
+type Rows = Pick<ReturnType<typeof useRows>, 'list' | 'rows' | 'posted' | 'unseen' | 'patch' | 'toTop'>;
+
+interface Props {
+  timeline: Rows;
+  // The status whose thread is open.
+  thread: string | null;
+  onThread: (statusId: string | null) => void;
+  empty: ReactNode;
+}
+
+export function Stream({ timeline, thread, onThread, empty }: Props) {
+  const { list, rows, posted, unseen, patch, toTop } = timeline;
+  const announcement = useAnnouncement(posted, (count) => (count === 1 ? 'One new post' : `${count} new posts`));
+  const item = (row: Row) => {
+    if (row.kind === 'gap') return gapText(row.reason);
+    const isOpen = row.key === thread;
+    const button = { isOpen, toggle: () => onThread(isOpen ? null : row.key) };
+    return <StatusCard status={row.status} onChange={patch} thread={button} />;
+  };
+  return (
+    <div className="stream">
+      {unseen > 0 && (
+        <button type="button" className="newer" onClick={toTop}>
+          ↑ {unseen} new
+        </button>
+      )}
+      <ol ref={list} className="timeline" aria-label="Timeline" tabIndex={-1}>
+        {rows.map((row) => (
+          <li key={row.key} data-id={row.key} tabIndex={-1} className={row.kind === 'gap' ? 'gap' : row.isNew ? 'new' : undefined}>
+            {item(row)}
+          </li>
+        ))}
+      </ol>
+      {rows.length === 0 && <div className="empty">{empty}</div>}
+      <p className="visually-hidden" aria-live="polite">
+        {announcement}
+      </p>
+    </div>
+  );
+}

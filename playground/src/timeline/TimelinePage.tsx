@@ -1,0 +1,54 @@
+// A timeline, and beside it the thread that is open: what the routes of home and of the public stream have in common.
+import { useEffect, useRef, type ReactNode } from 'react';
+import type { Connection } from '../live/resume.js';
+import { Thread } from '../thread/Thread.tsx';
+import { useThreadLink } from '../thread/threadLink.ts';
+import { ConnectionLine } from '../ui/ConnectionLine.tsx';
+import { PostBox } from './PostBox.tsx';
+import { Stream } from './Stream.tsx';
+import type { useRows } from './useRows.ts';
+import './timeline.css';
+
+interface Props {
+  title: string;
+  aside?: ReactNode;
+  empty: ReactNode;
+  timeline: ReturnType<typeof useRows> & { connection: Connection; again: () => void; gap: string | null };
+  // Whether something is followed at all.
+  isOn?: boolean;
+}
+
+export function TimelinePage({ title, aside, empty, timeline, isOn = true }: Props) {
+  const [thread, openThread] = useThreadLink();
+  usePlace(thread, timeline.list);
+  return (
+    <div className={`columns timelines${aside ? '' : ' no-aside'}${thread ? ' with-thread' : ''}`}>
+      {aside}
+      <main>
+        <h1 className="visually-hidden">{title}</h1>
+        <PostBox />
+        {isOn && <ConnectionLine connection={timeline.connection} gap={timeline.gap} onAgain={timeline.again} />}
+        <Stream timeline={timeline} thread={thread} onThread={openThread} empty={empty} />
+      </main>
+      {thread && <Thread key={thread} statusId={thread} onStatus={timeline.patch} onClose={() => openThread(null)} />}
+    </div>
+  );
+}
+
+// Whoever comes back from a thread finds the timeline where they left it.
+function usePlace(thread: string | null, list: React.RefObject<HTMLOListElement | null>): void {
+  const left = useRef({ top: scrollY, thread });
+  useEffect(() => {
+    const note = () => void (left.current.thread || (left.current.top = scrollY));
+    addEventListener('scroll', note, { passive: true });
+    return () => removeEventListener('scroll', note);
+  }, []);
+  useEffect(() => {
+    const before = left.current.thread;
+    left.current.thread = thread;
+    if (thread || !before) return;
+    scrollTo(0, left.current.top);
+    const button = list.current?.querySelector<HTMLElement>(`[data-id='${CSS.escape(before)}'] .comments`);
+    (button ?? list.current)?.focus({ preventScroll: true });
+  }, [thread]);
+}

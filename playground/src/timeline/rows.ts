@@ -1,0 +1,30 @@
+// The rows of a timeline, newest first: statuses, and marks where some may be missing.
+import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
+import type { StatusChange } from '../statuses/LikeButton.tsx';
+import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
+
+export const MAX_ROWS = 200;
+
+export type Row =
+  | { kind: 'status'; key: string; status: StatusCardFragment; isNew: boolean }
+  | { kind: 'gap'; key: string; reason: string };
+
+let gaps = 0;
+
+export function statusRow(status: StatusCardFragment, isNew = false): Row {
+  return { kind: 'status', key: status.id, status, isNew };
+}
+
+// What an event makes of the rows.
+export function take(rows: Row[], event: TimelineEventFragment): Row[] {
+  if (event.__typename === 'StatusPosted') return [statusRow(event.status, true), ...without(rows, event.status.id)];
+  if (event.__typename === 'StreamGap') return [{ kind: 'gap', key: `gap ${++gaps}`, reason: event.reason }, ...rows];
+  return without(rows, event.statusId);
+}
+
+// A status has other likes or comments than before.
+export function patch(rows: Row[], change: StatusChange): Row[] {
+  return rows.map((row) => (row.kind === 'status' && row.key === change.id ? { ...row, status: { ...row.status, ...change } } : row));
+}
+
+const without = (rows: Row[], key: string) => rows.filter((row) => row.key !== key);

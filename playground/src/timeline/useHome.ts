@@ -1,0 +1,43 @@
+// The viewer's home: read as a whole, then followed from where the reading ended; after a gap once more.
+import { useEffect, useState } from 'react';
+import { useClient } from 'urql';
+import { SESSION_ENDED } from '../api/client.ts';
+import { read } from '../api/read.ts';
+import { useEvents } from '../api/useEvents.ts';
+import { endSession } from '../session/store.ts';
+import { useSession } from '../session/useSession.ts';
+import { gapText, noticeOf } from './gaps.ts';
+import { TimelineHomeDocument } from './operations/Home.generated.ts';
+import { TimelineHomeEventsDocument } from './operations/HomeEvents.generated.ts';
+import { useRows } from './useRows.ts';
+
+const FIRST = 50;
+
+export function useHome() {
+  const client = useClient();
+  const token = useSession().session?.token ?? null;
+  const rows = useRows();
+  const [gap, setGap] = useState<string | null>(null);
+  // What a home showed is nobody else's.
+  useEffect(() => {
+    setGap(null);
+    rows.show([]);
+  }, [token]);
+
+  const following = useEvents(token, {
+    document: TimelineHomeEventsDocument,
+    variables: {},
+    asViewer: true,
+    async read() {
+      const { homeTimeline } = await read(client, TimelineHomeDocument, { first: FIRST });
+      if (!homeTimeline) throw new Error('no home');
+      rows.show(homeTimeline.entries.edges.map(({ node }) => node.status));
+      return homeTimeline.syncCursor;
+    },
+    onData: ({ homeTimelineEvents }) => rows.push(homeTimelineEvents),
+    onGap: (reason) => setGap(noticeOf(gapText(reason))),
+    // The server may know before the page that a session has ended.
+    onState: ({ phase }) => void (phase === 'login' && token && endSession(token, SESSION_ENDED)),
+  });
+  return { ...following, ...rows, gap };
+}

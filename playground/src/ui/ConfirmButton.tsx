@@ -1,0 +1,33 @@
+// A button that asks once more, on itself, before it does what cannot be undone. Escape and leaving it take the question back.
+import { useState } from 'react';
+import { onEscape } from './onEscape.ts';
+import { useBusy } from './useBusy.ts';
+
+interface Props {
+  label: string;
+  question: string;
+  className?: string;
+  act: () => Promise<unknown>;
+}
+
+export function ConfirmButton({ label, question, className, act }: Props) {
+  const [isAsking, setIsAsking] = useState(false);
+  const [busy, run] = useBusy();
+  const press = async () => {
+    if (!isAsking) return setIsAsking(true);
+    await act();
+    setIsAsking(false);
+  };
+  return (
+    <button
+      type="button"
+      className={className}
+      aria-disabled={busy}
+      onClick={() => void run(press)}
+      onBlur={() => setIsAsking(false)}
+      onKeyDown={isAsking ? onEscape(() => setIsAsking(false)) : undefined}
+    >
+      {isAsking ? question : label}
+    </button>
+  );
+}

@@ -1,0 +1,98 @@
+// A box to write in: how long the text is so far, and what the server says to it. Control and Enter send it.
+import { useEffect, useId, useRef, useState } from 'react';
+import { messageOf, type Complaint } from '../api/complaints.ts';
+import { newKey } from '../api/new-key.ts';
+import { onEscape } from './onEscape.ts';
+import { useBusy } from './useBusy.ts';
+
+const NUMBER = new Intl.NumberFormat();
+// Characters as a reader counts them, as the server does.
+const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+interface Props {
+  // The name of the form, and of its button.
+  label: string;
+  // The name of the text field.
+  field: string;
+  max: number;
+  rows?: number;
+  text?: string;
+  placeholder?: string;
+  className?: string;
+  // Sends a message under an idempotency key.
+  send: (message: string, key: string) => Promise<Complaint[]>;
+  onSent?: () => void;
+  // Gives it up; the box takes the focus when it opens, then.
+  onCancel?: () => void;
+}
+
+export function WritingBox({ label, field, max, rows = 2, text: initial = '', placeholder, className, send, onSent, onCancel }: Props) {
+  const [text, setText] = useState(initial);
+  const [error, setError] = useState('');
+  const [busy, run] = useBusy();
+  const id = useId();
+  // The same for every try of one text: a message whose answer was lost is not posted twice.
+  const key = useRef(newKey());
+  const latest = useRef(text);
+  latest.current = text;
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => void (onCancel && area.current?.focus()), []);
+
+  const write = (text: string) => {
+    key.current = newKey();
+    setError('');
+    setText(text);
+  };
+  const submit = async () => {
+    const complaints = await send(text, key.current);
+    setError(messageOf(complaints));
+    // Whoever has written on meanwhile keeps what they have written.
+    if (complaints.length > 0 || latest.current !== text) return;
+    write('');
+    onSent?.();
+  };
+  const length = [...CHARACTERS.segment(text.trim().normalize('NFC'))].length;
+  const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+    else if (onCancel) onEscape(onCancel)(event);
+  };
+  return (
+    <form
+      className={className}
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(submit);
+      }}
+    >
+      <textarea
+        ref={area}
+        rows={rows}
+        dir="auto"
+        aria-label={field}
+        placeholder={placeholder}
+        value={text}
+        aria-invalid={length > max}
+        aria-describedby={`${id}count ${id}error`}
+        onChange={({ target }) => write(target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <p className="error" id={`${id}error`} role="alert">
+        {error}
+      </p>
+      <div className="foot">
+        <span className={length > max ? 'count over' : 'count'} id={`${id}count`}>
+          {NUMBER.format(length)} / {NUMBER.format(max)}
+        </span>
+        {onCancel && (
+          <button type="button" className="quiet" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        <button className="primary" aria-disabled={busy}>
+          {label}
+        </button>
+      </div>
+    </form>
+  );
+}

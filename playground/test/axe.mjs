@@ -1,0 +1,87 @@
+// No page of the app has anything that axe calls serious: logged out and logged in, on a desktop and on a phone, light and dark.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import axe from 'axe-core';
+import { open } from './browser.mjs';
+import { Server } from './server.mjs';
+
+const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+const SERIOUS = ['serious', 'critical'];
+// How GraphiQL nests its tabs and scrolls its editors is the library's: nothing else of it is left out.
+const OF_GRAPHIQL = ['nested-interactive', 'scrollable-region-focusable'];
+const HOME = '{ homeTimeline { entries(first: 50) { edges { node { status { id commentCount } } } } } }';
+const CAMPAIGN = '{ viewerCampaigns(first: 1) { edges { node { id } } } }';
+
+let server, status, campaign;
+
+before(async () => {
+  server = await Server.start({ options: ['--rate-limits', 'off'] });
+  const ada = await server.logIn();
+  const { homeTimeline } = await server.ask(ada, HOME);
+  const statuses = homeTimeline.entries.edges.map(({ node }) => node.status);
+  // The demo has something to show in every part.
+  status = statuses.toSorted((one, other) => other.commentCount - one.commentCount)[0];
+  assert.ok(status.commentCount > 0, 'the demo has comments');
+  const { viewerCampaigns } = await server.ask(ada, CAMPAIGN);
+  campaign = viewerCampaigns.edges[0]?.node.id;
+  assert.ok(campaign, 'the demo has a campaign');
+});
+
+after(() => server?.remove());
+
+// The parts, and what is there once each is shown.
+const parts = () => [
+  ['/', (page) => page.getByRole('button', { name: /^Execute/ })],
+  ['/home', (page, isIn) => (isIn ? page.getByRole('article').first() : page.getByText('Log in above to see your home.'))],
+  ['/live', (page) => page.getByText('Nothing yet.')],
+  [`/thread/${status.id}`, (page) => page.getByRole('list', { name: 'Comments' }).getByRole('article').first()],
+  [`/ads#campaign=${campaign}`, (page, isIn) => (isIn ? page.getByRole('region', { name: 'Figures', exact: true }) : page.getByText('Log in above to see your campaigns'))],
+  ['/ads#campaign=new', (page, isIn) => (isIn ? page.getByRole('form', { name: 'Create campaign' }) : page.getByText('Log in above to see your campaigns'))],
+  ['/ads#side=publisher', (page) => page.getByRole('heading', { name: 'Try a slot' })],
+  ['/home/nothing/here', (page) => page.getByRole('heading', { name: 'There is no such page' })],
+];
+
+for (const [screen, viewport] of Object.entries(SCREENS)) {
+  for (const colorScheme of ['light', 'dark']) {
+    test(`${screen}, ${colorScheme}: axe finds nothing serious, and nothing reaches over the edge`, async () => {
+      const { browser, page } = await open(server.origin, { viewport, colorScheme });
+      try {
+        for (const isIn of [false, true]) {
+          if (isIn) await logIn(page);
+          for (const [path, shown] of parts()) {
+            // What differs in the part behind # alone would not be loaded again.
+            await page.goto('about:blank');
+            await page.goto(`${server.origin}${path}`);
+            await shown(page, isIn).waitFor();
+            assert.deepEqual(await serious(page), [], `${path}, logged ${isIn ? 'in' : 'out'}`);
+            assert.deepEqual(await page.evaluate(tooWide), [], `${path}, logged ${isIn ? 'in' : 'out'}`);
+          }
+        }
+      } finally {
+        await browser.close();
+      }
+    });
+  }
+}
+
+async function logIn(page) {
+  await page.getByLabel('Login', { exact: true }).fill(server.login);
+  await page.getByLabel('Password', { exact: true }).fill(server.password);
+  await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
+}
+
+async function serious(page) {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  const isTheirs = ({ id, nodes }) => OF_GRAPHIQL.includes(id) && nodes.every(({ html }) => /graphiql-tab|CodeMirror-scroll/.test(html));
+  const found = violations.filter((it) => SERIOUS.includes(it.impact) && !isTheirs(it));
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, any }) => `${html.slice(0, 120)} ${any[0]?.message ?? ''}`).slice(0, 6).join(' | ')}`);
+}
+
+// Runs inside the page. What scrolls by itself may be wide.
+function tooWide() {
+  const scrolls = (element) => element.closest('.scrolled, .graphiql-page, nav');
+  const over = [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !scrolls(element));
+  return over.map(({ outerHTML }) => outerHTML.slice(0, 80));
+}

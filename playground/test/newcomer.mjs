@@ -1,0 +1,94 @@
+// The first hour on a new, empty store: GraphiQL's tabs from left to right, as a newcomer runs them. Nothing is typed but what the comments ask for.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { open } from './browser.mjs';
+import { Playground } from './playground.mjs';
+import { Server } from './server.mjs';
+
+let server, browser, page, complaints, playground;
+
+before(async () => {
+  server = await Server.start({ demo: false });
+  ({ browser, page, complaints } = await open(server.origin));
+  playground = new Playground(page, server.origin);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+afterEach(() => assert.deepEqual(complaints.splice(0), []));
+
+// A subscription's first event, then it is stopped.
+async function firstEvent(name) {
+  await playground.select(name);
+  await playground.execute().click();
+  const event = await page.waitForFunction(() => {
+    const text = document.querySelector('.result-window .CodeMirror')?.CodeMirror.getValue();
+    return text?.includes('StatusPosted') && JSON.parse(text).data;
+  });
+  await page.getByRole('button', { name: /^Stop query/ }).click();
+  await playground.execute().waitFor();
+  const [{ status }] = Object.values(await event.jsonValue());
+  return status.message;
+}
+
+const data = async (name) => {
+  const { data, errors } = await playground.run(name);
+  assert.equal(errors, undefined, `${name}: ${JSON.stringify(errors)}`);
+  for (const payload of Object.values(data)) assert.deepEqual(payload?.userErrors ?? [], [], name);
+  return data;
+};
+
+test('an empty home and an empty stream say the first thing to do', async () => {
+  await page.goto(`${server.origin}/home`);
+  await page.getByText('Log in above to see your home. No account yet?').waitFor();
+  await page.getByRole('link', { name: 'Live' }).click();
+  await page.getByText('Log in above to write the first post.').waitFor();
+});
+
+test('signing up logs in', async () => {
+  await playground.load();
+  assert.equal((await data('SignUp')).signUp.session.user.login, 'newcomer');
+  await playground.status.filter({ hasText: '(newcomer)' }).waitFor();
+  assert.equal((await data('Viewer')).viewer.login, 'newcomer');
+});
+
+test('a post is in the public stream', async () => {
+  const { message } = (await data('PostStatus')).postStatus.status;
+  assert.equal(await firstEvent('PublicStream'), message);
+});
+
+test('the post is liked and commented on, and its thread shows it', async () => {
+  assert.equal((await data('LikeStatus')).likeStatus.status.likeCount, 1);
+  const { message } = (await data('AddComment')).addComment.comment;
+  const { node } = await data('Thread');
+  assert.deepEqual([node.commentCount, node.commentThread.tree.edges[0].node.message], [1, message]);
+});
+
+test('the home has the post, and told of it', async () => {
+  const [{ node }] = (await data('Home')).homeTimeline.entries.edges;
+  assert.equal(node.status.likeCount, 1);
+  assert.equal(await firstEvent('HomeEvents'), node.status.message);
+});
+
+test('a campaign with an ad is served to a website', async () => {
+  assert.equal((await data('CreateCampaign')).createCampaign.campaign.state, 'ACTIVE');
+  const { snippet } = (await data('CreateAd')).createAd.ad;
+  await data('RegisterWebsite');
+  const [{ ad }] = (await data('ServeAds')).serveAds.impressions;
+  assert.equal(ad.snippet, snippet);
+});
+
+test('what was done shows in the other parts', async () => {
+  await page.getByRole('link', { name: 'Home' }).click();
+  const card = page.getByRole('list', { name: 'Timeline' }).getByRole('article');
+  await card.getByRole('button', { name: 'Like: 1 like' }).waitFor();
+  await card.getByRole('button', { name: 'Like: 1 like' }).click();
+  await card.getByRole('button', { name: 'Like: 0 likes' }).waitFor();
+  await card.getByRole('button', { name: '1 comment' }).click();
+  await page.getByRole('list', { name: 'Comments' }).getByText('A first comment.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('region', { name: /^Comments/ }).waitFor({ state: 'detached' });
+});
