@@ -10,7 +10,7 @@ export function rewrite(file, pattern, replacement) {
 // The route whose page is at `/`.
 const ROOT = 'graphiql';
 
-// Writes a page for each folder of `src/routes`, which preloads the files of that route: one round trip less. The server serves `home.html` at
+// Writes a page for each folder of `src/routes`, which has its title and preloads the files of that route: one round trip less. The server serves `home.html` at
 // `/home` and below.
 export function pagePerRoute() {
   let rootPage;
@@ -21,7 +21,8 @@ export function pagePerRoute() {
       for (const entry of Object.values(bundle)) {
         const route = routeOf(entry.facadeModuleId);
         if (!route) continue;
-        const source = page.source.replace('</head>', `${preloads(entry, bundle)}  </head>`);
+        const titled = route === ROOT ? page.source : page.source.replace(/<title>.*<\/title>/, `<title>Waxwing ${route}</title>`);
+        const source = titled.replace('</head>', `${preloads(entry, bundle)}  </head>`);
         if (route === ROOT) rootPage = source;
         else this.emitFile({ type: 'asset', fileName: `${route}.html`, source });
       }

@@ -95,6 +95,10 @@ test('only what was changed is sent, an emptied field takes away, and the addres
   await ads.logIn();
   await ads.open(id);
   await ads.button('Change').click();
+  await page.keyboard.press('Escape');
+  await ads.form('Save').waitFor({ state: 'detached' });
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Change');
+  await ads.button('Change').click();
   const form = ads.form('Save');
   assert.equal(await ads.field(form, 'per visitor, in').inputValue(), '1');
   const sent = page.waitForRequest((request) => request.postDataJSON()?.operationName === 'AdsUpdateCampaign');

@@ -168,6 +168,26 @@ test('the theme is chosen for all parts, and outlives a reload', async () => {
   await page.getByLabel('Theme').selectOption({ label: 'System' });
 });
 
+test('the focus has another colour than errors', async () => {
+  await playground.load('/live');
+  await playground.button('Log out').click();
+  await playground.logIn(login, WRONG);
+  await playground.alert.filter({ hasText: /./ }).first().waitFor();
+  const field = page.getByLabel('Login', { exact: true });
+  await field.focus();
+  await page.keyboard.press('Tab');
+  const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineColor);
+  const [error] = await page.getByRole('region', { name: 'Session' }).getByRole('alert').evaluateAll((all) => all.map((it) => getComputedStyle(it).color));
+  assert.notEqual(outline, error);
+  assert.equal(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'solid');
+});
+
+test('Escape leaves the form for a token', async () => {
+  await playground.button('Use a token').click();
+  await page.keyboard.press('Escape');
+  await playground.button('Log in').waitFor();
+});
+
 test('what does not exist says so, and the shell stays', async () => {
   await playground.load('/home/nothing/here');
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();

@@ -17,6 +17,7 @@ const DELETE = 'mutation ($input: DeleteCommentInput!) { deleteComment(input: $i
 const VOTE = 'mutation ($input: VoteCommentInput!) { voteComment(input: $input) { comment { score } userErrors { message } } }';
 const DELETE_STATUS = 'mutation ($input: DeleteStatusInput!) { deleteStatus(input: $input) { deletedStatusId } }';
 const SCORE = 'query ($id: ID!) { node(id: $id) { ... on Comment { score viewerVote } } }';
+const LIKES = 'query ($id: ID!) { node(id: $id) { ... on Status { likeCount } } }';
 const OTHERS = '{ viewer { following(first: 1) { edges { node { login } } } } }';
 
 let redis, server, other, ada, friend, friendLogin;
@@ -309,3 +310,48 @@ test('a status that is deleted takes its thread along, and the page says so', as
   assert.match(await thread.state.innerText(), /may have been deleted/);
   assert.deepEqual(await thread.shown(), []);
 });
+
+test('a like in the thread is a like on the card, and the other way round', async () => {
+  await live.load();
+  await logInBesideNothing();
+  status = (await other.ask(ada, POST, { input: { message: 'To be liked' } })).postStatus.status.id;
+  const card = live.card('To be liked');
+  await card.getByRole('button', { name: 'Like: 0 likes' }).click();
+  await card.getByRole('button', { name: 'Like: 1 like' }).waitFor();
+  await card.getByRole('button', { name: '0 comments' }).click();
+  const like = thread.panel.getByRole('button', { name: 'Like: 1 like' });
+  assert.equal(await like.getAttribute('aria-pressed'), 'true');
+  await like.click();
+  await card.getByRole('button', { name: 'Like: 0 likes' }).waitFor();
+  assert.equal((await other.ask(ada, LIKES, { id: status })).node.likeCount, 0);
+});
+
+test('Escape closes the innermost of what is open, and the keyboard goes back to what opened it', async () => {
+  await say('top', undefined, ada);
+  await thread.open(status);
+  await logIn();
+  await thread.button('top', 'Reply').click();
+  await thread.comment('top').getByRole('form', { name: 'Reply' }).waitFor();
+  await page.keyboard.press('Escape');
+  await thread.comment('top').getByRole('form').waitFor({ state: 'detached' });
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Reply');
+  await thread.button('top', 'Delete').click();
+  await page.keyboard.press('Escape');
+  await thread.button('top', 'Delete').waitFor();
+  assert.equal(await thread.panel.isVisible(), true, 'the thread is still open');
+  await page.keyboard.press('Escape');
+  await thread.panel.waitFor({ state: 'detached' });
+});
+
+test('a thread has an address of its own', async () => {
+  await say('said before');
+  await page.goto(`${server.origin}/thread/${encodeURIComponent(status)}`);
+  await thread.shows(['0 said before']);
+  await thread.panel.getByText('Log in to comment, to like, and to vote.').waitFor();
+  assert.equal(await thread.panel.getByRole('button', { name: 'Close' }).count(), 0);
+});
+
+async function logInBesideNothing() {
+  await live.logIn(server.login, server.password);
+  await live.followed();
+}
