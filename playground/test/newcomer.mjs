@@ -89,6 +89,8 @@ test('what was done shows in the other parts', async () => {
   await card.getByRole('button', { name: 'Like: 0 likes' }).waitFor();
   await card.getByRole('button', { name: '1 comment' }).click();
   await page.getByRole('list', { name: 'Comments' }).getByText('A first comment.').waitFor();
+  // Wherever the focus is.
+  await page.evaluate(() => document.activeElement.blur());
   await page.keyboard.press('Escape');
   await page.getByRole('region', { name: /^Comments/ }).waitFor({ state: 'detached' });
 });

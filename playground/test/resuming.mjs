@@ -1,4 +1,4 @@
-// What the live page's client makes of an end, and how long it stays away: its parts that need no browser.
+// What resume.js makes of an end, and how long it stays away: its parts that need no browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../src/live/judge.js';

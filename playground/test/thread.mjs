@@ -1,4 +1,4 @@
-// Drives the thread of the live page in Chromium: what others say, vote and delete shows in its place, what one does oneself too, and nothing
+// Drives threads in Chromium: what others say, vote and delete shows in its place, what one does oneself too, and nothing
 // is missing or doubled whatever becomes of its server. Two servers share one Redis, as in timeline.mjs.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';

@@ -1,4 +1,4 @@
-// The thread of the live page as its visitor handles it: by labels, roles and what stands in it.
+// The thread as its visitor handles it: by labels, roles and what stands in it.
 import assert from 'node:assert/strict';
 
 export class ThreadPage {

@@ -5,7 +5,7 @@ import { useViewer } from '../session/useSession.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import { StatusCard } from '../statuses/StatusCard.tsx';
 import { ConnectionLine } from '../ui/ConnectionLine.tsx';
-import { onEscape } from '../ui/onEscape.ts';
+import { usePageEscape } from '../ui/onEscape.ts';
 import { useBusy } from '../ui/useBusy.ts';
 import { WritingBox } from '../ui/WritingBox.tsx';
 import { Comments } from './Comments.tsx';
@@ -32,6 +32,7 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
   const viewer = useViewer();
   const unseen = useUnseen(thread.arrived, thread.list);
   const title = useRef<HTMLHeadingElement>(null);
+  usePageEscape(onClose);
   useEffect(() => void (onClose && title.current?.focus()), []);
   const { status, tree } = thread;
   const reveal = (id: string) => thread.change(() => tree.reveal(id));
@@ -43,7 +44,7 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
     return complaints;
   };
   return (
-    <section className="thread" id="thread" aria-labelledby="thread-title" onKeyDown={onClose && onEscape(onClose)}>
+    <section className="thread" id="thread" aria-labelledby="thread-title">
       <div className="head">
         <h2 id="thread-title" ref={title} tabIndex={-1}>
           Comments <span className="total">{status && NUMBER.format(status.commentCount)}</span>

@@ -1,5 +1,5 @@
 // The ads of a campaign.
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useMutation } from 'urql';
 import { complaintsOf, messageOf } from '../../api/complaints.ts';
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
@@ -18,31 +18,37 @@ interface Props {
 
 export function Ads({ campaign, onChanged }: Props) {
   const ads = campaign.ads.edges.map(({ node }) => node);
+  const create = useRef<HTMLDivElement>(null);
+  // The button is gone: the keyboard continues at the form.
+  const removed = async () => {
+    await onChanged();
+    create.current?.querySelector('select')?.focus();
+  };
   return (
     <section aria-labelledby="ads-title">
       <h3 id="ads-title">Ads</h3>
       {ads.length === 0 && <p className="hint">None yet: create the first one, and the campaign is served.</p>}
       <ul className="ads-list" aria-labelledby="ads-title">
         {ads.map((ad) => (
-          <AdItem key={ad.id} ad={ad} onChanged={onChanged} />
+          <AdItem key={ad.id} ad={ad} onRemoved={removed} />
         ))}
       </ul>
       <h4>Create an ad</h4>
-      <CreateAd campaignId={campaign.id} onCreated={onChanged} />
+      <div ref={create}>
+        <CreateAd campaignId={campaign.id} onCreated={onChanged} />
+      </div>
     </section>
   );
 }
 
-function AdItem({ ad, onChanged }: { ad: AdsAdFragment; onChanged: () => Promise<void> }) {
+function AdItem({ ad, onRemoved }: { ad: AdsAdFragment; onRemoved: () => Promise<void> }) {
   const [, remove] = useMutation(AdsRemoveAdDocument);
   const [error, setError] = useState('');
   const act = async () => {
     const { data, error } = await remove({ input: { adId: ad.id } });
     const complaints = complaintsOf(error, data?.removeAd);
     setError(messageOf(complaints));
-    if (complaints.length > 0) return;
-    await onChanged();
-    document.querySelector<HTMLElement>('form[aria-label="Create an ad"] select')?.focus();
+    if (complaints.length === 0) await onRemoved();
   };
   const shown = ad.slot === 'IN_FEED' ? (ad.status?.message ?? 'Its status is gone.') : ad.snippet;
   return (
