@@ -6,12 +6,12 @@
 use super::people::LOGIN;
 use super::plan::World;
 use super::text::{Dice, reply};
-use crate::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use crate::app::App;
-use crate::comments::{Draft, Under, Vote, service as comments};
-use crate::error::{Outcome, Refusal};
-use crate::ids::{CommentId, StatusId, UserId};
-use crate::request::{Loaders, Request};
+use crate::base::error::{Outcome, Refusal};
+use crate::base::ids::{CommentId, StatusId, UserId};
+use crate::base::request::{Loaders, Request};
+use crate::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
+use crate::domains::comments::{Draft, ParentRef, Vote, service as comments};
 use anyhow::{Context, anyhow};
 use rust_decimal::Decimal;
 use std::sync::Arc;
@@ -42,15 +42,15 @@ pub(super) async fn begin(app: &App, world: &World) -> anyhow::Result<()> {
     done(ads::register(app, ada, website).await).map(drop)
 }
 
-/// Two to five comments on a status, some of them in reply to another, with votes.
+/// Adds two to five comments to a status, some of them replies to another, with votes.
 async fn talk(app: &App, world: &World, dice: &mut Dice, place: usize, status: StatusId) -> anyhow::Result<()> {
-    let mut under = Under::Status(status);
+    let mut parent = ParentRef::Status(status);
     for number in 0..2 + dice.roll(4) {
         let author = someone(world, dice);
-        let draft = Draft { under, message: reply(dice), idempotency_key: key(&format!("comment-{place}-{number}")) };
+        let draft = Draft { parent, message: reply(dice), idempotency_key: key(&format!("comment-{place}-{number}")) };
         let Some(id) = done(comments::add(app, &loaders(app), author, draft).await)? else { continue };
         vote(app, world, dice, id).await?;
-        under = if dice.roll(2) == 0 { Under::Comment(id) } else { Under::Status(status) };
+        parent = if dice.roll(2) == 0 { ParentRef::Comment(id) } else { ParentRef::Status(status) };
     }
     Ok(())
 }
