@@ -49,7 +49,7 @@ pub(super) struct EdgeOptions {
     #[arg(long, value_name = "FILE", env = "WAXWING_TRUSTED_DOCUMENTS")]
     trusted_documents: Option<PathBuf>,
     /// Other origins whose pages may send requests, such as `https://app.example`, comma-separated; `*` for all. The development profile also
-    /// allows http and https on localhost, 127.0.0.1 and [::1], with any port.
+    /// allows http and https on localhost, 127.0.0.1 and `[::1]`, with any port.
     #[arg(long, value_name = "ORIGINS", env = "WAXWING_CORS_ORIGINS", value_delimiter = ',')]
     cors_origins: Vec<Origin>,
     /// Hosts that this server serves, such as `social.example`, comma-separated and without ports, in addition to that of --public-url; `*` for

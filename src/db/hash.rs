@@ -1,4 +1,4 @@
-//! Structs that Redis keeps as a HASH. [`hash_record!`] states once which field of the HASH holds which field of the struct; reading, writing, the
+//! Structs that Redis keeps as a HASH. `hash_record!` states once which field of the HASH holds which field of the struct; reading, writing, the
 //! size in the client-side cache and the audit's checks follow from it.
 
 use super::decode::Text;
@@ -7,7 +7,7 @@ use crate::base::error::Error;
 use crate::base::ids::{SessionId, StatusId, UserId, UserListId};
 use redis::Value;
 
-/// A struct that Redis keeps as a HASH. [`hash_record!`] implements it.
+/// A struct that Redis keeps as a HASH. `hash_record!` implements it.
 pub trait HashRecord: Sized {
     /// The fields of the HASH, in the order in which they are written.
     const FIELDS: &'static [HashField];

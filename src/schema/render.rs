@@ -277,7 +277,7 @@ mod tests {
             cursor: "here".into(),
             kind: OutgoingEventKind::Gap(GapReason::Lost),
             author: None,
-            envelope_id: envelope_id,
+            envelope_id,
         };
         for (envelope_id, fails, runs) in
             [(None, true, 1), (None, false, 2), (Some(1), false, 2), (Some(1), false, 2), (Some(2), false, 2)]
@@ -294,7 +294,7 @@ mod tests {
             cursor: cursor.into(),
             kind: OutgoingEventKind::Gap(GapReason::Lost),
             author: None,
-            envelope_id: envelope_id,
+            envelope_id,
         };
         let render =
             async |cursor: &str, envelope_id| renderer.render(&event(cursor, Some(envelope_id))).await.expect("an answer");

@@ -286,7 +286,7 @@ async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
         assert!(rest.len() < length(&head), "its connections are closed");
     }
     assert_eq!(events.all().await, [""; 0], "its event streams end");
-    assert!(parts.is_cut_off().await, "and its multipart responses");
+    assert!(parts.ends_without_delimiter().await, "and its multipart responses");
     // Whoever reads by then what is before it is told why.
     let (code, reason) = slow.closed().await;
     assert!(code == 0 || (code, reason.as_str()) == (4429, "Too many unread answers"), "{code} {reason}");

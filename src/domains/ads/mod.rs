@@ -7,38 +7,38 @@
 //!
 //! | part | what is in it |
 //! |---|---|
-//! | [`model`] | values that all parts share: money, slots, listings, shares, visitors, tallies, limits |
-//! | [`keys`], [`rate_limit`] | every Redis key; rate limits of requests for ads and of changes |
-//! | [`budget`] | a campaign's pool and shares, grants, reservations, holds for clicks |
-//! | [`accounts`] | the campaigns and websites that an account owns; whether it is suspended |
-//! | [`campaigns`] | definitions of campaigns and ads: creatives, bids, keywords, caps, pacing |
-//! | [`publishers`] | websites, website keys, server keys |
-//! | [`targeting`] | which campaigns are eligible: listings, the schedule, frequency caps, candidates in order |
-//! | [`tracking`] | impression tokens, recorded impressions, clicks, invalid traffic |
-//! | [`serving`] | ad decisions: request, auction, backfill, promoted statuses, explanations |
-//! | [`reporting`] | impressions, clicks, spend and reach by day |
-//! | [`management`] | creating and changing campaigns and ads, suspension, deletion with the account |
+//! | `model` | values that all parts share: money, slots, listings, shares, visitors, tallies, limits |
+//! | `keys`, `rate_limit` | every Redis key; rate limits of requests for ads and of changes |
+//! | `budget` | a campaign's pool and shares, grants, reservations, holds for clicks |
+//! | `accounts` | the campaigns and websites that an account owns; whether it is suspended |
+//! | `campaigns` | definitions of campaigns and ads: creatives, bids, keywords, caps, pacing |
+//! | `publishers` | websites, website keys, server keys |
+//! | `targeting` | which campaigns are eligible: listings, the schedule, frequency caps, candidates in order |
+//! | `tracking` | impression tokens, recorded impressions, clicks, invalid traffic |
+//! | `serving` | ad decisions: request, auction, backfill, promoted statuses, explanations |
+//! | `reporting` | impressions, clicks, spend and reach by day |
+//! | `management` | creating and changing campaigns and ads, suspension, deletion with the account |
 //!
-//! Beside the parts stand [`service`] (all use cases for other domains), [`graphql`], [`audit`] and `lua/`. These may name every part.
+//! Beside the parts stand `service` (all use cases for other domains), `graphql`, `audit` and `lua/`. These may name every part.
 //!
 //! ## The flow of a decision
 //!
-//! 1. **Request.** [`serving::service::request`] checks the request of a page: website key, slot, keywords, visitor.
-//! 2. **Candidates.** [`serving::store`] reads the website, the visitor's capped campaigns and the first offers in one pipeline.
-//!    [`targeting::service::candidates`] merges the listings of the slot and keywords, the highest eCPM first.
-//! 3. **Auction.** [`serving::service::decide`] takes the best candidates. At a second price, and where a first choice fails, it first evaluates them
-//!    ([`targeting::service::eligibility`]) and prices each by the next one ([`serving::service::auction`]).
-//! 4. **Reservation.** [`budget::service::reserve()`] runs one script for each campaign. The script checks the campaign and the visitor's cap, charges
+//! 1. **Request.** `serving::service::request` checks the request of a page: website key, slot, keywords, visitor.
+//! 2. **Candidates.** `serving::store` reads the website, the visitor's capped campaigns and the first offers in one pipeline.
+//!    `targeting::service::candidates` merges the listings of the slot and keywords, the highest eCPM first.
+//! 3. **Auction.** `serving::service::decide` takes the best candidates. At a second price, and where a first choice fails, it first evaluates them
+//!    (`targeting::service::eligibility`) and prices each by the next one (`serving::service::auction`).
+//! 4. **Reservation.** `budget::service::reserve()` runs one script for each campaign. The script checks the campaign and the visitor's cap, charges
 //!    the impression or holds the price of its click, and counts it. A share without enough money gets a grant from the pool first.
-//! 5. **Backfill.** If campaigns are fewer than the ads that were requested, [`serving::service::backfill`] adds more ads of the same campaigns.
-//! 6. **Impression token.** [`tracking::service::signing`] signs and encrypts one token for each impression.
-//! 7. **Record.** A promoted status ([`serving::service::promote`]) is reserved when the client reports that it was seen
-//!    ([`tracking::service::record`]).
-//! 8. **Click.** [`tracking::service::click`] opens the token, counts the click once and charges it, unless it is invalid
-//!    ([`tracking::service::traffic`]).
-//! 9. **Report.** [`reporting::service`] sums the tallies of all shares by day.
+//! 5. **Backfill.** If campaigns are fewer than the ads that were requested, `serving::service::backfill` adds more ads of the same campaigns.
+//! 6. **Impression token.** `tracking::service::signing` signs and encrypts one token for each impression.
+//! 7. **Record.** A promoted status (`serving::service::promote`) is reserved when the client reports that it was seen
+//!    (`tracking::service::record`).
+//! 8. **Click.** `tracking::service::click` opens the token, counts the click once and charges it, unless it is invalid
+//!    (`tracking::service::traffic`).
+//! 9. **Report.** `reporting::service` sums the tallies of all shares by day.
 //!
-//! A reservation that fails where the listing promised an ad makes the listing stale: [`targeting::service::reevaluate`] updates the campaign after
+//! A reservation that fails where the listing promised an ad makes the listing stale: `targeting::service::reevaluate` updates the campaign after
 //! the response.
 //!
 //! ## The flow of money

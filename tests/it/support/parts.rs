@@ -75,7 +75,7 @@ impl Parts {
     }
 
     /// Whether the response ends here, with its closing delimiter or without it.
-    pub async fn is_cut_off(mut self) -> bool {
+    pub async fn ends_without_delimiter(mut self) -> bool {
         while self.read_on().await {}
         !self.read.ends_with(b"--\r\n")
     }

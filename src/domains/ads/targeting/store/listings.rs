@@ -55,7 +55,7 @@ fn removal(listing: &Listing, id: CampaignId) -> Cmd {
 }
 
 /// Until when a listing where a campaign does not stand any more must have been written last to be forgotten, of these with when each was written;
-/// and when to come back for those that were written later. They are as [`super::read`] gives them, perhaps not all.
+/// and when to come back for those that were written later. They are as `super::read` gives them, perhaps not all.
 pub(in crate::domains::ads) fn forgettable(
     elsewhere: &[Millis],
     listed: &[(String, Millis)],
