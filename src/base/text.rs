@@ -162,7 +162,7 @@ mod tests {
         let families = |count: usize| "👨‍👩‍👧‍👦".repeat(count);
         assert!(rules(50).check(&families(26)).is_ok() && rules(500).check(&families(170)).is_ok());
         let refused = rules(500).check(&families(171)).expect_err("too many bytes");
-        assert!(refused.contains("4275 bytes of at most 4256"), "{refused}");
+        assert!(refused.contains("has 4275 bytes; the maximum is 4256"), "{refused}");
         assert!(rules(500).check(&"x".repeat(1 << 20)).is_err());
     }
 
