@@ -48,6 +48,8 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     let storage = Storage::open(&options.storage, Timing::patient()).await?;
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
     let loaded = load::world(&app, follows, options.statuses_per_user, options.tokens.as_deref()).await;
+    // Journal entries are acknowledged in the background.
+    app.drain().await;
     drop(app);
     storage.close().await;
     loaded
