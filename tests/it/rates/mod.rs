@@ -157,7 +157,7 @@ fn refused(answer: &Answer, limit: Limit) -> Option<u64> {
     assert_eq!(answer.header("retry-after"), seconds.to_string());
     assert_eq!(errors[0]["extensions"]["limit"], limit.name(), "{answer:?}");
     let message = errors[0]["message"].as_str().expect("a message");
-    assert!(message.contains(limit.name()) && message.contains("wait "), "{message}");
+    assert!(message.contains(limit.name()) && message.contains("Try again in "), "{message}");
     let whole = limit == Limit::Requests;
     assert_eq!((answer.status, body.get("data").is_none()), (if whole { 429 } else { 200 }, whole), "{answer:?}");
     Some(seconds)
