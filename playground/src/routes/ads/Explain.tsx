@@ -9,7 +9,7 @@ import { AdsExplainDocument, type AdsExplainQuery } from './operations/Explain.g
 import { count, reasonText, rows } from './words.ts';
 
 const SLOTS = { BANNER: 'Banner', SKYSCRAPER: 'Skyscraper', SQUARE: 'Square', IN_FEED: 'In the feed' };
-const GONE: Complaint[] = [{ message: 'There is no such campaign of yours.', path: [] }];
+const GONE: Complaint[] = [{ message: 'There is no such campaign, or it is not yours.', path: [] }];
 
 type Explanation = NonNullable<AdsExplainQuery['explainAd']>;
 

@@ -6,7 +6,7 @@ import { AdsCampaignDocument, type AdsCampaignQuery } from './operations/Campaig
 
 export type CampaignWithReport = Extract<AdsCampaignQuery['node'], { __typename: 'Campaign' }>;
 
-const GONE: Complaint[] = [{ message: 'There is no such campaign of yours.', path: [] }];
+const GONE: Complaint[] = [{ message: 'There is no such campaign, or it is not yours.', path: [] }];
 
 export function useCampaign(id: string, days: number) {
   const client = useClient();
