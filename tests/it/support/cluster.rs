@@ -78,7 +78,12 @@ impl Cluster {
         format!("{}?node={}:{}", self.url_through(self.nodes[0].port), host(), self.nodes[1].port)
     }
 
-    /// The same through a proxy on this port.
+    /// The URL for the operator, who may do everything.
+    pub fn operator_url(&self) -> String {
+        format!("redis-cluster://{}:{}?node={}:{}", host(), self.nodes[0].port, host(), self.nodes[1].port)
+    }
+
+    /// [`Self::url`] through a proxy on this port.
     pub fn url_through(&self, port: u16) -> String {
         format!("redis-cluster://{}@{}:{port}", credentials(), host())
     }

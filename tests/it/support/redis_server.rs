@@ -125,7 +125,7 @@ impl RedisServer {
     pub fn operator_url(&self) -> String {
         match &self.0 {
             Kind::Single(server) => server.operator_url(),
-            Kind::Cluster(cluster) => cluster.url(),
+            Kind::Cluster(cluster) => cluster.operator_url(),
         }
     }
 
