@@ -6,7 +6,7 @@ const LOG_IN_AGAIN = [4401, 4403];
 // twice, too many sockets or messages.
 const FINAL = [1009, 4400, 4406, 4409, 4429];
 // Codes of errors that pass. Every other one is told.
-const PASSING = ['STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED', 'INTERNAL_SERVER_ERROR'];
+const PASSING = ['UNREAD_ANSWERS', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED', 'INTERNAL_SERVER_ERROR'];
 
 // `end` is a close event, an array of GraphQL errors, or whatever else went wrong. Answers { seconds } to come back after, when the server
 // named them; or the phase in which it ends.

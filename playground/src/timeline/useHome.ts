@@ -1,5 +1,5 @@
 // The viewer's home: read as a whole, then followed from where the reading ended; after a gap once more.
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { SESSION_ENDED } from '../api/client.ts';
 import { read } from '../api/read.ts';
@@ -17,6 +17,9 @@ export function useHome() {
   const client = useClient();
   const token = useSession().session?.token ?? null;
   const rows = useRows();
+  // A home that arrives after its account has logged out is not shown to the next one.
+  const current = useRef(token);
+  current.current = token;
   const [gap, setGap] = useState<string | null>(null);
   // What a home showed is nobody else's.
   useEffect(() => {
@@ -31,7 +34,7 @@ export function useHome() {
     async read() {
       const { homeTimeline } = await read(client, TimelineHomeDocument, { first: FIRST });
       if (!homeTimeline) throw new Error('no home');
-      rows.show(homeTimeline.entries.edges.map(({ node }) => node.status));
+      if (current.current === token) rows.show(homeTimeline.entries.edges.map(({ node }) => node.status));
       return homeTimeline.syncCursor;
     },
     onData: ({ homeTimelineEvents }) => rows.push(homeTimelineEvents),

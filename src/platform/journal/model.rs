@@ -155,7 +155,7 @@ pub struct Progress {
     /// The state for which the passes began: if it has changed, the passes begin again.
     pub mark: u64,
     /// Whether nodes may have lost writes of earlier passes: then marks of finished work cannot be trusted.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(rename = "again", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_restarted: bool,
 }
 
@@ -309,6 +309,7 @@ mod tests {
             entry.progress.is_restarted = true;
             assert_eq!(JournalEntry::parse(9, &entry.record()), Some(entry.clone()));
         }
+        assert!(entry.record().contains(r#""again":true"#), "servers of earlier versions read the same form: {}", entry.record());
         assert_eq!(JournalEntry::parse(9, "1 2 {} {}"), None);
     }
 

@@ -115,7 +115,13 @@ async fn heals(redis: &Arc<RedisServer>) {
     workers::drain(&app).await.expect("a store");
     clock.advance(61_000);
     let found = findings(&app).await;
-    assert!(found.is_empty(), "{} findings: {found:#?}", found.len());
+    assert!(found.is_empty(), "{} findings: {found:#?}\nthe journal: {:#?}", found.len(), journal(redis));
+}
+
+/// What is left of the journal, as it is stored.
+fn journal(redis: &RedisServer) -> Vec<(String, Vec<String>)> {
+    let entries = redis.keys().into_iter().filter(|key| key.starts_with("journal:"));
+    entries.map(|key| (key.clone(), redis.run(&["HGETALL", &key]))).collect()
 }
 
 async fn survives(name: &str, cuts: u64, redis: impl Fn() -> RedisServer) {
