@@ -7,11 +7,11 @@ use crate::domains::sessions::{self, UnverifiedViewer};
 use axum::http::{HeaderMap, HeaderValue, header};
 use std::net::IpAddr;
 
-/// The request context of these headers, from this address. Without Authorization nobody asks; one HGETALL with it, none where the session is
-/// near.
+/// Returns the request context for these headers and this address. Without Authorization the request has no viewer. With Authorization it
+/// costs one HGETALL, or none where the session is cached.
 ///
 /// # Errors
-/// [`Error::InvalidToken`] when it names no live session: the request is not run as nobody's.
+/// [`Error::InvalidToken`] when the token belongs to no live session: the request is not executed as an anonymous one.
 pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
     let since = app.db().read_barrier();
     let viewer = match headers.get(header::AUTHORIZATION) {
@@ -24,8 +24,8 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
     Ok(Request::with_barrier(app.clone(), since, viewer, agent(headers), address))
 }
 
-/// The same for what only reads, where the session is near: it may be run, but whether the session proves who asks is known afterwards only,
-/// by what was heard meanwhile. So it costs no round trip of its own.
+/// Returns the context of a request that only reads, where the session is cached. The request may be executed, but the viewer is verified
+/// only afterwards, by the invalidations that have arrived meanwhile. So the verification costs no round trip.
 pub(super) fn supposed(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, UnverifiedViewer)> {
     let since = app.db().read_barrier();
     let supposed = sessions::service::cached_viewer(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
@@ -43,7 +43,7 @@ fn token(value: &HeaderValue) -> Option<&str> {
     value.to_str().ok().and_then(bearer)
 }
 
-/// As [`token`], of any bytes: the entry of the fuzzer.
+/// As [`token`], for arbitrary bytes: the entry point of the fuzzer.
 #[doc(hidden)]
 pub fn token_in(authorization: &[u8]) -> Option<String> {
     HeaderValue::from_bytes(authorization).ok().and_then(|value| token(&value).map(str::to_owned))
@@ -53,6 +53,6 @@ pub fn token_in(authorization: &[u8]) -> Option<String> {
 pub(super) fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     let token = token.trim();
-    // A header may hold blanks and tabs, a token may not.
+    // A header may contain spaces and tabs, a token may not.
     (scheme.eq_ignore_ascii_case("bearer") && token.bytes().all(|byte| byte.is_ascii_graphic())).then_some(token)
 }

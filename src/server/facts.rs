@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::future::Future;
 
-/// What is known of a request by its end.
+/// The facts about a request at its end.
 #[derive(Default)]
 pub(super) struct RequestFacts {
-    /// The kind and the name of its operation, once its document was accepted. The name is a client's text.
+    /// The kind and the name of its operation, once its document was accepted. The client chooses the name.
     pub(super) operation: Option<(OperationKind, Option<String>)>,
-    /// Its error's code, or [`crate::base::metrics::OK`]; `None` when it did not ask for an operation.
+    /// The code of its error, or [`crate::base::metrics::OK`]; `None` when the request had no operation.
     pub(super) outcome: Option<Cow<'static, str>>,
 }
 
@@ -21,12 +21,12 @@ tokio::task_local! {
     static FACTS: RefCell<RequestFacts>;
 }
 
-/// Runs a request's work, which can note facts.
+/// Runs the work of a request, which can record facts.
 pub(super) async fn gather<T>(work: impl Future<Output = T>) -> T {
     FACTS.scope(RefCell::default(), work).await
 }
 
-/// Notes what a request runs.
+/// Records the operation of a request.
 pub(super) fn operation(kind: OperationType, name: Option<String>) {
     note(|facts| facts.operation = Some((counted_as(kind), name)));
 }
@@ -40,18 +40,18 @@ pub(super) const fn counted_as(kind: OperationType) -> OperationKind {
     }
 }
 
-/// Notes what came of it: the code of its error.
+/// Records the code of an error.
 pub(super) fn outcome(code: &str) {
     note(|facts| facts.outcome = Some(code.to_owned().into()));
 }
 
-/// The same from an executed operation: the code of its first error, if there is one.
+/// Records the code of the first error of an executed operation, if there is one.
 pub(super) fn executed(response: &async_graphql::Response) {
     let outcome = outcome_of(response);
     note(|facts| facts.outcome = Some(outcome));
 }
 
-/// What came of an executed operation: the code of its first error, or [`crate::base::metrics::OK`].
+/// Returns the code of the first error of an executed operation, or [`crate::base::metrics::OK`].
 pub(super) fn outcome_of(response: &async_graphql::Response) -> Cow<'static, str> {
     let code = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("code")? {
         async_graphql::Value::String(code) => Some(code.clone()),
@@ -63,12 +63,12 @@ pub(super) fn outcome_of(response: &async_graphql::Response) -> Cow<'static, str
     }
 }
 
-/// Everything that was noted.
+/// Returns all recorded facts.
 pub(super) fn take() -> RequestFacts {
     FACTS.try_with(RefCell::take).unwrap_or_default()
 }
 
 fn note(fact: impl FnOnce(&mut RequestFacts)) {
-    // Outside of a request there is nobody to tell.
+    // Outside of a request the fact is dropped.
     let _ = FACTS.try_with(|facts| fact(&mut facts.borrow_mut()));
 }

@@ -1,12 +1,12 @@
-//! What a request's head must be beyond what the parser asks for (RFC 9112).
+//! Checks of a request's head that the HTTP parser does not do (RFC 9112).
 
 use super::response::Refusal;
 use axum::http::{HeaderMap, Request, StatusCode, Version, header};
 
-/// Holds a head to the rules for `Host` (section 3.2) and for `Transfer-Encoding` (sections 6.1 and 7).
+/// Checks `Host` (section 3.2) and `Transfer-Encoding` (sections 6.1 and 7).
 ///
 /// # Errors
-/// 400, or 501 for a transfer coding that this server does not have.
+/// 400, or 501 for a transfer coding that this server does not support.
 pub(super) fn check<B>(request: &Request<B>) -> Result<(), Refusal> {
     check_host(request.version(), request.headers())?;
     check_codings(request.headers())
@@ -22,12 +22,12 @@ fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a byte may stand in a host and its port; empty is a host too.
+/// Returns whether a host with its port may contain a byte. An empty host is valid.
 fn is_of_host(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(byte)
 }
 
-/// The parser takes any list of codings that ends with `chunked`.
+/// Checks the transfer codings: the parser accepts any list of codings that ends with `chunked`.
 fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
     let mut is_chunked = false;
     for line in headers.get_all(header::TRANSFER_ENCODING) {

@@ -1,8 +1,8 @@
-//! Which hosts a request may name.
+//! Allowed values of `Host`.
 //!
-//! A page can have its own name resolve to this server (DNS rebinding): then everything here is of the page's own origin, and no browser
-//! keeps them apart. Such a request names the page's host in `Host`, which pages cannot change. Health checks and `/metrics` answer for any
-//! host: probes name addresses, and a page learns nothing of anybody there.
+//! This module protects against DNS rebinding: a page can let its own name resolve to this server. The browser then treats this server as
+//! the page's own origin. Such a request has the page's host in `Host`, which pages cannot change. Health checks and `/metrics` answer for
+//! any host: probes send addresses, and the answers contain no user data.
 
 use super::response::Refusal;
 use super::{health, metrics};
@@ -16,21 +16,21 @@ pub enum AllowedHosts {
     /// Every host.
     #[default]
     Any,
-    /// These hosts.
+    /// Only these hosts.
     Listed {
-        /// Their names.
+        /// The names of the hosts.
         names: Vec<HostName>,
-        /// Whether `localhost`, names below it, and addresses are allowed too. No page has such a name from elsewhere.
+        /// Whether `localhost`, names below it, and addresses are allowed too. A page from another machine cannot have such a name.
         local: bool,
     },
 }
 
-/// A host without its port, in lower case: a name, or an address with brackets where it is one of IPv6. Or `*` for all.
+/// A host without its port, in lower case: a name, an IPv4 address, or an IPv6 address in brackets. `*` means all hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostName(String);
 
 impl HostName {
-    /// Whether it stands for all.
+    /// Returns whether it means all hosts.
     pub fn is_any(&self) -> bool {
         self.0 == "*"
     }
@@ -57,7 +57,8 @@ impl FromStr for HostName {
 }
 
 impl AllowedHosts {
-    /// Refuses a request for a host that is not allowed, and one that names none. Where the target is a whole URL, that host counts too.
+    /// Refuses a request without a host, or with a host that is not allowed. If the request target is an absolute URL, the host of the URL
+    /// is checked too.
     ///
     /// # Errors
     /// 421.
@@ -78,7 +79,7 @@ fn refused() -> Refusal {
     Refusal::new(StatusCode::MISDIRECTED_REQUEST, "HOST_REFUSED", message)
 }
 
-/// The host without its port, and without the full stop that a name may end with; `None` where anything but a port follows.
+/// Returns the host without its port and without a trailing full stop. Returns `None` where the host is followed by anything but a port.
 fn name_of(host: &str) -> Option<&str> {
     let end = if host.starts_with('[') { host.find(']')? + 1 } else { host.find(':').unwrap_or(host.len()) };
     let (name, port) = host.split_at(end);
@@ -91,7 +92,7 @@ fn is_listed(names: &[HostName], name: &str) -> bool {
     names.iter().any(|listed| listed.0.eq_ignore_ascii_case(name) || address.is_some() && address_of(&listed.0) == address)
 }
 
-/// Whether a name is this machine's own by definition, or an address: the DNS has no part in either.
+/// Returns whether a name is an address, or by definition a name of this machine: neither depends on the DNS.
 fn is_local(name: &str) -> bool {
     let tail = |length: usize| name.len().checked_sub(length).and_then(|from| name.get(from..));
     name.eq_ignore_ascii_case("localhost")
@@ -114,7 +115,7 @@ mod tests {
         AllowedHosts::Listed { names: names.iter().map(|name| name.parse().expect("a host")).collect(), local }
     }
 
-    /// Whether a request for `target` with this `Host` is answered.
+    /// Returns whether the server answers a request for `target` with this `Host`.
     fn answers(hosts: &AllowedHosts, target: &str, host: Option<&str>) -> bool {
         let mut request = Request::builder().uri(target);
         if let Some(host) = host {

@@ -1,4 +1,4 @@
-//! JSON as clients send it: an object has each key once, and errors say what is wrong with a text.
+//! Parsing of JSON from clients: rejects objects with duplicate keys, and explains syntax errors.
 
 use async_graphql::indexmap::IndexMap;
 use async_graphql::{Name, Value, Variables};
@@ -7,24 +7,24 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How many objects and lists may stand in one another: the bound of the parser.
+/// The maximum depth of nested objects and lists: the limit of the parser.
 const LEVELS: usize = 127;
-/// The longest key that an error quotes, in characters.
+/// The longest key that an error message quotes, in characters.
 const QUOTED: usize = 64;
-/// How the error of a key that stands twice begins, here and in what serde derives.
+/// How the error message of a duplicate key begins: the message of this module, and the message of code derived by serde.
 const DUPLICATE: [&str; 2] = ["duplicate key `", "duplicate field `"];
 
-/// A JSON object in which no key stands twice, at any depth.
+/// A JSON object without duplicate keys at any depth.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Object(IndexMap<Name, Value>);
 
 impl Object {
-    /// Its members as the variables of an operation.
+    /// Returns the members as the variables of an operation.
     pub(super) fn into_variables(self) -> Variables {
         Variables::from_value(Value::Object(self.0))
     }
 
-    /// The first member of this name, in upper or lower case.
+    /// Returns the first member with this name, ignoring case.
     pub(super) fn take_ignoring_case(mut self, name: &str) -> Option<Value> {
         let at = self.0.keys().position(|key| key.eq_ignore_ascii_case(name))?;
         self.0.swap_remove_index(at).map(|(_, value)| value)
@@ -57,7 +57,7 @@ impl Serialize for Object {
     }
 }
 
-/// Any JSON value in whose objects no key stands twice.
+/// Any JSON value whose objects have no duplicate keys.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -116,12 +116,12 @@ impl<'de> Deserialize<'de> for Unique {
     }
 }
 
-/// The members of an object.
+/// Collects the members of an object. Fails with a duplicate key.
 fn unique<'de, A: MapAccess<'de>>(mut members: A) -> Result<IndexMap<Name, Value>, A::Error> {
     let mut object = IndexMap::new();
     while let Some(name) = members.next_key::<Name>()? {
         let Unique(value) = members.next_value()?;
-        // The entry, and not `insert`, so that the name is there for the error.
+        // `entry` instead of `insert`: the error needs the name.
         match object.entry(name) {
             async_graphql::indexmap::map::Entry::Vacant(place) => place.insert(value),
             async_graphql::indexmap::map::Entry::Occupied(taken) => {
@@ -132,7 +132,7 @@ fn unique<'de, A: MapAccess<'de>>(mut members: A) -> Result<IndexMap<Name, Value
     Ok(object)
 }
 
-/// What is wrong with `what`, the text that `error` is about. `None` where it is well-formed JSON, but of another shape than is asked for.
+/// Explains `error`, which concerns the text `what`. Returns `None` where the text is well-formed JSON, but of another shape than expected.
 pub(super) fn explain(what: &str, error: &serde_json::Error) -> Option<String> {
     let text = error.to_string();
     let place = format!("at line {} column {}", error.line(), error.column());
@@ -141,7 +141,7 @@ pub(super) fn explain(what: &str, error: &serde_json::Error) -> Option<String> {
         let cut = if key.chars().nth(QUOTED).is_some() { "…" } else { "" };
         return Some(format!("{what} has the key `{}{cut}` twice in one object.", key.chars().take(QUOTED).collect::<String>()));
     }
-    // The library tells its kinds of errors apart by their texts alone; a test holds them.
+    // serde_json distinguishes its kinds of errors by their texts only. A test checks these texts.
     let begins = |begin| text.starts_with(begin);
     if begins("recursion limit exceeded") {
         Some(format!("{what} is nested too deep: at most {LEVELS} objects and lists in one another."))

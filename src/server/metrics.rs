@@ -1,4 +1,4 @@
-//! `/metrics`, on the main listener or on one of its own.
+//! `/metrics`, on the main listener or on a separate one.
 
 use super::{State, health, media};
 use crate::app::App;
@@ -11,17 +11,17 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// Where it is found.
+/// The path of the metrics.
 pub(super) const PATH: &str = "/metrics";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// On the main listener.
+/// Serves the metrics on the main listener.
 pub(super) async fn on_main_listener(Extract(state): Extract<State>, headers: HeaderMap) -> Response {
     exposition(&state.app, &headers)
 }
 
-/// Everything that is counted, in the format of OpenMetrics, or in Prometheus's own for who likes that better. Costs Redis nothing.
+/// Returns all metrics in the OpenMetrics format, or in the Prometheus text format for clients that prefer it. Sends no command to Redis.
 fn exposition(app: &App, headers: &HeaderMap) -> Response {
     match app.exposition() {
         Ok(text) => {
@@ -37,10 +37,10 @@ fn exposition(app: &App, headers: &HeaderMap) -> Response {
     }
 }
 
-/// Serves `/metrics`, `/healthz` and `/readyz`, and nothing else, until `stop` is cancelled. What it answers is neither logged nor counted.
+/// Serves only `/metrics`, `/healthz` and `/readyz`, until `stop` is cancelled. These requests are neither logged nor counted.
 ///
 /// # Errors
-/// When the listener fails.
+/// Fails when the listener fails.
 pub async fn serve_metrics(listener: TcpListener, app: App, stop: CancellationToken) -> std::io::Result<()> {
     let router = Router::new()
         .route(PATH, get(async |Extract(app): Extract<App>, headers: HeaderMap| exposition(&app, &headers)))

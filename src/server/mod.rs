@@ -1,4 +1,4 @@
-//! The HTTP edge, the only place that knows axum.
+//! The HTTP edge: the only module that uses axum.
 
 mod address;
 mod graphql_request;
@@ -52,12 +52,11 @@ use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-/// How long everything that is under way may take after the signal to stop: less than the ten seconds after which container
-/// runtimes kill.
+/// The timeout of a graceful shutdown after the signal to stop: shorter than the ten seconds after which container runtimes kill a process.
 const GRACE: Duration = Duration::from_secs(8);
 
-/// Serves until `stop` is cancelled; then takes no new connection, ends sockets and event streams one by one, and lets requests under way
-/// and the background's work finish, for eight seconds at most.
+/// Serves requests until `stop` is cancelled. Then it accepts no new connections, ends sockets and event streams one by one, and waits at
+/// most eight seconds for running requests and background work.
 pub async fn run(listener: TcpListener, mut state: State, stop: CancellationToken) {
     state.live.end_with(stop.clone());
     let (app, edge) = (state.app.clone(), state.edge.clone());

@@ -1,4 +1,4 @@
-//! The playground: the built pages inside the binary, or a page that says how to get them.
+//! The playground: serves the built pages from the binary, or a page that explains how to build them.
 
 use super::State;
 use axum::body::Body;
@@ -11,7 +11,7 @@ use rust_embed::{Embed, EmbeddedFile};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Result of `npm run build` in `playground/dist`; empty when it was not run.
+/// Result of `npm run build` in `playground/dist`; empty when the command was not run.
 #[derive(Embed)]
 #[folder = "playground/dist"]
 #[allow_missing = true]
@@ -20,7 +20,8 @@ struct Dist;
 /// The page at `/`.
 const ROOT: &str = "index.html";
 
-/// Allows the server's own files and nothing else; no other page may frame ours. The app inserts everything as text, and styles by script only.
+/// The Content-Security-Policy. It allows only the server's own files, and no other page may frame these pages. The app inserts all data as
+/// text, and sets styles only from scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
@@ -28,16 +29,16 @@ const WITHOUT: &str = "<!doctype html><html lang=\"en\"><title>Waxwing</title><h
     <p>This binary was built without the playground. With Node.js installed, <code>make</code> builds both.</p>\
     <p>The API is at <code>POST /graphql</code>.</p></html>";
 
-/// A login that the playground offers.
+/// A login that the playground offers to its users.
 #[derive(Clone, Debug, Serialize)]
 pub struct DemoLogin {
     /// The login.
     pub login: String,
-    /// Its password.
+    /// The password.
     pub password: String,
 }
 
-/// All routes of the playground. Each page of the build is a part of the app, which names what is below it by itself.
+/// Returns the routes of the playground. Each page of the build is a part of the app, and handles the paths below its own path itself.
 pub(super) fn routes() -> Router<State> {
     let router =
         Router::new().route("/", get(page)).route("/assets/{*path}", get(asset)).route("/playground.json", get(settings));
@@ -49,15 +50,15 @@ pub(super) fn routes() -> Router<State> {
     })
 }
 
-/// GraphiQL, at `/` and for browsers at `/graphql`.
+/// Serves GraphiQL, at `/` and for browsers at `/graphql`.
 pub(super) async fn page() -> Response {
     let mut response = html(ROOT);
-    // `/graphql` answers with this page or with JSON.
+    // `/graphql` returns this page or JSON, depending on `Accept`.
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
     response
 }
 
-/// A page, never cached, so that a new binary shows its own.
+/// Returns a page. Pages are never cached, so that browsers get the pages of a new binary.
 fn html(name: &str) -> Response {
     let mut response = match Dist::get(name) {
         Some(file) => serve(name, file),
@@ -70,7 +71,7 @@ fn html(name: &str) -> Response {
     response
 }
 
-/// A file of the app. Its name holds its hash, so it may be cached for ever.
+/// Serves a file of the app. Its name contains the hash of its content, so clients may cache the file forever.
 async fn asset(Path(path): Path<String>) -> Response {
     let Some(file) = Dist::get(&format!("assets/{path}")) else { return StatusCode::NOT_FOUND.into_response() };
     let mut response = serve(&path, file);
@@ -78,7 +79,7 @@ async fn asset(Path(path): Path<String>) -> Response {
     response
 }
 
-/// Settings of this server for the app: the demo's login, or nothing.
+/// Returns the settings of this server for the app: the demo's login, or nothing.
 async fn settings(Extract(state): Extract<State>) -> Json<Value> {
     Json(match state.demo {
         Some(demo) => json!({ "demo": demo }),

@@ -1,4 +1,4 @@
-//! What requests cost those who ask, and the headers that tell them: `RateLimit-Policy` and `RateLimit` of
+//! Charges requests to the rate limit of their client, and sets the headers `RateLimit-Policy` and `RateLimit` of
 //! draft-ietf-httpapi-ratelimit-headers, and `Retry-After`.
 
 use super::State;
@@ -15,12 +15,13 @@ use std::sync::Arc;
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Who pays for a request.
+/// Returns the account or the address whose rate limit a request is charged to.
 pub(super) fn payer(request: &Request) -> Option<Subject> {
     Subject::for_client(request.viewer_id(), request.address)
 }
 
-/// Charges a request, and lets `answer` answer it if it can pay; work beyond the estimate is charged afterwards. The answer tells what is left.
+/// Charges a request, and calls `answer` if the rate limit allows the request. Work beyond the estimate is charged afterwards. The headers
+/// of the answer contain the rest of the limit.
 pub(super) async fn charged<F: Future<Output = Result<Response, Refusal>>>(
     state: &State,
     media: Media,

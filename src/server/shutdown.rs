@@ -1,12 +1,13 @@
-//! When to stop.
+//! Signals that stop the process.
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Cancelled at the first SIGTERM or SIGINT. A second one ends the process at once: its own Redis sees to its data by itself.
+/// Returns a token that the first SIGTERM or SIGINT cancels. A second signal ends the process at once: an embedded Redis saves its data
+/// without the process.
 ///
 /// # Errors
-/// When signals cannot be listened to.
+/// Fails when the signal handlers cannot be installed.
 pub fn on_signal() -> std::io::Result<CancellationToken> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let stop = CancellationToken::new();

@@ -1,6 +1,6 @@
-//! Spans of requests for OpenTelemetry, sent to a collector in batches. Without an endpoint there is none of it.
+//! Traces: sends a span for each request to an OpenTelemetry collector, in batches. Without an endpoint no span is made.
 //!
-//! A full queue or a collector that is away loses spans and never holds a request up.
+//! When the queue is full or the collector is down, spans are lost. Requests never wait for the collector.
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Request, Response, Uri, uri::PathAndQuery};
@@ -21,10 +21,10 @@ use std::str::FromStr;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// How long a collector may take for a batch, and the last batch at the end.
+/// The timeout of sending a batch, including the last batch at shutdown.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where spans go. Cheap to clone.
+/// The exporter of spans. Cheap to clone.
 #[derive(Clone)]
 pub struct Traces {
     provider: SdkTracerProvider,
@@ -32,13 +32,13 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// To the collector at `endpoint`. Connects when there are spans. The environment's variables of OpenTelemetry (`OTEL_…`) for the
-    /// resource, the headers and the sampler hold. To be called inside of a runtime.
+    /// Creates an exporter to the collector at `endpoint`. The exporter connects when there are spans. The environment variables of
+    /// OpenTelemetry (`OTEL_…`) for the resource, the headers and the sampler apply. Must be called inside a Tokio runtime.
     ///
     /// # Errors
-    /// When the certificates of the system cannot be read, or a variable is wrong.
+    /// Fails when the certificates of the system cannot be read, or an environment variable is invalid.
     pub fn to(endpoint: &Endpoint) -> anyhow::Result<Self> {
-        // An error means that a provider is set already.
+        // An error means that a crypto provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
         let client = OnRuntime { runtime: Handle::current(), client: HyperClient::new(connector, PATIENCE, None) };
@@ -53,13 +53,13 @@ impl Traces {
         Ok(Self { tracer: provider.tracer("waxwing"), provider })
     }
 
-    /// A span that begins now, under that of the client if it names one.
+    /// Starts a span. The client's span is its parent if the headers name one.
     pub(super) fn begin(&self, headers: &HeaderMap) -> Span {
         let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), &HeaderExtractor(headers));
         Span(self.tracer.span_builder("request").with_kind(SpanKind::Server).start_with_context(&self.tracer, &parent))
     }
 
-    /// Sends what is left, for two seconds at most.
+    /// Sends the remaining spans, within two seconds.
     pub async fn close(self) {
         let closed = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(PATIENCE)).await;
         if !matches!(closed, Ok(Ok(()))) {
@@ -68,7 +68,7 @@ impl Traces {
     }
 }
 
-/// The URL of a collector. One without a path is completed with that of OTLP.
+/// The URL of a collector. A URL without a path gets the path of OTLP, `/v1/traces`.
 #[derive(Clone, Debug)]
 pub struct Endpoint(Uri);
 
@@ -92,27 +92,27 @@ impl FromStr for Endpoint {
     }
 }
 
-/// What a request came to.
+/// The data of a completed request that its span records.
 pub(super) struct Ended<'a> {
     pub(super) request_id: &'a str,
     pub(super) method: &'a str,
     pub(super) path: &'a str,
     pub(super) status: Option<u16>,
-    /// The kind and, unless it is anonymous, the name of the operation.
+    /// The kind and the name of the operation. An anonymous operation has no name.
     pub(super) operation: Option<(&'static str, Option<&'a str>)>,
     pub(super) outcome: Option<&'a str>,
 }
 
-/// The span of a request under way.
+/// The span of a request that is being processed.
 pub(super) struct Span(opentelemetry_sdk::trace::Span);
 
 impl Span {
-    /// Its trace, for the log.
+    /// Returns the id of the trace, for the log.
     pub(super) fn trace_id(&self) -> String {
         self.0.span_context().trace_id().to_string()
     }
 
-    /// Ends it. No header, no body, no query string.
+    /// Ends the span. The span contains no header, no body and no query string.
     pub(super) fn end(mut self, ended: &Ended<'_>) {
         if !self.0.is_recording() {
             return;
@@ -142,7 +142,7 @@ impl Span {
     }
 }
 
-/// The exporter works in a thread of its own; what it sends, it sends on the server's runtime.
+/// An HTTP client that sends on the server's runtime: the exporter has its own thread, which is outside the runtime.
 #[derive(Debug)]
 struct OnRuntime<C> {
     runtime: Handle,

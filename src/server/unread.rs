@@ -230,7 +230,7 @@ impl AsRef<[u8]> for HeldText {
 
 #[cfg(test)]
 impl UnreadAnswers {
-    /// With these bounds: of an address, and of all.
+    /// Creates limits: of one address, and of all addresses together.
     pub(super) async fn bounded(address_unread_bytes: usize, unread_bytes: usize) -> Self {
         use crate::base::{clock::Clock, config::Config};
         use crate::db;

@@ -1,4 +1,5 @@
-//! What a connection is doing, as its own task notes it and the accept loop reads it: without a lock, since it changes with every request.
+//! The state of a connection: the connection's task writes the state, and the accept loop reads it. The state changes with every request,
+//! so there is no lock.
 
 use crate::app::App;
 use crate::base::metrics::ConnectionState;
@@ -9,33 +10,33 @@ use std::task::Context;
 use std::time::Instant;
 use tokio::sync::Notify;
 
-/// What a connection is doing. The first ones are the first to give way.
+/// The phase of a connection. Earlier variants are closed first when the limit of connections is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Phase {
-    /// Nothing has come since it was accepted.
+    /// No byte has arrived since the connection was accepted.
     Silent,
     /// It is idle between two requests.
     Idle,
-    /// A part of a request's head has come.
+    /// A part of a request's head has arrived.
     Head,
-    /// A request is in flight, until its answer is written; or it has become a socket or an event stream.
+    /// A request is in flight until its answer is written; or the connection has become a socket or an event stream.
     Active,
-    /// It was chosen to give way, and ends unless a request has come in the meantime.
+    /// The connection was chosen to be closed. It closes unless a request has arrived in the meantime.
     Leaving,
-    /// It is closed.
+    /// The connection is closed.
     Closed,
 }
 
 impl Phase {
     const ALL: [Self; 6] = [Self::Silent, Self::Idle, Self::Head, Self::Active, Self::Leaving, Self::Closed];
 
-    /// Whether no request is in flight, so that the connection may give way.
+    /// Returns whether no request is in flight, so that the connection may be closed for another one.
     pub(super) const fn is_quiet(self) -> bool {
         matches!(self, Self::Silent | Self::Idle | Self::Head)
     }
 
-    /// The state under which it is counted. One that leaves is as good as closed.
+    /// Returns the state under which the metrics count the connection. A connection in `Leaving` is counted as closed.
     const fn counted(self) -> Option<ConnectionState> {
         match self {
             Self::Silent => Some(ConnectionState::Silent),
@@ -47,13 +48,13 @@ impl Phase {
     }
 }
 
-/// What all connections of a listener share with its accept loop.
+/// The state that all connections of a listener share with its accept loop.
 pub(super) struct TableShared {
     app: App,
     began: Instant,
-    /// The accept loop waits for a connection that can give way.
+    /// Whether the accept loop waits for a connection that can be closed.
     pub(super) is_wanted: AtomicBool,
-    /// Tells it that there may be one.
+    /// Notifies the accept loop that there may be such a connection.
     pub(super) moved: Notify,
 }
 
@@ -72,18 +73,18 @@ impl TableShared {
     }
 }
 
-/// What one connection is doing.
+/// The state of one connection.
 pub(super) struct Activity {
     common: Arc<TableShared>,
     phase: AtomicU8,
-    /// Since when it is quiet, in microseconds of [`TableShared::now`].
+    /// The time since which no request is in flight, in microseconds of [`TableShared::now`].
     since: AtomicU64,
-    /// The connection's task, while it waits for bytes.
+    /// The waker of the connection's task while the task waits for bytes.
     task: AtomicWaker,
 }
 
 impl Activity {
-    /// Of a connection that was just accepted.
+    /// Creates the state of a connection that was just accepted.
     pub(super) fn new(common: Arc<TableShared>) -> Self {
         let since = AtomicU64::new(common.now());
         common.app.metrics().edge().connection_moved(None, Some(ConnectionState::Silent));
@@ -94,13 +95,13 @@ impl Activity {
         Phase::ALL[usize::from(self.phase.load(SeqCst))]
     }
 
-    /// What decides who gives way first: the phase, then for how long.
+    /// Returns the order in which connections are closed: by phase, then by the time since which the connection is quiet.
     pub(super) fn rank(&self) -> (Phase, u64) {
         (self.phase(), self.since.load(SeqCst))
     }
 
-    /// Bytes have come while no request was in flight. A connection that is to give way stays so until its request begins: whoever sends a
-    /// head byte by byte would otherwise keep a place that another one has been admitted for.
+    /// Records that bytes have arrived while no request was in flight. A connection in `Leaving` keeps that phase until its request begins:
+    /// otherwise a client that sends a head byte by byte would keep the slot of a connection that is already admitted.
     pub(super) fn receive(&self) {
         loop {
             let before = self.phase();
@@ -113,37 +114,38 @@ impl Activity {
         }
     }
 
-    /// A request begins. Whether the connection was to give way: then it ends behind the answer.
+    /// Records that a request begins. Returns whether the connection was in `Leaving`: then it closes after the answer.
     pub(super) fn begin(&self) -> bool {
         self.enter(Phase::Active) == Phase::Leaving
     }
 
-    /// The answer is written.
+    /// Records that the answer is written.
     pub(super) fn rest(&self, is_reading: bool) {
         if self.phase() == Phase::Active {
             self.since.store(self.common.now(), SeqCst);
             self.enter(if is_reading { Phase::Head } else { Phase::Idle });
-            // Written before and read after, as the accept loop does it the other way round: one of both sees the other.
+            // This side writes the phase before it reads `is_wanted`. The accept loop does both in the reverse order. So at least one of
+            // them sees the other's write.
             if self.common.is_wanted.load(SeqCst) {
                 self.common.moved.notify_waiters();
             }
         }
     }
 
-    /// The connection has ended.
+    /// Records that the connection has ended.
     pub(super) fn close(&self) {
         self.enter(Phase::Closed);
-        // A waker keeps its task's memory, and this is kept until the table is swept.
+        // A waker keeps the memory of its task, and this state lives until the table is swept.
         drop(self.task.take());
     }
 
-    /// Whether the connection has to end now; otherwise its task is woken when it has to.
+    /// Returns whether the connection has to close now. Otherwise its task is woken as soon as it has to.
     pub(super) fn poll_leaving(&self, cx: &Context<'_>) -> bool {
         self.task.register(cx.waker());
         self.phase() == Phase::Leaving
     }
 
-    /// Makes the connection end if it still is what it was when it was chosen.
+    /// Chooses the connection to be closed, if its phase and time have not changed since `chosen`. Returns whether they had not.
     pub(super) fn let_go(&self, chosen: (Phase, u64)) -> bool {
         let (phase, since) = chosen;
         let is_same = self.since.load(SeqCst) == since;
@@ -161,7 +163,7 @@ impl Activity {
         self.common.dropped(reason);
     }
 
-    /// Takes the next phase; the one before.
+    /// Enters a phase. Returns the previous phase.
     fn enter(&self, phase: Phase) -> Phase {
         let before = Phase::ALL[usize::from(self.phase.swap(phase as u8, SeqCst))];
         self.count(before, phase);

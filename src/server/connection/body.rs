@@ -1,4 +1,5 @@
-//! A request's body that notes when it is dropped before it was read to its end, and an answer's that notes when it is sent.
+//! Bodies that set flags of their connection: a request's body when it is dropped before its end was read, an answer's body while it is
+//! sent.
 
 use super::ConnectionShared;
 use axum::body::{Body, Bytes};
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-/// The body for a handler. An empty one is not watched.
+/// Wraps the body of a request for a handler. An empty body is not wrapped.
 pub(super) fn watched(body: Incoming, shared: &Arc<ConnectionShared>) -> Body {
     if hyper::body::Body::is_end_stream(&body) {
         return Body::empty();
@@ -18,7 +19,7 @@ pub(super) fn watched(body: Incoming, shared: &Arc<ConnectionShared>) -> Body {
 
 struct Watched {
     body: Incoming,
-    /// Its end was seen. A chunked one does not say so by itself.
+    /// Whether the end of the body was read. A chunked body does not report its end.
     is_read: bool,
     shared: Arc<ConnectionShared>,
 }
@@ -45,7 +46,7 @@ impl hyper::body::Body for Watched {
 /// A flag of a connection.
 type Flag = fn(&ConnectionShared) -> &AtomicBool;
 
-/// The body of an answer during which a flag of the connection is set.
+/// Returns the body of an answer. The flag of the connection is set while the body exists.
 pub(super) fn flagged(body: Body, shared: Arc<ConnectionShared>, flag: Flag) -> Body {
     flag(&shared).store(true, Ordering::Relaxed);
     Body::new(FlaggedBody { body, shared, flag })

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Sleep;
 
-/// A time limit, which runs only while it is started.
+/// A time limit, which counts only while it is started.
 pub(super) struct TimeLimit {
     pub(super) length: Duration,
     deadline: Option<Pin<Box<Sleep>>>,
@@ -17,17 +17,17 @@ impl TimeLimit {
         Self { length, deadline: None }
     }
 
-    /// Starts the limit, unless it runs.
+    /// Starts the limit, unless it is running.
     pub(super) fn begin(&mut self) {
         self.begin_of(self.length);
     }
 
-    /// Starts the limit with another length, unless it runs.
+    /// Starts the limit with another length, unless it is running.
     pub(super) fn begin_of(&mut self, length: Duration) {
         self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(length)));
     }
 
-    /// Whether it runs.
+    /// Returns whether the limit is running.
     pub(super) const fn is_running(&self) -> bool {
         self.deadline.is_some()
     }
@@ -37,7 +37,7 @@ impl TimeLimit {
         self.deadline = None;
     }
 
-    /// Ready with the error `slow` once the limit has run out.
+    /// Ready with the error `slow` once the limit has expired.
     pub(super) fn poll<T>(&mut self, cx: &mut Context<'_>, slow: &'static str) -> Poll<io::Result<T>> {
         let Some(deadline) = &mut self.deadline else { return Poll::Pending };
         ready!(deadline.as_mut().poll(cx));

@@ -1,5 +1,5 @@
-//! Connections: bounded in all and by address ([`table`]), each with a time for its first byte, for the headers of a request and for the
-//! reading of its answer. HTTP/1.1 alone: whoever wants more puts a proxy in front, which TLS asks for anyway.
+//! Connections. Their number is bounded in all and by address ([`table`]). Each has time limits for its first byte, for the headers of a
+//! request, and for reading the answer. The server speaks only HTTP/1.1: a proxy, which TLS needs anyway, can offer other versions.
 
 mod activity;
 mod body;
@@ -38,11 +38,13 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use tower_service::Service;
 
-/// What the system takes of an answer before it is read, in bytes. By itself it takes up to 4 MiB a connection, which nobody counts, and
-/// hides from us how fast an answer is read: a write goes on when a third of it is free, so that what is read is seen in steps of that.
+/// The size of the socket's send buffer, in bytes. By default the system buffers up to 4 MiB for a connection. No limit counts these bytes,
+/// and they hide how fast the client reads. A blocked write continues when a third of the buffer is free, so the reading rate is measured
+/// in steps of that size.
 const SEND_BUFFER: usize = 64 << 10;
 
-/// Takes connections until `stop` is cancelled, and tells them then to end behind their answers. Ends when all have.
+/// Accepts connections until `stop` is cancelled. Then every connection closes after its current answer. Returns when all connections are
+/// closed.
 pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
     let (connections, refusals) = (TaskTracker::new(), ConnectionRefuser::new(app.clone()));
     let mut table = ConnectionTable::new(config, app.config().trusted_proxies.clone(), TableShared::new(app.clone()));
@@ -66,14 +68,14 @@ pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeCo
     connections.wait().await;
 }
 
-/// The place of a connection among those that are open. A request finds it among its extensions: a socket that a connection becomes keeps it,
-/// and is waited for as the connection was.
+/// The slot of an open connection. A request has it among its extensions. A socket that the connection becomes keeps the slot, so that the
+/// shutdown waits for the socket too.
 #[derive(Clone)]
 pub(super) struct ConnectionGuard(
     #[expect(dead_code, reason = "held, not read")] Arc<(CloseGuard, Option<ConnectionPermit>, GaugeGuard, TaskTrackerToken)>,
 );
 
-/// Notes the end of a connection when it is dropped, which is before its place is free.
+/// Records the end of a connection when it is dropped, which is before its slot is free.
 struct CloseGuard(Arc<ConnectionShared>);
 
 impl Drop for CloseGuard {
@@ -83,8 +85,8 @@ impl Drop for CloseGuard {
     }
 }
 
-/// The next connection. What fails to be taken is the peer's affair, or passes: if the process is out of file descriptors, a connection
-/// without a request gives way.
+/// Accepts the next connection. Errors of `accept` are ignored: they concern the peer, or are temporary. When the process has no free file
+/// descriptor, a connection without a request is closed.
 async fn next(listener: &TcpListener, table: &mut ConnectionTable) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
@@ -104,21 +106,21 @@ fn is_peers(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// The longest head of a request, in bytes: its buffer is held until it is whole.
+/// The longest head of a request, in bytes: the head is buffered until it is complete.
 const HEAD_BYTES: usize = 128 << 10;
 
-/// What the requests of a connection and its stream know of each other.
+/// The state that the requests of a connection share with its stream.
 struct ConnectionShared {
     activity: Activity,
-    /// A request is being answered, or the connection has become a socket: what is read is no request's headers.
+    /// Whether a request is being answered, or the connection has become a socket: the bytes that arrive are then no request's headers.
     busy: AtomicBool,
-    /// The answer is a stream of results, or the connection has become a socket.
+    /// Whether the answer is a stream of results, or the connection has become a socket.
     streams: AtomicBool,
-    /// The answer comes in parts, which are flushed before it is at its end.
+    /// Whether the answer is sent in parts, which are flushed before the answer ends.
     is_in_parts: AtomicBool,
-    /// Whose unread bytes the answer is counted among.
+    /// The reader among whose unread bytes the answer is counted.
     reader: Mutex<Option<Arc<AnswerReader>>>,
-    /// A request was answered before it was read to its end: the connection carries no further one.
+    /// Whether a request was answered before its body was read to its end: then the connection accepts no further request.
     unread: AtomicBool,
 }
 
@@ -134,7 +136,7 @@ struct Connection {
 
 impl Connection {
     async fn run(self, stream: TcpStream) {
-        // Small answers go out at once; without it the rest of the connection works all the same.
+        // Sends small answers without delay. An error is ignored: the connection works without this option.
         let _ = stream.set_nodelay(true);
         let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER);
         let stream = TimedStream::new(stream, self.shared.clone(), &self.config, self.app);
@@ -148,7 +150,7 @@ impl Connection {
             async move { answer.await.map(|answer| shared.answered(answer)) }
         });
         let mut http = http1::Builder::new();
-        // To hyper, a connection that stands idle is one whose headers are slow: [`TimedStream`] knows the one from the other.
+        // hyper applies this timeout to idle connections and to slow headers alike. [`TimedStream`] distinguishes the two.
         http.timer(TokioTimer::new()).header_read_timeout(self.config.idle_timeout).max_header_size(HEAD_BYTES);
         let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
         tokio::pin!(connection);
@@ -171,13 +173,13 @@ impl ConnectionShared {
         Self { activity: Activity::new(common), busy, streams, is_in_parts, reader: Mutex::default(), unread }
     }
 
-    /// Notes that a request begins.
+    /// Records that a request begins.
     fn begin(&self) {
         self.busy.store(true, Ordering::Relaxed);
         self.unread.fetch_or(self.activity.begin(), Ordering::Relaxed);
     }
 
-    /// Notes what kind of answer goes out, and tells the client where it is the last one.
+    /// Records the kind of the answer. Adds `Connection: close` where the answer is the last one.
     fn answered(self: Arc<Self>, mut answer: Response<Body>) -> Response<Body> {
         let is_upgrade = answer.status() == StatusCode::SWITCHING_PROTOCOLS;
         self.busy.store(is_upgrade, Ordering::Relaxed);
@@ -191,7 +193,7 @@ impl ConnectionShared {
         if goes_on(&answer) {
             return answer.map(|body| body::flagged(body, self, |shared| &shared.streams));
         }
-        // What comes in one piece is written as one. Of anything else, hyper flushes parts.
+        // hyper writes a body of exact size at once, and flushes parts of any other body.
         let is_whole = answer.body().size_hint().exact().is_some();
         if is_whole || is_upgrade { answer } else { answer.map(|body| body::flagged(body, self, |shared| &shared.is_in_parts)) }
     }

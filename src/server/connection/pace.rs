@@ -1,17 +1,18 @@
-//! The least rate at which a client has to read an answer, in bytes a second, measured over windows in which bytes wait to be written.
+//! The minimum rate at which a client must read an answer, in bytes a second. The rate is measured over windows in which bytes wait to be
+//! written.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The reading rate of one connection. A window begins when a write blocks, and the last one ends when nothing waits any more.
+/// The reading rate of one connection. A window begins when a write blocks, and the last window ends when no bytes wait.
 pub(super) struct ReadingPace {
     /// The length of a window.
     window: Duration,
-    /// Bytes a second; 0 for any number above zero.
+    /// The rate in bytes a second. 0 means that one byte in a window suffices.
     rate: u64,
-    /// Read within the current window.
+    /// The bytes that were read in the current window.
     read: u64,
     /// When the current window ends.
     end: Option<Instant>,
@@ -33,12 +34,12 @@ impl ReadingPace {
         self.read = self.read.saturating_add(bytes as u64);
     }
 
-    /// Nothing waits any more.
+    /// Ends the window: no bytes wait any more.
     pub(super) fn end(&mut self) {
         (self.end, self.timer) = (None, None);
     }
 
-    /// Called while bytes wait. Ready once the client has read too few bytes in a window.
+    /// Must be called while bytes wait. Ready once the client has read too few bytes in a window.
     pub(super) fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let end = self.begin(Instant::now());
@@ -59,7 +60,8 @@ impl ReadingPace {
         *self.end.get_or_insert(now + self.window)
     }
 
-    /// Whether the current window is over and has brought too little. One that has brought enough is followed by the next.
+    /// Returns whether the current window is over and the client has read too few bytes in it. If the client has read enough, the next
+    /// window begins.
     fn is_too_slow(&mut self, now: Instant) -> bool {
         let is_over = self.end.is_some_and(|end| end <= now);
         let is_enough = self.read >= self.least();
@@ -69,7 +71,7 @@ impl ReadingPace {
         is_over && !is_enough
     }
 
-    /// The bytes that must be read in a window.
+    /// Returns the minimum number of bytes in a window.
     fn least(&self) -> u64 {
         (self.rate as f64 * self.window.as_secs_f64()).max(1.0) as u64
     }
@@ -81,10 +83,10 @@ mod tests {
 
     const WINDOW: Duration = Duration::from_secs(30);
 
-    /// After how many seconds a client is too slow that reads so many bytes each second; `None` if it is not within an hour.
+    /// Returns after how many seconds a client that reads at this rate is too slow; `None` if the client is not too slow within an hour.
     fn too_slow_after(rate: u64, bytes_a_second: usize) -> Option<u64> {
         let (mut pace, began) = (ReadingPace::new(WINDOW, rate), Instant::now());
-        // What the system took at once is no reading.
+        // Bytes that the system buffers at once do not count as read.
         pace.advance(1 << 20);
         (0..3_600).find(|second| {
             let now = began + Duration::from_secs(*second);

@@ -1,4 +1,4 @@
-//! The stream below a connection: the times that it is held to, the answers to what is no request, and its end.
+//! The TCP stream of a connection: enforces time limits, replaces hyper's answers to unparsable requests, and closes the connection.
 
 use super::ConnectionShared;
 use super::activity::Phase;
@@ -19,23 +19,23 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// A connection on which headers must come within a time from their first byte on, and answers must be read at a pace: a client that reads
-/// a byte now and then would otherwise hold an answer for ever.
+/// A TCP stream with time limits. The headers of a request must arrive within a time after their first byte. The client must read answers
+/// at a minimum rate: otherwise a client that reads a byte now and then could keep an answer in memory forever.
 pub(super) struct TimedStream {
     stream: TcpStream,
     shared: Arc<ConnectionShared>,
     app: App,
     headers: TimeLimit,
-    /// How long nothing may come after the connection was accepted.
+    /// The maximum time between the accept and the first byte.
     first_byte: Duration,
     answers: ReadingPace,
-    /// The window of other answers.
+    /// The length of a window for answers that are no streams.
     window: Duration,
-    /// The window of sockets and streams of events: shorter than that of other answers.
+    /// The length of a window for sockets and event streams: shorter than for other answers.
     stream_window: Duration,
-    /// Ends when whoever reads here is to be disconnected. Waited for while an answer waits.
+    /// Completes when the reader is disconnected because of its unread bytes. Polled while an answer waits.
     disconnected: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    /// Our answer to a head that cannot be parsed, while it is being written.
+    /// The answer to an unparsable head, while it is being written.
     refused: Option<Replacement>,
     is_shut: bool,
     linger: Linger,
@@ -63,7 +63,7 @@ impl TimedStream {
         self.shared.busy.load(Ordering::Relaxed)
     }
 
-    /// Bytes have come while no request is in flight.
+    /// Records that bytes have arrived while no request is in flight.
     fn received(&mut self) {
         if self.shared.activity.phase() == Phase::Silent {
             self.headers.end();
@@ -72,11 +72,11 @@ impl TimedStream {
         self.shared.activity.receive();
     }
 
-    /// Waits for bytes while no request is in flight: until the connection has to give way, or they are too slow.
+    /// Waits for bytes while no request is in flight. Ready when the connection has to close, or a time limit has expired.
     fn poll_quiet(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let activity = &self.shared.activity;
         if activity.poll_leaving(cx) {
-            return Poll::Ready(Ok(())); // As if the client had closed it.
+            return Poll::Ready(Ok(())); // As if the client had closed the connection.
         }
         let reason = if activity.phase() == Phase::Silent {
             self.headers.begin_of(self.first_byte);
@@ -91,7 +91,8 @@ impl TimedStream {
         slow
     }
 
-    /// What came of a write: one that cannot go on waits until it can, or until its reader is disconnected.
+    /// Handles the result of a write. A blocked write waits until it can continue. It fails when the client reads too slowly, or when its
+    /// reader is disconnected.
     fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(written) = written {
             self.answers.advance(*written.as_ref().unwrap_or(&0));
@@ -116,13 +117,13 @@ impl TimedStream {
         self.disconnected.as_mut().map_or(Poll::Pending, |disconnected| disconnected.as_mut().poll(cx))
     }
 
-    /// All that was to be written is.
+    /// Records that all bytes are written.
     fn drained(&mut self) {
         self.answers.end();
         self.disconnected = None;
     }
 
-    /// Writes our answer in the place of `bytes`, if they are hyper's own, which has no body.
+    /// Writes the server's own answer in place of `bytes`, if these are an answer that hyper itself has made, which has no body.
     fn poll_refuse(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
         if self.refused.is_none() && !self.is_busy() {
             self.refused = unparsable::refused(bytes, &self.app);
@@ -181,10 +182,10 @@ impl AsyncWrite for TimedStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Called behind the last byte of what was written.
+        // hyper calls this after the last byte was written.
         self.drained();
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
-        // Hyper flushes once it has written all that it has.
+        // hyper flushes once it has written all its bytes.
         let shared = &self.shared;
         if !self.is_busy() && !shared.streams.load(Ordering::Relaxed) && !shared.is_in_parts.load(Ordering::Relaxed) {
             self.shared.activity.rest(self.headers.is_running());

@@ -1,5 +1,6 @@
-//! The answer to a request whose head cannot be parsed. No handler sees such a request: hyper answers it by itself, with a status and no body.
-//! That answer is known by what no answer of ours lacks, and sent with the body and the headers that all others have.
+//! Answers to requests whose head cannot be parsed. No handler sees such a request: hyper itself sends an answer with a status and without
+//! a body. This module recognizes that answer, because it lacks the request id of all other answers, and replaces it by one with the usual
+//! body and headers.
 
 use crate::app::App;
 use crate::server::logging::{REQUEST_ID, RequestId};
