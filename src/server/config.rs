@@ -9,69 +9,69 @@ use std::time::Duration;
 /// The settings of the HTTP server.
 #[derive(Clone)]
 pub struct EdgeConfig {
-    /// Whether browsers are shown the playground.
+    /// Whether browsers get the playground.
     pub playground: bool,
-    /// Whether a page of another origin may send a query by GET without a preflight. The page cannot read the answer, but it makes the server
-    /// work in the name of its visitors.
+    /// Whether a page of another origin may send a query by GET without a preflight. The page cannot read the answer, but the server
+    /// executes the query for the page's visitor.
     pub simple_get: bool,
     /// The hosts that this server answers for.
     pub hosts: AllowedHosts,
     /// The other origins whose pages may send requests.
     pub cors_origins: AllowedOrigins,
-    /// GraphQL requests that are worked on at once; one more is refused.
+    /// Maximum concurrent GraphQL requests; further ones are refused.
     pub max_requests: usize,
-    /// Connections at once. For one more, one without a request in flight gives way; if there is none, it waits.
+    /// Maximum open connections. A further connection closes one without a request in flight; if there is none, it waits.
     pub max_connections: usize,
-    /// Connections at once of one address, which is no trusted proxy's. For one more, one of that address without a request in flight gives
-    /// way; if there is none, it is refused.
+    /// Maximum open connections of one address, except trusted proxies. A further connection closes one of that address without a request
+    /// in flight; if there is none, it is refused.
     pub address_connections: usize,
-    /// How long nothing may come after a connection was accepted.
+    /// Timeout of the first byte after a connection was accepted.
     pub first_byte_timeout: Duration,
-    /// How long a request may take in all. A change that has begun is finished behind the answer.
+    /// Timeout of a request in all. A mutation that has begun is finished after the answer.
     pub request_timeout: Duration,
-    /// How long the headers of a request may take from their first byte on.
+    /// Timeout of the headers of a request, from their first byte on.
     pub header_timeout: Duration,
-    /// How long a body may take.
+    /// Timeout of a body.
     pub body_timeout: Duration,
-    /// How long a body may come at any rate.
+    /// The time after which [`Self::body_rate`] applies to a body.
     pub body_grace: Duration,
-    /// How many bytes a second of it must come after that, on average over what has come; 0 for no such limit.
+    /// The minimum rate of a body after that time in bytes a second, on average over all bytes that have arrived; 0 for no minimum.
     pub body_rate: u32,
-    /// The memory that long bodies may take together while they are read, in bytes.
+    /// Maximum memory of all long bodies together while they are read, in bytes.
     pub body_memory: usize,
-    /// How much of it those of one address may take.
+    /// Maximum memory of the long bodies of one address, in bytes.
     pub address_body_memory: usize,
-    /// The window over which the reading of an answer is measured: a client that reads less than [`Self::min_read_rate`] over it is
-    /// disconnected.
+    /// The window over which the reading rate of an answer is measured: a client that reads less than [`Self::min_read_rate`] in a window
+    /// is disconnected.
     pub stall_timeout: Duration,
-    /// The bytes a second that a client has to read while an answer waits for it; 0 for any number above zero.
+    /// The minimum reading rate while an answer waits, in bytes a second. 0 means that one byte in a window suffices.
     pub min_read_rate: u64,
-    /// The most bytes of answers that wait for readers at one address.
+    /// Maximum bytes of unread answers of one address.
     pub address_unread_bytes: usize,
-    /// The most bytes of answers that wait for all readers. Past it, the address with the most is disconnected.
+    /// Maximum bytes of unread answers of all clients. Beyond it, the address with the most unread bytes is disconnected.
     pub unread_bytes: usize,
-    /// How long what a client still sends is read behind the last answer of a connection, so that the client gets that answer.
+    /// How long bytes that the client still sends are read after the last answer of a connection, so that the client gets that answer.
     pub linger_timeout: Duration,
-    /// How long a connection may stand idle: longer than what proxies keep theirs, which is sixty seconds.
+    /// Timeout of an idle connection: longer than that of proxies, which is sixty seconds.
     pub idle_timeout: Duration,
-    /// Documents that clients name instead of sending them.
+    /// Persisted or trusted documents, which clients refer to by an id.
     pub documents: Arc<Documents>,
-    /// What sockets and event streams may do.
+    /// The settings of sockets and event streams.
     pub live: LiveConfig,
 }
 
 /// The settings of sockets and event streams.
 #[derive(Clone, Debug)]
 pub struct LiveConfig {
-    /// How long a client may take to send `connection_init` on a socket.
+    /// Timeout of `connection_init` on a socket.
     pub init_timeout: Duration,
-    /// How often a socket sends a ping.
+    /// The interval of pings on a socket.
     pub ping_every: Duration,
-    /// How long the client may take to answer a ping.
+    /// Timeout of the answer to a ping.
     pub pong_timeout: Duration,
     /// As [`EdgeConfig::stall_timeout`], for sockets and event streams.
     pub write_timeout: Duration,
-    /// How often an idle event stream sends a sign of life.
+    /// The interval of keep-alive messages on an idle event stream.
     pub keep_alive: Duration,
     /// The longest message on a socket, in bytes.
     pub message_bytes: usize,
@@ -79,18 +79,18 @@ pub struct LiveConfig {
     pub messages_a_second: u32,
     /// The burst of that rate limit: more than [`Self::operations`], so that a client that reconnects can resume all its operations.
     pub message_burst: u32,
-    /// Operations at once on a socket or on a reserved event stream.
+    /// Maximum concurrent operations on a socket or on a reserved event stream.
     pub operations: usize,
-    /// Sockets of one account on this server.
+    /// Maximum sockets of one account on this server.
     pub account_sockets: usize,
-    /// Sockets on this server of one address that have no session (yet).
+    /// Maximum sockets without a session (yet) of one address on this server.
     pub address_sockets: usize,
-    /// Event streams on this server of one account, or of one address without a session.
+    /// Maximum event streams on this server of one account, or of one address without a session.
     pub event_streams: usize,
-    /// How long a reserved event stream is kept while nobody reads it.
+    /// How long a reserved event stream without a reader is kept.
     pub reservation: Duration,
-    /// Over how long the ends of sockets and event streams are spread at most when the server stops: less than the eight seconds that
-    /// it has.
+    /// The longest time over which the ends of sockets and event streams are spread at shutdown: shorter than the eight seconds of a
+    /// shutdown.
     pub farewell: Duration,
 }
 
@@ -107,7 +107,7 @@ impl Default for LiveConfig {
             message_burst: 160,
             operations: 128,
             account_sockets: 10,
-            // Many may share one, in an office or behind their provider.
+            // Many clients may share one address, in an office or behind their provider.
             address_sockets: 100,
             event_streams: 100,
             reservation: Duration::from_secs(30),
@@ -124,7 +124,8 @@ impl Default for EdgeConfig {
             simple_get: true,
             hosts: AllowedHosts::Any,
             cors_origins: AllowedOrigins::default(),
-            // A core is busy with fewer; more of them only wait for each other. But log-ins in their line (64) must leave room.
+            // Fewer requests already occupy a core; more of them only wait for each other. But the queue of log-ins (64) must leave permits
+            // for other requests.
             max_requests: (64 * cores).max(96),
             max_connections: 10_000,
             address_connections: Self::address_connections_of(10_000),
@@ -132,12 +133,12 @@ impl Default for EdgeConfig {
             request_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
-            // As long as headers may take.
+            // As long as the timeout of headers.
             body_grace: Duration::from_secs(10),
-            // The slowest mobile networks carry some five times as much.
+            // The slowest mobile networks reach about five times this rate.
             body_rate: 1 << 10,
             body_memory: 64 << 20,
-            // Eight of the longest bodies: who sends more at once waits for one of them.
+            // Eight of the longest bodies.
             address_body_memory: 8 << 20,
             stall_timeout: Duration::from_secs(30),
             min_read_rate: 1_024,
@@ -152,9 +153,9 @@ impl Default for EdgeConfig {
 }
 
 impl EdgeConfig {
-    /// The connections of an address where so many are open in all: so it takes twenty addresses to use all of them. Of the default that is
-    /// 500: an office of 250 people, each with a socket and a connection for requests, or as many subscribers as providers put behind one
-    /// address (64 to 128), with four each.
+    /// Returns the default limit of connections of an address, for this limit in all: twenty addresses are needed to use all connections.
+    /// With the default settings the result is 500: an office of 250 people, each with a socket and a connection for requests, or the 64 to
+    /// 128 subscribers whom providers put behind one address, with four connections each.
     pub fn address_connections_of(max_connections: usize) -> usize {
         (max_connections / 20).max(16)
     }

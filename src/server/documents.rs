@@ -17,7 +17,8 @@ const KEPT_FOR: Duration = Duration::from_hours(24);
 
 /// The documents that have an id.
 pub enum Documents {
-    /// Persisted queries by their SHA-256. Each process has its own; a client sends the document again where a process has not got it.
+    /// Persisted queries by their SHA-256. Each process has its own cache; a client sends the document again where a process does not have
+    /// it.
     Sent(Cache<String, Arc<str>>),
     /// Trusted documents by their ids and by their SHA-256. Nothing else runs.
     Trusted(HashMap<String, Arc<str>>),
@@ -35,15 +36,16 @@ impl Default for Documents {
 pub(super) struct ResolvedDocument {
     /// Its text.
     pub(super) query: String,
-    /// Its hash, if it is to be kept once it has passed the checks.
+    /// The hash under which the document is kept once it has passed the checks, if it is to be kept.
     pub(super) keep_as: Option<String>,
 }
 
 impl Documents {
-    /// Those of a manifest: `{"ID": "DOCUMENT", …}` as Relay and graphql-codegen write it, or Apollo's, which has a list of operations.
+    /// Reads trusted documents from a manifest: `{"ID": "DOCUMENT", …}` as Relay and graphql-codegen write it, or Apollo's, which has a
+    /// list of operations.
     ///
     /// # Errors
-    /// A message for the operator.
+    /// Fails with a message for the operator.
     pub fn trusted(manifest: &str) -> Result<Self, String> {
         let pairs = pairs(serde_json::from_str(manifest).map_err(|error| format!("this is no JSON: {error}"))?)?;
         if pairs.is_empty() {
@@ -58,7 +60,7 @@ impl Documents {
         Ok(Self::Trusted(documents))
     }
 
-    /// Every registered document; none where clients send their own.
+    /// Returns every registered document; none where clients send their own.
     pub fn registered(&self) -> impl Iterator<Item = (&str, &str)> {
         let known = match self {
             Self::Sent(_) => None,

@@ -80,14 +80,14 @@ pub(super) async fn get(
 struct Form {
     /// The media type of a single answer, and of refusals.
     media: Media,
-    /// The format of a stream, if it may be one.
+    /// The format of a stream, if the client accepts one.
     stream: Option<StreamFormat>,
-    /// Whether it must be a stream.
+    /// Whether the client accepts only a stream.
     is_only_stream: bool,
 }
 
 impl Form {
-    /// `None` where the client accepts none of our media types.
+    /// Returns `None` where the client accepts none of the server's media types.
     fn accepted(headers: &HeaderMap) -> Option<Self> {
         let (media, stream) = (Media::accepted(headers), StreamFormat::accepted(headers));
         let form = Self { media: media.unwrap_or(Media::Json), stream, is_only_stream: stream.is_some() && media.is_none() };
@@ -129,7 +129,7 @@ impl Call<'_> {
             let permit = self.state.concurrency.work()?;
             let operation = self.operation(graphql_request)?;
             let _permit = self.permit(permit, &operation).await?;
-            // In a box, as above: the future is large, and would be moved through all layers.
+            // Boxed, as above: the future is large, and every layer would move it.
             Box::pin(self.run(operation)).await
         };
         answered.await.unwrap_or_else(|error| self.refuse(error))
@@ -155,10 +155,10 @@ impl Call<'_> {
         self.form.stream.filter(|_| self.form.is_only_stream && self.token.is_none())
     }
 
-    /// The list of errors as JSON for a client that reads results from a stream: those of GraphQL, of which no status tells.
+    /// Returns the list of errors as JSON for a client that reads results from a stream: GraphQL errors, which no status expresses.
     ///
     /// # Errors
-    /// The same error where a status tells it.
+    /// Returns the same error where a status expresses it.
     fn streamed_errors(&self, error: OperationError) -> Result<String, OperationError> {
         match error {
             OperationError::Refused(refusal) if refusal.status == StatusCode::OK => {
@@ -190,8 +190,8 @@ impl Call<'_> {
         Ok(operation)
     }
 
-    /// Answers a subscription with a stream, and any other operation where the client accepts nothing else; or sends the results to the event
-    /// stream that was reserved for them.
+    /// Answers a subscription with a stream, and any other operation where the client accepts only a stream. Sends the results to a
+    /// reserved event stream if the request names one.
     async fn stream(&self, graphql_request: GraphqlRequest) -> Result<Response, OperationError> {
         if let Some(token) = &self.token {
             let target = ReservedOperation::find(self.state, token, &graphql_request)?;
@@ -211,8 +211,8 @@ impl Call<'_> {
         Ok(respond(self.state, running, &context, slot))
     }
 
-    /// Sends the results of an operation to the event stream that was reserved for them, and so the errors of one that is not executed: the
-    /// client of graphql-sse shows any other status than 202 as an error of the network.
+    /// Sends the results of an operation to the reserved event stream, and also the errors of an operation that is not executed: the client
+    /// of graphql-sse reports any other status than 202 as a network error.
     async fn run_reserved(&self, target: ReservedOperation, graphql_request: GraphqlRequest) -> Result<Response, OperationError> {
         let operation = match self.operation(graphql_request) {
             Ok(operation) => operation,
@@ -227,13 +227,14 @@ impl Call<'_> {
         Ok(target.begin(self.state, running)?)
     }
 
-    /// Takes what an operation on a stream needs before it begins: the viewer, who must pass `check`, filter entries and a permit.
+    /// Acquires everything that an operation on a stream needs before it begins: the viewer, who must pass `check`, filter entries and a
+    /// permit.
     async fn admit_stream(
         &self,
         mut operation: Operation,
         check: impl FnOnce(&crate::base::request::Request) -> Result<(), Refusal>,
     ) -> Result<(Operation, crate::base::request::Request, Option<WorkPermit>), Refusal> {
-        // A page can open a stream by GET without a preflight; for a POST there is one.
+        // A page can open a stream by GET without a preflight; a POST has a preflight.
         if self.is_get && !origin::is_allowed(self.headers, &self.state.edge.cors_origins) {
             return Err(origin::origin_refused());
         }
@@ -269,7 +270,8 @@ impl Call<'_> {
         let answer = async |charge: Arc<OperationCharge>| {
             let executed = operation::execute(self.state, operation, context, &charge).await;
             let mut response = executed.map_err(|error| Refusal::from(&error))?;
-            // Verifying the viewer first would have failed in the same way, and then nothing would have run.
+            // If the viewer had been verified first, the verification would have failed with the same error, and nothing would have been
+            // executed.
             let down = Error::StorageUnavailable;
             if is_supposed && facts::outcome_of(&response) == down.code() && response::is_nothing(&response.data) {
                 return Err(Refusal::from(&down));

@@ -1,4 +1,4 @@
-//! What a request asks: the members of a body or the parameters of a query string, in one form.
+//! The parameters of a GraphQL request, read from a JSON body or a query string.
 
 use super::json::{self, Object};
 use super::response::Refusal;
@@ -6,22 +6,22 @@ use async_graphql::Variables;
 use axum::http::StatusCode;
 use serde::Deserialize;
 
-/// A request as GraphQL over HTTP has it, not yet known to hold a document.
+/// A request of GraphQL over HTTP. Its document is not parsed yet, and may be missing.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct GraphqlRequest {
     /// The document, when it was sent.
     pub(super) query: Option<String>,
-    /// What names it: an id of a registered document, or the SHA-256 of its text in hexadecimal.
+    /// The id of the document: that of a registered document, or the SHA-256 of its text in hexadecimal.
     pub(super) id: Option<String>,
-    /// Which of its operations to run.
+    /// The name of the operation to run.
     pub(super) operation_name: Option<String>,
     /// The variables.
     pub(super) variables: Option<Variables>,
-    /// What the client calls it on an event stream that operations share.
+    /// The id that the client gives the operation on a reserved event stream.
     pub(super) operation_id: Option<String>,
 }
 
-/// The members of a body. Others are ignored, as the specification asks.
+/// The members of a body. Other members are ignored, as the specification demands.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Members {
@@ -34,7 +34,7 @@ struct Members {
     extensions: Option<Extensions>,
 }
 
-/// The same as a query string: variables and extensions are JSON in it.
+/// The parameters of a query string: variables and extensions are JSON texts.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Parameters {
@@ -46,7 +46,7 @@ pub(super) struct Parameters {
     extensions: Option<String>,
 }
 
-/// What we know of `extensions`.
+/// The supported members of `extensions`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Extensions {
@@ -54,7 +54,7 @@ struct Extensions {
     operation_id: Option<String>,
 }
 
-/// The member of Apollo's clients.
+/// The member for persisted queries of Apollo's clients.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PersistedQuery {
@@ -63,7 +63,7 @@ struct PersistedQuery {
 }
 
 impl Parameters {
-    /// Whether they ask for anything: a browser that brings nothing is shown a page.
+    /// Returns whether there are no parameters: then a browser gets the playground.
     pub(super) const fn are_empty(&self) -> bool {
         self.query.is_none() && self.document_id.is_none() && self.extensions.is_none()
     }

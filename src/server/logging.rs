@@ -1,4 +1,4 @@
-//! The log line and the metrics of each request, under an id that the client gets, too.
+//! The log line and the metrics of each request. The client gets the id of the log line.
 
 use super::facts::{self, RequestFacts};
 use super::head;
@@ -32,12 +32,12 @@ impl RequestId {
     }
 }
 
-/// Assigns an id to a request (the proxy's, if that is plain), and logs and counts its outcome: no header, no body, no query string. The
-/// outermost layer.
+/// Assigns an id to a request (the proxy's id if it is plain text), and logs and counts the outcome. Logs no header, no body and no query
+/// string. The outermost layer.
 pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, next: Next) -> Response {
     let id = given(request.headers().get(REQUEST_ID)).unwrap_or_else(|| RequestId::random().0);
     request.extensions_mut().insert(RequestId(id.clone()));
-    // The level of errors, so that a filter that lets only those through leaves them their id.
+    // At the level of errors, so that log lines keep the id under a filter that lets only errors through.
     let span = tracing::error_span!(target: SPAN, "request", request_id = id);
     let watched = async {
         let watch = RequestWatch::begin(&state, &request, &id);
@@ -49,7 +49,7 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
                 next.run(request).await
             }
             Err(refusal) => {
-                drop(request); // Its body with it: the connection knows by then that nobody has read that.
+                drop(request); // With its body: by then the connection knows whether the body was read.
                 refusal.answer(Media::Json)
             }
         };

@@ -29,7 +29,7 @@ pub(super) struct Operation {
     /// Its name, a client's text.
     pub(super) name: Option<String>,
     keep_as: Option<String>,
-    /// Its answer, where the document or the variables are not valid: then nothing runs.
+    /// The answer, where the document or the variables are invalid: then nothing is executed.
     refusal: Option<Box<Response>>,
     /// The entries of its filter, if it is a subscription with one.
     pub(super) filter_entries: Option<FilterEntries>,
@@ -50,7 +50,7 @@ impl From<Refusal> for OperationError {
 }
 
 impl OperationError {
-    /// The code of the error.
+    /// Returns the code of the error.
     pub(super) fn outcome(&self) -> Cow<'static, str> {
         match self {
             Self::Refused(refusal) => refusal.code.into(),
@@ -60,7 +60,7 @@ impl OperationError {
 }
 
 impl Operation {
-    /// Finds the document and checks it. No round trip.
+    /// Finds the document and checks it. Sends no command to Redis.
     pub(super) fn of(state: &State, mut graphql_request: GraphqlRequest) -> Result<Self, OperationError> {
         let ResolvedDocument { query, keep_as } = state.edge.documents.find(&mut graphql_request)?;
         let mut request = request_of(query, graphql_request);
@@ -77,12 +77,12 @@ impl Operation {
         Ok(Self { request, checked, name, keep_as: keep_as.filter(|_| refusal.is_none()), refusal, filter_entries: None })
     }
 
-    /// Whether it is a subscription that is valid.
+    /// Returns whether it is a valid subscription.
     pub(super) fn subscribes(&self) -> bool {
         self.checked.kind == OperationType::Subscription && self.refusal.is_none()
     }
 
-    /// Takes the entries of its filter for whoever asks, if it is a subscription that will run.
+    /// Takes the filter entries from the limit of the client, if the operation is a subscription that will run.
     pub(super) async fn take_filter_entries(&mut self, state: &State, subject: Option<Subject>) -> Result<(), Refusal> {
         if self.subscribes() {
             self.filter_entries = FilterEntries::take(state, self.checked, subject).await?;
@@ -103,8 +103,8 @@ impl Operation {
     }
 }
 
-/// The responses of an operation of any kind: one, or those of a subscription, which has no deadline. `starting` is dropped as soon as
-/// a subscription has started: from then on it works when something happens, and that has bounds of its own.
+/// Returns the responses of an operation of any kind: one response, or those of a subscription, which has no deadline. `starting` is
+/// dropped as soon as a subscription has started: from then on the subscription works only on events, and other limits bound that work.
 pub(super) fn responses(
     state: &State,
     mut operation: Operation,
@@ -124,8 +124,8 @@ pub(super) fn responses(
     .boxed()
 }
 
-/// Executes a query or a mutation within the deadline. A query ends with it, or when its client goes away; a change that has begun is
-/// finished whatever happens here. Its work counts on `bill`.
+/// Executes a query or a mutation within the deadline. A query is cancelled at the deadline, or when its client disconnects. A mutation
+/// that has begun is always finished. The work is added to `bill`.
 pub(super) async fn execute(
     state: &State,
     mut operation: Operation,
@@ -139,7 +139,7 @@ pub(super) async fn execute(
     let size = context.answer_size().clone();
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
     let meter = charge.meter();
-    // Serializing the answer is work, too.
+    // Serializing the answer counts as work, too.
     let count = || {
         meter.add(Work { bytes: size.bytes() as u64, ..Work::default() });
         if size.is_exceeded() {
@@ -148,7 +148,7 @@ pub(super) async fn execute(
     };
     if operation.checked.kind == OperationType::Mutation {
         let (schema, charge) = (state.schema.clone(), charge.clone());
-        // The bill stays with the change, which is finished and paid for also where nobody waits for it any more.
+        // The bill stays with the mutation, which is finished and charged even when its client no longer waits.
         let execution = async move { charge.meter().measure(schema::execute(&schema, request)).await };
         let executed = within(deadline, app.run_to_completion(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
         count();
@@ -160,14 +160,14 @@ pub(super) async fn execute(
     executed
 }
 
-/// The refusal of a subscription whose client accepts no stream.
+/// The refusal of a subscription whose client accepts no stream format.
 pub(super) fn needs_a_stream() -> Refusal {
     let message = "A subscription needs a stream: accept `text/event-stream` or `multipart/mixed;subscriptionSpec=1.0`, or open a WebSocket \
          with the sub-protocol `graphql-transport-ws`.";
     Refusal::new(StatusCode::BAD_REQUEST, "SUBSCRIPTION_NEEDS_STREAM", message)
 }
 
-/// Checks a request and notes it under its key, if it has one.
+/// Checks a request. Stores a valid document under `key`, if there is a key.
 fn check(state: &State, key: Option<String>, request: &mut Request) -> Result<Checked, CheckError> {
     let given = request.variables.clone();
     let checked = schema::check(request, state.app.config())?;

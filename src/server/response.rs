@@ -14,10 +14,10 @@ use axum::response::Response;
 use serde_json::json;
 use std::net::IpAddr;
 
-/// The challenge of a 401 for a token that proves nothing.
+/// The challenge of a 401 for an invalid token.
 const INVALID_TOKEN: &str = "Bearer error=\"invalid_token\"";
 
-/// A refusal of a request as a whole, before anything ran: the answer has no `data`.
+/// A refusal of a whole request before execution: the answer has no `data`.
 #[derive(Clone, Debug)]
 pub(super) struct Refusal {
     pub(super) status: StatusCode,
@@ -51,7 +51,7 @@ impl Refusal {
         self.code == "BAD_REQUEST"
     }
 
-    /// The list of its one error, as it stands in an answer.
+    /// Returns the list with its one error, as the answer contains it.
     pub(super) fn errors(&self) -> serde_json::Value {
         let mut extensions = json!({ "code": self.code });
         if let Some(limit) = self.limit {
@@ -68,7 +68,7 @@ impl Refusal {
         json!({ "errors": self.errors() }).to_string()
     }
 
-    /// The answer, with the headers that its status asks for.
+    /// Returns the answer, with the headers that the status needs.
     pub(super) fn answer(self, media: Media) -> Response {
         facts::outcome(self.code);
         let mut response = with_status(media, self.status, self.body());
@@ -78,7 +78,7 @@ impl Refusal {
             StatusCode::UNAUTHORIZED => headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(self.challenge)),
             _ => None,
         };
-        // The storage may be back soon.
+        // The storage may be available again soon.
         let passes = self.status == StatusCode::SERVICE_UNAVAILABLE;
         if let Some(seconds) = self.retry_after.or(passes.then_some(1)) {
             headers.insert(header::RETRY_AFTER, seconds.into());
@@ -111,12 +111,12 @@ pub(super) struct ExecutedResponse {
     response: async_graphql::Response,
     /// Whether nothing was executed: such an answer has no `data`.
     pub(super) request_error: bool,
-    /// Whether it has an internal error.
+    /// Whether it contains an internal error.
     ours: bool,
 }
 
 impl ExecutedResponse {
-    /// Adds the request's id to internal errors: the log has more under that id.
+    /// Adds the request's id to internal errors: the log has the details under that id.
     pub(super) fn of(id: &RequestId, mut response: async_graphql::Response) -> Self {
         let is_early = response.errors.iter().all(|error| error.path.is_empty());
         let request_error = !response.errors.is_empty() && response.data == Value::Null && is_early;
@@ -124,17 +124,17 @@ impl ExecutedResponse {
         Self { response, request_error, ours }
     }
 
-    /// The answer as JSON on one line.
+    /// Returns the answer as JSON on one line.
     pub(super) fn json(&self) -> String {
         schema::json(&self.response, !self.request_error)
     }
 
-    /// Its errors alone.
+    /// Returns the list of errors.
     pub(super) fn errors(&self) -> String {
         serde_json::to_string(&self.response.errors).unwrap_or_else(|_| no_json().errors().to_string())
     }
 
-    /// The answer over HTTP. A request error has the status 400 where the media type allows it.
+    /// Returns the answer over HTTP. A request error has the status 400 where the media type allows it.
     pub(super) fn answer(&self, media: Media) -> Response {
         self.answer_with(media, self.json())
     }
@@ -178,7 +178,7 @@ impl ExecutedResponse {
     }
 }
 
-/// The error for a response that cannot be serialized, which does not happen.
+/// The error for a response that cannot be serialized, which should never happen.
 fn no_json() -> Refusal {
     Refusal::from(&Error::corrupt("an answer that is no JSON"))
 }
@@ -205,7 +205,7 @@ pub(super) fn counted(
     ExecutedResponse::of(id, response).counted(media, &state.unread, address, kind)
 }
 
-/// Whether all fields of an answer are null.
+/// Returns whether all fields of an answer are null.
 pub(super) fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -234,7 +234,7 @@ fn quote(response: &mut async_graphql::Response, id: &RequestId) -> bool {
     found
 }
 
-/// The text at `name` in the one field that a response has.
+/// Returns the text at `name` in the only field of a response.
 pub(super) fn text_in_field<'a>(response: &'a async_graphql::Response, name: &str) -> Option<&'a str> {
     let Value::Object(fields) = &response.data else { return None };
     match (fields.values().next()?, fields.len()) {

@@ -1,8 +1,9 @@
 //! Limits of unread answers, in bytes: for each address, and in all.
 //!
 //! An answer counts from its creation until its last byte has left the process, over HTTP, sockets and event streams alike. An address that
-//! has reached its limit gets no further answers. Where the limit of all is exceeded, the address with the most unread bytes is disconnected,
-//! so that no other client is refused. Short answers over HTTP are not counted: a connection has one at most, and connections are bounded.
+//! has reached its limit gets no further answers. Where the limit of all is exceeded, the address with the most unread bytes is
+//! disconnected, so that no other client is refused. Short answers over HTTP are not counted: a connection has one at most, and connections
+//! are bounded.
 
 use super::config::EdgeConfig;
 use super::response::Refusal;

@@ -1,17 +1,17 @@
-//! The open connections by address: which new ones are admitted, and which old ones give way.
+//! The open connections by address: which new connections are admitted, and which old ones are closed for them.
 //!
-//! The accept loop alone owns the table, so nothing is locked. Connections that have closed are found and dropped later: the table holds at
-//! most twice as many entries as connections may be open.
+//! The accept loop alone owns the table, so there is no lock. Entries of closed connections are removed later: the table has at most twice
+//! as many entries as connections may be open.
 //!
-//! - **By address**: an address (or a /64 of IPv6) has at most `--address-connections`. One more makes the idlest of the same address give
-//!   way, or is refused when a request or a stream is in flight on each of them. Addresses of `--trusted-proxies` have no such bound:
-//!   everybody comes through them.
-//! - **In all**: when `--max-connections` are open, a connection of the address that has most without a request in flight gives way. Among
-//!   those of an address, connections without a request since they were accepted go before idle ones, and the idlest first. Connections of
-//!   proxies go after those of everybody else. One on which a request or a stream is in flight never gives way: if there is no other, the
-//!   new connection waits.
+//! - **By address**: an address (or an IPv6 /64) has at most `--address-connections` connections. A further one closes the connection of
+//!   that address that has been idle for longest. It is refused when every connection of the address has a request or a stream in flight.
+//!   Addresses of `--trusted-proxies` have no such limit, because all clients come through them.
+//! - **In all**: when `--max-connections` are open, a further connection closes one of the address that has the most connections without a
+//!   request in flight. Within an address, connections that have had no request yet are closed before idle ones, and the longest idle ones
+//!   first. Connections of proxies are closed last. A connection with a request or a stream in flight is never closed: if there is no
+//!   other, the new connection waits.
 //!
-//! Cost: choosing looks at all connections, so it chooses for several at once, a 64th of those that are open.
+//! Cost: a choice reads all connections, so one choice selects several connections, a 64th of the open ones.
 
 use super::ConnectionShared;
 use super::activity::{Phase, TableShared};
@@ -26,17 +26,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A place among all connections.
+/// A slot for an open connection.
 pub(super) type ConnectionPermit = OwnedSemaphorePermit;
 
-/// Whose connections are counted together.
+/// The clients whose connections are counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ClientGroup {
     network: Network,
     is_proxy: bool,
 }
 
-/// A connection that may give way, as it was when it was chosen.
+/// A connection that may be closed, with its state when it was chosen.
 type Candidate = (Arc<ConnectionShared>, (Phase, u64));
 
 pub(super) struct ConnectionTable {
@@ -46,9 +46,9 @@ pub(super) struct ConnectionTable {
     address_max: usize,
     permits: Arc<Semaphore>,
     open: HashMap<ClientGroup, Vec<Arc<ConnectionShared>>>,
-    /// How many entries there are in [`Self::open`], those that have closed included.
+    /// The number of entries in [`Self::open`], including those of closed connections.
     entries: usize,
-    /// The next to give way.
+    /// The connections to be closed next.
     chosen: VecDeque<Candidate>,
 }
 
@@ -67,7 +67,8 @@ impl ConnectionTable {
         }
     }
 
-    /// Whose a new connection of this address is; `None` when that address has as many as it may have, and a request is in flight on each.
+    /// Returns the group of a new connection of this address. Returns `None` when the address has reached its limit, and every connection
+    /// of it has a request in flight.
     pub(super) fn admit(&mut self, address: IpAddr) -> Option<ClientGroup> {
         if self.entries >= self.max.saturating_mul(2) {
             self.sweep();
@@ -89,7 +90,7 @@ impl ConnectionTable {
         Some(origin)
     }
 
-    /// The entry of a connection that was admitted and has its place.
+    /// Adds the entry of a connection that was admitted and has a slot.
     pub(super) fn insert(&mut self, origin: ClientGroup) -> Arc<ConnectionShared> {
         let shared = Arc::new(ConnectionShared::new(self.common.clone()));
         self.open.entry(origin).or_default().push(shared.clone());
@@ -97,7 +98,7 @@ impl ConnectionTable {
         shared
     }
 
-    /// A place for one more connection, for which another one may have to give way.
+    /// Returns a slot for a further connection, for which another connection may have to close.
     pub(super) async fn permit(&mut self) -> Option<ConnectionPermit> {
         let (common, permits) = (self.common.clone(), self.permits.clone());
         loop {
@@ -108,7 +109,8 @@ impl ConnectionTable {
             moved.as_mut().enable();
             common.is_wanted.store(true, SeqCst);
             let has_made_way = self.make_way();
-            // If it does end, that is enough; if a request came in the meantime, that is told in any case.
+            // If the chosen connection closes, that frees a slot. If a request has arrived on it meanwhile, the connection notifies this
+            // loop in any case.
             common.is_wanted.store(!has_made_way, SeqCst);
             let permit = tokio::select! {
                 permit = permits.clone().acquire_owned() => permit.ok(),
@@ -119,7 +121,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Makes a connection give way. Whether there was one.
+    /// Closes a connection to free a slot. Returns whether there was one to close.
     pub(super) fn make_way(&mut self) -> bool {
         if !self.let_next_go() {
             self.choose();
@@ -132,7 +134,7 @@ impl ConnectionTable {
         std::iter::from_fn(|| self.chosen.pop_front()).any(|(shared, chosen)| shared.activity.let_go(chosen))
     }
 
-    /// Chooses those that give way next, in their order.
+    /// Chooses the connections to be closed next, in their order.
     fn choose(&mut self) {
         self.sweep();
         let mut addresses: BinaryHeap<Candidates> = self.open.iter().filter_map(Candidates::of).collect();
@@ -145,7 +147,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Forgets connections that have closed.
+    /// Removes the entries of closed connections.
     fn sweep(&mut self) {
         self.open.retain(|_, connections| {
             connections.retain(is_open);
@@ -155,10 +157,10 @@ impl ConnectionTable {
     }
 }
 
-/// The connections of an address that may give way. Ordered so that the greatest is the next to lose one.
+/// The connections of an address that may be closed. Ordered so that the greatest is the next address to lose a connection.
 struct Candidates {
     is_proxy: bool,
-    /// Never empty; the last one goes first.
+    /// Never empty; the last one is closed first.
     quiet: Vec<Candidate>,
 }
 
@@ -199,13 +201,13 @@ fn is_open(shared: &Arc<ConnectionShared>) -> bool {
     shared.activity.phase() != Phase::Closed
 }
 
-/// Makes the idlest of these connections give way. Whether there was one.
+/// Closes the longest idle one of these connections. Returns whether there was one.
 fn let_idlest_go(connections: &[Arc<ConnectionShared>]) -> bool {
     loop {
         let quiet = connections.iter().map(|shared| (shared.activity.rank(), shared)).filter(|(rank, _)| rank.0.is_quiet());
         match quiet.min_by_key(|(rank, _)| *rank) {
             Some((rank, shared)) if shared.activity.let_go(rank) => return true,
-            Some(_) => {} // It has just begun something.
+            Some(_) => {} // A request has just begun on it.
             None => return false,
         }
     }

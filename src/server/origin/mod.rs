@@ -14,7 +14,7 @@ use super::media;
 use super::response::Refusal;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
-/// Headers that a page can send to another origin only after a preflight. Apollo's clients send two of them with every request.
+/// Headers that a page can send to another origin only after a preflight. Apollo's clients send two of these headers with every request.
 const PREFLIGHTED: [&str; 5] =
     ["authorization", "apollo-require-preflight", "graphql-require-preflight", "x-apollo-operation-name", "x-requested-with"];
 

@@ -1,4 +1,4 @@
-//! The log of refused origins: the first thing to look at where a page cannot reach the server. Anybody can send any origin, so the log is
+//! The log of refused origins: it shows operators why a page cannot reach the server. Any client can send any origin, so the log is
 //! bounded.
 
 use super::super::logging::printable;
@@ -17,7 +17,7 @@ const MAX_ORIGINS: usize = 16;
 pub(in crate::server) struct RefusedOrigins(Arc<Mutex<HashMap<String, Instant>>>);
 
 impl RefusedOrigins {
-    /// Logs that a request of a page of `origin` is refused: once a minute for each origin, and for at most 16 origins a minute.
+    /// Logs that a request from a page of `origin` is refused: once a minute for each origin, and for at most 16 origins a minute.
     pub(in crate::server) fn log(&self, origin: &HeaderValue) {
         if let Some(origin) = self.take_due(origin, Instant::now()) {
             tracing::warn!(origin, "a page of an origin that is not allowed sent a request: see --cors-origins");

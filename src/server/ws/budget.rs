@@ -11,13 +11,13 @@ pub(super) struct MessageBucket {
 }
 
 impl MessageBucket {
-    /// A full one: `most` at once, and `a_second` on average.
+    /// Creates a full bucket: `most` messages at once, and `a_second` on average.
     pub(super) fn new(a_second: u32, most: u32, now: Instant) -> Self {
         let most = f64::from(most);
         Self { a_second: a_second.into(), most, left: most, at: now }
     }
 
-    /// Takes one, if there is one.
+    /// Takes a message from the bucket. Returns whether there was one.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         let came = now.saturating_duration_since(self.at).as_secs_f64() * self.a_second;
         self.left = (self.left + came).min(self.most);

@@ -1,6 +1,6 @@
-//! `/graphql` as a WebSocket: `graphql-transport-ws`, to the letter of its protocol
-//! (<https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md>). The loop is our own: the library's knows no time limit, no ping
-//! and no bound, and closes with other codes.
+//! `/graphql` as a WebSocket, with the protocol `graphql-transport-ws` (<https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md>).
+//! This module replaces the library's implementation, which has no time limits, pings and bounds, and closes with other codes than the
+//! protocol.
 
 mod budget;
 mod close;
@@ -32,13 +32,13 @@ const PROTOCOL: &str = "graphql-transport-ws";
 /// The read buffer of a socket, in bytes. Most messages are short, and most sockets are quiet.
 const READ_BUFFER: usize = 1 << 10;
 
-/// Whether a request asks for an upgrade to a WebSocket.
+/// Returns whether a request wants an upgrade to a WebSocket.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let upgrade = headers.get(header::UPGRADE).and_then(|upgrade| upgrade.to_str().ok());
     upgrade.is_some_and(|upgrade| upgrade.eq_ignore_ascii_case("websocket"))
 }
 
-/// Upgrades a connection to a socket, unless a page of a foreign origin asks for it.
+/// Upgrades a connection to a socket, unless the page is of an origin that is not allowed.
 pub(super) async fn upgrade(state: State, mut parts: Parts) -> Response {
     opened(&state, &mut parts).await.unwrap_or_else(|refusal| refusal.answer(Media::Json))
 }

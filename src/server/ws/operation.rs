@@ -30,7 +30,7 @@ pub(super) async fn run(
     let refusal = match worked {
         Ok(Ok(())) => return,
         Ok(Err(OperationError::Refused(refusal))) => {
-            // One short error is sent however many bytes are unread, and counts once.
+            // One short error is sent whatever the number of unread bytes, and counted once.
             shared.out.send_anyway(&handle, OutgoingMessage::Error(refusal.errors().to_string())).await;
             return;
         }
@@ -73,7 +73,7 @@ async fn begun(
     Ok(RunningOperation::admit(permit, &shared.state, &shared.id, operation, &context, "ws").await?)
 }
 
-/// The viewer as of now. Where the session has ended, the operation fails and the socket is closed.
+/// Returns the current viewer. Where the session has ended, the operation fails and the socket is closed.
 async fn viewer(shared: &SocketShared, identity: &Identity, since: ReadBarrier) -> Result<Option<Viewer>, Error> {
     let Some(token) = &identity.token else { return Ok(None) };
     let looked = within(shared.state.edge.request_timeout, service::viewer(&shared.state.app, since, token)).await;

@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
 
-/// A deadline that is noticed this much too late shows that the process did not run. Then messages that have arrived in the meantime are read
+/// A deadline that is noticed later than this shows that the process did not run. Then the messages that have arrived meanwhile are read
 /// first: the deadlines move by the same time.
 const LATE: Duration = Duration::from_millis(250);
 
@@ -41,13 +41,13 @@ pub(super) struct SocketReader {
     begun: u64,
 }
 
-/// What is known of the client's identity.
+/// The state of the client's authentication.
 enum IdentityState {
-    /// `connection_init` must come by this time.
+    /// `connection_init` must arrive by this time.
     Awaited(Instant),
     /// The token is being verified.
     Resolving(BoxFuture<'static, Result<Identity, Close>>),
-    /// The client is accepted.
+    /// The client is authenticated, or anonymous.
     Known(Arc<Identity>),
 }
 
@@ -69,7 +69,7 @@ impl SocketReader {
         Self { shared, authorization, slot, identity, ended: pending().boxed(), budget, ping_at, pong_by: None, begun: 0 }
     }
 
-    /// How many operations were begun.
+    /// Returns the number of operations that were started.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
@@ -144,7 +144,7 @@ impl SocketReader {
 
     fn frame(&mut self, frame: Message) -> Result<(), Close> {
         let now = Instant::now();
-        // Whatever comes, somebody is there.
+        // Any message proves that the client is alive.
         self.pong_by = None;
         if !self.budget.take(now) {
             return Err(Close::MESSAGES);
@@ -152,7 +152,7 @@ impl SocketReader {
         match frame {
             Message::Text(text) => self.message(&text),
             Message::Binary(_) => Err(Close::bad("Messages are text")),
-            // Answered by the library, also a close.
+            // The library answers these frames.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(()),
         }
     }
@@ -179,7 +179,7 @@ impl SocketReader {
         Ok(())
     }
 
-    /// It is known who asks: a socket of an account's counts among those.
+    /// Accepts the client's identity. A socket with a session counts in the limit of its account instead of its address.
     fn identity(&mut self, identity: Identity) -> Result<(), Close> {
         if let Some(viewer) = &identity.viewer {
             let (live, account) = (&self.shared.state.live, Some(Subject::Account(viewer.user)));
@@ -214,17 +214,18 @@ impl SocketReader {
         Ok(())
     }
 
-    /// Besides what operations say. Who asks for more of it than they read has asked too much.
+    /// Sends a message that belongs to no operation. Ends the socket when the queue is full: the client has sent more pings than it reads
+    /// pongs.
     fn send(&self, message: Message) -> Result<(), Close> {
         match self.shared.control.try_send(message) {
             Err(TrySendError::Full(_)) => Err(Close::MESSAGES),
-            // Without a writer the socket ends.
+            // Without a writer the socket is ending anyway.
             Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
         }
     }
 }
 
-/// What a frame that cannot be read comes to.
+/// Returns how a socket ends after a frame that cannot be read.
 fn broken(error: axum::Error) -> SocketEnd {
     use tungstenite::Error;
     use tungstenite::error::ProtocolError;

@@ -31,7 +31,7 @@ pub(super) struct Socket {
     pub(super) authorization: Option<HeaderValue>,
     /// Its slot among the sockets of its address, until it has a session.
     pub(super) slot: Slot,
-    /// Its connection's place among all.
+    /// The slot of its connection.
     pub(super) connection: Option<ConnectionGuard>,
 }
 

@@ -20,7 +20,7 @@ pub(super) async fn run(
 ) -> SocketEnd {
     let (patience, rate) = (shared.state.edge.live.write_timeout, shared.state.edge.min_read_rate.max(1));
     loop {
-        // Pings, pongs and acknowledgements go first.
+        // Pings, pongs and acknowledgements have priority.
         let (message, _room) = tokio::select! {
             biased;
             Some(message) = controls.recv() => (message, None),
@@ -30,7 +30,7 @@ pub(super) async fn run(
             },
             else => return SocketEnd::Gone,
         };
-        // The connection measures the reading rate; this is a bound for one message at that rate.
+        // The connection measures the reading rate. This timeout bounds the time of one message at that rate.
         let patience = patience + Duration::from_secs(message_bytes(&message) / rate);
         match within(patience, sink.send(message)).await {
             Ok(Ok(())) => {}
@@ -47,15 +47,15 @@ fn message_bytes(message: &Message) -> u64 {
     }
 }
 
-/// Whether the connection was closed because its client reads too slowly.
+/// Returns whether the connection was closed because its client reads too slowly.
 fn is_too_slow(error: axum::Error) -> bool {
     use tungstenite::Error;
     let inner = error.into_inner();
     matches!(inner.downcast_ref(), Some(Error::Io(error)) if error.kind() == ErrorKind::TimedOut)
 }
 
-/// The text of a message, unless its operation was cancelled. The id of an operation is free once its last message is written: the client may
-/// use it again as soon as it has read that message.
+/// Returns the text of a message, or `None` if its operation was cancelled. The id of an operation is free once its last message is
+/// written: the client may use the id again as soon as it has read that message.
 fn text(shared: &SocketShared, item: &QueuedMessage) -> Option<String> {
     if !item.handle.is_wanted() {
         return None;
