@@ -1,17 +1,18 @@
-//! The size of an answer: what grows too large is stopped while it is made, over whatever it comes, and nothing that was changed is untold.
+//! The size limit of answers: a too large answer is stopped while it is built, over every transport, and the result of a mutation is always
+//! reported.
 
 use crate::support::{Actor, Answer, Parts, Socket, TestApp, error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 
 const MAX: usize = 64 << 10;
-/// The longest message that there is: 4,250 bytes.
+/// The number of emoji in the longest message: 4,250 bytes.
 const FAMILIES: usize = 170;
-/// What Ada has posted, at its whole length.
+/// A query of Ada's statuses, with their whole messages.
 const PROFILE: &str =
     "user(login: \"ada\") { profileTimeline { entries(first: 100) { edges { node { status { message } } } } } }";
 
-/// An author of twenty long messages.
+/// Creates an author of twenty long messages.
 async fn author(app: &TestApp) -> Actor {
     let ada = app.user("ada").await;
     for _ in 0..20 {
@@ -28,12 +29,12 @@ async fn scene() -> (TestApp, Actor) {
     (app, ada)
 }
 
-/// What says that an answer was too large.
+/// The expected extensions of the error of a too large answer.
 fn too_large(max: usize) -> Value {
     json!({ "code": "ANSWER_TOO_LARGE", "limit": "answerBytes", "max": max })
 }
 
-/// How many answers were stopped.
+/// Returns the number of answers that were stopped.
 async fn stopped(app: &TestApp) -> String {
     let metrics = Answer::of(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_refused_answers_total{reason=\"too_large\"} "));
@@ -50,11 +51,11 @@ async fn a_query_that_grows_too_large_is_one_error_and_nothing_else() {
     let key = "k".repeat(5_000);
     for query in [
         PROFILE.to_owned(),
-        // Made field by field: an argument is in its way.
+        // Built field by field, because a field has an argument.
         PROFILE.replace("message", "message likers(first: 1) { totalCount }"),
-        // Together, and beside what may be null.
+        // Too large together, and in fields that may be null.
         format!("a: {fits} b: {fits}"),
-        // By its names alone.
+        // Too large by its response keys alone.
         format!("user(login: \"ada\") {{ {edges} {{ {key}: id }} }} }} }} }}"),
         format!("user(login: \"ada\") {{ {edges} @include(if: true) {{ {key}: id }} }} }} }} }}"),
     ] {
@@ -97,7 +98,7 @@ async fn escapes_names_and_what_fragments_select_count() {
         posted.push(ada.post(&"\"".repeat(500)).await);
     }
     app.drain().await;
-    // An argument has the answer made field by field.
+    // Because of the argument, the answer is built field by field.
     let likers = "likers(first: 1) { totalCount }";
     let key = "k".repeat(1_000);
     let page = |selected: &str, first: usize| {
@@ -155,7 +156,7 @@ async fn what_a_mutation_has_changed_is_told_beside_what_is_too_large() {
     assert_eq!(count["data"]["viewer"]["statusesCount"], 22);
 }
 
-/// At the least bound that there is, with the largest thing that a mutation reads again behind its change.
+/// With the lowest possible limit, and the largest object that a mutation returns.
 #[tokio::test]
 async fn what_a_mutation_reads_of_its_own_change_is_never_too_large_to_load() {
     let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
@@ -202,7 +203,7 @@ async fn an_event_that_grows_too_large_is_an_error_and_the_stream_goes_on() {
     assert_eq!(said["payload"]["data"]["statusEvents"]["statusId"], json!(posted), "{said}");
 }
 
-/// Three events have more than one answer may have.
+/// Three events together are larger than one answer may be.
 #[tokio::test]
 async fn each_event_may_be_as_large_as_an_answer() {
     let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
@@ -221,7 +222,7 @@ async fn each_event_may_be_as_large_as_an_answer() {
     }
 }
 
-/// Nothing long is selected: what is loaded counts by itself, up to four times what an answer may have.
+/// No long field is selected: the loaded data counts by itself, up to four times the limit of an answer.
 #[tokio::test]
 async fn what_is_loaded_and_not_selected_is_bounded_too() {
     let app = TestApp::far(Config { answer_bytes: MAX, ..Config::default() }).await;
@@ -263,7 +264,7 @@ async fn what_is_loaded_and_not_selected_is_bounded_too() {
         (statuses(70), true),
         (comments(14), false),
         (comments(20), true),
-        // The one without keywords is the newest. One more than a page has is loaded.
+        // The campaign without keywords is the newest one. One more than the page's size is loaded.
         (page("viewerCampaigns", 1), false),
         (page("viewerCampaigns", 2), true),
         (ads(14), false),
@@ -273,7 +274,7 @@ async fn what_is_loaded_and_not_selected_is_bounded_too() {
         let expected = if is_bounded { too_large(MAX) } else { Value::Null };
         assert_eq!(answer["errors"][0]["extensions"], expected, "{query}: {answer}");
     }
-    // Each change of a mutation begins anew, since nothing that was loaded before it is kept.
+    // Each mutation of a request counts from zero, since the data loaded before it is dropped.
     let posted = |name| {
         format!(
             "{name}: postStatus(input: {{ message: \"x\" }}) {{ status {{ author {{ profileTimeline {{ entries(first: 40) {{ edges {{ node {{ status {{ id }} }} }} }} }} }} }} }}"

@@ -1,9 +1,10 @@
-//! The layout of the sources, held by reading them: which module may depend on which, how long a file is, where Redis and axum may be named.
+//! Checks of the sources' layout, by reading them: the dependencies between modules, the length of files and functions, and which modules
+//! use Redis and axum.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The domains and what all of them build on, with their layers: one depends only on those in lower layers.
+/// The domains and the modules of the platform, with their layers: a module depends only on modules in lower layers.
 const LAYERS: [(&str, u8); 14] = [
     ("platform/journal", 0),
     ("platform/events", 0),
@@ -20,7 +21,7 @@ const LAYERS: [(&str, u8); 14] = [
     ("domains/streaming", 6),
     ("domains/accounts", 7),
 ];
-/// The parts of the ad server, the lowest first: one names only itself and those before it.
+/// The parts of the ad server, from the lowest to the highest: a part names only itself and the parts before it.
 const AD_PARTS: [&str; 12] = [
     "model",
     "keys",
@@ -35,12 +36,12 @@ const AD_PARTS: [&str; 12] = [
     "reporting",
     "management",
 ];
-/// What stands in `domains/ads` beside its parts, and may name all of them.
+/// The modules of `domains/ads` that are no parts. They may name all parts.
 const AD_SURFACE: [&str; 5] = ["audit", "graphql", "lua", "mod", "service"];
-/// What stands directly in src.
+/// The files and folders directly in src.
 const TOP: [&str; 10] = ["app.rs", "base", "cli", "db", "domains", "lib.rs", "main.rs", "platform", "schema", "server"];
 
-/// A source file: its path below src, its lines that are code (no comments, no tests).
+/// A source file: its path below src, its lines of code (without comments and tests), and its whole text.
 struct Source {
     path: String,
     lines: Vec<String>,
@@ -48,37 +49,37 @@ struct Source {
 }
 
 impl Source {
-    /// The first folder or file name: the module at the crate's root.
+    /// Returns the first folder or file name of the path: the module at the crate's root.
     fn top(&self) -> &str {
         self.path.split(['/', '.']).next().unwrap_or_default()
     }
 
-    /// The domain, or the part of the platform: `domains/users`.
+    /// Returns the domain, or the module of the platform: `domains/users`.
     fn domain(&self) -> Option<String> {
         let mut parts = self.path.split(['/', '.']);
         let (top, name) = (parts.next()?, parts.next()?);
         ["domains", "platform"].contains(&top).then(|| format!("{top}/{name}")).filter(|_| name != "mod")
     }
 
-    /// The part of the ad server that the file belongs to.
+    /// Returns the part of the ad server that the file belongs to.
     fn ad_part(&self) -> Option<&str> {
         let part = self.path.strip_prefix("domains/ads/")?.split(['/', '.']).next()?;
         AD_PARTS.contains(&part).then_some(part)
     }
 
-    /// The module of a domain, or of a part of the ad server, that the file belongs to: `store`, `service`, …
+    /// Returns the module of a domain, or of a part of the ad server, that the file belongs to: `store`, `service`, …
     fn room(&self) -> &str {
         let mut modules = self.path.split('/').skip(2).map(|name| name.trim_end_matches(".rs"));
         let first = modules.next().unwrap_or_default();
         match (self.ad_part(), modules.next()) {
-            // `mod.rs` of a part is no `mod.rs` of a domain, which may name keys.
+            // `mod.rs` of a part is different from `mod.rs` of a domain, which may name keys.
             (Some(_), Some("mod")) | (None, _) => first,
             (Some(_), Some(module)) if !matches!(first, "model" | "keys") => module,
             (Some(_), _) => first,
         }
     }
 
-    /// How many modules the file is below the part of the ad server that it belongs to: 2 for `budget/store/shares.rs`.
+    /// Returns the number of modules between the file and its part of the ad server: 2 for `budget/store/shares.rs`.
     fn depth_in_ad_part(&self) -> usize {
         let below = self.path.split('/').skip(3).filter(|name| *name != "mod.rs");
         below.count()
@@ -123,13 +124,13 @@ fn walk(folder: &Path, visit: &mut impl FnMut(PathBuf)) {
     }
 }
 
-/// Fails with every place where a rule is broken.
+/// Fails if there are violations of a rule, and lists them.
 fn hold(rule: &str, broken: impl IntoIterator<Item = String>) {
     let broken: Vec<String> = broken.into_iter().collect();
     assert!(broken.is_empty(), "{rule}:\n{}", broken.join("\n"));
 }
 
-/// What a source names of the crate: the module (`server`, or `domains/users`), and the item of it.
+/// Returns the crate's modules that a source names (`server`, or `domains/users`), each with the named item.
 fn named(source: &Source) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     for line in &source.lines {
@@ -251,7 +252,7 @@ fn parts_of_the_ad_server_depend_on_lower_parts_only() {
                     broken.push(format!("{}: {}", source.path, line.trim()));
                 }
             }
-            // By as many `super::` a file leaves its part, and names another one by a path that is not read above.
+            // This many `super::` lead outside of the part: to another part, by a path that the loop above does not see.
             if line.contains(&"super::".repeat(source.depth_in_ad_part() + 1)) {
                 broken.push(format!("{}: {}", source.path, line.trim()));
             }
@@ -346,10 +347,10 @@ fn scripts_say_what_they_take_and_touch_one_tag() {
 fn every_command_in_use_is_asked_for_at_start() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let rights = fs::read_to_string(root.join("db/inspect/rights.rs")).expect("the rights");
-    // Asked for by each connection of the client library, or by the look itself.
+    // Each connection of the client library requests these commands, or the inspection itself does.
     let own = ["CONFIG", "INFO", "CLUSTER", "ASKING", "PING", "HELLO", "MULTI", "EXEC", "DISCARD", "SCRIPT", "ACL", "ROLE"];
     let mut used = std::collections::BTreeSet::new();
-    // An audit is the operator's: a server does without its commands.
+    // Only operators run audits: a server does not need the commands of audits.
     let audit = |it: &Source| it.path.contains("audit") || it.path == "db/audit_reader.rs";
     let apart = |it: &Source| ["db/inspect", "db/embedded", "db/snapshot"].iter().any(|place| it.path.starts_with(place));
     for source in sources().iter().filter(|it| !audit(it) && !apart(it)) {
@@ -379,7 +380,7 @@ fn every_command_that_is_asked_for_is_in_use() {
 fn every_kind_of_key_is_listed() {
     let mut kinds = Vec::new();
     for source in sources().iter().filter(|it| it.path.ends_with("keys.rs")) {
-        // A key is a kind, a colon and a brace, two of them in a format.
+        // A key consists of a kind, a colon and a brace. In a format string the brace is doubled.
         let spelled = source.lines.iter().flat_map(|line| line.split('"').skip(1).step_by(2));
         kinds.extend(spelled.filter_map(|text| text.split_once(":{")).map(|(kind, _)| kind.to_owned()));
     }
@@ -392,7 +393,8 @@ fn every_kind_of_key_is_listed() {
 
 #[test]
 fn what_is_secret_is_compared_in_constant_time() {
-    // What makes a tag or a key: whoever learns how much of one is right from the time of a comparison guesses it byte by byte.
+    // The functions that make tags or keys. If a comparison stops at the first wrong byte, an attacker can guess a secret byte by byte from
+    // its time.
     let makers = [".mark(list", ".tag(list", "website_key(", ".finalize()", ".finish128()"];
     let compares =
         |line: &&String| ["==", "!="].iter().any(|by| line.contains(by)) && makers.iter().any(|maker| line.contains(maker));
@@ -409,7 +411,7 @@ fn no_script_and_no_pattern_is_made_of_text() {
     }
     let made = |line: &String| {
         let new = |by: &str| line.contains(&format!("Script::{by}(")) && !line.contains(&format!("Script::{by}(include_str!("));
-        // What it begins with is a constant, which is a file too.
+        // The prefix of such a script is a constant, which is a file too.
         let after = |by: &str| {
             let begun = |it: &&str| line.contains(&format!("Script::{by}({it}, include_str!("));
             line.contains(&format!("Script::{by}(")) && !["THREAD", "SUMS", "SHARE"].iter().any(begun)
@@ -435,7 +437,7 @@ fn no_script_and_no_pattern_is_made_of_text() {
     }
 }
 
-/// Every Lua script: its path below src, its text.
+/// Returns every Lua script: its path below src, and its text.
 fn scripts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
@@ -468,7 +470,7 @@ fn a_domain_is_named_wherever_it_must_be() {
     hold("a domain that is forgotten somewhere (see CONTRIBUTING.md)", broken);
 }
 
-/// Where a domain is not named although it must be, given the texts of lib.rs, fsck, request.rs and the schema.
+/// Returns the places where a domain is missing, given the texts of lib.rs, fsck, request.rs and the schema.
 fn missing(folder: &Path, top: &str, name: &str, [page, fsck, request, schema]: [&String; 4]) -> Vec<String> {
     let is_in = |folder: &Path, module: &str| folder.join(format!("{module}.rs")).is_file() || folder.join(module).is_dir();
     // The parts of the ad server have modules of their own.
@@ -524,7 +526,7 @@ fn the_tests_that_a_cluster_leaves_out_exist() {
 #[test]
 fn tests_run_the_binary_in_one_way() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
-    // In two parts, so that this file is none of those that name it.
+    // Split in two, so that this file does not contain the name itself.
     let (variable, mut broken) = (concat!("CARGO_BIN_EXE", "_waxwing"), Vec::new());
     walk(&root, &mut |file| {
         let runs_it = fs::read_to_string(&file).expect("a source").contains(variable);
@@ -535,7 +537,7 @@ fn tests_run_the_binary_in_one_way() {
     hold("a test that runs the binary where it stands: take support::waxwing", broken);
 }
 
-/// What stands between `open` and `close` on a line, each time.
+/// Returns each text between `open` and `close` on a line.
 fn quoted(line: &str, open: &str, close: char) -> Vec<String> {
     line.split(open).skip(1).filter_map(|rest| rest.split(close).next()).map(str::to_owned).collect()
 }

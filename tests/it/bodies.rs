@@ -1,4 +1,4 @@
-//! Bodies of requests while they are read: memory is taken for bytes that have come, bounded by address, and slow bodies are given up.
+//! Request bodies while they are read: memory is reserved for bytes that have arrived, bounded by address, and slow bodies are refused.
 
 use crate::support::{Answer, TestApp};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use waxwing::base::config::Config;
 use waxwing::server::EdgeConfig;
 
-/// Nothing here takes as long; what does is a defect, and not waited for.
+/// Nothing in these tests takes this long: a longer wait is a defect.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The longest body.
 const LONGEST: usize = 1 << 20;
@@ -18,24 +18,24 @@ async fn with(edge: EdgeConfig) -> TestApp {
     TestApp::at_edge(Config::default(), edge).await
 }
 
-/// A connection from 127.0.0.`last`: all of them are this machine.
+/// Opens a connection from 127.0.0.`last`: all of these addresses belong to this machine.
 async fn from(app: &TestApp, last: u8) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, last], 0).into()).expect("a local address");
     socket.connect(app.url.trim_start_matches("http://").parse().expect("an address")).await.expect("a connection")
 }
 
-/// The head of a request with this line about its body.
+/// Returns the head of a request with this line about its body.
 fn head(line: &str) -> String {
     format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{line}\r\n\r\n")
 }
 
-/// A request of which only so many bytes of its body have come yet, of the longest that there may be.
+/// Begins a request with a body of the maximum length, and sends only this many bytes of the body.
 async fn begun(app: &TestApp, last: u8, bytes: usize) -> TcpStream {
     begun_of(app, last, bytes, LONGEST).await
 }
 
-/// The same of a body of this length.
+/// As `begun`, for a body of this length.
 async fn begun_of(app: &TestApp, last: u8, bytes: usize, length: usize) -> TcpStream {
     let mut stream = from(app, last).await;
     stream.write_all(head(&format!("content-length: {length}")).as_bytes()).await.expect("it is open");
@@ -43,7 +43,7 @@ async fn begun_of(app: &TestApp, last: u8, bytes: usize, length: usize) -> TcpSt
     stream
 }
 
-/// The status and the error of the answer on a connection, or the status alone where there is no error.
+/// Returns the status and the error of the answer on a connection, or only the status where there is no error.
 async fn answer(stream: &mut TcpStream) -> (u16, Value) {
     let mut text = String::new();
     let (head, body) = loop {
@@ -60,7 +60,7 @@ async fn answer(stream: &mut TcpStream) -> (u16, Value) {
     (head[9..12].parse().expect("a status"), body["errors"][0]["extensions"].clone())
 }
 
-/// Sends a request with a body of about so many bytes from 127.0.0.`last`.
+/// Sends a request with a body of about this many bytes from 127.0.0.`last`.
 async fn send(app: &TestApp, last: u8, bytes: usize) -> (u16, Value) {
     let body = json!({ "query": "{ __typename }", "variables": { "x": "x".repeat(bytes) } }).to_string();
     let mut stream = from(app, last).await;
@@ -69,7 +69,7 @@ async fn send(app: &TestApp, last: u8, bytes: usize) -> (u16, Value) {
     answer(&mut stream).await
 }
 
-/// What a metric says.
+/// Returns a metric.
 async fn metric(app: &TestApp, name: &str) -> u64 {
     let metrics = Answer::of(app.get("/metrics")).await.text;
     let value = metrics.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
@@ -121,7 +121,7 @@ async fn an_address_holds_a_part_of_the_memory_and_no_more() {
     assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"address_limit\"}").await, 1);
     assert_eq!(send(&app, 2, 8 << 10).await.0, 200, "short ones take nothing");
     assert_eq!(send(&app, 3, 40 << 10).await.0, 200, "others have their own");
-    // It goes over its part by itself.
+    // This body exceeds the limit of its address alone.
     held.write_all(&vec![b' '; 64 << 10]).await.expect("it is open");
     assert_eq!(answer(&mut held).await.0, 429);
     reaches(&app, RESERVED, 0).await;
@@ -142,7 +142,7 @@ async fn the_address_that_holds_most_gives_way() {
     assert_eq!(answer(&mut oldest).await, (503, json!({ "code": "OVERLOADED", "retryAfter": 1 })));
     assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"gave_way\"}").await, 1);
     reaches(&app, RESERVED, 80 << 10).await;
-    // The others go on to their end. They are blanks, which is no JSON.
+    // The other bodies are read to their end. They consist of spaces, which is no valid JSON.
     for stream in [&mut other, &mut newest] {
         stream.write_all(b" ").await.expect("it is open");
         assert_eq!(answer(stream).await, (400, json!({ "code": "BAD_REQUEST" })));
@@ -163,7 +163,7 @@ async fn a_body_that_falls_below_the_rate_is_given_up_long_before_its_time_is_ov
     }
     assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"too_slow\"}").await, 3);
     assert_eq!(metric(&app, RESERVED).await, 0);
-    // What has come earns time: these bytes some four days.
+    // The bytes that have arrived extend the time limit: these bytes by about four days.
     let app = with(slow(1)).await;
     let mut stream = begun(&app, 2, 400_000).await;
     reaches(&app, RESERVED, (400_000 - (16_u64 << 10)).next_multiple_of(16 << 10)).await;

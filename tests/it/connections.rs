@@ -1,5 +1,5 @@
-//! Connections are bounded by address and in all: what an address may have, which connections give way, and that none with a request in
-//! flight ever does.
+//! The limits of connections, by address and in all: how many an address may have, which connections are closed for new ones, and that a
+//! connection with a request in flight is never closed.
 
 use crate::support::{Answer, TestApp};
 use futures_util::StreamExt;
@@ -13,13 +13,13 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use waxwing::base::config::Config;
 use waxwing::server::EdgeConfig;
 
-/// Long enough that nothing which these tests wait for is due to it.
+/// Long enough that this time limit never expires in these tests.
 const NEVER: Duration = Duration::from_secs(3_600);
-/// Nothing here takes as long; what does is a defect, and not waited for.
+/// Nothing in these tests takes this long: a longer wait is a defect.
 const PATIENCE: Duration = Duration::from_secs(20);
 const BODY: &str = "{\"query\":\"{ __typename }\"}";
 
-/// A server with so many connections at once, and so many of one address. It closes none by itself.
+/// Starts a server with these limits of connections, in all and of one address. The server closes no connection by timeouts.
 async fn with(max_connections: usize, address_connections: usize) -> TestApp {
     TestApp::at_edge(Config::default(), patient(max_connections, address_connections)).await
 }
@@ -37,16 +37,16 @@ fn patient(max_connections: usize, address_connections: usize) -> EdgeConfig {
     }
 }
 
-/// A client's end of a connection.
+/// The client's end of a connection.
 struct Client(TcpStream);
 
 impl Client {
-    /// A connection from 127.0.0.`last`, on which nothing was sent. All of these addresses are this machine.
+    /// Opens a connection from 127.0.0.`last`, and sends nothing. All of these addresses belong to this machine.
     async fn silent(app: &TestApp, last: u8) -> Self {
         Self::connected(app, last, TcpSocket::new_v4().expect("a socket")).await
     }
 
-    /// One into which the server can write little before it is read.
+    /// Opens a connection with a small receive buffer: the server can write little before the client reads.
     async fn narrow(app: &TestApp, last: u8) -> Self {
         let socket = TcpSocket::new_v4().expect("a socket");
         socket.set_recv_buffer_size(4 << 10).expect("a size");
@@ -58,14 +58,14 @@ impl Client {
         Self(socket.connect(app.url.trim_start_matches("http://").parse().expect("an address")).await.expect("a connection"))
     }
 
-    /// One that has had an answer, and is idle.
+    /// Opens a connection that has had an answer, and is idle.
     async fn idle(app: &TestApp, last: u8) -> Self {
         let mut client = Self::silent(app, last).await;
         assert_eq!(client.exchange().await.0, 200);
         client
     }
 
-    /// One with a request in flight, whose body has not come.
+    /// Opens a connection with a request in flight, whose body has not arrived.
     async fn active(app: &TestApp, last: u8) -> Self {
         let mut client = Self::silent(app, last).await;
         client.say(&head("expect: 100-continue\r\n")).await;
@@ -79,7 +79,7 @@ impl Client {
         self.0.write_all(text.as_bytes()).await.expect("it is open");
     }
 
-    /// The status of the next answer and its body.
+    /// Returns the status and the body of the next answer.
     async fn answer(&mut self) -> (u16, Value) {
         let mut text = String::new();
         loop {
@@ -95,19 +95,19 @@ impl Client {
         }
     }
 
-    /// Sends the small request, and reads its answer.
+    /// Sends a small request, and reads the answer.
     async fn exchange(&mut self) -> (u16, Value) {
         self.say(&format!("{}{BODY}", head(""))).await;
         self.answer().await
     }
 
-    /// Sends the body that is awaited, and reads the answer.
+    /// Sends the missing body, and reads the answer.
     async fn finish(&mut self) -> (u16, Value) {
         self.say(BODY).await;
         self.answer().await
     }
 
-    /// Waits until the server closes the connection, without another byte.
+    /// Waits until the server closes the connection without sending another byte.
     async fn closed(mut self) {
         let mut rest = Vec::new();
         let ended = timeout(PATIENCE, self.0.read_to_end(&mut rest)).await.expect("an end");
@@ -115,7 +115,7 @@ impl Client {
         assert_eq!(String::from_utf8_lossy(&rest), "");
     }
 
-    /// Whether it still is served.
+    /// Returns whether the server still serves the connection.
     async fn is_served(&mut self) -> bool {
         self.exchange().await.0 == 200
     }
@@ -126,7 +126,7 @@ fn head(lines: &str) -> String {
     format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{lines}content-length: {length}\r\n\r\n")
 }
 
-/// What a metric says, asked for from 127.0.0.9.
+/// Returns a metric, which 127.0.0.9 requests.
 async fn metric(app: &TestApp, name: &str) -> u64 {
     let mut client = Client::silent(app, 9).await;
     client.say("GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
@@ -206,7 +206,7 @@ async fn a_connection_that_says_nothing_is_closed_and_an_idle_one_is_not() {
 }
 
 impl Client {
-    /// As [`Self::closed`], however it ends.
+    /// As [`Self::closed`], but a reset is accepted too.
     async fn closed_by_force(mut self) {
         let mut rest = Vec::new();
         let _ = timeout(PATIENCE, self.0.read_to_end(&mut rest)).await.expect("an end");
@@ -262,7 +262,7 @@ async fn a_request_in_flight_never_gives_way() {
     third.say(&format!("{}{BODY}", head(""))).await;
     let waited = timeout(Duration::from_millis(200), third.answer()).await;
     assert!(waited.is_err(), "there is no place: it waits");
-    // The one that is answered is idle then, and gives way at once.
+    // The connection that gets its answer is idle then, and is closed at once.
     assert_eq!(first.finish().await.0, 200);
     first.closed().await;
     assert_eq!(third.answer().await.0, 200);
@@ -319,13 +319,13 @@ async fn an_event_stream_that_has_ended_gives_way() {
     ended.closed().await;
 }
 
-/// A compressed answer comes in parts, which are flushed one after the other. What is flushed is not all of it.
+/// A compressed answer is sent in parts, which are flushed one after the other. A flush does not mean that the answer is complete.
 #[tokio::test]
 async fn a_compressed_answer_that_is_being_written_never_gives_way() {
     let app = with(2, 100).await;
     let ada = app.user("ada").await;
     for at in 0..60_u32 {
-        // Texts that hardly become smaller.
+        // Texts that compress badly.
         let letter =
             |place: u32| char::from_u32(0x4e00 + (at * 500 + place).wrapping_mul(2_654_435_761) % 20_000).expect("a letter");
         ada.post(&(0..500).map(letter).collect::<String>()).await;
@@ -338,8 +338,8 @@ async fn a_compressed_answer_that_is_being_written_never_gives_way() {
     reader.say(&format!("POST /graphql HTTP/1.1\r\n{head}\r\n\r\n{body}")).await;
     let mut answer = vec![0; 1_024];
     reader.0.read_exact(&mut answer).await.expect("the beginning");
-    // Each stays open, so that the next one needs its place. They are idle since later than the beginning of the answer was flushed: if the reader
-    // counted as idle since then, it would give way to the second of them.
+    // Each connection stays open, so that the next one needs a slot. They became idle after the first part of the answer was flushed. If
+    // the reader counted as idle since that flush, the second of these connections would close the reader.
     let mut others = Vec::new();
     for last in 3..6 {
         let mut other = Client::idle(&app, last).await;
@@ -370,7 +370,7 @@ async fn connections_are_counted_by_state() {
             tokio::task::yield_now().await;
         }
     };
-    reach([0, 0, 0, 1]).await; // The one that asks.
+    reach([0, 0, 0, 1]).await; // The connection that requests the metric.
     let (silent, idle) = (Client::silent(&app, 2).await, Client::idle(&app, 2).await);
     reach([1, 1, 0, 1]).await;
     let (mut begun, active) = (Client::silent(&app, 2).await, Client::active(&app, 2).await);

@@ -1,4 +1,4 @@
-//! Documents that would hurt: each is refused before it costs anything, with the limit that it is over, and the server goes on.
+//! Hostile documents: each is refused before it causes work, the error names the limit that it exceeds, and the server keeps running.
 
 use crate::support::{Answer, TestApp, error_codes};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use waxwing::base::config::{Config, DocumentLimits};
 
 const MODERN: &str = "application/graphql-response+json";
 
-/// What a refusal says: its code, the limit, the limit's value and what was counted.
+/// Returns the refusal's code, the limit, the limit's value and the counted value.
 fn over(answer: &Answer) -> (String, String, u64, u64) {
     let body = answer.json();
     let extensions = &body["errors"][0]["extensions"];
@@ -16,7 +16,7 @@ fn over(answer: &Answer) -> (String, String, u64, u64) {
     (text("code"), text("limit"), number("max"), number("counted"))
 }
 
-/// Sends documents by POST under a session, and holds that Redis was asked nothing.
+/// Sends documents by POST in a session, and checks that Redis gets no command.
 async fn refused_for_nothing(app: &TestApp, documents: &[(String, Value)]) -> Vec<Answer> {
     let ada = app.user("ada").await;
     app.drain().await;
@@ -34,7 +34,7 @@ async fn refused_for_nothing(app: &TestApp, documents: &[(String, Value)]) -> Ve
     answers
 }
 
-/// A document of a few hundred bytes whose fragments unfold into `width` to the power of `levels` fields.
+/// Returns a document of a few hundred bytes whose fragments expand to `width` to the power of `levels` fields.
 fn unfolding(levels: usize, width: usize) -> String {
     let mut document = "{ ...F0 }".to_owned();
     for at in 0..levels {
@@ -44,12 +44,12 @@ fn unfolding(levels: usize, width: usize) -> String {
     format!("{document} fragment F{levels} on Query {{ __typename }}")
 }
 
-/// `part` for each number below `count`, where `#` stands for the number.
+/// Returns `part` for each number below `count`, where `#` stands for the number.
 fn each(count: usize, part: &str) -> String {
     (0..count).map(|at| part.replace('#', &at.to_string())).collect()
 }
 
-/// `inner` inside of `outer`, whose `@` is its place, `depth` times.
+/// Nests `inner` in `outer` `depth` times. `@` in `outer` marks the place.
 fn inside(depth: usize, outer: &str, inner: &str) -> String {
     (0..depth).fold(inner.to_owned(), |inner, _| outer.replace('@', &inner))
 }
@@ -151,7 +151,7 @@ async fn brackets_without_end_never_kill_the_process() {
         let code = error_codes(&answer.json());
         assert!(["QUERY_TOO_DEEP", "QUERY_TOO_LARGE"].contains(&code[0].as_str()), "{answer:?}");
     }
-    // By GET too, as far as a line of HTTP goes; and in the variables, which the JSON parser bounds.
+    // Also by GET, as far as the maximum length of a URL allows; and in the variables, whose depth the JSON parser bounds.
     let nested = format!("{}{}", "[".repeat(30_000), "]".repeat(30_000));
     let got = Answer::of(app.get(&format!("/graphql?query={}", "%5B".repeat(10_000)))).await;
     assert_eq!(got.refusal(), (200, vec!["QUERY_TOO_DEEP".to_owned()], false));
@@ -231,7 +231,7 @@ async fn repeating_and_aliasing_is_refused_for_nothing() {
 async fn pages_multiply_wherever_their_size_comes_from() {
     let app = TestApp::start().await;
     let page = |size: &str| format!("followers(first: {size}) {{ edges {{ node {{ @ }} }} }}");
-    // Two levels: pages of a hundred are over the limit, those of the size that is taken where none is told are not.
+    // Two levels: pages of a hundred exceed the limit, pages of the default size do not.
     let document =
         |head: &str, size: &str| format!("{head} {{ user(login: \"ada\") {{ {} }} }}", inside(2, &page(size), "login name bio"));
     let hundred = "query($n: Int = 100)";
@@ -253,7 +253,7 @@ async fn pages_multiply_wherever_their_size_comes_from() {
     for _ in 0..2 {
         let answer = ask(json!(5)).await.json();
         assert_eq!(answer["data"]["user"]["followers"]["edges"], json!([]), "a small page is answered: {answer}");
-        // The document is known by now; what it costs is not.
+        // The document is in the cache by now; its cost with these variables is not.
         assert_eq!(over(&ask(json!(100)).await).1, "cost");
     }
 }
@@ -282,7 +282,7 @@ async fn of_many_errors_ten_are_told_and_none_at_length() {
     }
 }
 
-/// The parser takes its first two quotes for an empty string: what follows would be parsed and counted as nothing.
+/// The parser takes the first two quotes for an empty string: the rest would be parsed, and counted as nothing.
 #[tokio::test]
 async fn a_block_string_without_an_end_hides_nothing_from_the_limits() {
     let app = TestApp::start().await;
@@ -305,7 +305,7 @@ async fn a_variable_of_an_unknown_type_is_the_clients_mistake_however_it_is_wrap
         for default in ["", " = 1", " = [1]", " = [[\"x\"]]", " = {}", " = [null]"] {
             let document = format!("query($a: {kind}{default}) {{ __typename }}");
             let answer = Answer::of(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
-            // It is not used either.
+            // The fragment is not used either.
             let failed = "GRAPHQL_VALIDATION_FAILED".to_owned();
             assert_eq!((answer.status, error_codes(&answer.json())), (400, vec![failed; 2]), "{document}");
         }

@@ -1,4 +1,4 @@
-//! The edge when clients are slow, many, foreign or curious: time limits, overload, compression, CORS, named documents, profiles.
+//! The HTTP edge under slow, many, foreign and malicious clients: time limits, overload, compression, CORS, persisted documents, profiles.
 
 use crate::support::{Answer, START, TestApp, error_codes};
 use serde_json::{Value, json};
@@ -11,14 +11,14 @@ use waxwing::base::config::Config;
 use waxwing::db::{Db, Timing};
 use waxwing::server::{Documents, EdgeConfig};
 
-/// Short enough that a test which waits for it is quick, long enough that a busy machine does not run into it by itself.
+/// Short enough for tests that wait for this time, and long enough that a busy machine does not exceed it by accident.
 const SOON: Duration = Duration::from_millis(200);
 
 async fn connect(app: &TestApp) -> TcpStream {
     TcpStream::connect(app.url.trim_start_matches("http://")).await.expect("a connection")
 }
 
-/// Everything until the server closes the connection.
+/// Reads until the server closes the connection.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let _ = stream.read_to_end(&mut text).await;
@@ -35,7 +35,7 @@ async fn at_edge(edge: EdgeConfig) -> TestApp {
 
 const SMALL: &str = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{\"query\":\"{ __typename }\"}";
 
-/// Sends the small request on an open connection, and reads its answer.
+/// Sends a small request on an open connection, and reads the answer.
 async fn exchange(stream: &mut TcpStream) -> String {
     stream.write_all(SMALL.as_bytes()).await.expect("it is open");
     let mut text = String::new();
@@ -70,7 +70,7 @@ async fn headers_that_come_slowly_are_cut_off_and_idle_connections_are_not() {
     assert_eq!(rest(&mut second).await, "", "the second request's headers have no more time than the first's");
 }
 
-/// Each byte comes soon behind the one before it: the time is that of the whole head.
+/// Each byte follows soon after the previous one: the time limit is that of the whole head.
 #[tokio::test]
 async fn a_head_that_comes_byte_by_byte_has_no_more_time_than_another() {
     let app = at_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
@@ -99,7 +99,7 @@ async fn connections_that_stand_idle_are_closed_in_the_end() {
     assert_eq!(rest(&mut connect(&app).await).await, "");
 }
 
-/// How many connections are open, as the server counts them.
+/// Returns the number of open connections by the server's metrics.
 async fn connections(app: &TestApp) -> u32 {
     let metrics = Answer::of(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_http_connections ")).expect("a count");
@@ -114,7 +114,7 @@ async fn an_answer_that_nobody_reads_is_given_up() {
     let body = json!({ "query": "{ __schema { types { name description fields { name description } } } }" }).to_string();
     let head =
         format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
-    // Far more than what the system keeps for a reader.
+    // Far more than the system buffers for a reader.
     for _ in 0..1_000 {
         stream.write_all(format!("{head}{body}").as_bytes()).await.expect("it is open");
     }
@@ -123,7 +123,7 @@ async fn an_answer_that_nobody_reads_is_given_up() {
         assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
         tokio::task::yield_now().await;
     }
-    // Whoever reads, however late the answer began, gets all of it.
+    // A client that reads slowly still gets the whole answer.
     assert!(exchange(&mut connect(&app).await).await.starts_with("HTTP/1.1 200"));
 }
 
@@ -159,7 +159,7 @@ async fn more_requests_than_there_is_room_for_are_refused_at_once() {
     app.drain().await;
     app.redis.signal("STOP");
     let query = "{ user(login: \"ada\") { login } }";
-    // As many as there is room for hang in Redis; whoever comes beyond is told so, and Redis is not asked.
+    // As many requests as the limit allows wait for Redis. Further requests are refused without a command to Redis.
     let (first, second, third, refusal) = tokio::join!(app.ask(query), app.ask(query), app.ask(query), async {
         loop {
             let answer = app.ask("{ __typename }").await;
@@ -177,7 +177,7 @@ async fn more_requests_than_there_is_room_for_are_refused_at_once() {
     while app.ask(query).await.json()["data"]["user"]["login"] != "ada" {}
 }
 
-/// Another server over the same Redis, which may take its time, while its requests may not.
+/// Starts another server on the same Redis. Redis has plenty of time to answer, and the requests have little.
 async fn impatient(app: &TestApp) -> TestApp {
     let redis = app.redis.clone();
     let timing = Timing { response: Duration::from_secs(60), ..Timing::default() };
@@ -198,7 +198,7 @@ async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
     assert_eq!(query.refusal(), refused(504, "DEADLINE_EXCEEDED"));
     assert!(began.elapsed() < EdgeConfig::default().request_timeout, "it is the one that was set");
     app.redis.signal("CONT");
-    // Reads go on, writes wait.
+    // Reads continue, writes block.
     app.redis.run::<()>(&["CLIENT", "PAUSE", "600000", "WRITE"]);
     let post = json!({ "query": "mutation { postStatus(input: { message: \"late\" }) { status { id } } }" });
     let change = app.post().bearer_auth(ada.token.as_deref().expect("a token")).json(&post);
@@ -265,7 +265,7 @@ async fn pages_of_other_origins_may_ask_only_where_they_are_named() {
         assert!(answer.header("vary").contains("origin") || answer.headers.get_all("vary").iter().any(|it| it == "origin"));
     }
     let headers = preflight(&named, "http://localhost:5173").await;
-    // A browser asks for `accept` too, where its value has quotes: multipart/mixed;subscriptionSpec="1.0".
+    // A browser sends a preflight for `accept` too, because its value has quotes: multipart/mixed;subscriptionSpec="1.0".
     for name in ["accept", "authorization"] {
         assert!(headers.header("access-control-allow-headers").split(',').any(|it| it == name), "{headers:?}");
     }
@@ -283,7 +283,7 @@ async fn pages_of_other_origins_may_ask_only_where_they_are_named() {
 /// The SHA-256 of `{ __typename }` in hexadecimal.
 const TYPENAME: &str = "7f56e67dd21ab3f30d1ff8b7bed08893f0a0db86449836189b361dd1e56ddb4b";
 
-/// A body that names a document as Apollo's clients do.
+/// A body that refers to a document by its hash, as Apollo's clients send it.
 fn named(hash: &str, query: Option<&str>) -> Value {
     let extensions = json!({ "persistedQuery": { "version": 1, "sha256Hash": hash } });
     match query {
@@ -450,7 +450,7 @@ async fn in_production_no_foreign_page_can_make_a_visitor_ask() {
     assert_eq!(app.ask("{ __typename }").await.json(), known, "a POST with JSON is never a simple one");
 }
 
-/// What scanners of GraphQL servers send, after the list of graphql-cop: none of it gets what it is after.
+/// The requests of scanners of GraphQL servers, after the list of graphql-cop. None of them succeeds.
 #[tokio::test]
 async fn scanners_find_nothing_in_production() {
     let config = Config { introspection: false, suggestions: false, ..Config::default() };

@@ -1,4 +1,5 @@
-//! Heads of requests, and answers to requests that were not read to their end: what is refused, by whom, and that the client gets the answer.
+//! Heads of requests, and answers to requests whose bodies were not read to their end: which requests are refused, by which layer, and that
+//! the client gets the answer.
 
 use crate::support::{Answer, TestApp};
 use serde_json::Value;
@@ -14,7 +15,7 @@ async fn connect(app: &TestApp) -> TcpStream {
     TcpStream::connect(app.url.trim_start_matches("http://")).await.expect("a connection")
 }
 
-/// An answer as it came over the wire.
+/// An answer as the bytes on the wire.
 #[derive(Debug)]
 struct Raw {
     head: String,
@@ -36,7 +37,7 @@ impl Raw {
         self.head.lines().find(|it| line(it)).map_or("", |line| &line[name.len() + 2..])
     }
 
-    /// The code of its one error. Whatever is refused has these headers, and no more than its body.
+    /// Returns the code of the only error. Every refusal has these headers, and no bytes after its body.
     fn code(&self) -> String {
         let body: Value = serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"));
         assert_eq!(self.header("content-type"), "application/json; charset=utf-8", "{self:?}");
@@ -49,7 +50,7 @@ impl Raw {
     }
 }
 
-/// Sends bytes on a connection of their own, and reads until the server closes it.
+/// Sends bytes on a new connection, and reads until the server closes it.
 async fn send(app: &TestApp, bytes: &[u8]) -> Raw {
     let mut stream = connect(app).await;
     stream.write_all(bytes).await.expect("it is open");
@@ -127,7 +128,7 @@ async fn a_head_that_cannot_be_parsed_is_answered_as_all_others_are() {
         assert_eq!((answer.status(), answer.code().as_str()), (*status, *code), "{:.60}", String::from_utf8_lossy(bytes));
         assert_eq!(answer.header("connection"), "close");
     }
-    // Behind a request that was answered, on the same connection.
+    // After a request that was answered, on the same connection.
     let first = format!(
         "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{BODY}",
         BODY.len()
@@ -143,7 +144,7 @@ async fn a_head_that_cannot_be_parsed_is_answered_as_all_others_are() {
     }
 }
 
-/// A head that says that a body of so many bytes comes.
+/// Returns a head that announces a body of this many bytes.
 fn long(bytes: usize, content_type: &str) -> String {
     format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: {content_type}\r\ncontent-length: {bytes}\r\n\r\n")
 }
@@ -159,12 +160,12 @@ async fn an_answer_to_a_body_that_was_not_read_arrives_and_is_the_last() {
         (long(megabytes, json).replace("host: x\r\n", ""), 400, "BAD_REQUEST"),
         (long(megabytes, "no colon\r\nnonsense"), 400, "BAD_REQUEST"),
     ] {
-        // All of the body is sent before anything is read, as simple clients do.
+        // The client sends the whole body before it reads, as simple clients do.
         let answer = send(&app, &[head.as_bytes(), &vec![b' '; megabytes]].concat()).await;
         assert_eq!((answer.status(), answer.code().as_str()), (status, code));
         assert_eq!(answer.header("connection"), "close", "{answer:?}");
     }
-    // What was read to its end leaves the connection as it is, also when it is refused.
+    // The connection stays open after a body that was read to its end, also when the request is refused.
     for (body, status) in [("{", 400), (BODY, 200)] {
         let mut stream = connect(&app).await;
         for _ in 0..2 {
@@ -178,7 +179,7 @@ async fn an_answer_to_a_body_that_was_not_read_arrives_and_is_the_last() {
     }
 }
 
-/// How many connections are open, as the server counts them.
+/// Returns the number of open connections by the server's metrics.
 async fn connections(app: &TestApp) -> u32 {
     let metrics = Answer::of(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_http_connections ")).expect("a count");
@@ -198,7 +199,7 @@ async fn reading_on_behind_an_answer_has_a_bound_in_time() {
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.expect("an answer");
     assert!(answer.starts_with(b"HTTP/1.1 413"));
-    // The client says nothing more, and does not close.
+    // The client sends nothing more, and does not close the connection.
     let began = Instant::now();
     while connections(&app).await > own {
         assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");

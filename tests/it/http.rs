@@ -1,4 +1,4 @@
-//! GraphQL over HTTP: what is taken, what is refused, and that what is refused was not executed.
+//! GraphQL over HTTP: which requests are accepted, which are refused, and that refused requests are not executed.
 
 use crate::support::{Answer, Socket, TestApp, error_codes};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const PLAIN: &str = "application/json; charset=utf-8";
 const GRAPHQL: &str = "application/graphql-response+json";
 const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 
-/// The refusal of a request as a whole: its status, its code, and no `data`.
+/// The expected refusal of a whole request: its status, its code, and no `data`.
 fn refused(status: u16, code: &str) -> (u16, Vec<String>, bool) {
     (status, vec![code.to_owned()], false)
 }
@@ -136,7 +136,7 @@ async fn a_body_that_is_no_request_is_refused() {
     assert_eq!(app.redis.dump(), store);
 }
 
-/// Variables that cannot be read, and what is said of them.
+/// Invalid variables, and the expected error messages.
 fn unreadable() -> Vec<(String, &'static str)> {
     let nested = |brackets: usize| format!("{{\"a\":{}{}}}", "[".repeat(brackets), "]".repeat(brackets));
     vec![
@@ -290,7 +290,7 @@ async fn health_and_the_playground_answer() {
     for path in ["/healthz", "/readyz"] {
         assert_eq!(Answer::of(app.get(path)).await.status, 200);
     }
-    // Pages of the app are there once it was built.
+    // The pages of the app exist only after a build.
     let is_built = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("playground/dist/index.html").exists();
     let pages = ["/home", "/live", "/ads", "/thread/U3RhdHVzOjE"];
     for path in ["/graphql", "/"].iter().chain(pages.iter().filter(|_| is_built)) {

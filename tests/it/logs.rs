@@ -1,18 +1,17 @@
-//! Logs: that no secret and no message stands in them however much is logged, that every line of a request has its id, and that no
-//! client can forge a line.
+//! Logs: no secret and no message is logged at any level, every line of a request has the request's id, and no client can forge a line.
 
 use crate::support::{Alone, Answer, Process, RedisServer, TestApp, error_codes, waxwing};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-/// A server as a process of its own over a Redis with a password.
+/// A server in its own process, on a Redis with a password.
 struct Server {
     process: Process,
     redis: RedisServer,
     http: Client,
 }
 
-/// What must not be read anywhere. Each is a word that stands in nothing else.
+/// The secrets that must not be logged. Each is a word that occurs nowhere else.
 const PASSWORD: &str = "zq-password-1";
 const WRONG: &str = "zq-password-2";
 const MESSAGE: &str = "zqmessage";
@@ -42,7 +41,7 @@ impl Server {
     }
 }
 
-/// Everything that a client may do wrong with what is secret, and everything that it may do right.
+/// Sends secrets in all invalid and valid ways that a client can use.
 async fn use_secrets(server: &Server) -> String {
     let sign_up = format!("signUp(input: {{ login: \"ada\", name: \"Ada\", password: \"{PASSWORD}\" }})");
     let answer = server.ask("", &format!("mutation SignUp {{ {sign_up} {{ session {{ token }} }} }}")).await.json();
@@ -54,7 +53,7 @@ async fn use_secrets(server: &Server) -> String {
         let wrong = json!({ "query": log_in, "variables": { "input": password } });
         Answer::of(server.post().json(&wrong)).await;
     }
-    // Documents that hold a password and do not pass: no such field, no such argument, no end.
+    // Invalid documents with a password: an unknown field, an unknown argument, a missing bracket.
     for document in [
         format!("mutation {{ {sign_up} {{ nope }} }}"),
         format!("mutation {{ logIn(input: {{ login: \"ada\", passwort: \"{PASSWORD}\" }}) {{ userErrors {{ code }} }} }}"),
@@ -66,12 +65,12 @@ async fn use_secrets(server: &Server) -> String {
     ] {
         server.ask("", &document).await;
     }
-    // Bodies that are no requests.
+    // Bodies that are no valid requests.
     let bad = format!("{{\"query\": \"mutation\", \"variables\": {{\"password\": \"{PASSWORD}\"}}");
     for media in ["application/json", "text/plain", "application/x-www-form-urlencoded"] {
         Answer::of(server.post().header("content-type", media).body(bad.clone())).await;
     }
-    // Tokens wherever they might be put.
+    // Tokens in all possible places.
     for authorization in [format!("Bearer {FORGED}"), format!("Basic {FORGED}"), FORGED.to_owned(), format!("Bearer {token}")] {
         let request =
             server.post().header("authorization", authorization).header("cookie", format!("session={COOKIE}; t={token}"));
@@ -91,7 +90,7 @@ async fn use_secrets(server: &Server) -> String {
     token
 }
 
-/// The store refuses, and holds what it should not, beside texts.
+/// Makes the store refuse commands, and writes invalid values beside texts.
 async fn spoil(server: &Server, token: &str, posted: &Value) {
     let home = "{ homeTimeline { entries { edges { node { status { message author { login } } } } } } }";
     let post = format!("mutation {{ postStatus(input: {{ message: \"{MESSAGE} two\" }}) {{ status {{ id }} }} }}");
@@ -134,7 +133,7 @@ async fn no_secret_and_no_message_is_logged_however_much_is() {
     }
 }
 
-/// The request's own line as JSON, by the id that its answer had.
+/// Returns the log line of the request as JSON, by the id of its answer.
 fn line_of(log: &str, answer: &Answer) -> Value {
     let id = answer.header("x-request-id");
     let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("no JSON: {line}")));

@@ -1,4 +1,4 @@
-//! Streams of events by the protocol of graphql-sse: a connection an operation, and one for all.
+//! Event streams by the protocol of graphql-sse: a connection for each operation, and one for all operations.
 
 use crate::support::{Actor, Answer, Events, Process, RedisServer, TestApp, waxwing};
 use crate::ws::QUIET;
@@ -9,7 +9,7 @@ use waxwing::base::config::Config;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
 const EVENTS: &str = "text/event-stream";
-/// What urql sends with everything.
+/// The `Accept` header that urql sends with every request.
 const ANY: &str =
     "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed";
 
@@ -30,7 +30,7 @@ fn refused(status: u16, code: &str) -> (u16, Vec<String>, bool) {
     (status, vec![code.to_owned()], false)
 }
 
-/// The codes of the one result that a request comes to.
+/// Returns the error codes of the only result of a request.
 async fn code(request: RequestBuilder) -> Value {
     let answer = Answer::of(request).await;
     assert_eq!((answer.status, answer.header("content-type")), (200, "text/event-stream; charset=utf-8"), "{answer:?}");
@@ -41,7 +41,7 @@ async fn code(request: RequestBuilder) -> Value {
     result["errors"][0]["extensions"]["code"].clone()
 }
 
-/// How many are open, as the server counts them.
+/// Returns the number of open streams by the server's metrics.
 async fn open(app: &TestApp, name: &str) -> String {
     let metrics = Answer::of(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix(&format!("waxwing_live_{name}{{transport=\"sse\"}} ")));
@@ -221,7 +221,7 @@ data: {"id":"early","payload":{"data":{"viewer":{"login":"ada"}}}}"#
     assert_eq!(Answer::of(stream.read()).await.refusal(), refused(404, "STREAM_NOT_FOUND"), "a reservation is for one reader");
 }
 
-/// The client of graphql-sse shows any other status than 202 as an error of the network, without its message.
+/// The client of graphql-sse reports any other status than 202 as a network error, without the message.
 #[tokio::test]
 async fn an_operation_that_is_not_executed_is_told_on_the_shared_stream() {
     let app = TestApp::start().await;

@@ -1,5 +1,5 @@
-//! A machine that is busy with other things: this process, or Redis, does not run for a while. What was sent in time counts, and what can
-//! wait is not refused. A test and all that it serves run on one thread, so that blocking it stalls the whole process.
+//! Stalls of a busy machine: this process, or Redis, does not run for a while. Messages that were sent in time count, and work that can
+//! wait is not refused. A test and all its tasks run on one thread, so that blocking the thread stalls the whole process.
 
 use crate::rates::by_default;
 use crate::support::{Actor, Answer, CALM, RedisServer, START, Socket, TestApp};
@@ -17,10 +17,10 @@ use waxwing::db::{Db, Timing};
 use waxwing::domains::streaming::Hub;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
-/// How long Redis may take where this process stalls.
+/// The timeout of Redis in the tests where this process stalls.
 const BRIEF: Duration = Duration::from_millis(100);
 
-/// Lets everything that is ready run for some turns, then nothing at all for a time. Meanwhile others go on: Redis answers, clients send.
+/// Polls all ready tasks for some turns, then blocks the thread for a time. Meanwhile other processes run: Redis answers, clients send.
 async fn stall(turns: usize, length: Duration) {
     for _ in 0..turns {
         tokio::task::yield_now().await;
@@ -35,7 +35,7 @@ fn get() -> redis::Cmd {
 #[tokio::test]
 async fn an_answer_that_came_while_the_process_did_not_run_is_taken() {
     let redis = RedisServer::start();
-    // Connecting takes several turns, and each of them may be the one before the stall.
+    // Connecting takes several turns, and each of them may be the last one before the stall.
     for turns in 0..12 {
         let timing = Timing { connect: BRIEF, response: BRIEF, write: BRIEF, ..CALM };
         let db = Db::open(&redis.target(), timing).await.expect("a store");
@@ -63,7 +63,7 @@ async fn a_write_waits_longer_for_redis_than_a_read() {
     assert_eq!(written.map(|replies| replies.len()).ok(), Some(1), "slow is not wrong");
 }
 
-/// What a client is promised of a Redis that stands still: an answer within two seconds, and within one where nothing was written.
+/// The guarantees while Redis does not respond: an answer within two seconds, and within one second where nothing was written.
 #[test]
 fn no_request_waits_for_redis_for_two_seconds() {
     let Timing { connect, response, write, charge, .. } = Timing::default();
@@ -78,7 +78,7 @@ async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() 
     let init_timeout = Duration::from_secs(3);
     let edge = EdgeConfig { live: LiveConfig { init_timeout, ..LiveConfig::default() }, ..EdgeConfig::default() };
     let app = TestApp::at_edge(Config::default(), edge).await;
-    // Many, since which of two events that came together is seen first is chance.
+    // Many sockets, since the order in which simultaneous events are seen is random.
     let mut sockets = Vec::new();
     for _ in 0..16 {
         sockets.push(Socket::open(&app).await);
@@ -93,7 +93,7 @@ async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() 
     }
 }
 
-/// Its pong arrived while the process did not run.
+/// The pong arrived while the process did not run.
 #[tokio::test]
 async fn a_client_whose_pong_waits_to_be_read_is_not_gone() {
     let (ping_every, pong_timeout) = (Duration::from_secs(1), Duration::from_secs(2));
@@ -105,7 +105,7 @@ async fn a_client_whose_pong_waits_to_be_read_is_not_gone() {
     }
     for socket in &mut sockets {
         assert!(matches!(socket.frame().await, Some(Message::Ping(_))));
-        // The pong is written by the library when the next frame is polled for.
+        // The library writes the pong when the next frame is polled.
         assert!(socket.0.flush().now_or_never().is_some_and(|sent| sent.is_ok()));
     }
     std::thread::sleep(pong_timeout + ping_every);
@@ -115,7 +115,7 @@ async fn a_client_whose_pong_waits_to_be_read_is_not_gone() {
     }
 }
 
-/// More subscriptions than may start at once, while Redis stands still.
+/// More subscriptions than may start at once, while Redis does not respond.
 #[tokio::test]
 async fn subscriptions_wait_for_their_turn_to_start() {
     let redis = Arc::new(RedisServer::start());
@@ -129,7 +129,7 @@ async fn subscriptions_wait_for_their_turn_to_start() {
     for at in 0..all {
         socket.subscribe(&format!("s{at}"), &QUIET.replace("percent: 1 ", "percent: 100 ")).await;
     }
-    // The server has read all of them once it answers what was said after them.
+    // The server has read all messages once it answers the later ping.
     socket.say(json!({ "type": "ping" })).await;
     assert_eq!(socket.next().await["type"], "pong", "none is refused");
     app.redis.signal("CONT");
@@ -152,7 +152,7 @@ async fn subscriptions_wait_for_their_turn_to_start() {
     assert_eq!(heard.len(), all);
 }
 
-/// More operations that may take long than there is room for, over a socket and over HTTP, while Redis stands still.
+/// More long operations than the limit allows, over a socket and over HTTP, while Redis does not respond.
 #[tokio::test]
 async fn operations_that_may_take_long_wait_for_those_of_their_address_without_a_place() {
     let redis = Arc::new(RedisServer::start());

@@ -1,5 +1,4 @@
-//! Answers that wait for readers: counted by address and in all, kept apart from the room to work, and given up where they are read too
-//! slowly.
+//! Unread answers: counted by address and in all, independent of the permits for work, and dropped when a client reads too slowly.
 
 use crate::support::{Answer, Events, PROTOCOL, Parts, Socket, TestApp, error_codes};
 use reqwest::RequestBuilder;
@@ -11,22 +10,22 @@ use waxwing::base::config::Config;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
 const MULTIPART: &str = "multipart/mixed;subscriptionSpec=1.0";
-/// Nothing here takes as long.
+/// Nothing in these tests takes this long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server at which clients say where they come from.
+/// Starts a server that takes the clients' addresses from `X-Forwarded-For`.
 async fn with(edge: EdgeConfig) -> TestApp {
     let trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
     TestApp::at_edge(Config { trusted_proxies, ..Config::default() }, edge).await
 }
 
-/// A document whose answer is far longer than what the system keeps for a reader that takes little: over a megabyte.
+/// A document whose answer is over a megabyte: far longer than the system buffers for a reader with a small receive buffer.
 fn long() -> String {
     let part = "__schema { types { name description fields { name description args { name description } } } }";
     format!("{{ {} }}", (0..20).map(|at| format!("a{at}: {part}")).collect::<Vec<_>>().join(" "))
 }
 
-/// A connection into which the server can write little before it is read.
+/// Opens a connection with a small receive buffer: the server can write little before the client reads.
 async fn narrow(app: &TestApp) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(4 << 10).expect("a size");
@@ -34,12 +33,12 @@ async fn narrow(app: &TestApp) -> TcpStream {
     socket.connect(address).await.expect("a connection")
 }
 
-/// A client at this address that asks for the long answer. The head of the answer, without the rest.
+/// Requests the long answer from this address. Returns the connection, and the head of the answer; the rest is unread.
 async fn ask(app: &TestApp, from: &str) -> (TcpStream, String) {
     ask_for(app, from, "application/json").await
 }
 
-/// The same for an answer of this media type.
+/// As `ask`, for an answer of this media type.
 async fn ask_for(app: &TestApp, from: &str, media: &str) -> (TcpStream, String) {
     let mut stream = narrow(app).await;
     let body = json!({ "query": long() }).to_string();
@@ -53,7 +52,7 @@ async fn ask_for(app: &TestApp, from: &str, media: &str) -> (TcpStream, String) 
     (stream, text)
 }
 
-/// The length of the body that a head announces.
+/// Returns the body's length as the head announces it.
 fn length(head: &str) -> usize {
     let line = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
     line.parse().expect("a number")
@@ -63,7 +62,7 @@ fn small(app: &TestApp, from: &str) -> RequestBuilder {
     app.post().header("x-forwarded-for", from).json(&json!({ "query": "{ __typename }" }))
 }
 
-/// What the server counts under this name.
+/// Returns a metric of the server.
 async fn metric(app: &TestApp, name: &str) -> u64 {
     let metrics = Answer::of(app.get("/metrics")).await.text;
     let line =
@@ -112,7 +111,7 @@ async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
         assert_eq!(Answer::of(small(&app, "192.0.2.2")).await.status, 200);
         assert_eq!(other.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
     }
-    // Whoever reads in the end has lost nothing.
+    // Readers that read at last have lost nothing.
     for socket in &mut tracking_disabled {
         assert_eq!(socket.next().await["payload"].to_string().len(), length);
         assert_eq!(socket.next().await["type"], "complete");
@@ -145,25 +144,25 @@ async fn an_address_has_so_many_unread_bytes_over_all_that_it_has_open() {
     }
     assert!(metric(&app, "waxwing_unread_bytes").await <= 4 << 20);
     assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"address_unread\"}").await, refused.len() as u64);
-    // Over a socket too, from the same /64; the socket stays.
+    // The same holds over a socket from the same /64. The socket stays open.
     let mut same = socket(&app, "2001:db8::2").await;
     same.subscribe("a", &long()).await;
     let error = same.next().await;
     assert_eq!((error["type"].as_str(), &error["payload"][0]["extensions"]["code"]), (Some("error"), &json!("UNREAD_ANSWERS")));
     assert_eq!(same.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
-    // And as a stream of events.
+    // The same holds for an event stream.
     let events = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", "text/event-stream");
     let said = Answer::of(events.json(&json!({ "query": long() }))).await.text;
     assert!(said.contains("UNREAD_ANSWERS") && said.contains("event: complete"), "{said}");
-    // And as a multipart response, where it is the server that ends the stream.
+    // The same holds for a multipart response, where the server ends the stream.
     let parts = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", MULTIPART);
     let said = Parts::of(parts.json(&json!({ "query": long() }))).await.all().await;
     assert_eq!((said.len(), &said[0]["payload"]), (1, &Value::Null), "{said:?}");
     assert_eq!(said[0]["errors"][0]["extensions"]["code"], "UNREAD_ANSWERS", "{said:?}");
-    // Others are served as ever.
+    // Other addresses are served as usual.
     let answer = Answer::of(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long() }))).await;
     assert_eq!((answer.status, answer.text.len()), (200, length(&held[0].1)));
-    // What was read is counted no longer.
+    // Bytes that were read are no longer counted.
     for (mut stream, head) in held {
         stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
     }
@@ -205,7 +204,7 @@ async fn an_address_over_its_bound_is_refused_before_anything_is_done() {
     }
 }
 
-/// The mutation begins while there is room, and its answer is more than is left: it is told over every transport all the same.
+/// The mutation begins below the limit, and its answer exceeds the limit: the answer is sent over every transport nevertheless.
 #[tokio::test]
 async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
     let length_of_long = {
@@ -229,7 +228,7 @@ async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
     let mut shared = Events::of(of_reserved(app.http.get(&url)).header("accept", "text/event-stream")).await;
     let (_held, head) = ask(&app, "192.0.2.1").await;
     assert!(head.starts_with("HTTP/1.1 200") && length(&head) == length_of_long, "{head}");
-    // What was told before is not counted any more, so that the next one begins.
+    // The previous answers are no longer counted, so that the next mutation can begin.
     let is_read = async || until(&app, "waxwing_unread_bytes", |bytes| bytes == length_of_long as u64).await;
 
     is_told(&Answer::of(from(app.post()).json(&payload)).await.text);
@@ -246,7 +245,7 @@ async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
     assert_eq!(Answer::of(of_reserved(app.post()).json(&asked)).await.status, 202);
     is_told(&shared.next().await.expect("an event"));
     is_read().await;
-    // A query that has as long an answer is refused.
+    // A query with an answer of the same length is refused.
     let page = "profileTimeline { entries(first: 20) { edges { node { status { message a: message b: message c: message d: message } } } } }";
     let query = json!({ "query": format!("{{ user(login: \"ada\") {{ {page} }} }}") });
     assert_eq!(Answer::of(from(app.post()).json(&query)).await.refusal().1, ["UNREAD_ANSWERS"]);
@@ -263,7 +262,7 @@ async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
     let listens = app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": listens }));
     let parts = Parts::of(listens.try_clone().expect("a body").header("accept", MULTIPART)).await;
     let events = Events::of(listens.header("accept", "text/event-stream")).await;
-    // More than anybody who reads: those below have two answers at once.
+    // More than each of the readers below has: two answers at once.
     slow.subscribe("a", &long()).await;
     let (mut streamed, _) = ask_for(&app, "192.0.2.1", "text/event-stream").await;
     until(&app, "waxwing_unread_bytes", |bytes| bytes >= 3 * length(&head) as u64).await;
@@ -287,7 +286,7 @@ async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
     }
     assert_eq!(events.all().await, [""; 0], "its event streams end");
     assert!(parts.ends_without_delimiter().await, "and its multipart responses");
-    // Whoever reads by then what is before it is told why.
+    // A client that then reads the queued messages gets the reason, too.
     let (code, reason) = slow.closed().await;
     assert!(code == 0 || (code, reason.as_str()) == (4429, "Too many unread answers"), "{code} {reason}");
 }
@@ -298,7 +297,7 @@ async fn a_client_that_reads_too_slowly_is_disconnected() {
     let app = with(edge).await;
     let (mut stream, head) = ask(&app, "192.0.2.1").await;
     let (mut buffer, mut read) = ([0; 256], 0);
-    // It never stops reading.
+    // This client never stops reading.
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {
         read += count;
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -9,14 +9,14 @@ use crate::server::response::Refusal;
 use axum::http::{StatusCode, header};
 use std::fmt::Write;
 
-/// What stands in the place of hyper's answer.
+/// The answer that replaces hyper's answer.
 pub(super) struct Replacement {
     bytes: Vec<u8>,
     written: usize,
 }
 
 impl Replacement {
-    /// What is still to be written.
+    /// Returns the bytes that are not yet written.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.written..]
     }
@@ -26,7 +26,7 @@ impl Replacement {
     }
 }
 
-/// The answer to send instead of `head`, if that is hyper's own. Counted and logged as answers are.
+/// Returns the answer to send instead of `head`, if hyper itself has made `head`. The answer is counted and logged.
 pub(super) fn refused(head: &[u8], app: &App) -> Option<Replacement> {
     let lines = hypers(head)?;
     let status = StatusCode::from_bytes(lines.get(9..12)?.as_bytes()).ok()?;
@@ -36,7 +36,7 @@ pub(super) fn refused(head: &[u8], app: &App) -> Option<Replacement> {
     Some(Replacement { bytes: written(lines, refusal, &id), written: 0 })
 }
 
-/// The lines of a head that hyper has made by itself, for an error of the client. Every answer of ours has an id.
+/// Returns the lines of `head`, if hyper itself has made it for an error of the client. Every other answer has a request id.
 fn hypers(head: &[u8]) -> Option<&str> {
     if head.get(8..10) != Some(b" 4") || !head.starts_with(b"HTTP/1.") {
         return None;
@@ -57,7 +57,7 @@ fn refusal(status: StatusCode) -> Refusal {
     Refusal::new(status, code, message)
 }
 
-/// These lines with a body in place of none, under our headers.
+/// Returns these lines with the usual headers and the body of `refusal`.
 pub(super) fn written(lines: &str, refusal: Refusal, id: &RequestId) -> Vec<u8> {
     let (body, mut text) = (refusal.body(), String::new());
     let own = |line: &&str| !line.starts_with("content-length:") && !line.starts_with("connection:");

@@ -1,4 +1,4 @@
-//! Each bound of a socket, exceeded by one; and clients that do not read.
+//! Each limit of a socket, exceeded by one; and clients that do not read.
 
 use super::QUIET;
 use crate::support::{Answer, PROTOCOL, Socket, TestApp};
@@ -15,7 +15,7 @@ async fn with(live: LiveConfig) -> TestApp {
     TestApp::at_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
 }
 
-/// How many sockets are open, as the server counts them.
+/// Returns the number of open sockets by the server's metrics.
 async fn sockets(app: &TestApp) -> String {
     let metrics = Answer::of(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_live_streams{transport=\"ws\"} "));
@@ -45,7 +45,7 @@ async fn a_message_has_sixty_four_kibibytes_also_before_it_is_known_who_asks() {
 
 #[tokio::test]
 async fn only_so_many_messages_are_taken() {
-    // So few come back in a second that a slow machine sends one too many all the same.
+    // The refill rate is so low that a slow machine still exceeds the limit.
     let app = with(LiveConfig { messages_a_second: 1, message_burst: 40, ..LiveConfig::default() }).await;
     let mut socket = Socket::of(&app, None).await;
     for _ in 1..40 {
@@ -87,7 +87,7 @@ async fn an_account_has_so_many_sockets_and_so_has_an_address_without_one() {
         .await;
     assert_eq!(third.closed().await, (4429, "Too many sockets".into()));
     drop(third);
-    // Those with a session have left the address's places.
+    // Sockets with a session do not use slots of the address.
     for _ in 0..3 {
         held.push(Socket::of(&app, None).await);
     }
@@ -101,7 +101,7 @@ async fn an_account_has_so_many_sockets_and_so_has_an_address_without_one() {
     while sockets(&app).await != "5" {
         assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
     }
-    // Its place is free. It needs one of the address's first.
+    // The slot of this socket is free. It used one of the address's slots at first.
     let mut anonymous = held.pop().expect("a socket");
     anonymous.send(Message::Close(None)).await;
     anonymous.closed().await;
@@ -131,7 +131,7 @@ async fn whoever_does_not_answer_a_ping_is_gone() {
     let mut reading = Socket::of(&app, None).await;
     let pinged = tokio::spawn(async move {
         let mut pings = 0;
-        // Reading answers them.
+        // Reading answers the pings.
         while let Some(frame) = reading.frame().await {
             match frame {
                 Message::Ping(_) => pings += 1,
@@ -142,7 +142,7 @@ async fn whoever_does_not_answer_a_ping_is_gone() {
     });
     let vanished = Socket::of(&app, None).await;
     let began = Instant::now();
-    // It does not hear that it is closed.
+    // The client does not notice that the socket is closed.
     while sockets(&app).await != "1" {
         assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
     }

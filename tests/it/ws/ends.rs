@@ -1,4 +1,4 @@
-//! How sockets end: with their session, with the server, with their client.
+//! The end of sockets: when the session ends, when the server stops, and when the client disconnects.
 
 use super::QUIET;
 use crate::support::{Answer, Process, RedisServer, Socket, TestApp, waxwing};

@@ -1,4 +1,4 @@
-//! What becomes a socket, and for whose pages.
+//! The handshake of sockets: which requests are upgraded, and from pages of which origins.
 
 use crate::support::{PROTOCOL, Socket, TestApp};
 use serde_json::{Value, json};

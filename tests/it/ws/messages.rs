@@ -1,4 +1,4 @@
-//! Each message of the protocol, and each code for what is none.
+//! Each message of the protocol, and each close code for invalid messages.
 
 use super::QUIET;
 use crate::support::{Socket, TestApp, error_codes};

@@ -1,4 +1,4 @@
-//! `graphql-transport-ws`: every message and every code of its protocol, from a client that says what it is told to.
+//! `graphql-transport-ws`: every message and every code of the protocol, with a client that sends exactly what a test wants.
 
 mod bounds;
 mod ends;
@@ -6,5 +6,5 @@ mod handshake;
 mod messages;
 mod streams;
 
-/// A subscription that says nothing by itself.
+/// A subscription that sends no events by itself.
 pub(crate) const QUIET: &str = "subscription { statusEvents(filter: { sample: { percent: 1 } }) { cursor } }";

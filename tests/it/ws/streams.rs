@@ -1,4 +1,4 @@
-//! What a stream of events gives, event by event: with a schema of its own, whose streams say something.
+//! Event streams, event by event: with a schema of this test, whose subscriptions send events.
 
 use crate::support::TestApp;
 use async_graphql::{Context, EmptyMutation, Object, Schema, Subscription};
@@ -25,7 +25,7 @@ impl Event {
         self.0
     }
 
-    /// Whether the request had loaded something before.
+    /// Returns whether the request had loaded data before.
     async fn loaders(&self, ctx: &Context<'_>) -> async_graphql::Result<usize> {
         Ok(std::sync::Arc::as_ptr(&request(ctx)?.loaders()).addr())
     }
