@@ -171,7 +171,7 @@ fn only_db_and_the_stores_know_redis() {
 fn only_the_edge_knows_graphql() {
     let allowed = |it: &Source| matches!(it.top(), "schema" | "server") || it.room() == "graphql";
     hold(
-        "async-graphql below the edge",
+        "async-graphql outside of schema/, server/ and graphql.rs",
         sources().iter().filter(|it| !allowed(it) && !it.names("async_graphql").is_empty()).map(|it| it.path.clone()),
     );
 }
@@ -193,7 +193,7 @@ fn keys_are_named_by_their_own_store_alone() {
         sources().into_iter().filter(|it| it.layer().is_some() && !rooms.contains(&it.room()) && !it.names("keys::").is_empty());
     hold("keys outside of store.rs", broken.map(|it| it.path));
     let literal = |it: &Source| it.layer().is_some() && it.room() != "keys" && it.lines.iter().any(|line| line.contains(":{{{"));
-    hold("a key spelled outside of keys.rs", sources().iter().filter(|it| literal(it)).map(|it| it.path.clone()));
+    hold("a key written outside of keys.rs", sources().iter().filter(|it| literal(it)).map(|it| it.path.clone()));
 }
 
 #[test]
@@ -258,20 +258,20 @@ fn parts_of_the_ad_server_depend_on_lower_parts_only() {
             }
         }
     }
-    hold("a part of the ad server names a higher one, or another one not by `crate::domains::ads::PART`", broken);
+    hold("a part of the ad server names a higher part, or a part without `crate::domains::ads::PART`", broken);
     assert_eq!(found.len(), AD_PARTS.len(), "{found:?}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/domains/ads");
     let names = fs::read_dir(root).expect("a folder").map(|entry| entry.expect("an entry").file_name());
     let names = names.map(|name| name.to_string_lossy().trim_end_matches(".rs").to_owned());
     let is_known = |name: &String| [&AD_PARTS[..], &AD_SURFACE].concat().contains(&name.as_str());
-    hold("a part of the ad server without its place in AD_PARTS", names.filter(|name| !is_known(name)));
+    hold("a module of the ad server that AD_PARTS does not list", names.filter(|name| !is_known(name)));
 }
 
 #[test]
 fn stores_and_loaders_call_no_service() {
     let low = |it: &Source| it.layer().is_some() && matches!(it.room(), "store" | "load" | "model" | "keys" | "audit");
     hold(
-        "a service below a service",
+        "a module below the service layer names a service",
         sources().iter().filter(|it| low(it) && !it.names("service").is_empty()).map(|it| it.path.clone()),
     );
 }
@@ -285,10 +285,10 @@ fn files_are_short_and_say_what_they_are_for() {
             broken.push(format!("{} has {lines} lines", source.path));
         }
         if !source.all.starts_with("//! ") {
-            broken.push(format!("{} does not say what it is for", source.path));
+            broken.push(format!("{} does not begin with a description", source.path));
         }
     }
-    hold("a file", broken);
+    hold("a file that is too long or lacks a description", broken);
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn functions_stay_under_eighty_lines() {
             }
         }
     }
-    hold("a function", broken);
+    hold("a function that is too long", broken);
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn scripts_say_what_they_take_and_touch_one_tag() {
                 || !says("ARGV")
                 || !says("Returns")
             {
-                broken.push(format!("{domain}/{name}: no header"));
+                broken.push(format!("{domain}/{name}: the header is incomplete"));
             }
             let tags: std::collections::HashSet<&str> = header
                 .iter()
@@ -336,11 +336,11 @@ fn scripts_say_what_they_take_and_touch_one_tag() {
                 .filter_map(|rest| rest.split('}').next())
                 .collect();
             if tags.len() != 1 && !(tags.is_empty() && says("KEYS none")) {
-                broken.push(format!("{domain}/{name}: keys of {} tags: {tags:?}", tags.len()));
+                broken.push(format!("{domain}/{name}: keys of {} hash tags: {tags:?}", tags.len()));
             }
         }
     }
-    hold("a script", broken);
+    hold("a script with an incomplete header or several hash tags", broken);
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn every_command_in_use_is_asked_for_at_start() {
     used.extend(scripts().iter().flat_map(|(_, script)| quoted(script, "redis.call('", '\'')));
     assert!(used.len() > 15, "{used:?}");
     let unasked = used.into_iter().filter(|name| !own.contains(&name.as_str()) && !rights.contains(&format!("&[\"{name}\"")));
-    hold("a command that inspect/rights.rs does not ask for", unasked);
+    hold("a command that inspect/rights.rs does not list", unasked);
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn every_command_that_is_asked_for_is_in_use() {
     let used = |name: &String| {
         [format!("cmd(\"{name}\")"), format!("redis.call('{name}'")].iter().any(|call| texts.iter().any(|it| it.contains(call)))
     };
-    hold("a right that nothing uses", asked.into_iter().filter(|name| !used(name)));
+    hold("a right that no code uses", asked.into_iter().filter(|name| !used(name)));
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn what_is_secret_is_compared_in_constant_time() {
     let compares =
         |line: &&String| ["==", "!="].iter().any(|by| line.contains(by)) && makers.iter().any(|maker| line.contains(maker));
     let broken = sources().into_iter().filter_map(|it| it.lines.iter().find(compares).map(|line| format!("{}: {line}", it.path)));
-    hold("a secret that is compared byte by byte: take `ct_eq`", broken);
+    hold("a secret that is compared by `==`: use `ct_eq`", broken);
 }
 
 #[test]
@@ -407,7 +407,7 @@ fn no_script_and_no_pattern_is_made_of_text() {
     for word in ["EVAL", "MATCH", "KEYS", "PSUBSCRIBE", "SORT"] {
         let word = format!("\"{word}\"");
         let broken = sources().into_iter().filter(|it| it.lines.iter().any(|line| line.contains(&word)));
-        hold("a command that takes Lua or a pattern", broken.map(|it| format!("{}: {word}", it.path)));
+        hold("a command whose argument is a script or a pattern", broken.map(|it| format!("{}: {word}", it.path)));
     }
     let made = |line: &String| {
         let new = |by: &str| line.contains(&format!("Script::{by}(")) && !line.contains(&format!("Script::{by}(include_str!("));
@@ -419,7 +419,7 @@ fn no_script_and_no_pattern_is_made_of_text() {
         ["new", "allow_oom", "refusable"].into_iter().any(new) || ["after", "allow_oom_after"].into_iter().any(after)
     };
     let broken = sources().into_iter().filter(|it| it.path != "db/script.rs" && it.lines.iter().any(made));
-    hold("a script that is no file", broken.map(|it| it.path));
+    hold("a script that is not a file", broken.map(|it| it.path));
     for (path, script) in scripts() {
         let code = script.lines().filter(|line| !line.starts_with("--"));
         let makes_code = |line: &&str| ["load(", "loadstring(", "pcall("].iter().any(|word| line.contains(word));
@@ -467,7 +467,7 @@ fn a_domain_is_named_wherever_it_must_be() {
             }
         }
     }
-    hold("a domain that is forgotten somewhere (see CONTRIBUTING.md)", broken);
+    hold("a domain that is missing somewhere (see CONTRIBUTING.md)", broken);
 }
 
 /// Returns the places where a domain is missing, given the texts of lib.rs, fsck, request.rs and the schema.
@@ -482,10 +482,10 @@ fn missing(folder: &Path, top: &str, name: &str, [page, fsck, request, schema]: 
             broken.push(format!("{top}/{name}: {what}"));
         }
     };
-    need(layer_of(&format!("{top}/{name}")).is_some(), "LAYERS of this test does not name its layer");
+    need(layer_of(&format!("{top}/{name}")).is_some(), "LAYERS of this test does not contain its layer");
     need(page.contains(&format!("[`{name}`]")), "the table in lib.rs does not name it");
     if has("keys") {
-        need(has("audit"), "it has keys and no audit.rs");
+        need(has("audit"), "it has keys but no audit.rs");
         for part in ["audit::KINDS", "audit::owns", "audit::check("] {
             need(fsck.contains(&format!("{name}::{part}")), &format!("fsck does not name {name}::{part}"));
         }
@@ -510,7 +510,7 @@ fn every_root_is_merged() {
         roots.extend(structs.filter(is_root).map(str::to_owned));
     }
     assert!(roots.len() > 12, "{roots:?}");
-    hold("fields that are in no schema: schema/mod.rs merges them not", roots.into_iter().filter(|name| !is_merged(name)));
+    hold("a root that schema/mod.rs does not merge", roots.into_iter().filter(|name| !is_merged(name)));
 }
 
 #[test]
@@ -520,7 +520,7 @@ fn the_tests_that_a_cluster_leaves_out_exist() {
     let names: Vec<String> = quoted(&filter, "test(/^(", ')').iter().flat_map(|it| it.split('|')).map(str::to_owned).collect();
     assert!(names.len() > 10, "{names:?}");
     let modules = fs::read_to_string(root.join("tests/it/main.rs")).expect("the tests");
-    hold("no such module of tests", names.into_iter().filter(|name| !modules.contains(&format!("mod {name};"))));
+    hold("a module of tests that does not exist", names.into_iter().filter(|name| !modules.contains(&format!("mod {name};"))));
 }
 
 #[test]
@@ -534,7 +534,7 @@ fn tests_run_the_binary_in_one_way() {
             broken.push(file.display().to_string());
         }
     });
-    hold("a test that runs the binary where it stands: take support::waxwing", broken);
+    hold("a test that starts the binary itself: use support::waxwing", broken);
 }
 
 /// Returns each text between `open` and `close` on a line.
