@@ -1,9 +1,9 @@
-//! One invariant after the other is broken by hand: exactly that is told.
+//! Broken invariants: each is violated by hand, and exactly the expected findings are reported.
 
 use super::{QUICK, Scene};
 use waxwing::cli::fsck::Options;
 
-/// What is done to the scene, and every finding that it must give.
+/// The commands that break a scene, and all expected findings.
 pub(super) type Case = (&'static [&'static str], &'static [&'static str]);
 
 pub(super) const OF_THE_PROCESS: &[Case] = &[
@@ -165,7 +165,7 @@ pub(super) const OF_STATUSES: &[Case] = &[
         &["COPY liked:{$bob} liked:{$old}"],
         &["liked:{$old}: $status is in it, but likers:{$status} has no $old", "liked:{$old}: there is no such account"],
     ),
-    // Those who liked what is gone are told of it one after the other.
+    // Each account that likes a deleted status is a separate finding.
     (&["COPY likers:{$status} likers:{$gone}"], &[]),
     (&["SET gone:{$status} 1 PX 90000"], &["gone:{$status}: status:{$status} stands beside it"]),
     (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: is more than a mark"]),
@@ -257,7 +257,7 @@ pub(super) const OF_LISTS: &[Case] = &[
     ),
 ];
 
-/// A bucket as a server writes it, and what may be wrong with one.
+/// A bucket as a server writes it, and invalid buckets.
 pub(super) const OF_RATES: &[Case] = &[
     (&["HSET rate:{$ada}:posts owed 5 at 5 window 90000", "PEXPIRE rate:{$ada}:posts 90000"], &[]),
     (&["HSET rate:{$ada}:posts owed 5 at 5 window 90000"], &["rate:{$ada}:posts: has no time to live"]),
@@ -302,7 +302,7 @@ pub(super) const OF_HOMES: &[Case] = &[
     (&["ZREM home:{$cyd} $status"], &["user:{$cyd}: status $status of $ada is missing in home:{$cyd}"]),
     (&["ZREM home:{$ada} $second"], &["user:{$ada}: status $second of $ada is missing in home:{$ada}"]),
     (&["ZREM timeline:{$list} $ofbob"], &["list:{$list}: status $ofbob of $bob is missing in timeline:{$list}"]),
-    // Above the floor only, and not what is merged when the home is read.
+    // Only above the home's lower bound, and not for authors whose statuses are merged when the home is read.
     (&["ZREM home:{$cyd} $status", "HSET feed:{$cyd} floor $second"], &[]),
     (&["DEL home:{$cyd}", "HSET feed:{$cyd} is dropped"], &[]),
     (&["ZREM home:{$cyd} $status", "ZADD marked:{$cyd} $ada $ada"], &[]),
@@ -495,7 +495,7 @@ async fn what_was_made_under_keys_is_checked() {
 async fn lists_are_checked() {
     hold(OF_LISTS).await;
     let scene = Scene::quiet().await;
-    // Bounds, with members that are no accounts: what is told besides is no matter here.
+    // Limits, with members that are no accounts: other findings do not matter here.
     scene.break_it(&[
         "EVAL|for n = 1, 50 do redis.call('ZADD', KEYS[1], n, n) end|1|lists:{$ada}",
         "EVAL|for n = 1, 499 do redis.call('ZADD', KEYS[1], n, n) end|1|members:{$list}",

@@ -1,4 +1,5 @@
-//! Repairs of single keys: each looks at the key again, since servers go on writing, and changes it only while it is still broken.
+//! Repairs of single keys: each repair checks the key again, since servers write meanwhile, and changes the key only while it is still
+//! broken.
 
 use crate::support::{CALM, RedisServer};
 use waxwing::db::Db;
@@ -6,7 +7,7 @@ use waxwing::db::Db;
 const USER: &str = "user:{1}";
 const FOLLOWERS: &str = "followers:{1}";
 const STREAM: &str = "discussion:{1}";
-/// A time to live that no test waits for.
+/// A time to live that is longer than any test.
 const LONG: u64 = 86_400_000;
 
 /// A repair of [`USER`], of its field `f`, or of a member of [`FOLLOWERS`].
@@ -44,7 +45,7 @@ impl Mend {
     }
 }
 
-/// What is there, the repair, and what is there afterwards; as commands, with '' for an empty word.
+/// The initial state, the repair, and the state afterwards; as commands, with '' for an empty word.
 type Case = (&'static [&'static str], Mend, &'static [&'static str]);
 
 const STRINGS: &[Case] = &[
@@ -114,7 +115,7 @@ fn run(redis: &RedisServer, commands: &[&str]) {
     }
 }
 
-/// Every key with its value and about how long it lives; takes them away.
+/// Returns every key with its value and its approximate time to live, and deletes all keys.
 fn take_all(redis: &RedisServer) -> Vec<String> {
     let mut all = Vec::new();
     for key in [USER, FOLLOWERS, "list:{1}", STREAM] {

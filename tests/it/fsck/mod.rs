@@ -1,4 +1,4 @@
-//! `waxwing fsck`: a store that the API, or the demo, has written has no findings; every invariant that is broken by hand is told, and
+//! `waxwing fsck`: a store written by the API, or by the demo, has no findings; every invariant that is broken by hand is reported, and
 //! nothing else.
 
 mod broken;
@@ -20,7 +20,7 @@ use waxwing::db::{Db, embedded};
 
 const QUICK: Options = Options { home_window: Some(1_000), pause: Duration::from_millis(2) };
 
-/// Three people, what they said, and names for their ids.
+/// Three users, their statuses, and names for the ids.
 struct Scene {
     app: TestApp,
     people: [Actor; 3],
@@ -28,9 +28,10 @@ struct Scene {
 }
 
 impl Scene {
-    /// Bob and Cyd follow Ada. She has two statuses, of which Bob likes the first, and two sessions; Bob has one status. What else
-    /// there was is gone again. Bob and Cyd are on a list of Ada's. Under the second status Bob has said something ($c1), which Cyd voted for and
-    /// Ada against; Cyd's reply to it ($c2) is deleted, and Bob's reply to that ($c3) is not. What else stood there went as a branch.
+    /// Creates the scene. Bob and Cyd follow Ada. Ada has two statuses, of which Bob likes the first, and two sessions; Bob has one status.
+    /// All other statuses are deleted. Bob and Cyd are on a list of Ada's. Under the second status Bob has written a comment ($c1), which
+    /// Cyd has upvoted and Ada downvoted. Cyd's reply to it ($c2) is deleted, and Bob's reply to that ($c3) is not. All other comments were
+    /// deleted with their branch.
     async fn play() -> Self {
         let app = TestApp::start().await;
         let people = app.users(["Ada", "bob", "cyd"]).await;
@@ -69,7 +70,8 @@ impl Scene {
         scene
     }
 
-    /// The same once it was told that votes have changed, which is told a second of the machine's later otherwise, while something is broken.
+    /// Creates the scene, and publishes the changes of votes. Otherwise they would be published a second later, while a test breaks the
+    /// store.
     async fn quiet() -> Self {
         let scene = Self::play().await;
         let thread = StatusId(scene.fill("$second").parse().expect("a number"));
@@ -104,7 +106,7 @@ impl Scene {
         self.names.iter().fold(template.to_owned(), |text, (name, value)| text.replace(name, value))
     }
 
-    /// Runs commands, words of which are parted by blanks, or by bars where there are any. `\255` is a byte that is no text.
+    /// Runs commands, whose words are separated by spaces, or by bars where there are any. `\255` is a byte that is not valid UTF-8.
     fn break_it(&self, commands: &[&str]) {
         for command in commands {
             let command = self.fill(command);
@@ -307,7 +309,7 @@ async fn a_cluster_is_read_on_every_node() {
     let keys = || cluster.each::<u64>(&["DBSIZE"]).into_iter().sum::<u64>();
     let output = fsck(&cluster.url(), &[]);
     assert_eq!((output.status.code(), lines(&output)), (Some(0), vec![format!("{} keys read, no findings.", keys())]));
-    // Of another type where the others' checks read too, on every node.
+    // Keys of another type, which the checks of other keys read too, on every node.
     let broken = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(|user| redis::cmd("SET").arg(format!("user:{{{user}}}")).arg(1).take());
     app.app.db().write_many(broken.to_vec()).await.expect("written");
     let output = fsck(&cluster.url(), &[]);
@@ -336,7 +338,7 @@ async fn big_sets_are_bounded_and_read_to_their_ends() {
     assert_eq!(of_set.count(), 101, "what is broken throughout is told a hundred times");
 }
 
-/// Halves of changes that a server may be in the middle of, and what they are when nobody comes to finish them.
+/// Incomplete changes that a server may be working on, and the findings when no server completes them.
 const HALVES: (&[&str], &[&str]) = (
     &[
         "HSET $shard zed $young",
@@ -375,7 +377,7 @@ async fn what_is_younger_than_the_lease_is_no_orphan() {
     let young = compose(scene.app.app.now() - 59_000, 5, 9).to_string();
     scene.names.insert(0, ("$young9", young));
     scene.break_it(HALVES.0);
-    // The shard of this login is another one, which is no matter of age.
+    // The login belongs to another shard, which is a finding at any age.
     let shard = scene.fill("$shard: the login \"zed\" belongs into another shard");
     assert_eq!(scene.findings(QUICK).await, std::slice::from_ref(&shard));
     scene.app.clock.advance(2_000);

@@ -1,4 +1,4 @@
-//! `waxwing fsck --repair`: every damage is repaired from the truth, or left with a reason; sound data stays as it is.
+//! `waxwing fsck --repair`: every damage is repaired from the primary data, or left with a reason; intact data is unchanged.
 
 use super::broken::{self, Case};
 use super::{QUICK, Scene, fsck, lines};
@@ -6,7 +6,7 @@ use crate::support::RedisServer;
 use std::collections::BTreeMap;
 use waxwing::cli::fsck::{RepairProgress, RepairReport, repair};
 
-/// What a person must decide: these lines stay, all others are repaired.
+/// Findings that an operator must decide: these stay, all others are repaired.
 const LEFT: &[&str] = &[
     "secret:{cursor}: is not 16 bytes long",
     "world:{demo}: loading the demo data was not completed: load it again",
@@ -27,12 +27,12 @@ const LEFT: &[&str] = &[
     "has no author or no message",
 ];
 
-/// An entry that lies in another part of the journal than its own is taken over again and again, and never struck out.
+/// An entry in a wrong part of the journal is claimed again and again, and never acknowledged.
 const LATER: &str = "is overdue: does a server run?";
-/// Such an entry names nobody but its owner: whom it is about is seen in what the damage has written.
+/// Such an entry names only its owner: the accounts concerned follow from the values that the damage has written.
 const UNNAMED: &str = "has scores that are no ids";
 
-/// What changes by itself, and what processes keep.
+/// Keys that change by themselves, and the state of processes.
 const ELSEWHERE: &[&str] = &[
     "worker",
     "journal",
@@ -48,7 +48,7 @@ const ELSEWHERE: &[&str] = &[
     "thread",
     "pending",
 ];
-/// Fields that count changes, or when something was told.
+/// Fields that count changes, and times of notifications.
 const MOVING: &[&str] = &["edges", "told"];
 
 impl Scene {
@@ -69,7 +69,7 @@ impl Scene {
     }
 }
 
-/// What every key says, whatever way it is kept.
+/// Returns the value of every key, independent of its encoding.
 pub(super) fn values_of(redis: &RedisServer) -> BTreeMap<String, String> {
     let value = |key: &String| -> String {
         let read = |words: &[&str]| format!("{:?}", redis.run::<redis::Value>(words));
@@ -91,7 +91,7 @@ pub(super) fn values_of(redis: &RedisServer) -> BTreeMap<String, String> {
     kept.map(|key| (key.clone(), value(key))).collect()
 }
 
-/// The ids that findings name.
+/// Returns the ids that findings name.
 fn ids(lines: &[String]) -> impl Iterator<Item = String> {
     let digits = |line: &String| line.split(|it: char| !it.is_ascii_digit()).map(str::to_owned).collect::<Vec<_>>();
     lines.iter().flat_map(digits).filter(|id| id.len() > 5)
@@ -101,13 +101,13 @@ fn stays(line: &str, scene: &Scene) -> bool {
     LEFT.iter().any(|left| line.contains(&scene.fill(left)))
 }
 
-/// Each damage is made, repaired, and nothing but what a person decides is left; no key changes that no finding has named.
+/// Makes each damage and repairs it. Checks that only findings for the operator are left, and that no key changes that no finding names.
 async fn hold(cases: &[Case]) {
     let mut wrong = Vec::new();
     let scene = Scene::quiet().await;
     let sound = scene.app.redis.snapshot();
     let before = scene.values();
-    // A key that is no text cannot be listed as one.
+    // A key that is not valid UTF-8 cannot be listed.
     for (commands, expected) in cases.iter().filter(|(commands, _)| !commands.iter().any(|it| it.contains("255"))) {
         scene.break_it(commands);
         let broken = scene.values();
@@ -120,7 +120,7 @@ async fn hold(cases: &[Case]) {
         if left != stay {
             wrong.push(format!("{commands:?}\n  leaves {left:#?}\n  not {stay:#?}\n  did {:?}", repaired.done));
         }
-        // A minute later nothing comes to light that was too young to be told.
+        // A minute later there are no findings that were too young before.
         scene.app.clock.advance(120_000);
         let is_late = |line: &String| !stay.contains(line) && !line.ends_with(LATER);
         let late: Vec<String> = scene.findings(QUICK).await.into_iter().filter(is_late).collect();
@@ -133,7 +133,7 @@ async fn hold(cases: &[Case]) {
         }
         let after = scene.values();
         for (key, value) in &before {
-            // What the findings name, and what belongs to it.
+            // The objects that the findings name, and their keys.
             let is_named = ids(&named).any(|id| key.contains(&id) || value.contains(&id));
             if !is_named && broken.get(key) == Some(value) && after.get(key) != Some(value) {
                 wrong.push(format!("{commands:?}\n  changed {key}\n  from {value}\n  to {:?}", after.get(key)));
@@ -199,7 +199,7 @@ async fn comments_are_repaired() {
     hold(broken::OF_COMMENTS).await;
 }
 
-/// Damage that no other remedy repairs on the way, and the remedy that brings back exactly what was there.
+/// Damage that only one repair repairs, and that repair, which restores exactly the previous data.
 const OF_ONE_REMEDY: &[(&[&str], &str)] = &[
     (&["ZADD profile:{$ada} $ofbob $ofbob", "HINCRBY user:{$ada} posts 1"], "remove another author's status from a profile"),
     (&["ZADD home:{$ada} $old $old"], "remove a deleted status from a feed"),

@@ -1,4 +1,4 @@
-//! `waxwing fsck --repair` on worlds: random damage, beside servers that write, killed in the middle.
+//! `waxwing fsck --repair` on generated stores: with random damage, with servers that write meanwhile, and killed in the middle.
 
 use super::repair::values_of;
 use super::{QUICK, Scene};
@@ -12,7 +12,7 @@ use waxwing::base::config::Config;
 use waxwing::cli::fsck::{RepairProgress, repair};
 use waxwing::db::Db;
 
-/// Numbers that are the same each time.
+/// A pseudo-random generator with the same numbers in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -22,7 +22,7 @@ impl Dice {
     }
 }
 
-/// A world of 120 people who follow one another, with statuses and likes.
+/// Creates a store of 120 users who follow one another, with statuses and likes.
 fn world() -> RedisServer {
     let redis = RedisServer::start();
     let folder = tempfile::tempdir().expect("a folder");
@@ -38,7 +38,7 @@ fn world() -> RedisServer {
     redis
 }
 
-/// Takes random members out of what is derived, and changes counts: so many times.
+/// Removes random members of derived data, and changes counts: this many times.
 fn damage(redis: &RedisServer, times: usize) {
     let derived = ["followers", "home", "profile", "liked"];
     let of_kind = |kind: &str| -> Vec<String> {
@@ -61,7 +61,7 @@ fn damage(redis: &RedisServer, times: usize) {
     }
 }
 
-/// As of a minute later, so that nothing is too young to be looked at.
+/// Opens the store with a clock one minute later, so that nothing is too young to be checked.
 async fn later(redis: &RedisServer) -> App {
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     App::new(db, Clock::manual(Clock::System.now() + 120_000), Config::default())

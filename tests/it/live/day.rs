@@ -1,4 +1,4 @@
-//! A busy day: everything that people do, with subscriptions that come and go, and not one line of the log that asks for somebody.
+//! A busy day: all actions of users, with subscriptions that come and go. No line of the log is a warning or an error.
 
 use super::Ear;
 use super::threads::{followed, live};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-/// Keeps what is logged that somebody should look at.
+/// Collects the log lines that an operator should read.
 #[derive(Clone, Default)]
 struct Complaints(Arc<Mutex<Vec<String>>>);
 
@@ -29,14 +29,14 @@ impl Complaints {
     }
 }
 
-/// The first thing that a payload names.
+/// Returns the first object of a payload.
 async fn done(actor: &Actor, operation: &str, input: Value) -> Value {
     let payload = run(actor, operation, input).await;
     assert_eq!(payload["userErrors"], json!([]), "{operation}: {payload}");
     payload
 }
 
-/// Statuses, comments, likes and follows, each made and most of them taken back.
+/// Creates statuses, comments, likes and follows, and removes most of them again.
 async fn talk(app: &TestApp, crowd: &[Actor]) {
     let [ada, bob, cyd] = crowd else { panic!("three people") };
     let status = ada.post("Good morning").await;
@@ -61,7 +61,7 @@ async fn talk(app: &TestApp, crowd: &[Actor]) {
     done(bob, "Unlike", json!({ "statusId": status })).await;
     let other = bob.post("Somebody else's").await;
     homes[0].answer().await;
-    // A thread ends under those who follow it, and one is left alone.
+    // One thread is deleted while it has subscribers, and another one while it has none.
     let mut ending = live(app, &other).await;
     Says(ada).on(&other, "last words").await;
     ending.answer().await;
@@ -73,7 +73,7 @@ async fn talk(app: &TestApp, crowd: &[Actor]) {
     drop(homes);
 }
 
-/// Lists and what comes into them.
+/// Creates lists, and statuses that reach them.
 async fn list(app: &TestApp, ada: &Actor, bob: &Actor) {
     let made = done(ada, "CreateList", json!({ "name": "Few" })).await;
     let id = made["userList"]["id"].as_str().expect("an id").to_owned();
@@ -86,7 +86,7 @@ async fn list(app: &TestApp, ada: &Actor, bob: &Actor) {
     done(ada, "DeleteList", json!({ "listId": id })).await;
 }
 
-/// Campaigns, what they show, and who reports it.
+/// Creates campaigns, serves their ads, and reads the reports.
 async fn advertise(app: &TestApp, ada: &Actor, key: &str) {
     let campaign = make(ada, json!({})).await;
     add(ada, &campaign, json!({})).await;
@@ -102,7 +102,7 @@ async fn advertise(app: &TestApp, ada: &Actor, key: &str) {
 #[tokio::test]
 async fn a_busy_day_logs_nothing_that_somebody_should_look_at() {
     let complaints = Complaints::default();
-    // This test's runtime has this thread alone.
+    // The runtime of this test uses only this thread.
     let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry().with(complaints.clone()));
     let (app, ada, key) = started(1).await;
     let [bob, cyd] = app.users(["bob", "cyd"]).await;

@@ -1,4 +1,4 @@
-//! What subscriptions come through: a Redis that dies, is frozen or says nothing, and several servers.
+//! Subscriptions under faults: a Redis that dies, is frozen or does not answer, and several servers.
 
 use super::{Ear, Hub, listening};
 use crate::support::proxy::{Flow, Proxy};
@@ -61,7 +61,7 @@ async fn what_was_published_and_never_heard_is_found() {
     let (_, bob, mut ear) = listening(&app).await;
     bob.post("heard").await;
     assert_eq!(ear.hear(1).await, ["+heard"]);
-    // Told, but published to nobody: as if the message had been lost on its way.
+    // Marked as notified, but not published: as if the message had been lost.
     for key in app.redis.keys().iter().filter(|key| key.starts_with("told:")) {
         let shard = key.trim_start_matches("told:").to_owned();
         let last: Option<String> = app.redis.run(&["HGET", key, "last"]);
@@ -78,7 +78,7 @@ async fn what_was_published_and_never_heard_is_found() {
     assert!(again.response.data.to_string().contains("heard"), "{again:?}");
 }
 
-/// What an event tells of is read when it has happened. A read that fails is made again, with nothing of the one that failed.
+/// An event's object is read when the event arrives. A failed read is repeated, without any result of the failed one.
 #[tokio::test]
 async fn an_event_that_could_not_be_looked_at_is_told_all_the_same() {
     let redis = Arc::new(RedisServer::alone(Alone::OneWire));

@@ -1,16 +1,16 @@
-//! The public stream: what each filter lets through, and that a deletion goes where the status went.
+//! The public stream: which statuses each filter selects, and that a deletion is sent wherever the status was sent.
 
 use super::Ear;
 use crate::support::TestApp;
 use serde_json::{Value, json};
 
-/// What authors of several shards do has no order.
+/// Sorts the messages: those of authors in several shards have no defined order.
 fn sorted(mut all: Vec<String>) -> Vec<String> {
     all.sort_unstable();
     all
 }
 
-/// A filter, and which of the statuses it lets through.
+/// Filters, each with the indexes of the statuses that it selects.
 fn table() -> Vec<(Value, Vec<usize>)> {
     let area = |west: f64, south: f64, east: f64, north: f64| json!({ "minLongitude": west, "minLatitude": south, "maxLongitude": east, "maxLatitude": north });
     vec![
@@ -74,7 +74,7 @@ async fn a_sample_is_a_part_and_the_same_one_for_the_same_name() {
         Ear::open(&app, None, "PublicStream", variables).await.listen().await
     };
     let mut ears = vec![open("a", 100.0).await, open("a", 30.0).await, open("a", 30.0).await];
-    // Samples of two names may begin near each other, of a handful not all do.
+    // The samples of two names may overlap by chance, but not those of all five names.
     for name in ["b", "c", "d", "e", "f"] {
         ears.push(open(name, 30.0).await);
     }

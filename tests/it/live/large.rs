@@ -1,4 +1,4 @@
-//! Large filters: what one account or address may hold of them, what they cost, and that nothing is left of them.
+//! Large filters: the limit of filter entries of an account or an address, their cost, and that all entries are released.
 
 use super::is_quiet;
 use crate::support::{Answer, Events, PROTOCOL, Served, Socket, TestApp};
@@ -9,7 +9,7 @@ use waxwing::base::rate_limits::{Limit, RateLimits};
 
 const FOLLOW: &str = "subscription($logins: [String!]) { statusEvents(filter: { follow: $logins }) { cursor } }";
 
-/// A subscription to so many logins, which differ with `from`.
+/// A subscription to this many logins. Another `from` gives other logins.
 fn follow(from: usize, logins: usize) -> Value {
     let logins: Vec<String> = (from..from + logins).map(|number| format!("u{number}")).collect();
     json!({ "query": FOLLOW, "variables": { "logins": logins } })
@@ -37,7 +37,7 @@ async fn subscribe(socket: &mut Socket, id: &str, payload: Value) {
     socket.say(json!({ "id": id, "type": "subscribe", "payload": payload })).await;
 }
 
-/// The extensions of the error that refuses a subscription.
+/// Returns the extensions of the error that refuses a subscription.
 async fn refusal(socket: &mut Socket, id: &str) -> Value {
     let said = socket.next().await;
     assert_eq!((&said["id"], &said["type"]), (&json!(id), &json!("error")), "{said}");
@@ -58,7 +58,7 @@ async fn an_account_and_an_address_hold_so_many_entries_over_sockets_and_event_s
     let ada = app.user("ada").await;
     let mut socket = Socket::of(&app, None).await;
     subscribe(&mut socket, "a", follow(0, 400)).await;
-    // Equal filters count each: what one may open does not depend on what others have.
+    // Equal filters count separately: the limit does not depend on the filters of other clients.
     subscribe(&mut socket, "b", follow(0, 400)).await;
     until_held(&app, 800).await;
     subscribe(&mut socket, "c", follow(0, 201)).await;
@@ -72,14 +72,15 @@ async fn an_account_and_an_address_hold_so_many_entries_over_sockets_and_event_s
     assert_eq!(metric(&app, "waxwing_live_filters_refused_total").await, 3);
     let events = Events::of(stream(&app, &follow(500, 200))).await;
     until_held(&app, 1_000).await;
-    // An account has its own.
+    // An account has its own limit.
     let token = ada.token.as_deref();
     let mut own = Socket::of(&app, token).await;
     subscribe(&mut own, "a", follow(0, 1_000)).await;
     until_held(&app, 2_000).await;
     let over = Answer::of(stream(&app, &follow(0, 1)).bearer_auth(token.expect("a token"))).await;
     assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
-    // Given back by a subscription that is completed, an event stream and a socket that end, and one that never began.
+    // The entries are released when a subscription is completed, when an event stream or a socket ends, and when a subscription never
+    // began.
     socket.say(json!({ "id": "a", "type": "complete" })).await;
     until_held(&app, 1_600).await;
     drop(events);
@@ -139,7 +140,7 @@ async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
     let quota = |limit: Limit| if limit == Limit::Requests { "30000/1h" } else { "1000000/1s" };
     let rates = Some(RateLimits::new(|limit| quota(limit).parse().expect("a quota")));
     let app = TestApp::with(Config { rates, ..Config::default() }).await;
-    // What is not valid runs nothing, and tells what it was charged.
+    // An invalid document executes nothing, and its answer contains the cost that was charged.
     let mut unfit = follow(0, 1_000);
     unfit["query"] = json!(FOLLOW.replace("cursor", "nothing"));
     let told = Answer::of(app.post().header("waxwing-cost", "1").json(&unfit)).await.json();

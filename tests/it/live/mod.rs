@@ -1,4 +1,4 @@
-//! What is told live: who hears what, in which order, and how one goes on from where one stopped.
+//! Live events: which subscriber gets which events, in which order, and how a subscription resumes.
 
 mod day;
 mod faults;
@@ -31,10 +31,10 @@ use waxwing::schema::Rendered;
 
 const LIVE: &str = include_str!("../contract/live.graphql");
 
-/// A subscription, without a socket. What it is told and nobody takes waits for one place.
+/// A subscription without a socket. Events that the test does not read wait in a buffer of one.
 struct Ear {
     app: App,
-    /// How many listened before it was opened.
+    /// The number of listeners before it was opened.
     others: usize,
     told: mpsc::Receiver<Arc<Rendered>>,
     task: JoinHandle<()>,
@@ -47,7 +47,7 @@ impl Drop for Ear {
 }
 
 impl Ear {
-    /// Subscribes as an actor, or as nobody, with the contract's operation of this name.
+    /// Subscribes as an actor, or without a session, with the operation of this name in the contract.
     async fn open(app: &Served, actor: Option<&Actor>, operation: &str, variables: Value) -> Self {
         Self::ask(
             app,
@@ -81,13 +81,13 @@ impl Ear {
         Self::open(app, None, "PublicStream", json!({ "filter": filter, "after": after })).await
     }
 
-    /// The next answer, as it is.
+    /// Returns the next answer, unchanged.
     async fn answer(&mut self) -> Value {
         let next = tokio::time::timeout(Duration::from_secs(5), self.told.recv());
         serde_json::to_value(&next.await.expect("something is told").expect("it goes on").response).expect("JSON")
     }
 
-    /// The next event.
+    /// Returns the next event.
     async fn next(&mut self) -> Event {
         let answer = self.answer().await;
         assert_eq!(answer.get("errors"), None, "{answer}");
@@ -101,7 +101,7 @@ impl Ear {
         Event { cursor: text("/cursor"), what }
     }
 
-    /// The next events, as `+message`, `-id` and `gap REASON`.
+    /// Returns the next events, as `+message`, `-id` and `gap REASON`.
     async fn hear(&mut self, count: usize) -> Vec<String> {
         let mut heard = Vec::new();
         for _ in 0..count {
@@ -110,7 +110,7 @@ impl Ear {
         heard
     }
 
-    /// Waits until it listens: what is posted from here on is heard live.
+    /// Waits until the subscription listens: statuses that are posted afterwards arrive live.
     async fn listen(self) -> Self {
         for _ in 0..2_000 {
             if self.app.extension::<Hub>().subscriber_count() > self.others {
@@ -122,7 +122,7 @@ impl Ear {
     }
 }
 
-/// A request of an actor, or of nobody.
+/// Returns the request context of an actor, or of a client without a session.
 async fn context(app: &Served, actor: Option<&Actor>) -> request::Request {
     let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
         Some(token) => {
@@ -133,7 +133,7 @@ async fn context(app: &Served, actor: Option<&Actor>) -> request::Request {
     request::Request::new(app.app.clone(), viewer, None, None)
 }
 
-/// Ada, who listens to her home, and Bob, whom she follows.
+/// Creates Ada, who subscribes to her home, and Bob, whom she follows.
 async fn listening(app: &TestApp) -> (Actor, Actor, Ear) {
     let [ada, bob] = app.users(["ada", "bob"]).await;
     ada.follow(&bob).await;
@@ -146,7 +146,7 @@ struct Event {
     what: String,
 }
 
-/// Whether nobody is listened for any more, in this process and in Redis.
+/// Returns whether no listener is left, in this process and in Redis.
 async fn is_quiet(app: &TestApp) -> bool {
     let channels: Vec<String> = app.redis.run(&["PUBSUB", "SHARDCHANNELS"]);
     app.app.extension::<Hub>().is_idle() && channels.is_empty()
@@ -246,14 +246,14 @@ async fn a_list_that_is_deleted_tells_nothing_more() {
         assert!(began.elapsed() < Duration::from_secs(5), "it is not noticed");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    // Nobody else's list can be listened to, nor one that is gone.
+    // Nobody can subscribe to a list of another account, or to a deleted list.
     for (actor, list) in [(&ada, &list), (&bob, &list)] {
         let mut ear = Ear::open(&app, Some(actor), "ListEvents", json!({ "listId": list })).await;
         assert!(ear.answer().await.to_string().contains("a list of yours"));
     }
 }
 
-/// Subscribers read a list again when they hear of a change: before the deletion they would find it as it was.
+/// Subscribers read a list again when they are notified of a change: before the deletion is done, they would still find the list.
 #[tokio::test]
 async fn a_deletion_of_a_list_is_published_after_it() {
     let redis = Arc::new(RedisServer::alone(Alone::Record));
@@ -287,7 +287,7 @@ async fn a_deletion_that_somebody_else_settles_goes_to_whom_the_status_went() {
         bob.post(&number.to_string()).await;
         assert_eq!(ear.hear(1).await, [format!("+{number}")]);
     }
-    // The deleter dies behind its commit; that it was posted is kept no longer.
+    // The deleting process dies after its commit; the record that the status was posted no longer exists.
     let id = waxwing::base::ids::StatusId::from_global(&old).expect("an id");
     app.redis.run::<()>(&["DEL", &format!("status:{{{}}}", id.0)]);
     let mut place = Some(waxwing::platform::journal::Progress::default());
@@ -298,7 +298,7 @@ async fn a_deletion_that_somebody_else_settles_goes_to_whom_the_status_went() {
     assert_eq!(ear.hear(1).await, [format!("-{old}")]);
 }
 
-/// Whatever was loaded for the event before it, and whichever process changed it since.
+/// Whatever data was loaded for the previous event, and whichever process has changed the data since.
 #[tokio::test]
 async fn an_event_tells_of_its_author_as_they_are_by_then() {
     let app = TestApp::start().await;

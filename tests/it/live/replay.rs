@@ -1,4 +1,4 @@
-//! Replays of what was told long ago: complete from any cursor, and what one has read is not read again for the next.
+//! Replays of old events: complete from any cursor, and a client does not read again the events that another one has read.
 
 use crate::support::TestApp;
 use futures_util::future::join_all;
@@ -7,10 +7,10 @@ use waxwing::base::config::Config;
 use waxwing::base::ids::StatusId;
 use waxwing::platform::events::{EventId, FilterTerms, LogPosition, ReadResult, service as events};
 
-/// Events that are read at once.
+/// The number of events in one read.
 const PAGE: usize = 500;
 
-/// All events behind a position, in their shard's order.
+/// Returns all events after a position, in their shard's order.
 async fn replay(app: &App, mut position: LogPosition) -> Vec<EventId> {
     let mut all = Vec::new();
     loop {
@@ -50,8 +50,8 @@ async fn what_was_replayed_once_is_not_read_again() {
         position.0[shard] = all[from];
         app.redis.reset_calls();
         assert_eq!(replay(&app.app, position).await, all[from + 1..], "behind event {from}");
-        // Its first page, two or three more until it meets what was read, the last page, and that nothing follows.
-        // On a cluster the other shards, which are at their end, are read beside each page.
+        // The reads: the first page, two or three more until the replay meets the events that were read before, the last page, and an empty
+        // one. On a cluster the other shards, which have no further events, are read beside each page.
         let calls = app.redis.calls();
         assert!(app.app.db().is_cluster() || calls["xrange"] <= 6, "{calls:?}");
     }

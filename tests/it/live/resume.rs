@@ -1,4 +1,4 @@
-//! Going on from where one stopped.
+//! Resuming from a cursor.
 
 use super::{Ear, listening, small};
 use crate::support::TestApp;
@@ -126,7 +126,7 @@ async fn who_does_not_keep_up_gets_a_gap_and_goes_on() {
     for number in 0..300 {
         bob.post(&number.to_string()).await;
     }
-    // One was on its way to the reader, one waited there.
+    // One event was on its way to the reader, one waited in the buffer.
     let mut heard = ear.hear(2).await;
     while heard.last().is_some_and(|what| !what.starts_with("gap")) {
         heard.extend(ear.hear(1).await);

@@ -1,4 +1,4 @@
-//! An event is rendered once for all who asked the same of it, and for nobody else.
+//! An event is rendered once for all subscribers with the same selection, and separately for others.
 
 use super::{Ear, LIVE, context};
 use crate::support::{Actor, TestApp};
@@ -6,14 +6,14 @@ use async_graphql::{Request, Variables};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 
-/// What is the same for everybody who is told of a status.
+/// A selection whose result is the same for all viewers of a status.
 const SAME: &str =
     "subscription($filter: StatusFilter!) { statusEvents(filter: $filter) { __typename cursor ... on StatusPosted { status {
     id message postedAt likeCount commentCount location { latitude longitude }
     author { id login name bio createdAt followersCount followingCount statusesCount }
 } } } }";
 
-/// Follows the public stream with a document, for the phrases.
+/// Subscribes to the public stream with a document, for the phrases.
 async fn ear(app: &TestApp, actor: Option<&Actor>, query: &str, track: &str) -> Ear {
     let variables = Variables::from_json(json!({ "filter": { "track": [track] } }));
     let request = Request::new(query).operation_name_if(query, "PublicStream").variables(variables);
@@ -21,7 +21,7 @@ async fn ear(app: &TestApp, actor: Option<&Actor>, query: &str, track: &str) -> 
 }
 
 trait Named: Sized {
-    /// With the name of an operation, where the document has several.
+    /// Sets the operation's name, where the document has several operations.
     fn operation_name_if(self, query: &str, name: &str) -> Self;
 }
 
@@ -31,7 +31,7 @@ impl Named for Request {
     }
 }
 
-/// How often accounts and statuses were read while the ears heard of a post.
+/// Returns how often accounts and statuses were read while the subscribers received a post.
 async fn reads(app: &TestApp, author: &Actor, message: &str, ears: &mut [Ear]) -> (u64, Vec<Value>) {
     app.drain().await;
     app.redis.reset_calls();
@@ -41,20 +41,20 @@ async fn reads(app: &TestApp, author: &Actor, message: &str, ears: &mut [Ear]) -
         answers.push(ear.answer().await);
     }
     app.drain().await;
-    // The mutation's answer reads its own status, its author and who asks.
+    // The answer of the mutation reads the status, the author and the viewer.
     (app.redis.calls().get("hgetall").copied().unwrap_or_default(), answers)
 }
 
 #[tokio::test]
 async fn an_event_is_rendered_once_for_all_who_asked_the_same_whatever_they_wait_for() {
-    // With nothing near: whether an answer and an event read the same once or twice is a matter of time.
+    // Without the client cache: with the cache, the number of reads would depend on timing.
     let app = TestApp::far(Config::default()).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let mut one = vec![ear(&app, None, LIVE, "alone").await];
     let (alone, _) = reads(&app, &ada, "I am alone", &mut one).await;
     let mut ears = Vec::new();
     for at in 0..20 {
-        // Who asks is no matter here, since nothing that is selected depends on it.
+        // The viewer is irrelevant here, since no selected field depends on the viewer.
         let actor = [None, Some(&ada), Some(&bob)][at % 3];
         ears.push(ear(&app, actor, LIVE, &format!("word{at}")).await);
     }
@@ -96,7 +96,7 @@ async fn what_is_shared_is_the_same_for_everybody() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
-    // Rendered for each alone: an alias makes another document of it.
+    // Rendered separately for each subscriber: an alias makes a different document.
     let alone = |at: usize| SAME.replace("statusEvents(filter", &format!("it{at}: statusEvents(filter"));
     let with_own = |at: usize| alone(at).replace("likeCount", "likeCount viewerHasLiked");
     let mut ears = Vec::new();
@@ -110,7 +110,7 @@ async fn what_is_shared_is_the_same_for_everybody() {
         event
     };
     assert_eq!((of(0), of(0)), (of(1), of(2)));
-    // And all of it counts as the same: whoever asks, it is read once.
+    // All these documents count as the same: the objects are read once, for any viewer.
     let mut ears = Vec::new();
     for actor in [None, Some(&ada), Some(&bob)] {
         ears.push(ear(&app, actor, SAME, "cake").await);
@@ -149,7 +149,7 @@ async fn what_did_not_begin_leaves_nothing_behind_that_others_share() {
     };
     let (mut broken, schema) = ask(json!({}));
     waxwing::schema::check(&mut broken, app.app.config()).expect("it passes");
-    // It has begun to begin, and somebody else comes meanwhile.
+    // The first subscription is starting, and meanwhile another one starts.
     let broken = waxwing::schema::subscribe(&schema, broken, context(&app, None).await);
     let mut sound = ear(&app, None, LIVE, "tea").await;
     drop(broken);

@@ -1,4 +1,4 @@
-//! What an answer showed never comes again after its sync cursor, and what it did not show comes after it.
+//! The sync cursor: statuses that an answer contains never arrive again after its sync cursor, and all others do.
 
 use super::Ear;
 use crate::support::monitor::Monitor;
@@ -15,7 +15,7 @@ use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::events::{ResumePoint, service as events};
 use waxwing::platform::journal::{Feed, Progress, Task, service as journal};
 
-/// Ada, and those whom she follows.
+/// Creates Ada, and the authors whom she follows.
 async fn reader_and_authors(app: &TestApp, authors: usize) -> (Actor, Vec<Actor>) {
     let mut crowd = app.crowd("c", authors + 1).await;
     let reader = crowd.remove(0);
@@ -25,13 +25,13 @@ async fn reader_and_authors(app: &TestApp, authors: usize) -> (Actor, Vec<Actor>
     (reader, crowd)
 }
 
-/// The messages of a timeline's page.
+/// Returns the messages of a timeline's page.
 fn messages(page: &Value) -> Vec<String> {
     let edges = page["edges"].as_array().unwrap_or_else(|| panic!("{page}"));
     edges.iter().map(|edge| format!("+{}", edge["node"]["status"]["message"].as_str().expect("a message"))).collect()
 }
 
-/// What an answer shows of a home, and its sync cursor.
+/// Returns the messages of a home, and its sync cursor.
 async fn read(reader: &Actor, pages: &str) -> (BTreeSet<String>, String) {
     let pages = pages.replace("...Page", "edges { node { status { message } } }");
     let query = format!("{{ homeTimeline {{ syncCursor {pages} }} }}");
@@ -42,7 +42,7 @@ async fn read(reader: &Actor, pages: &str) -> (BTreeSet<String>, String) {
     (shown, home["syncCursor"].as_str().expect("a cursor").to_owned())
 }
 
-/// What comes after a cursor before a mark that is posted now.
+/// Returns the messages between a cursor and a marker that is posted now.
 async fn after(app: &Served, reader: &Actor, author: &Actor, cursor: &str) -> Vec<String> {
     let mark = format!("mark {}", app.app.next_id().await.expect("an id"));
     author.post(&mark).await;
@@ -56,14 +56,14 @@ async fn after(app: &Served, reader: &Actor, author: &Actor, cursor: &str) -> Ve
     }
 }
 
-/// A status that is committed and listed in its author's profile, and on its way: the rest is its journal entry's.
+/// Commits a status and adds it to its author's profile. The remaining steps stay in its journal entry.
 async fn begin_post(app: &Served, author: &Actor, message: &str) -> StatusId {
     let draft = Draft { message: message.into(), location: None, idempotency_key: None };
     let posted = statuses::create(&app.app, author.user_id(), draft).await.expect("a store").expect("it is new");
     posted.id
 }
 
-/// The rest of it.
+/// Runs the remaining steps.
 async fn finish_post(app: &Served, author: &Actor, id: StatusId) {
     let mut place = Some(Progress::default());
     while let Some(next) = place {
@@ -81,7 +81,7 @@ async fn three_hundred_statuses_of_one_answer_do_not_come_again() {
         let second = reader.gql(query, json!({ "after": first })).await;
         (first, second["data"]["homeTimeline"]["entries"]["pageInfo"]["endCursor"].clone())
     };
-    // A process that remembered an earlier position would be asked for it here.
+    // A process that had cached an earlier position would return it here.
     read(&reader, "").await;
     let mut said = BTreeSet::new();
     for number in 0..300 {
@@ -117,7 +117,7 @@ async fn what_was_told_before_an_answer_does_not_come_after_it_whatever_it_shows
     }
 }
 
-/// It stands in the reader's home, and its author's other followers do not have it yet.
+/// The status is in the reader's home, and not yet in the homes of the author's other followers.
 #[tokio::test]
 async fn what_is_shown_on_its_way_is_not_told_after_that_however_long_it_takes() {
     let app = TestApp::start().await;
@@ -138,7 +138,7 @@ async fn what_is_shown_on_its_way_is_not_told_after_that_however_long_it_takes()
     assert_eq!(after(&app, &reader, &authors[0], &early).await.len(), 2 + 1, "it was not; and a mark");
 }
 
-/// Its id is lower than that of another one which the answer shows, and it comes into the home after that.
+/// The status has a lower id than another one in the answer, and reaches the home after that one.
 #[tokio::test]
 async fn what_comes_late_below_what_is_shown_is_told() {
     let app = TestApp::start().await;
@@ -152,10 +152,10 @@ async fn what_comes_late_below_what_is_shown_is_told() {
     assert_eq!(after(&app, &reader, &authors[1], &cursor).await, ["+late"]);
 }
 
-/// What is told between the two would otherwise be neither shown nor told after it.
+/// Otherwise an event between the two reads would neither be in the answer nor arrive after it.
 #[tokio::test]
 async fn the_position_is_read_before_the_entries() {
-    // On a cluster it has a round trip of its own before them.
+    // On a cluster this read has its own round trip before them.
     let app = TestApp::over(Arc::new(RedisServer::alone(Alone::Record)), Clock::manual(START), Config::default()).await;
     let (reader, authors) = reader_and_authors(&app, 1).await;
     authors[0].post("told").await;
@@ -173,7 +173,7 @@ async fn the_position_is_read_before_the_entries() {
     assert!(!position.is_empty() && position.last() < entries.first(), "{position:?} {entries:?}");
 }
 
-/// A page that is read on, since what it began with is not shown, shows what its first part did not know.
+/// A page whose first entries are invisible is filled by a second read. It shows statuses that the first read did not find.
 #[tokio::test]
 async fn a_page_that_is_read_on_belongs_to_the_answer() {
     let app = TestApp::start().await;
@@ -183,7 +183,7 @@ async fn a_page_that_is_read_on_belongs_to_the_answer() {
     app.redis.run::<u64>(&["ZADD", &home, &below.0.to_string(), &below.0.to_string()]);
     for number in 0..5 {
         app.clock.advance(1_000);
-        // Listed, and gone.
+        // In the list, but deleted.
         let id = begin_post(&app, &authors[1], &number.to_string()).await;
         app.redis.run::<u64>(&["ZADD", &home, &id.0.to_string(), &id.0.to_string()]);
         app.redis.run::<u64>(&["DEL", &format!("status:{{{}}}", id.0)]);
@@ -204,7 +204,7 @@ async fn it_holds_for_what_is_merged_and_for_what_lies_past_the_window() {
         app.clock.advance(1);
         reader.post(&format!("own {number}")).await;
     }
-    // It stands in its author's profile alone, from where it is merged, above the floor and below it.
+    // The status is only in its author's profile, which is merged into the home, above the home's lower bound and below it.
     let merged = begin_post(&app, &authors[0], "merged").await;
     let (shown, cursor) = read(&reader, "entries(first: 100) { ...Page }").await;
     assert!(shown.len() == 41 && shown.contains("+merged"), "{shown:?}");
@@ -234,7 +234,7 @@ async fn it_holds_for_a_list_s_timeline() {
     assert_eq!(Ear::open(&app, Some(&reader), "ListEvents", variables).await.hear(1).await, ["+after"]);
 }
 
-/// So many statuses of one author that a cursor does not name them without a look, told but for the last.
+/// Creates so many statuses of one author that a cursor cannot list them without a read. All but the last one are published.
 async fn very_many(app: &TestApp) -> (Actor, Vec<StatusId>) {
     let author = app.user("author").await;
     let mut ids = Vec::new();
@@ -270,9 +270,10 @@ async fn what_is_kept_no_longer_is_not_told_and_need_not_be_named() {
     let (_, ids) = very_many(&app).await;
     let position = events::position(&app.app).await.expect("a store");
     let place = events::resume_point(&app.app, position.clone(), &ids).await.expect("a store");
-    // On a cluster nobody knows of which shard they were, and of the other shards nothing was dropped.
+    // On a cluster the shard of these ids is unknown, and nothing of the other shards was dropped.
     if !app.app.db().is_cluster() {
-        // The newest one that is dropped was told in the millisecond in which it was made: so might another one be.
+        // The newest dropped status was published in the millisecond of its creation: so another status of that millisecond may have been,
+        // too.
         assert_eq!(place, ResumePoint::new(position, vec![ids[219].0, ids[260].0]));
     }
 }

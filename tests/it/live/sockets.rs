@@ -1,4 +1,4 @@
-//! Live over real sockets and event streams: one goes on where it stopped, and what is hot does not starve what is cold.
+//! Live events over real sockets and event streams: clients resume where they stopped, and busy subscriptions do not starve quiet ones.
 
 use super::LIVE;
 use crate::support::{Actor, Events, Socket, TestApp};
@@ -22,7 +22,7 @@ async fn opened(app: &TestApp, variables: Value, last: Option<&str>) -> Events {
     .await
 }
 
-/// The id and the message of the next event, comments aside.
+/// Returns the id and the message of the next event. Skips comments.
 async fn told(events: &mut Events) -> (String, Value) {
     loop {
         let text = events.next().await.expect("an event");
@@ -34,7 +34,7 @@ async fn told(events: &mut Events) -> (String, Value) {
     }
 }
 
-/// Waits until as many listen.
+/// Waits until this many subscribers listen.
 async fn listening(app: &TestApp, count: usize) {
     for _ in 0..2_000 {
         if app.app.extension::<waxwing::domains::streaming::Hub>().subscriber_count() == count {
@@ -61,14 +61,14 @@ async fn an_event_source_goes_on_behind_the_last_event_it_saw_whatever_it_asked_
     let begin = json!({ "filter": { "sample": { "percent": 100.0 } }, "after": first });
     let (second, message) = told(&mut opened(&app, begin.clone(), None).await).await;
     assert_eq!(message, "Two", "as its variable says");
-    // An EventSource sends the request with which it began, and the id that it saw last.
+    // An EventSource repeats its first request, with the id of the last event that it received.
     for variables in [everything, begin] {
         let mut events = opened(&app, variables, Some(&second)).await;
         assert_eq!(told(&mut events).await.1, "Three", "as its header says");
     }
 }
 
-/// Posts many at once, of the longest that there are.
+/// Posts many statuses of the maximum length at once.
 async fn flood(author: &Actor, count: usize) {
     let long = "\u{1f985}".repeat(480);
     for at in (0..count).step_by(20) {
@@ -89,7 +89,7 @@ async fn what_is_hot_does_not_starve_what_is_cold_on_the_same_socket() {
     let payload = stream(json!({ "filter": { "track": ["cold"] } }));
     socket.say(json!({ "id": "cold", "type": "subscribe", "payload": payload })).await;
     listening(&app, 21).await;
-    // More than the ways between take, with nobody reading: 20 times 800 times 2 KiB.
+    // More than all buffers on the way take while nobody reads: 20 times 800 times 2 KiB.
     flood(&ada, 800).await;
     ada.post("cold").await;
     let (mut before_cold, mut gaps, mut last) = (0, 0, vec![String::new(); 20]);

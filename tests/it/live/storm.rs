@@ -1,8 +1,8 @@
-//! Two servers on one Redis, fifty clients over WebSockets, and everything that may be killed is killed, at random: sockets, processes, the
-//! connection that listens, Redis itself. Each client comes back with its last cursor. In the end each has heard everything, in order and
-//! once, or a gap where something is missing.
+//! A storm of faults: two servers on one Redis, and fifty clients over WebSockets. At random, the test kills sockets, processes, the
+//! connection that listens, and Redis itself. Each client reconnects with its last cursor. In the end each client has received all events
+//! in order and once, or a gap where events are missing.
 //!
-//! `WAXWING_STORM_SECONDS` says for how long, `WAXWING_STORM_SEED` which seed.
+//! `WAXWING_STORM_SECONDS` sets the duration, `WAXWING_STORM_SEED` the seed.
 
 use crate::support::{Actor, Alone, RedisServer, Servers, TestApp};
 use futures_util::{SinkExt, StreamExt};
@@ -25,22 +25,22 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }
 
-/// The servers and what is known of them.
+/// The servers and their state.
 struct Harbour {
     servers: Servers,
-    /// Counts up to have every client drop its socket whose number it is.
+    /// A counter: each client whose number it reaches drops its socket.
     cut: AtomicUsize,
     over: AtomicBool,
 }
 
-/// What a client has heard: the number of the next status of each author, and gaps.
+/// The events that a client has received: the number of the next status of each author, and gaps.
 struct PubSubEvent {
     next: [usize; AUTHORS],
     gaps: usize,
     reconnects: usize,
 }
 
-/// Follows its home through whatever happens, until it has heard `end` of every author.
+/// Subscribes to its home, and reconnects after every fault, until it has received `end` of every author.
 async fn client(
     harbour: Arc<Harbour>,
     actor: Actor,
@@ -64,7 +64,7 @@ async fn client(
     }
 }
 
-/// One socket's life; `true` when all has been heard.
+/// Reads one socket until it ends. Returns `true` when all events have been received.
 async fn listen(
     harbour: &Harbour,
     url: &str,
@@ -111,7 +111,7 @@ async fn listen(
                 *cursor = event["cursor"].as_str().expect("a cursor").to_owned();
             }
             Some("ping") => socket.send(Message::text(json!({ "type": "pong" }).to_string())).await?,
-            // The storage is away: another try.
+            // The storage is unavailable: the client tries again.
             Some("error" | "complete") => return Ok(false),
             _ => {}
         }
@@ -126,12 +126,12 @@ fn hear(event: &Value, heard: &mut PubSubEvent) {
     let text = event["status"]["message"].as_str().unwrap_or_else(|| panic!("{event}"));
     let (author, number) = text.split_once(' ').expect("a message of ours");
     let (author, number): (usize, usize) = (author.parse().expect("a number"), number.parse().expect("a number"));
-    // Where there was a gap, any number may be missing; nothing comes twice even then.
+    // After a gap any number may be missing; but nothing arrives twice.
     assert!(number == heard.next[author] || (heard.gaps > 0 && number > heard.next[author]), "{number} after {:?}", heard.next);
     heard.next[author] = number + 1;
 }
 
-/// Posts until the storm is over, each once however often it is tried; how many.
+/// Posts until the storm is over. Each status is posted once, however often the request is retried. Returns the number of statuses.
 async fn author(harbour: Arc<Harbour>, actor: Actor, number: usize) -> usize {
     let mut posted = 0;
     while !harbour.over.load(Ordering::SeqCst) {
@@ -224,6 +224,6 @@ async fn everybody_hears_everything_through_a_storm() {
     }
     println!("{posted:?} posted, {reconnects} sockets were lost, {gaps} gaps");
     assert!(posted.iter().all(|posted| *posted > 10) && reconnects > 0);
-    // Redis wrote down every command before it answered: nothing was lost that could leave a gap.
+    // Redis had written every command to disk before it answered: no data was lost, so there is no gap.
     assert_eq!(gaps, 0);
 }

@@ -1,4 +1,4 @@
-//! Threads live: what is said, edited, voted and deleted in one, from a cursor on, to whom may see its status.
+//! Live threads: comments that are added, edited, voted on and deleted in a thread, from a cursor on, for viewers who may see the status.
 
 use super::Ear;
 use crate::comments::{Says, scene};
@@ -23,7 +23,7 @@ async fn follow(app: &TestApp, actor: Option<&Actor>, status: &str, after: Optio
     Ear::ask(app, request::Request::new(app.app.clone(), viewer, None, None), request)
 }
 
-/// Waits until so many follow a thread.
+/// Waits until a thread has this many subscribers.
 pub(super) async fn followed(app: &TestApp, status: &str, count: usize) {
     let id = StatusId::from_global(status).expect("an id");
     for _ in 0..2_000 {
@@ -41,7 +41,7 @@ pub(super) async fn live(app: &TestApp, status: &str) -> Ear {
     ear
 }
 
-/// The next event as a line, and its cursor.
+/// Returns the next event as a line, and its cursor.
 async fn next(ear: &mut Ear) -> (String, String) {
     let answer = ear.answer().await;
     let event = &answer["data"]["commentEvents"];
@@ -85,7 +85,7 @@ async fn what_happens_in_a_thread_is_told_in_order_live_and_later() {
     bob.delete(&one, false).await;
     ada.delete(&two, true).await;
     assert_eq!(hear(&mut ear, 2).await, ["-1", "-1"]);
-    // What is gone is not told of later: neither that it was added nor that it changed.
+    // Deleted comments are not sent in a replay: neither their addition nor their changes.
     let mut later = follow(&app, None, &status, Some(&first)).await;
     assert_eq!(hear(&mut later, 2).await, ["-1", "-1"]);
     ada.on(&status, "three").await;
@@ -115,7 +115,7 @@ async fn votes_are_told_at_most_once_a_second_with_all_until_then() {
     }
     assert_eq!(hear(&mut ear, 1).await, ["1 points"], "the first at once");
     app.clock.advance(1_000);
-    // Whoever is to tell waits by its own clock; what follows the thread tells it, too.
+    // The process that is to publish waits by its own clock; a process with a subscriber publishes, too.
     waxwing::domains::comments::service::publish_votes(&app.app, StatusId::from_global(&status).expect("an id"))
         .await
         .expect("it is told");
@@ -150,7 +150,7 @@ async fn who_follows_hears_of_it_though_nothing_was_published() {
     let mut ear = live(&app, &status).await;
     ada.on(&status, "heard").await;
     assert_eq!(hear(&mut ear, 1).await, ["+heard"]);
-    // The connection that listens dies: what is said until another one listens is read.
+    // The connection that listens dies: events until the next connection listens are read from the log.
     let _: u64 = app.redis.run(&["CLIENT", "KILL", "TYPE", "pubsub"]);
     ada.on(&status, "unheard").await;
     assert_eq!(hear(&mut ear, 1).await, ["+unheard"]);
