@@ -1,7 +1,7 @@
-//! What hostile documents cost, in CPU: each is checked and, when it passes, validated, on one thread, without Redis. `cargo bench`
-//! prints a row for each and ends with an error when one takes five milliseconds or more.
+//! The CPU cost of hostile documents: each is checked and, when it passes, validated, on one thread, without Redis. `cargo bench` prints a
+//! row for each and fails when one takes five milliseconds or more.
 
-#![recursion_limit = "256"] // The futures of the whole schema are laid out here.
+#![recursion_limit = "256"] // The compiler computes the layout of the whole schema's futures here.
 
 use async_graphql::Request;
 use rustix::time::{ClockId, clock_gettime};
@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use waxwing::base::config::Config;
 use waxwing::schema;
 
-/// What clients send most: here it is parsed and validated, and its resolvers fail at once.
+/// The most frequent document of clients: here it is parsed and validated, and its resolvers fail at once.
 const SCREEN: &str = "query Home { viewer { id login followersCount } homeTimeline { entries(first: 30) { edges { cursor node { status { \
     id message postedAt likeCount commentCount viewerHasLiked author { id login name followersCount } } } } \
     pageInfo { hasNextPage endCursor } } } }";
 
 const ROUNDS: usize = 50;
-/// What one may cost, in microseconds.
+/// The maximum CPU time of a document, in microseconds.
 const BOUND: f64 = 5_000.0;
 
 fn main() -> ExitCode {
@@ -44,13 +44,13 @@ fn main() -> ExitCode {
     if worst < BOUND { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The CPU time of this thread in microseconds.
+/// Returns the CPU time of this thread in microseconds.
 fn cpu() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 * 1e6 + now.tv_nsec as f64 / 1e3
 }
 
-/// `part` as often as fits into `tokens` tokens, of which it has `each`; `#` in it becomes a number.
+/// Repeats `part`, which has `each` tokens, as often as fits into `tokens` tokens. A number replaces each `#`.
 fn fill(tokens: usize, each: usize, part: &str) -> String {
     (0..tokens / each).map(|at| part.replace('#', &at.to_string())).collect()
 }
@@ -60,8 +60,8 @@ fn unfolding(levels: usize, width: usize) -> String {
     format!("{{ ...F0 }}{} fragment F{levels} on Query {{ __typename }}", (0..levels).map(spread).collect::<String>())
 }
 
-/// Documents as large as they may be, of every kind that validation takes long for, at a quarter, a half and the whole of the limits;
-/// then those that are over them.
+/// Returns documents of every kind that takes long to validate, at a quarter, a half and the whole of the limits; then documents beyond the
+/// limits.
 fn documents() -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut add = |name: &str, document: String| all.push((name.to_owned(), document));

@@ -1,8 +1,8 @@
-//! What a decision costs by how many campaigns there are: processor time, round trips and Redis commands a decision, and decisions a second, with
-//! 10, 1,000 and 100,000 of them that run, and for a visitor who has seen enough of the thousand best.
+//! The cost of an ad decision by the number of campaigns: processor time, round trips and Redis commands of a decision, and decisions a
+//! second, with 10, 1,000 and 100,000 active campaigns, and for a visitor who has reached the frequency cap of the thousand best.
 //!
-//! Every campaign has one ad for the slot; a third have no keywords, a third those of the page, a third others. A decision is the use case as the
-//! API calls it, without HTTP and GraphQL: two keywords, a visitor, one ad. `cargo bench --bench ads`.
+//! Every campaign has one ad for the slot; a third have no keywords, a third those of the page, a third others. A decision is the use case
+//! as the API calls it, without HTTP and GraphQL: two keywords, a visitor, one ad. `cargo bench --bench ads`.
 
 #[path = "../fanout/bed.rs"]
 #[allow(dead_code, reason = "what other benchmarks need of it")]
@@ -29,15 +29,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const SIZES: [usize; 3] = [10, 1_000, 100_000];
 /// Decisions of each kind.
 const DECISIONS: usize = 4_000;
-/// Decisions at once.
+/// Concurrent decisions.
 const AT_ONCE: usize = 32;
-/// The best campaigns, of which a visitor sees each once an hour.
+/// The number of the best campaigns, of which a visitor sees each once an hour.
 const CAPPED: usize = 1_000;
-/// By how much a decision among the most may cost more than one among the fewest.
+/// The maximum ratio of the costs of a decision with the most campaigns and with the fewest.
 const AIM: f64 = 1.5;
-/// Below any bid of the best ones, and above all others.
+/// A bid below those of the best campaigns, and above all others.
 const BEST: Money = Money::millionths(45_000_000);
-/// Bounds that nothing meets: everything is counted as in production.
+/// Limits that no request reaches: everything is counted as in production.
 const TRAFFIC: AdTraffic = AdTraffic {
     address_clicks: ANY,
     campaign_clicks: ANY,
@@ -47,7 +47,7 @@ const TRAFFIC: AdTraffic = AdTraffic {
     website_impressions: ANY,
 };
 const ANY: u64 = 1_000_000_000;
-/// Campaigns that an account may have.
+/// The maximum number of campaigns of an account.
 const OF_ONE: usize = 1_000;
 
 fn main() -> ExitCode {
@@ -79,14 +79,14 @@ async fn run() -> bool {
     println!("100,000 against 10: {times:.2} times");
     fill(&bed, there..there + CAPPED, Some(CapDraft { impressions: 1, per_seconds: 3_600 })).await;
     costs.push(decide(&bed, &key, "and 1,000 better", "stranger").await);
-    // Until they have seen each of the best ones: from then on only worse ones are shown to them.
+    // The visitor has then seen each of the best campaigns: from then on the server serves only worse ones.
     while serve(&bed, &key, "fan".to_owned(), 10).await.iter().any(|shown| shown.ad.bid >= BEST) {}
     costs.push(decide(&bed, &key, "all of those capped", "fan").await);
     println!("For whom the best are capped, against 10: {:.2} times", costs[4] / costs[0]);
     times <= AIM
 }
 
-/// Campaigns of these numbers, each with an ad; those with a cap are better than all others.
+/// Creates campaigns with these numbers, each with an ad; campaigns with a cap have higher bids than all others.
 async fn fill(bed: &Bed, numbers: Range<usize>, cap: Option<CapDraft>) {
     let mut owners: HashMap<usize, UserId> = HashMap::new();
     for of in numbers.start / OF_ONE..=numbers.end / OF_ONE {
@@ -144,7 +144,7 @@ async fn serve(bed: &Bed, key: &str, visitor: String, count: i64) -> Vec<Impress
     ads::serve(&bed.app, Some(Ipv4Addr::LOCALHOST.into()), ask).await.expect("a decision")
 }
 
-/// Decisions for visitors of this name, each another one but for the fan; the processor time of one.
+/// Runs decisions for visitors with this name: each is another visitor, except for the fan. Returns the processor time of one decision.
 async fn decide(bed: &Bed, key: &str, among: &str, visitor: &str) -> f64 {
     let name = |number: usize| if visitor == "fan" { "fan".to_owned() } else { format!("{visitor} {number}") };
     for number in 0..200 {
@@ -174,7 +174,7 @@ async fn decide(bed: &Bed, key: &str, among: &str, visitor: &str) -> f64 {
     cpu.own + cpu.redis
 }
 
-/// How many commands Redis has done so far.
+/// Returns how many commands Redis has executed so far.
 async fn commands(bed: &Bed) -> u64 {
     let info: String = bed.ask(redis::cmd("INFO").arg("stats")).await;
     let line = info.lines().find_map(|line| line.strip_prefix("total_commands_processed:")).expect("it is told");

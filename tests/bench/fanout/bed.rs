@@ -1,4 +1,4 @@
-//! A redis-server, an application over it, people and homes in bulk, and what both processes use of the processor.
+//! The test bed: a redis-server, an application on it, users and homes in bulk, and the processor time of both processes.
 
 use redis::{Cmd, FromRedisValue};
 use rustix::time::{ClockId, clock_gettime};
@@ -20,21 +20,21 @@ use waxwing::domains::{graph, statuses, timelines, users};
 use waxwing::platform::journal;
 use waxwing::platform::journal::Queue;
 
-/// Commands that are sent in one go.
+/// The number of commands in one pipeline.
 const CHUNK: usize = 2_000;
 
-/// A store and who works on it.
+/// A store, and the application that works on it.
 pub(crate) struct Bed {
     pub(crate) app: App,
     child: Child,
-    /// Last, so that it outlives the server.
+    /// The last field, so that the folder is deleted after the server has ended.
     folder: TempDir,
 }
 
 /// Processor time in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cpu {
-    /// Of this process: the application.
+    /// Of this process, which is the application.
     pub(crate) own: f64,
     /// Of the redis-server.
     pub(crate) redis: f64,
@@ -55,7 +55,7 @@ impl Cpu {
 }
 
 impl Bed {
-    /// With options of redis-server beside those that every bed has.
+    /// Creates a bed with additional options of redis-server.
     pub(crate) async fn with(options: &[&str], config: Config) -> Self {
         let folder = tempfile::Builder::new().prefix("wxbench").tempdir().expect("a folder");
         let socket = folder.path().join("redis.sock");
@@ -69,7 +69,7 @@ impl Bed {
             .stdout(Stdio::null())
             .spawn()
             .expect("redis-server");
-        // A machine with other work may be slow to answer: that is to be measured, and is no error.
+        // A busy machine may answer slowly: that is part of the measurement, and not an error.
         let db = Db::open(&Target::socket(&socket), Timing::patient()).await.expect("an address");
         let began = Instant::now();
         while db.ping().await.is_err() {
@@ -88,7 +88,7 @@ impl Bed {
         Cpu { own: own.tv_sec as f64 * 1e6 + own.tv_nsec as f64 / 1e3, redis: of_threads(self.child.id()) }
     }
 
-    /// One command of the bench's own.
+    /// Sends a command of the benchmark itself.
     pub(crate) async fn ask<T: FromRedisValue>(&self, command: &mut Cmd) -> T {
         self.app.db().read(command.take()).await.expect("an answer")
     }
@@ -99,7 +99,7 @@ impl Bed {
         line.trim().parse().expect("a number")
     }
 
-    /// How often a command was called so far.
+    /// Returns how many times a command was called so far.
     pub(crate) async fn calls(&self, command: &str) -> u64 {
         let info: String = self.ask(redis::cmd("INFO").arg("commandstats")).await;
         let begin = format!("cmdstat_{command}:calls=");
@@ -115,8 +115,8 @@ impl Bed {
         }
     }
 
-    /// An account with followers. Of theirs, both sides of the follow are written, and an account that holds nothing but its id: a push asks
-    /// whether it is there.
+    /// Creates an account with followers. For each follower, it writes both sides of the follow, and an account that contains only its id:
+    /// a push checks that the account exists.
     pub(crate) async fn author(&self, login: &str, followers: &[UserId]) -> UserId {
         let id = UserId(self.app.next_id().await.expect("an id"));
         let count = followers.len() as u64;
@@ -134,8 +134,8 @@ impl Bed {
         id
     }
 
-    /// Gives homes to people: the first has as many entries as the first of `lengths`, and so on, in turns. Each length is written
-    /// once by the application, as a home whose older entries were cut off; the others are copies of it.
+    /// Fills homes of users: the first has as many entries as the first of `lengths` says, and so on, cyclically. The application writes
+    /// each length once, as a home whose older entries were cut off; the other homes are copies of it.
     pub(crate) async fn homes(&self, people: &[UserId], lengths: &[usize]) {
         let mut past = Past::new(&self.app, 120);
         let longest = lengths.iter().max().expect("a length");
@@ -162,7 +162,7 @@ impl Bed {
         }
     }
 
-    /// Works, as a server does, until a queue is empty; how long that took.
+    /// Runs the workers, as a server does, until a queue is empty. Returns the duration.
     pub(crate) async fn work(&self, queue: Queue) -> Duration {
         let (app, stop) = (self.app.clone(), CancellationToken::new());
         let (began, ended) = (Instant::now(), stop.clone());
@@ -184,7 +184,7 @@ impl Drop for Bed {
     }
 }
 
-/// What all threads of a process have used, in microseconds.
+/// Returns the processor time of all threads of a process, in microseconds.
 pub(crate) fn of_threads(process: u32) -> f64 {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
     let used = threads.filter_map(|thread| {
@@ -194,11 +194,11 @@ pub(crate) fn of_threads(process: u32) -> f64 {
     used.sum::<f64>() / 1e3
 }
 
-/// Ids of the past, growing.
+/// A generator of increasing ids in the past.
 pub(crate) struct Past(u64, u64);
 
 impl Past {
-    /// From so many minutes ago on. Each millisecond has 64.
+    /// Starts this many minutes ago. Each millisecond has 64 ids.
     pub(crate) fn new(app: &App, minutes: u64) -> Self {
         Self(app.now() - minutes * MINUTE, 0)
     }
@@ -208,14 +208,14 @@ impl Past {
         source::compose(self.0 + self.1 / 64, IMPORT_WORKER, self.1 % 64)
     }
 
-    /// People, as many as are asked for.
+    /// Returns this many users.
     pub(crate) fn people(app: &App, count: usize) -> Vec<UserId> {
         let mut past = Self::new(app, 240);
         (0..count).map(|_| UserId(past.next())).collect()
     }
 }
 
-/// The place in sorted times that so many of a hundred are below, in milliseconds.
+/// Returns a percentile of times, in milliseconds. Sorts the times.
 pub(crate) fn percentile(times: &mut [Duration], of_hundred: usize) -> f64 {
     times.sort_unstable();
     let at = (times.len() * of_hundred / 100).min(times.len() - 1);

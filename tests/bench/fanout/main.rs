@@ -1,8 +1,9 @@
-//! What the write path costs: posting by how many follow, the workers' fan-out against what Redis does without us, and the memory of homes.
+//! The cost of the write path: of posting by the number of followers, of the workers' fan-out compared with plain Redis, and the memory of
+//! homes.
 //!
-//! Each part has a redis-server of its own, on a unix socket and without persistence. What is timed are the use cases themselves; HTTP, GraphQL
-//! and log-ins are not in it. On a machine with other work the CPU columns tell more than the clock's. `cargo bench --bench fanout` runs
-//! all parts; `-- posting`, `-- pushing` and `-- memory` one each. A whole run takes up to 4 GB of memory.
+//! Each part has its own redis-server, on a unix socket and without persistence. The benchmark times the use cases themselves, without
+//! HTTP, GraphQL and log-ins. On a busy machine, CPU times are more reliable than wall-clock times. `cargo bench --bench fanout` runs all
+//! parts; `-- posting`, `-- pushing` and `-- memory` run one each. A whole run takes up to 4 GB of memory.
 
 mod bed;
 mod memory;

@@ -1,4 +1,4 @@
-//! What an entry of a home takes in Redis.
+//! The memory of an entry of a home in Redis.
 
 use super::bed::{Bed, Past};
 use waxwing::base::config::Config;
@@ -12,7 +12,7 @@ pub(crate) async fn run() {
         for entries in [100, 1_000] {
             let bed = Bed::with(&["--zset-max-listpack-entries", limit], Config::default()).await;
             let people = Past::people(&bed.app, HOMES + 1);
-            // One first, so that scripts, connections and the like are there before.
+            // One home first, so that scripts, connections and the like exist before the measurement.
             bed.homes(&people[..1], &[entries]).await;
             let before = bed.used_memory().await;
             let copy = |person: &waxwing::base::ids::UserId| {

@@ -1,4 +1,4 @@
-//! Posting as one whom few follow, and as one whom a million follow; and whether the next read shows it.
+//! The cost of posting by an author with few followers and by one with a million, and whether the next read shows the status.
 
 use super::bed::{Bed, Cpu, Past, percentile};
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use waxwing::domains::statuses::Draft;
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::{Queue, Task, service as journal};
 
-/// Each posts so often in a row, in turns with the others: what else the machine does comes upon all of them.
+/// Posts of one author in a row, before the next author posts: so the other load of the machine affects all authors alike.
 const IN_A_ROW: usize = 20;
 const ROUNDS: usize = 20;
-/// Followers whom a post reaches before it answers.
+/// The number of followers whom a post reaches before it answers.
 const INSIDE: usize = 1_000;
-/// By how much posting may cost more as one whom a million follow than as one whom ten follow.
+/// The maximum ratio of the costs of posting with a million followers and with ten.
 const AIM: f64 = 2.0;
 
 struct Author {
@@ -34,7 +34,7 @@ impl Author {
         self.reach.is_pushed() && self.followers > INSIDE
     }
 
-    /// One whose posts take long posts less.
+    /// The number of posts in a row: authors whose posts are slow post less.
     fn in_a_row(&self) -> usize {
         match self.followers {
             INSIDE => IN_A_ROW / 4,
@@ -44,13 +44,13 @@ impl Author {
     }
 }
 
-/// Whether every read showed what was posted, and the aim is met.
+/// Runs the benchmark. Returns whether every read showed the new status, and the ratio is within the maximum.
 pub(crate) async fn run() -> bool {
     let bed = Bed::with(&[], Config::default()).await;
     println!("Posting, each author in turns; after each turn a random follower reads.");
     let people = Past::people(&bed.app, 1_000_000);
     let window = bed.app.config().home_window;
-    // Full homes as they stand between two cuts, for those who are pushed to.
+    // Full homes, with lengths between the minimum and the maximum after a cut, for followers who are pushed to.
     bed.homes(&people[..9_999], &(window..=window + window / 10).collect::<Vec<_>>()).await;
     let mut authors = Vec::new();
     for followers in [10, 1_000, 9_999, 100_000, 1_000_000] {
@@ -65,7 +65,7 @@ pub(crate) async fn run() -> bool {
     tell(&mut authors)
 }
 
-/// Has an author cross who must, by the workers.
+/// Switches the fan-out mode of an author by the workers, if the number of followers requires that.
 async fn cross(bed: &Bed, id: UserId, followers: usize) -> Author {
     let before = bed.cpu();
     journal::enqueue(&bed.app, Task::Reach { author: id }).await.expect("an entry");
@@ -92,7 +92,7 @@ async fn post(bed: &Bed, author: &mut Author, people: &[UserId]) {
             bed.work(Queue::Short).await;
         }
     }
-    // What the request left to be done behind the answer is part of its price.
+    // The background work of the request is part of its cost.
     bed.app.drain().await;
     author.cpu.add(bed.cpu().since(before));
     let follower = people[rand::random_range(0..author.followers)];

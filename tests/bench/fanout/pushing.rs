@@ -1,5 +1,5 @@
-//! The workers' fan-out into full homes, against plain commands on the same keys: as many ZADD and ZREMRANGEBYRANK by `redis-benchmark`, which
-//! takes one command at a time, and both in turns in a pipeline of our client.
+//! The fan-out of the workers into full homes, compared with plain commands on the same keys: as many ZADD and ZREMRANGEBYRANK by
+//! `redis-benchmark`, which sends one kind of command at a time, and both alternately in a pipeline of our client.
 
 use super::bed::{Bed, Cpu, Past};
 use std::process::Command;
@@ -11,15 +11,15 @@ use waxwing::domains::statuses::Draft;
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::Queue;
 
-/// Homes that each way writes to, more or less.
+/// The approximate number of homes that each method writes to.
 const WRITES: usize = 100_000;
-/// What the post itself writes, before it answers.
+/// The number of followers whose homes the post itself writes before it answers.
 const INSIDE: usize = 1_000;
-/// Commands of a pipeline of the plain ones.
+/// The length of a pipeline of plain commands.
 const PIPELINE: usize = 100;
 const CONNECTIONS: usize = 8;
 
-/// Whether every home got every status, and none is longer than it may be.
+/// Runs the benchmark. Returns whether every home contains every status, and no home exceeds the maximum length.
 pub(crate) async fn run() -> bool {
     println!("Fan-out by the workers, into full homes, and plain ZADD and ZREMRANGEBYRANK into the same.");
     println!("  followers  window  listpack  way                      homes a second  CPU us a home: own    Redis");
@@ -57,7 +57,7 @@ pub(crate) async fn run() -> bool {
 
 type Measured = (usize, Duration, Cpu);
 
-/// Several posts that wait for the workers, then the workers; and how often a home was written to in all.
+/// Posts several statuses, then runs the workers. Returns also how many times homes were written.
 async fn ours(bed: &Bed, author: UserId, followers: usize) -> (usize, Duration, Cpu, u64) {
     let posts = WRITES / followers;
     for _ in 0..posts {
@@ -70,7 +70,7 @@ async fn ours(bed: &Bed, author: UserId, followers: usize) -> (usize, Duration, 
     (posts * (followers - INSIDE), took, cpu, bed.calls("zadd").await - zadds)
 }
 
-/// Every follower has all that the author said, and no home is longer than it may be.
+/// Returns whether every follower has all statuses of the author, and no home exceeds the maximum length.
 async fn is_sound(bed: &Bed, author: UserId, people: &[UserId]) -> bool {
     let said: Vec<u64> = bed.ask(redis::cmd("ZRANGE").arg(format!("profile:{{{}}}", author.0)).arg(0).arg(-1)).await;
     let most = bed.app.config().home_window * 11 / 10;
@@ -94,10 +94,10 @@ async fn is_sound(bed: &Bed, author: UserId, people: &[UserId]) -> bool {
     missing + long == 0
 }
 
-/// Both commands for each home, over several connections.
+/// Sends both commands for each home, over several connections.
 async fn pipelined(bed: &Bed, people: &[UserId]) -> Measured {
     let rounds = WRITES.div_ceil(people.len());
-    // One before: it cuts off what stands above the window.
+    // A warm-up pass: it removes the entries beyond the window.
     pass(bed, people).await;
     let (before, began) = (bed.cpu(), Instant::now());
     for _ in 0..rounds {
@@ -132,7 +132,7 @@ async fn pass(bed: &Bed, people: &[UserId]) {
     }
 }
 
-/// One command after the other, each to random homes. They get the names that it can make first.
+/// Runs one command after the other, each on random homes. The homes first get names that `redis-benchmark` can generate.
 async fn redis_benchmark(bed: &Bed, people: &[UserId]) -> Measured {
     let name = |(at, person): (usize, &UserId)| {
         redis::cmd("RENAME").arg(format!("home:{{{}}}", person.0)).arg(format!("home:{{{at:012}}}")).take()
@@ -146,7 +146,7 @@ async fn redis_benchmark(bed: &Bed, people: &[UserId]) -> Measured {
     (WRITES, took, Cpu { own: 0.0, ..bed.cpu().since(before) })
 }
 
-/// How many commands of a kind `redis-benchmark` gets through in a second.
+/// Returns how many commands of a kind `redis-benchmark` completes in a second.
 fn flood(bed: &Bed, keys: usize, command: &[&str]) -> f64 {
     let (keys, writes, pipeline) = (keys.to_string(), WRITES.to_string(), PIPELINE.to_string());
     let output = Command::new("redis-benchmark")

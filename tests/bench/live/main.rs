@@ -1,8 +1,9 @@
-//! What live subscriptions cost: the memory of one that waits, and the CPU that a status costs a server where many wait for other words.
+//! The cost of live subscriptions: the memory of an idle one, and the CPU time of a server for a status while many subscriptions wait for
+//! other words.
 //!
-//! Statuses are posted by another process, through the use case that everybody posts through. A subscription here is the whole of it but the
-//! socket: the contract's document, run by the schema, its answers written as JSON. Sockets have a part of their own. `cargo bench --bench live` runs all parts;
-//! `-- memory`, `-- delivery` and `-- matching` one each. For a quiet machine.
+//! Another process posts the statuses, by the use case of the API. A subscription here is complete except for the socket: the contract's
+//! document, executed by the schema, with its answers serialized as JSON. Sockets are measured separately. `cargo bench --bench live` runs
+//! all parts; `-- memory`, `-- delivery` and `-- matching` run one each. Needs a quiet machine.
 
 #[path = "../fanout/bed.rs"]
 #[allow(dead_code, reason = "the write path's bench uses more of it")]
@@ -33,9 +34,9 @@ use waxwing::schema::Schema;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const LIVE: &str = include_str!("../../it/contract/live.graphql");
-/// What tells a process that it is the one that posts, and what: `URL AUTHOR RATE SECONDS PHRASES`.
+/// The environment variable that makes a process the poster, with its task: `URL AUTHOR RATE SECONDS PHRASES`.
 const POSTER: &str = "WAXWING_BENCH_POSTER";
-/// Statuses a second, and for how long.
+/// Statuses a second, and the duration.
 const RATE: usize = 1_000;
 const SECONDS: usize = 8;
 
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A subscription of nobody's to the public stream, whose answers are counted.
+/// Subscribes to the public stream without a session, and counts the answers.
 fn subscribe(app: &App, schema: &Schema, phrase: String, told: &Arc<AtomicUsize>) -> JoinHandle<()> {
     let context = waxwing::base::request::Request::new(app.clone(), None, None, None);
     let variables = Variables::from_json(json!({ "filter": { "track": [phrase] } }));
@@ -75,7 +76,7 @@ fn subscribe(app: &App, schema: &Schema, phrase: String, told: &Arc<AtomicUsize>
     })
 }
 
-/// Subscriptions, each to a phrase with its number; a few at once, as they come to a server.
+/// Opens subscriptions, each to a phrase with its number; a few at a time, as clients connect to a server.
 async fn crowd(app: &App, schema: &Schema, numbers: Range<usize>, told: &Arc<AtomicUsize>, all: &mut Vec<JoinHandle<()>>) {
     for number in numbers {
         all.push(subscribe(app, schema, format!("tea word{number}"), told));
@@ -87,7 +88,7 @@ async fn crowd(app: &App, schema: &Schema, numbers: Range<usize>, told: &Arc<Ato
     }
 }
 
-/// Resident memory of this process, in bytes.
+/// Returns the resident memory of this process, in bytes.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").expect("it is told");
     text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
@@ -97,7 +98,7 @@ async fn memory() {
     let bed = Bed::with(&[], Config::default()).await;
     let (schema, told) = (waxwing::schema::build(), Arc::new(AtomicUsize::new(0)));
     let mut all = Vec::new();
-    // The first ones make what all share.
+    // The first subscriptions allocate the state that all share.
     crowd(&bed.app, &schema, 0..1_000, &told, &mut all).await;
     let before = resident();
     crowd(&bed.app, &schema, 1_000..11_000, &told, &mut all).await;
@@ -106,7 +107,7 @@ async fn memory() {
     all.iter().for_each(JoinHandle::abort);
 }
 
-/// Whether ten times as many subscriptions cost less than twice as much a status.
+/// Returns whether ten times as many subscriptions cost less than twice as much per status.
 async fn matching() -> bool {
     println!("{RATE} statuses a second, each of which one of so many subscriptions waits for:");
     println!("  subscriptions  statuses  told  CPU us a status: own  of that without any");
@@ -118,7 +119,7 @@ async fn matching() -> bool {
         let mut all = Vec::new();
         crowd(&bed.app, &schema, 0..many, &told, &mut all).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        // What waiting costs by itself.
+        // The cost of an idle server.
         let before = bed.cpu();
         tokio::time::sleep(Duration::from_secs(3)).await;
         let idle = bed.cpu().since(before).own / 3.0 / RATE as f64;
@@ -135,7 +136,7 @@ async fn matching() -> bool {
     times < 2.0 && costs.iter().all(|(_, all)| *all)
 }
 
-/// Has another process post; how many statuses it posted.
+/// Lets another process post. Returns the number of statuses.
 async fn poster(bed: &Bed, author: UserId, phrases: usize) -> usize {
     let task = format!("unix:{} {} {RATE} {SECONDS} {phrases}", bed.socket().display(), author.0);
     let own = std::env::current_exe().expect("a path");

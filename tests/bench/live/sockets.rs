@@ -1,5 +1,5 @@
-//! A server of its own with many sockets: what one that waits costs in memory, and how long a status takes from the call that posts it to the
-//! client's end of each socket. Client and poster are this process; on two cores they are in the server's way.
+//! A separate server with many sockets: the memory of an idle socket, and the time from the call that posts a status until each client
+//! receives the event. The clients and the poster run in this process; on two cores they compete with the server.
 
 use crate::LIVE;
 use crate::bed::{Bed, of_threads, percentile};
@@ -20,10 +20,10 @@ use waxwing::base::config::Config;
 use waxwing::domains::statuses::Draft;
 use waxwing::domains::timelines::service as timelines;
 
-/// Sockets that wait, and those that are told something.
+/// The number of idle sockets, and of those that receive events.
 const WAITING: usize = 10_000;
 const TOLD: usize = 2_000;
-/// Statuses that are told.
+/// The number of statuses that are delivered.
 const STATUSES: usize = 100;
 
 /// A server, until it is dropped.
@@ -53,13 +53,13 @@ impl Server {
         Self { child, address }
     }
 
-    /// Its resident memory, in bytes.
+    /// Returns its resident memory, in bytes.
     fn resident(&self) -> f64 {
         let text = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).expect("it runs");
         text.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok()).expect("a number") * 4096.0
     }
 
-    /// A socket that waits for statuses with a word.
+    /// Opens a socket that subscribes to statuses with a word.
     async fn follow(&self, word: String) -> WebSocketStream<TcpStream> {
         let mut request = format!("ws://{}/graphql", self.address).into_client_request().expect("a request");
         request.headers_mut().insert("sec-websocket-protocol", HeaderValue::from_static("graphql-transport-ws"));
@@ -82,7 +82,7 @@ impl Server {
         for number in numbers {
             all.push(self.follow(word(number)).await);
         }
-        // What the last of them asked for is begun.
+        // The subscriptions of the last sockets have begun by then.
         tokio::time::sleep(Duration::from_secs(2)).await;
         all
     }
@@ -95,7 +95,7 @@ impl Drop for Server {
     }
 }
 
-/// Memory of sockets that wait, each with a subscription to a word of its own.
+/// Measures the memory of idle sockets, each with a subscription to its own word.
 pub(crate) async fn memory() {
     let bed = Bed::with(&[], Config::default()).await;
     let server = Arc::new(Server::start(&bed));
@@ -109,7 +109,7 @@ pub(crate) async fn memory() {
     );
 }
 
-/// From a post to every socket.
+/// Measures the time from a post to every socket.
 pub(crate) async fn delivery() {
     let bed = Bed::with(&[], Config::default()).await;
     let author = bed.author("author", &[]).await;

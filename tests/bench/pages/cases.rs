@@ -1,4 +1,4 @@
-//! One request for each thing that Waxwing exists for.
+//! The cases: one request for each main feature of Waxwing.
 
 use super::guard::READERS;
 use super::stage::Stage;
@@ -10,36 +10,36 @@ const ACCOUNTS: &str = include_str!("../../it/contract/accounts.graphql");
 const TIMELINES: &str = include_str!("../../it/contract/timelines.graphql");
 const COMMENTS: &str = include_str!("../../it/contract/comments.graphql");
 const ADS: &str = include_str!("../../it/contract/ads.graphql");
-/// The first screen, as it is asked of other servers too.
+/// The query of the first screen, in the form that is also sent to other servers.
 pub(crate) const HOME: &str = "query Home { viewer { id login followersCount } homeTimeline { entries(first: 30) { edges { cursor node { status { \
     id message postedAt likeCount commentCount viewerHasLiked author { id login name followersCount } } } } \
     pageInfo { hasNextPage endCursor } } } }";
 
-/// A request that is made again and again.
+/// A kind of request that the benchmark repeats.
 pub(crate) struct Case {
-    /// What it is called in tables and in instructions.json.
+    /// Its name in tables and in instructions.json.
     pub(crate) name: &'static str,
     document: String,
     variables: fn(&Stage, usize) -> Value,
     token: fn(&Stage, usize) -> Option<&str>,
-    /// How many are made where each is counted.
+    /// The number of requests where each request is counted.
     pub(crate) requests: usize,
-    /// Whether users and statuses are kept near.
+    /// Whether the client cache contains users and statuses.
     pub(crate) near: bool,
-    /// Whether a subscription is told of each.
+    /// Whether each request sends an event to a subscription.
     pub(crate) told: bool,
-    /// Of how many the instructions are counted and compared; 0 for none.
+    /// The number of requests whose instructions are counted and compared; 0 for none.
     pub(crate) guarded: usize,
 }
 
 impl Case {
-    /// The body and the session of one request.
+    /// Returns the body and the session of one request.
     pub(crate) fn request<'a>(&self, stage: &'a Stage, number: usize) -> (Option<&'a str>, Bytes) {
         let body = json!({ "query": self.document, "variables": (self.variables)(stage, number) });
         ((self.token)(stage, number), body.to_string().into())
     }
 
-    /// As many in a row.
+    /// Returns several requests in a row.
     pub(crate) fn many<'a>(&self, stage: &'a Stage, numbers: std::ops::Range<usize>) -> Vec<(Option<&'a str>, Bytes)> {
         numbers.map(|number| self.request(stage, number)).collect()
     }
@@ -51,14 +51,14 @@ impl Case {
     fn post(name: &'static str, token: fn(&Stage, usize) -> Option<&str>) -> Self {
         let document = operation(TIMELINES, &["mutation PostStatus", "fragment StatusCard"]);
         let variables = |_: &Stage, number: usize| {
-            // Longer than its words: what is said is not said twice.
+            // Contains a word to which the benchmark subscribes (`tea0`, `tea1`, …), and further text.
             json!({ "input": { "message": format!("Good evening, everyone, and tea{} to all of you.", number % 100) } })
         };
         Self { token, requests: 500, ..Self::read(name, document, variables) }
     }
 }
 
-/// All of them.
+/// Returns all cases.
 pub(crate) fn all() -> Vec<Case> {
     let nothing = |_: &Stage, _: usize| json!({});
     let profile = |stage: &Stage, number: usize| json!({ "login": login(stage, number + 1), "first": 20 });
@@ -81,7 +81,7 @@ pub(crate) fn all() -> Vec<Case> {
         Case { requests: 500, ..Case::read("tree of comments", operation(COMMENTS, &["query Tree", card]), tree) },
         Case { token: nobody, ..Case::read("ad decision", operation(ADS, &["mutation ServeAds"]), page) },
         Case { told: true, guarded: 0, ..Case::post("post to a live stream", |stage, _| Some(&stage.alone)) },
-        // Nearly all of it is argon2, and that is how it should be.
+        // Nearly all of its cost is argon2, which is intended.
         Case { token: nobody, requests: 40, guarded: 0, ..Case::read("sign-in", sign_in, password) },
     ]
 }
@@ -98,7 +98,7 @@ fn login(stage: &Stage, number: usize) -> &str {
     &stage.readers[number % stage.readers.len()].login
 }
 
-/// What a client sends: those definitions of a file that begin so.
+/// Returns a client's document: the definitions of a file that begin with one of these texts.
 pub(crate) fn operation(file: &str, wanted: &[&str]) -> String {
     let begins = |line: &str| ["query ", "mutation ", "subscription ", "fragment ", "#"].iter().any(|it| line.starts_with(it));
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The whole edge in this process: what a request passes from the router on, without a socket.
+//! The whole HTTP edge in this process: the path of a request from the router on, without a socket.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -14,7 +14,7 @@ use waxwing::db::{Db, Target, Timing};
 use waxwing::schema::Schema;
 use waxwing::server::{EdgeConfig, State, router};
 
-/// A server that listens nowhere.
+/// A server without a listener.
 pub(crate) struct Edge {
     pub(crate) app: App,
     pub(crate) schema: Schema,
@@ -22,10 +22,10 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// Over a store, as `waxwing serve` would be; with its client-side cache, or without.
+    /// Creates the edge on a store, as `waxwing serve` would, with or without the client-side cache.
     pub(crate) async fn over(target: &Target, has_cache: bool, clock: Clock) -> Self {
         let usual = Timing::default();
-        // A machine with other work may be slow to answer: that is to be measured, and is no error.
+        // A busy machine may answer slowly: that is part of the measurement, and not an error.
         let timing = Timing {
             client_cache: if has_cache { usual.client_cache } else { 0 },
             connections: usual.connections,
@@ -38,7 +38,7 @@ impl Edge {
         Self { app, schema: state.schema.clone(), router: router(state) }
     }
 
-    /// What is answered to a body of JSON.
+    /// Sends a JSON body, and returns the body of the answer.
     pub(crate) async fn ask(&self, token: Option<&str>, body: Bytes) -> Bytes {
         let mut request = Request::post("/graphql").header(header::HOST, "x").header(header::CONTENT_TYPE, "application/json");
         if let Some(token) = token {

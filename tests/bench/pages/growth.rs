@@ -1,4 +1,5 @@
-//! How what a request costs grows: a home page with users, with those a reader follows, with what they have said; a post with those who are told.
+//! The growth of costs: of a home page by the number of users, of followed authors and of their statuses; of a post by the number of
+//! recipients.
 
 use super::bed::Bed;
 use super::cases::{self, Case};
@@ -14,17 +15,17 @@ use waxwing::base::config::Config;
 use waxwing::db::Target;
 use waxwing::domains::sessions;
 
-/// Home pages that each is the average of.
+/// The number of home pages in each average.
 const PAGES: usize = 1_000;
-/// Answers that are written to subscriptions at most where all of them are told.
+/// The maximum number of answers to subscriptions where all of them receive every event.
 const TOLD: usize = 20_000;
 
-/// What grows, how far, and what a request costs then.
+/// A dimension of growth, its values, and the cost of a request at each value.
 #[derive(Serialize)]
 pub(crate) struct Line {
-    /// Of what there is more.
+    /// The dimension that grows.
     pub(crate) of: &'static str,
-    /// What is asked.
+    /// The kind of request.
     pub(crate) what: &'static str,
     pub(crate) points: Vec<(usize, Cost)>,
 }
@@ -56,7 +57,7 @@ fn tell(of: &str, many: usize, what: &str, cost: &Cost) {
     );
 }
 
-/// Home pages with what is near, and without.
+/// Measures home pages with the cache, and without.
 async fn homes(of: &'static str, sizes: &[(usize, Size)]) -> [Line; 2] {
     let [home, far] = { cases::all() }.into_iter().take(2).collect::<Vec<_>>().try_into().ok().expect("two of them");
     let line = |case: &Case| Line { of, what: case.name, points: Vec::new() };
@@ -89,7 +90,7 @@ async fn pages(bed: &Bed, stage: &Stage, case: &Case) -> Cost {
     measure(bed, &edge.app, work).await
 }
 
-/// Posts where so many subscriptions are open, each to a word of its own, or all to the home of one who follows the author.
+/// Measures posts with this many open subscriptions, each to its own word, or all to the home of a follower of the author.
 async fn subscribers(what: &'static str, all: bool) -> Line {
     let mut points = Vec::new();
     let case = { cases::all() }.into_iter().find(|case| case.told).expect("there is one");
@@ -129,7 +130,7 @@ async fn subscribers(what: &'static str, all: bool) -> Line {
 }
 
 impl Stage {
-    /// Nobody and nothing.
+    /// Creates a world without users and data.
     fn empty() -> Self {
         let nothing = String::new;
         let readers: Vec<Reader> = Vec::new();

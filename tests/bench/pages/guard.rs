@@ -1,7 +1,8 @@
-//! Instructions a request, which are the same on a busy machine: counted by callgrind, compared with what the repository holds.
+//! Instructions of a request, which are the same on a busy machine: callgrind counts them, and the benchmark compares them with those in
+//! the repository.
 //!
-//! The store is filled by this process; another one, under valgrind, makes each request some times to warm up and then counts in
-//! [`counted`] alone, so that neither starting nor filling is in it, nor what the kernel and Redis do. The clock stands still.
+//! This process fills the store. Another one, under valgrind, makes some requests of each case to warm up. Then it counts only inside
+//! [`counted`]: startup, filling, the kernel and Redis are excluded. The clock stands still.
 
 use super::cases;
 use super::edge::Edge;
@@ -17,17 +18,17 @@ use tokio::runtime::Runtime;
 use waxwing::base::clock::{Clock, Millis};
 use waxwing::db::Target;
 
-/// Tells a process that it is the one to count, and where it finds what it needs for it.
+/// The environment variable that makes a process the counting one, and contains the path of its task.
 pub(crate) const STAGE: &str = "WAXWING_BENCH_STAGE";
-/// Who read. As many requests of most cases are counted, after as many others: what readers share is near by then.
+/// The number of readers. Most cases count as many requests, after as many to warm up: the cache then contains the data that readers share.
 pub(crate) const READERS: usize = 5;
-/// What keeps the C library from what one processor has and another has not: callgrind counts a string instruction once a byte.
+/// Disables features of the C library that only some processors have: callgrind counts a string instruction once a byte.
 const PLAIN: &str = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX2,-ERMS,-FSRM";
-/// How much more a request may take than it did, in parts of a hundred.
+/// The maximum increase of instructions, in percent.
 const MOST: f64 = 5.0;
 const PLAN: Plan = Plan { world: Size { users: 100, readers: READERS, follows: 50, statuses: 5 }, comments: 100, campaigns: 30 };
 
-/// What the counting process is told.
+/// The task of the counting process.
 #[derive(Serialize, Deserialize)]
 struct Task {
     socket: PathBuf,
@@ -35,7 +36,7 @@ struct Task {
     stage: Stage,
 }
 
-/// What the repository holds.
+/// The instructions in the repository.
 #[derive(Serialize, Deserialize)]
 struct Known {
     compiler: String,
@@ -46,7 +47,7 @@ fn file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/instructions.json")
 }
 
-/// Counts, and compares with the file or writes it; whether nothing has become too dear.
+/// Counts, and compares with the file or writes the file. Returns whether no case exceeds the maximum increase.
 pub(crate) fn run(accept: bool) -> bool {
     let counts = count_all();
     if accept {
@@ -94,7 +95,7 @@ fn write(counts: BTreeMap<String, u64>) {
     std::fs::write(file(), text).expect("it is written");
 }
 
-/// Fills a store, has another process count, and reads what it counted.
+/// Fills a store, lets another process count, and reads the counts.
 fn count_all() -> BTreeMap<String, u64> {
     let runtime = super::runtime();
     let (bed, stage) = runtime.block_on(stage::set(PLAN));
@@ -110,7 +111,7 @@ fn count_all() -> BTreeMap<String, u64> {
         .arg(format!("--callgrind-out-file={}", folder.path().join("out").display()))
         .arg(std::env::current_exe().expect("a path"))
         .env(STAGE, &path)
-        // Bytes are copied by the same instructions on every processor.
+        // The copying of bytes uses the same instructions on every processor.
         .env("GLIBC_TUNABLES", PLAIN)
         .status()
         .expect("valgrind");
@@ -119,7 +120,7 @@ fn count_all() -> BTreeMap<String, u64> {
     guarded.enumerate().map(|(at, case)| (case.name.to_owned(), total(folder.path(), at + 1) / case.guarded as u64)).collect()
 }
 
-/// What was counted until a dump was written.
+/// Returns the number of instructions until a dump was written.
 fn total(folder: &Path, number: usize) -> u64 {
     let text = std::fs::read_to_string(folder.join(format!("out.{number}"))).expect("a dump for each case");
     let line = text.lines().find_map(|line| line.strip_prefix("totals: ")).expect("a total");
@@ -128,7 +129,7 @@ fn total(folder: &Path, number: usize) -> u64 {
     total
 }
 
-/// What the counting process does.
+/// Runs the counting process.
 pub(crate) fn count(task: &Path) {
     let task: Task = serde_json::from_slice(&std::fs::read(task).expect("a task")).expect("JSON");
     let runtime = super::runtime();
@@ -142,7 +143,7 @@ pub(crate) fn count(task: &Path) {
     }
 }
 
-/// Callgrind counts what is done in here, and knows it by its name.
+/// Runs the work whose instructions callgrind counts. Callgrind finds this function by its name.
 #[inline(never)]
 fn counted(runtime: &Runtime, edge: &Edge, requests: Vec<(Option<&str>, Bytes)>) {
     runtime.block_on(async {

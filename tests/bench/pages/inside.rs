@@ -1,4 +1,5 @@
-//! Each case through the whole edge in this process, one request after the other on one thread: what it costs us, and not a client.
+//! Runs each case through the whole HTTP edge in this process, one request after the other on one thread: the cost of the server without
+//! that of clients.
 
 use super::bed::Bed;
 use super::cases::{self, Case};
@@ -10,10 +11,10 @@ use serde::Serialize;
 use waxwing::base::clock::Clock;
 use waxwing::db::Target;
 
-/// Subscriptions that are open where one of them is told.
+/// The number of open subscriptions where one of them receives an event.
 const OPEN: usize = 100;
 
-/// A case and what it costs.
+/// A case and its cost.
 #[derive(Serialize)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,
@@ -54,7 +55,7 @@ async fn one(bed: &Bed, stage: &Stage, case: &Case) -> Cost {
     let edge = Edge::over(&Target::socket(&bed.socket()), case.near, Clock::System).await;
     let crowd = if case.told { Crowd::of_words(&edge, OPEN).await } else { Crowd::default() };
     let many = case.requests;
-    // What all have been shown once.
+    // Every reader has read once: the caches are warm.
     let warm = many.min(stage.readers.len());
     let first = case.many(stage, 0..warm);
     for (token, body) in first {
@@ -73,14 +74,14 @@ async fn one(bed: &Bed, stage: &Stage, case: &Case) -> Cost {
                 crowd.has_heard(warm + number + 1).await;
             }
         }
-        // What was left to be done behind the answers is part of their price.
+        // The background work after the answers is part of their cost.
         edge.app.drain().await;
         (many, answered)
     });
     cost.await
 }
 
-/// Nobody measures errors.
+/// Fails if the answer contains errors.
 pub(crate) fn is_whole(answer: &[u8]) {
     let text = String::from_utf8_lossy(answer);
     let is_good = text.starts_with("{\"data\":{") && !text.contains("\"errors\"") && !text.contains("\"userErrors\":[{");

@@ -1,4 +1,4 @@
-//! Subscriptions in this process: the whole of them but the socket, answers written as JSON.
+//! Subscriptions in this process: complete except for the socket, with answers serialized as JSON.
 
 use super::cases::operation;
 use super::edge::Edge;
@@ -21,14 +21,14 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// Subscriptions of nobody's to the public stream, each to a word of its own: `tea0`, `tea1`, …
+    /// Opens subscriptions to the public stream without a session, each to its own word: `tea0`, `tea1`, …
     pub(crate) async fn of_words(edge: &Edge, many: usize) -> Self {
         let document = operation(LIVE, &["subscription PublicStream", "fragment Event"]);
         let variables = |number: usize| json!({ "filter": { "track": [format!("tea{number}")] } });
         Self::of(edge, &document, variables, None, many).await
     }
 
-    /// Subscriptions of one account to its home.
+    /// Opens subscriptions of one account to its home.
     pub(crate) async fn of_home(edge: &Edge, token: &str, many: usize) -> Self {
         let document = operation(LIVE, &["subscription HomeEvents", "fragment Event"]);
         Self::of(edge, &document, |_| json!({}), Some(token), many).await
@@ -55,7 +55,7 @@ impl Crowd {
                     told.fetch_add(1, Ordering::Relaxed);
                 }
             }));
-            // A few at once, as they come to a server.
+            // A few at a time, as clients connect to a server.
             while number % 200 == 199 && edge.app.extension::<Hub>().subscriber_count() < crowd.all.len() {
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
             }
@@ -66,16 +66,16 @@ impl Crowd {
         crowd
     }
 
-    /// How many answers were written so far.
+    /// Returns the number of answers that were serialized so far.
     pub(crate) fn heard(&self) -> usize {
         self.told.load(Ordering::Relaxed)
     }
 
-    /// Ends when as many answers were written.
+    /// Waits until this many answers were serialized.
     pub(crate) async fn has_heard(&self, count: usize) {
         let all = async {
             while self.heard() < count {
-                // Nothing is computed meanwhile, so that waiting costs next to nothing.
+                // Sleeping uses almost no CPU time.
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
             }
         };

@@ -1,4 +1,4 @@
-//! A small load generator: kept-alive connections of plain HTTP, a thread each. What it costs itself is nobody's business.
+//! A small load generator: kept-alive connections of plain HTTP, one thread each. Its own cost is not measured.
 
 use super::bed::percentile;
 use std::io::{Error, ErrorKind, Read, Write};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Connections at once.
+/// The number of concurrent connections.
 pub(crate) const CONNECTIONS: usize = 32;
 
-/// What was seen from outside.
+/// The measurements of the clients.
 pub(crate) struct Seen {
     pub(crate) requests: usize,
     pub(crate) rate: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Seen {
     pub(crate) most: f64,
 }
 
-/// A connection that takes one request after the other.
+/// A connection that sends one request after the other.
 pub(crate) struct Wire {
     stream: TcpStream,
     answer: Vec<u8>,
@@ -28,7 +28,7 @@ pub(crate) struct Wire {
 impl Wire {
     pub(crate) fn to(address: &str) -> std::io::Result<Self> {
         let stream = TcpStream::connect(address)?;
-        // Where nobody listens yet, a connection can end where it begins.
+        // While nothing listens on the port, a connection can connect to itself.
         if stream.local_addr()? == stream.peer_addr()? {
             return Err(Error::from(ErrorKind::ConnectionRefused));
         }
@@ -37,7 +37,7 @@ impl Wire {
         Ok(Self { stream, answer: Vec::new() })
     }
 
-    /// The body of the answer, which must be a good one.
+    /// Returns the body of the answer. Fails if the request failed.
     pub(crate) fn ask(&mut self, request: &[u8]) -> &[u8] {
         self.stream.write_all(request).expect("it is sent");
         self.answer.clear();
@@ -57,7 +57,7 @@ impl Wire {
     }
 }
 
-/// Where the body begins, and how long it is, once the head is whole.
+/// Returns the start and the length of the body, once the head is complete.
 fn head(answer: &[u8]) -> Option<(usize, usize)> {
     let end = answer.windows(4).position(|it| it == b"\r\n\r\n")?;
     let text = std::str::from_utf8(&answer[..end]).expect("a head is text");
@@ -66,7 +66,7 @@ fn head(answer: &[u8]) -> Option<(usize, usize)> {
     Some((end + 4, length.expect("a length")))
 }
 
-/// A request as it goes over the wire.
+/// Returns the bytes of a request on the wire.
 pub(crate) fn wire_form(token: Option<&str>, body: &[u8]) -> Vec<u8> {
     let session = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
     let length = body.len();
@@ -78,10 +78,10 @@ pub(crate) fn wire_form(token: Option<&str>, body: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Every connection asks again as soon as it is answered; or, with a rate, requests fall due evenly, and one that had to wait for a
-/// connection has begun when it was due.
+/// Runs the load. Without a rate, every connection sends its next request as soon as the previous one is answered. With a rate, requests
+/// are due at equal intervals, and the latency of a request that had to wait for a connection counts from the time when it was due.
 pub(crate) fn run(address: &str, requests: &[Vec<u8>], rate: Option<f64>, length: Duration) -> Seen {
-    // All are connected before the time begins: what falls due first must not wait for that.
+    // All connections are open before the time begins: the first requests must not wait for them.
     let wires: Vec<Wire> = (0..CONNECTIONS).map(|_| Wire::to(address).expect("a connection")).collect();
     let (next, over, began) = (AtomicUsize::new(0), AtomicBool::new(false), Instant::now());
     let client = |mut wire: Wire| {

@@ -1,11 +1,12 @@
-//! What each thing costs that Waxwing exists for: processor time, round trips, commands, bytes and allocations a request; over the socket also
-//! requests a second and how long one takes; how that grows; and instructions a request, which are the same on a noisy machine.
+//! The cost of each main feature of Waxwing: processor time, round trips, commands, bytes and allocations of a request; over a socket also
+//! requests a second and latency; the growth of these costs; and instructions of a request, which are the same on a busy machine.
 //!
-//! `cargo bench --bench pages` runs all but the instructions and prints them; `-- inside`, `-- socket` and `-- growth` one part each; `-- report`
-//! writes what was measured into docs/performance.md, and draws it. `-- guard` compares instructions with those in
-//! tests/bench/instructions.json, `-- guard accept` writes that file. Each part has a redis-server of its own, on a unix socket, without persistence.
+//! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- socket` and `-- growth` run one
+//! part each; `-- report` writes the results and plots into docs/performance.md. `-- guard` compares instructions with those in
+//! tests/bench/instructions.json, `-- guard accept` writes that file. Each part has its own redis-server, on a unix socket, without
+//! persistence.
 
-#![recursion_limit = "256"] // The futures of the whole schema are laid out here.
+#![recursion_limit = "256"] // The compiler computes the layout of the whole schema's futures here.
 
 #[path = "../fanout/bed.rs"]
 #[allow(dead_code, reason = "what other benchmarks need of it")]
@@ -31,7 +32,7 @@ use tokio::runtime::{Builder, Runtime};
 #[global_allocator]
 static ALLOCATOR: alloc_tracker::Allocator<MiMalloc> = alloc_tracker::Allocator::new(MiMalloc);
 
-/// One thread for everything of ours: what is counted does not depend on who was idle.
+/// A runtime with one thread: the results do not depend on which threads were idle.
 pub(crate) fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a runtime")
 }

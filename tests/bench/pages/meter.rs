@@ -1,18 +1,18 @@
-//! What a stretch of work has cost.
+//! The meter: measures the cost of some work.
 
 use super::bed::{Bed, Cpu};
 use alloc_tracker::Session;
 use serde::Serialize;
 use waxwing::app::App;
 
-/// What a request costs, on the average.
+/// The average cost of a request.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Cost {
     /// Processor time in microseconds: of this process, and of its Redis.
     pub(crate) own: f64,
     pub(crate) redis: f64,
     pub(crate) trips: f64,
-    /// Those that scripts run count too.
+    /// Redis commands, including those that scripts run.
     pub(crate) commands: f64,
     /// Bytes that Redis reads and writes.
     pub(crate) heard: f64,
@@ -29,7 +29,7 @@ impl Cost {
     }
 }
 
-/// Where the counters stand.
+/// The values of the counters.
 #[derive(Clone, Copy, Default)]
 struct Reading {
     cpu: Cpu,
@@ -48,11 +48,12 @@ async fn read(bed: &Bed, app: &App) -> Reading {
     Reading { cpu: bed.cpu(), trips: app.db().round_trips(), redis }
 }
 
-/// Does `work`, which tells how many requests it made and how many bytes were answered. The application's handle to Redis is not the bed's.
+/// Measures `work`, which returns the number of its requests and of the bytes of their answers. The application's connection to Redis is
+/// different from the bed's.
 pub(crate) async fn measure(bed: &Bed, app: &App, work: impl Future<Output = (usize, usize)>) -> Cost {
     let session = Session::new();
     let operation = session.operation("work");
-    // What reading costs by itself.
+    // The cost of reading the counters itself.
     let (first, before) = (read(bed, app).await, read(bed, app).await);
     let span = operation.measure_process();
     let (requests, answered) = work.await;

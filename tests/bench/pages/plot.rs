@@ -1,4 +1,4 @@
-//! How costs grow, drawn.
+//! Plots of the growth of costs.
 
 use super::growth::Line;
 use plotters::prelude::*;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 const COLOURS: [RGBColor; 2] = [RGBColor(31, 119, 180), RGBColor(214, 99, 24)];
 
-/// Four drawings in one: CPU a request over how many there are, on a logarithmic scale.
+/// Draws four plots in one image: CPU time of a request by the amount of data, on a logarithmic scale.
 pub(crate) fn draw(path: &Path, lines: &[Line]) {
     let area = SVGBackend::new(path, (960, 640)).into_drawing_area();
     area.fill(&WHITE).expect("it is drawn");
@@ -21,7 +21,7 @@ pub(crate) fn draw(path: &Path, lines: &[Line]) {
 }
 
 fn panel_of(panel: &DrawingArea<SVGBackend, plotters::coord::Shift>, name: &str, lines: &[&Line]) {
-    // Nobody has no place on a logarithmic scale: it stands at 1.
+    // A logarithmic scale has no zero: zero is drawn at 1.
     let place = |many: usize| many.max(1) as f64;
     let points = || lines.iter().flat_map(|line| &line.points);
     let most = points().map(|(_, cost)| cost.cpu()).fold(0.0, f64::max) * 1.2;
@@ -49,6 +49,6 @@ fn panel_of(panel: &DrawingArea<SVGBackend, plotters::coord::Shift>, name: &str,
         drawn.label(line.what).legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
     }
     let legend = chart.configure_series_labels();
-    // Between what is near and what is not, and where few subscribe.
+    // Between the lines with and without the cache, and where few subscribe.
     { legend }.position(SeriesLabelPosition::MiddleLeft).background_style(WHITE.mix(0.8)).draw().expect("it is drawn");
 }

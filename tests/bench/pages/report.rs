@@ -1,4 +1,4 @@
-//! What was measured, as it stands in docs/performance.md: tables between marks, and a plot.
+//! The report in docs/performance.md: tables between markers, and a plot.
 
 use super::growth::Line;
 use super::inside;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// All of it.
+/// All results.
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) inside: Vec<inside::Row>,
@@ -17,7 +17,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Writes it into the docs. What stands outside of the marks stays.
+    /// Writes the report. Text outside the markers stays.
     pub(crate) fn write(&self) {
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
         let page = docs.join("performance.md");
@@ -96,7 +96,7 @@ impl Report {
     }
 }
 
-/// What it was measured on.
+/// Describes the machine.
 fn machine() -> String {
     let said = |program: &str, argument: &str| {
         let output = Command::new(program).arg(argument).output().ok();
@@ -110,7 +110,7 @@ fn machine() -> String {
     format!("{cores} cores of {model}, Redis {redis}, {}.\n", said("rustc", "--version"))
 }
 
-/// Puts something else between two marks.
+/// Replaces the text between two markers.
 fn replace(text: &str, name: &str, by: &str) -> String {
     let (begin, end) = (format!("<!-- measured: {name} -->\n"), "<!-- end -->");
     let (before, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("there is no mark for {name}"));

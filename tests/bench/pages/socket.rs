@@ -1,5 +1,5 @@
-//! The same requests over the socket: a server and a Redis, each a process of its own, and this process as the clients. Then how soon a server
-//! answers that was just started, and what it takes when nobody asks.
+//! The same requests over a socket: a server and a Redis in separate processes, and this process as the clients. Then the time from the
+//! start of a server to its first answer, and the memory of an idle server.
 
 use super::bed::{Bed, of_threads};
 use super::cases::{self, Case};
@@ -13,22 +13,22 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long each case is asked for at full load, and at half of it.
+/// The duration of each case at full load, and at half of it.
 const LENGTH: Duration = Duration::from_secs(4);
 const WARM: Duration = Duration::from_millis(1_500);
-/// How many times as long as the median the 99th percentile of the home page may be at half load.
+/// The maximum ratio of the 99th percentile and the median of the home page, at half load.
 const SPREAD: f64 = 3.0;
-/// How long a server that is started may take to its first whole home page, in milliseconds.
+/// The maximum time from the start of a server to its first whole home page, in milliseconds.
 const START_MS: f64 = 100.0;
 const STARTS: usize = 5;
-/// What a server that has answered once may take, in MiB.
+/// The maximum memory of a server that has answered once, in MiB.
 const IDLE_MIB: f64 = 30.0;
 
-/// A case as it is seen from outside.
+/// The measurements of a case from outside.
 #[derive(Serialize)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    /// Processor time in microseconds a request at full load.
+    /// Processor time of a request at full load, in microseconds.
     pub(crate) server: f64,
     pub(crate) redis: f64,
     pub(crate) rate: f64,
@@ -37,7 +37,7 @@ pub(crate) struct Row {
     pub(crate) half: [f64; 2],
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Serialize)]
 pub(crate) struct Socket {
     pub(crate) rows: Vec<Row>,
@@ -46,7 +46,7 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Whether the aims are met.
+    /// Returns whether the measurements are within the maxima.
     pub(crate) fn is_good(&self) -> bool {
         let home = &self.rows[0];
         let spread = home.half[1] / home.half[0];
@@ -68,7 +68,7 @@ struct Server {
 }
 
 impl Server {
-    /// One that listens where it likes, and has said so.
+    /// Starts a server on a free port, and waits until the server has printed its address.
     fn start(bed: &Bed, near: bool) -> Self {
         let mut child = Self::spawn(bed, "127.0.0.1:0", near);
         let lines = BufReader::new(child.stdout.take().expect("its output")).lines().map_while(Result::ok);
@@ -143,7 +143,8 @@ fn one(bed: &Bed, stage: &Stage, case: &Case) -> Row {
     }
 }
 
-/// From the start of a server to its first whole home page, the median of some; and what it takes then, the most of them.
+/// Returns the time from the start of a server to its first whole home page, as the median of some starts, and the server's memory then, as
+/// the maximum.
 fn cold(bed: &Bed, stage: &Stage) -> (f64, f64) {
     let (token, body) = cases::all()[0].request(stage, 0);
     let request = wire_form(token, &body);

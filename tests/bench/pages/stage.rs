@@ -1,4 +1,4 @@
-//! A store with all that the cases ask for: readers, authors, a thread, campaigns.
+//! A store with all data that the cases need: readers, authors, a thread, campaigns.
 
 use super::bed::{Bed, Past};
 use super::world::{self, Reader, Size};
@@ -13,15 +13,15 @@ use waxwing::domains::comments::{self, ParentRef, Vote, service as threads};
 use waxwing::domains::statuses::Draft;
 use waxwing::domains::{sessions, timelines};
 
-/// Followers of two authors, all of whom have full homes.
+/// The numbers of followers of two authors. All of the followers have full homes.
 const FEW: usize = 10;
 pub(crate) const MANY: usize = 1_000;
 
-/// What the cases' variables are made of.
+/// The data from which the cases build their variables.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Stage {
     pub(crate) readers: Vec<Reader>,
-    /// Sessions of authors with few and with many followers, and of one whom nobody follows.
+    /// The sessions of authors with few, many and no followers.
     pub(crate) few: String,
     pub(crate) many: String,
     pub(crate) alone: String,
@@ -30,7 +30,7 @@ pub(crate) struct Stage {
     pub(crate) website_key: String,
 }
 
-/// How much of it there is.
+/// The amounts of data.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) world: Size,
@@ -38,17 +38,17 @@ pub(crate) struct Plan {
     pub(crate) campaigns: usize,
 }
 
-/// What is measured in time.
+/// The amounts for measurements of time.
 pub(crate) const FULL: Plan =
     Plan { world: Size { users: 1_000, readers: 400, follows: 50, statuses: 20 }, comments: 200, campaigns: 300 };
 
-/// A redis-server with all of it.
+/// Creates a redis-server with all data.
 pub(crate) async fn set(plan: Plan) -> (Bed, Stage) {
     let bed = Bed::with(&[], Config::default()).await;
     let readers = world::load(&bed, plan.world).await;
     let people = Past::people(&bed.app, MANY);
     let window = bed.app.config().home_window;
-    // As they stand between two cuts.
+    // Lengths between the minimum and the maximum after a cut.
     bed.homes(&people, &[window, window + window / 20, window + window / 10]).await;
     let mut authors = Vec::new();
     for (login, followers) in [("few", FEW), ("many", MANY), ("alone", 0)] {
@@ -65,7 +65,7 @@ pub(crate) async fn set(plan: Plan) -> (Bed, Stage) {
     (bed, stage)
 }
 
-/// A thread: one in five stands directly under the status, the others under one of the first half; a third have a vote.
+/// Creates a thread: one comment in five is a top-level comment, the others reply to one of the first half; a third have a vote.
 async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
     let draft = Draft { message: "What is the best way to boil an egg?".into(), location: None, idempotency_key: None };
     let status = timelines::service::post(&bed.app, people[0], draft).await.ok().flatten().expect("a status");
@@ -85,7 +85,8 @@ async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
     status.global()
 }
 
-/// A website, and campaigns with an ad each: a third for every page, a third for those of tea, a third for others. The website's key.
+/// Creates a website, and campaigns with an ad each: a third for every page, a third with the keyword tea, a third with others. Returns the
+/// website's key.
 async fn campaigns(bed: &Bed, people: &[UserId], many: usize) -> String {
     let site = NewWebsite {
         name: "Blog".into(),

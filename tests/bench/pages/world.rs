@@ -1,4 +1,4 @@
-//! People who follow each other and have said something, as many as are asked for.
+//! A store with this many users who follow each other and have posted statuses.
 
 use super::bed::Bed;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -10,9 +10,9 @@ use waxwing::domains::statuses::Status;
 use waxwing::domains::users::User;
 use waxwing::domains::{graph, sessions, statuses, timelines, users};
 
-/// Everybody's.
+/// The password of all users.
 pub(crate) const PASSWORD: &str = "correct horse";
-/// How far back it reaches, and over how long they talk.
+/// The age of the oldest statuses, and the length of the period in which users post.
 const PAST: Millis = 7 * DAY;
 const CHUNK: usize = 5_000;
 const AT_ONCE: usize = 32;
@@ -23,19 +23,19 @@ const SAID: [&str; 4] = [
     "Reading about lighthouses again. The one on the west coast was lit by hand until 1987.",
 ];
 
-/// How large a world is.
+/// The size of a world.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) users: usize,
-    /// Of the users, those who read: they alone follow others and have a home.
+    /// The number of users who read: only they follow others and have a home.
     pub(crate) readers: usize,
-    /// Whom each reader follows.
+    /// The number of users whom each reader follows.
     pub(crate) follows: usize,
-    /// What each user has said.
+    /// The number of statuses of each user.
     pub(crate) statuses: usize,
 }
 
-/// One who reads.
+/// A user who reads.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Reader {
     pub(crate) id: u64,
@@ -43,10 +43,10 @@ pub(crate) struct Reader {
     pub(crate) token: String,
 }
 
-/// Loads it, and begins a session for every reader. The same each time, but for the time and the tokens.
+/// Loads the world, and creates a session for every reader. The data is the same each time, except for times and tokens.
 pub(crate) async fn load(bed: &Bed, size: Size) -> Vec<Reader> {
     let began = bed.app.now() - PAST;
-    // Spread over a day: 64 fit into a millisecond, and there are fewer.
+    // Spread over a day: at most 64 ids fit into a millisecond, and fewer are needed.
     let id =
         |at: usize, of: usize, from: Millis| source::compose(from + at as u64 * DAY / of as u64, IMPORT_WORKER, at as u64 % 64);
     let people: Vec<UserId> = (0..size.users).map(|at| UserId(id(at, size.users, began))).collect();
@@ -97,7 +97,7 @@ async fn accounts(bed: &Bed, size: Size, people: &[UserId], edges: &[(usize, usi
     }
 }
 
-/// Everybody says something in turns.
+/// Posts the statuses, from all users in turns.
 async fn talk(bed: &Bed, size: Size, people: &[UserId], said: impl Fn(usize, usize) -> StatusId + Copy) {
     let status = |at: usize, user: usize| {
         let (id, message) = (said(user, at), SAID[(at + user) % SAID.len()].to_owned());

@@ -1,8 +1,8 @@
-//! What reading a thread costs by how many comments it has, and what a comment takes in Redis.
+//! The cost of reading a thread by its number of comments, and the memory of a comment in Redis.
 //!
-//! Threads of 100, 10,000 and 100,000 comments, a fifth of them directly under the status, the others below one at random. Their first page,
-//! twenty comments of the top level and a hundred lines of the tree, as the use cases give it, without HTTP, GraphQL and the session; the
-//! tree again comment by comment, as it would be read without a script. `cargo bench --bench threads`.
+//! The threads have 100, 10,000 and 100,000 comments. A fifth of them are top-level comments, the others are replies to a random one. The
+//! benchmark reads the first page, twenty top-level comments and a hundred lines of the tree, by the use cases, without HTTP, GraphQL and
+//! the session. It also reads the tree comment by comment, as a server without a script would. `cargo bench --bench threads`.
 
 #[path = "../fanout/bed.rs"]
 #[allow(dead_code, reason = "what other benchmarks need of it")]
@@ -25,11 +25,11 @@ use waxwing::domains::timelines::service as timelines;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const SIZES: [usize; 3] = [100, 10_000, 100_000];
-/// Reads of each kind, in turns over all threads: what else the machine does comes upon all of them.
+/// Reads of each kind, alternating between the threads: so the other load of the machine affects all threads alike.
 const READS: usize = 300;
-/// By how much a page of the largest may cost more than one of the smallest.
+/// The maximum ratio of the costs of a page of the largest thread and of the smallest.
 const AIM: f64 = 1.5;
-/// What a page of the tree may take.
+/// The maximum time of a page of the tree, in milliseconds.
 const TREE_MS: f64 = 20.0;
 
 struct Thread {
@@ -56,7 +56,7 @@ async fn run() -> bool {
     for number in 0..20 {
         authors.push(bed.author(&format!("p{number}"), &[]).await);
     }
-    // One first, so that scripts, connections and the like are there before.
+    // One thread first, so that scripts, connections and the like exist before the measurement.
     let mut warm = Thread { status: grow(&bed, &authors, 100).await.0, comments: 100, pages: Default::default() };
     for kind in 0..2 {
         read(&bed, &mut warm, kind, &authors).await;
@@ -122,7 +122,7 @@ async fn grow(bed: &Bed, authors: &[UserId], count: usize) -> (StatusId, Duratio
     (status, took)
 }
 
-/// What the sets of a thread take, by MEMORY USAGE.
+/// Prints the memory of a thread's keys, by MEMORY USAGE.
 async fn parts(bed: &Bed, status: StatusId) {
     for order in ["new", "top", "talk", "split"] {
         let key = format!("replies:{{{}}}:{order}", status.0);
@@ -164,7 +164,7 @@ fn tell(threads: &mut [Thread]) -> bool {
                 thread.comments, cpu.own, cpu.redis
             );
             halves.push(half);
-            // A session comes on top of it.
+            // A request with a session has one more round trip.
             sound &= kind == 0 || half <= TREE_MS && trips <= 5.0;
         }
         let times = halves[2] / halves[0];
@@ -174,7 +174,7 @@ fn tell(threads: &mut [Thread]) -> bool {
     sound
 }
 
-/// The first hundred lines without a script: the replies of each comment that is on the page, one after the other.
+/// Reads the first hundred lines without a script: the replies of each comment of the page, one comment after the other.
 async fn by_levels(bed: &Bed, thread: &Thread) -> bool {
     let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
     let (began, trips) = (Instant::now(), bed.app.db().round_trips());
