@@ -1,4 +1,4 @@
-//! The address of a client. `X-Forwarded-For` is trusted as far as trusted proxies have written it.
+//! The address of a client. Entries of `X-Forwarded-For` are used only where a trusted proxy has written them.
 
 use super::State;
 use axum::extract::{ConnectInfo, FromRequestParts};
@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 /// The header to which each proxy appends the address of its peer.
 const FORWARDED: &str = "x-forwarded-for";
 
-/// The address of a request's client; `None` where there is none, as over a unix socket.
+/// The address of a request's client; `None` where it is unknown, as over a unix socket.
 pub(super) struct ClientAddress(pub(super) Option<IpAddr>);
 
 impl FromRequestParts<State> for ClientAddress {
@@ -23,8 +23,8 @@ impl FromRequestParts<State> for ClientAddress {
     }
 }
 
-/// The address of the last hop that is no trusted proxy: the peer, or else the last such address in `X-Forwarded-For`. An entry that is no
-/// address ends the search at the hop before it.
+/// Returns the address of the last hop that is not a trusted proxy: the peer, or the last such address in `X-Forwarded-For`. An invalid
+/// entry ends the search at the hop before it.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
     let lines = headers.get_all(FORWARDED).iter().collect::<Vec<_>>();
@@ -39,12 +39,12 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     known
 }
 
-/// The hops of a line from its end; `None` for what is no address.
+/// Returns the hops of a line from its end; `None` for an invalid entry.
 fn hops_of(line: &HeaderValue) -> impl Iterator<Item = Option<IpAddr>> {
     line.as_bytes().rsplit(|byte| *byte == b',').map(|hop| address(std::str::from_utf8(hop).ok()?.trim()))
 }
 
-/// An address as proxies write it: plain, with a port, or in brackets.
+/// Parses an address as proxies write it: plain, with a port, or in brackets.
 fn address(hop: &str) -> Option<IpAddr> {
     let bracketed = || hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
     let with_port = || hop.parse().ok().map(|hop: SocketAddr| hop.ip());
@@ -55,7 +55,7 @@ fn address(hop: &str) -> Option<IpAddr> {
 mod tests {
     use super::*;
 
-    /// Where a request comes from, over 10.0.0.1, when all of 10.0.0.0/8 and fd00::/8 are proxies of ours.
+    /// Returns the client's address of a request over 10.0.0.1, when 10.0.0.0/8 and fd00::/8 are trusted proxies.
     fn from(lines: &[&str]) -> String {
         over("10.0.0.1", lines)
     }

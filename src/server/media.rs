@@ -5,14 +5,14 @@ use axum::http::{HeaderMap, header};
 /// The two media types of GraphQL answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Media {
-    /// `application/graphql-response+json`: the status tells the outcome.
+    /// `application/graphql-response+json`: the status expresses the outcome.
     GraphqlResponse,
-    /// `application/json`: a well-formed request is answered 200, as older clients expect.
+    /// `application/json`: the answer to a well-formed request has the status 200, as older clients expect.
     Json,
 }
 
 impl Media {
-    /// The one of both that the client prefers: JSON without a preference, `None` where it accepts neither.
+    /// Returns the media type that the client prefers: JSON without a preference, `None` where the client accepts neither.
     pub(super) fn accepted(headers: &HeaderMap) -> Option<Self> {
         if !headers.contains_key(header::ACCEPT) {
             return Some(Self::Json);
@@ -20,7 +20,7 @@ impl Media {
         let (modern, json) = (quality(headers, Self::GraphqlResponse.name()), quality(headers, Self::Json.name()));
         match (modern, json) {
             (Quality { weight: 0, .. }, Quality { weight: 0, .. }) => None,
-            // A client that names both with equal weight knows the modern one; one that accepts anything may know neither.
+            // A client that names both with equal weight supports the modern one; a client that accepts any type may support neither.
             (modern, json) if modern > json || modern == json && modern.is_named() => Some(Self::GraphqlResponse),
             _ => Some(Self::Json),
         }
@@ -51,7 +51,7 @@ pub(super) enum StreamFormat {
 }
 
 impl StreamFormat {
-    /// The format that the client prefers; `None` where it accepts neither by name. Of two with the same weight, events.
+    /// Returns the format that the client prefers; `None` where it names neither. Server-sent events if both have the same weight.
     pub(super) fn accepted(headers: &HeaderMap) -> Option<Self> {
         let events = Some(quality(headers, "text/event-stream")).filter(|quality| quality.is_named());
         let events = events.map_or(0, |quality| quality.weight);
@@ -63,7 +63,7 @@ impl StreamFormat {
     }
 }
 
-/// How much a client wants multipart subscriptions: `multipart/mixed` alone means another protocol.
+/// Returns the quality of multipart subscriptions: `multipart/mixed` without the parameter is another protocol.
 fn multipart_weight(headers: &HeaderMap) -> u16 {
     let weights = ranges(headers).filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);
@@ -79,18 +79,18 @@ fn multipart_weight(headers: &HeaderMap) -> u16 {
     weights.max().unwrap_or(0)
 }
 
-/// Whether a browser requests a page.
+/// Returns whether a browser requests a page.
 pub(super) fn wants_page(headers: &HeaderMap) -> bool {
     let page = quality(headers, "text/html");
     page.weight > 0 && page.is_named()
 }
 
-/// Whether a client likes Prometheus's own text format better than that of OpenMetrics.
+/// Returns whether a client prefers the Prometheus text format to OpenMetrics.
 pub(super) fn wants_prometheus(headers: &HeaderMap) -> bool {
     quality(headers, "text/plain") > quality(headers, "application/openmetrics-text")
 }
 
-/// How much a client wants a media type: the weight in thousandths, then how exactly it was named.
+/// The preference of a client for a media type: the weight in thousandths, then how exactly the client names the type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Quality {
     weight: u16,
@@ -104,7 +104,7 @@ impl Quality {
     }
 }
 
-/// The quality of `media` after RFC 9110, 12.5.1: of the ranges that hold it, the most exact one counts.
+/// Returns the quality of `media` by RFC 9110, section 12.5.1: of the ranges that contain it, the most exact one counts.
 fn quality(headers: &HeaderMap, media: &str) -> Quality {
     let held = ranges(headers).filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);
@@ -114,7 +114,7 @@ fn quality(headers: &HeaderMap, media: &str) -> Quality {
     held.max().map_or(Quality::default(), |(exactness, weight)| Quality { weight, exactness })
 }
 
-/// The ranges that a client accepts.
+/// Returns the media ranges of `Accept`.
 fn ranges(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','))
 }
@@ -129,7 +129,7 @@ fn exactness(range: &str, media: &str) -> Option<u8> {
     }
 }
 
-/// The weight among a range's parameters, in thousandths. One that cannot be read counts as none given.
+/// Returns the weight among a range's parameters, in thousandths. An invalid weight counts as a missing one.
 fn weight<'a>(mut parameters: impl Iterator<Item = &'a str>) -> u16 {
     let given = parameters.find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -138,7 +138,7 @@ fn weight<'a>(mut parameters: impl Iterator<Item = &'a str>) -> u16 {
     given.filter(|weight| (0.0..=1.0).contains(weight)).map_or(1_000, |weight| (weight * 1_000.0) as u16)
 }
 
-/// Whether the body is JSON in UTF-8: in the form of the media type, not by guessing.
+/// Returns whether the body is JSON in UTF-8, by the syntax of the media type.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut parts = value.split(';').map(str::trim);
@@ -195,7 +195,7 @@ mod tests {
     fn a_stream_is_accepted_by_name() {
         let (events, multipart) = (Some(StreamFormat::Events), Some(StreamFormat::Multipart));
         for (accept, expected) in [
-            // What Apollo Client sends, and what the protocol shows.
+            // The header of Apollo Client, which the protocol's documentation shows.
             (
                 "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json;q=0.9",
                 multipart,
@@ -205,7 +205,7 @@ mod tests {
             ("multipart/mixed;subscriptionSpec=1.0;q=0.5, text/event-stream;q=0.4", multipart),
             ("multipart/mixed;subscriptionSpec=1.0;q=0.4, text/event-stream;q=0.5", events),
             ("multipart/mixed;subscriptionSpec=1.0, text/event-stream", events),
-            // What urql sends: that means results in pieces.
+            // The header of urql, which means incremental delivery.
             ("application/json, text/event-stream, multipart/mixed", events),
             ("multipart/mixed", None),
             ("multipart/mixed;subscriptionSpec=2.0, */*", None),

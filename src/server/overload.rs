@@ -1,5 +1,5 @@
-//! Limits of concurrent work. A request beyond the limit is refused at once, before it costs anything: in a queue it would only wait until
-//! its client has given up. Subscriptions do wait for a permit to start: after a restart all clients come back at once and stay for hours.
+//! Limits of concurrent work. A request beyond the limit is refused at once, before it does work: in a queue it would only wait until its
+//! client has given up. But subscriptions wait for a permit to start: after a restart all clients reconnect at once, and stay for hours.
 //! Long operations of one address run one after the other, so that one client occupies neither all cores nor all permits.
 
 use super::config::EdgeConfig;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// An operation of more than this cost is long: some ten first screens.
+/// An operation with a higher cost is long: the cost of about ten first screens.
 const LONG: usize = 5_000;
 
 /// The limits of concurrent work. Cheap to clone; clones share the permits.
@@ -42,8 +42,8 @@ impl ConcurrencyLimit {
         self.acquire(None)
     }
 
-    /// Acquires a permit for an operation whose cost is known. A long one waits in the queue of its address, and holds no permit meanwhile; refused after `limit`,
-    /// and at once when the queue is full.
+    /// Acquires a permit for an operation whose cost is known. A long operation waits in the queue of its address, without a permit. It is
+    /// refused after `limit`, and at once when the queue is full.
     pub(super) async fn work_on(
         &self,
         permit: Option<WorkPermit>,
@@ -65,8 +65,8 @@ impl ConcurrencyLimit {
         Ok(Some(WorkPermit { _permit: permit.map_err(|_| Refusal::from(&Error::Overloaded))?, _queue: queue }))
     }
 
-    /// Acquires a permit to start one more subscription, in the order of arrival; fails with `OVERLOADED` after `limit`. The limits of sockets
-    /// and of operations on a socket bound how many wait.
+    /// Acquires a permit to start one more subscription, in the order of arrival; fails with `OVERLOADED` after `limit`. The limits of
+    /// sockets and of operations on a socket bound the number of waiting subscriptions.
     pub(super) async fn start(&self, limit: Duration) -> Result<Option<WorkPermit>, Refusal> {
         match within(limit, self.starts.clone().acquire_owned()).await {
             Ok(Ok(permit)) => Ok(Some(WorkPermit { _permit: permit, _queue: None })),

@@ -1,5 +1,5 @@
-//! Responses that go on: the results of operations as they come, in the format of a protocol, and a sign of life where none come. Such a
-//! response ends with its operation, with the session under which it began, and with the server.
+//! Streamed responses: the results of operations as they are produced, in the format of a protocol, with keep-alive messages in between. A
+//! streamed response ends with its operation, with the session under which it began, and with the server.
 
 use super::live::{OpenGuard, Slot, SlotKind};
 use super::response::Refusal;
@@ -34,17 +34,17 @@ pub(super) trait Source: Send + 'static {
     /// What keeps a connection open that has nothing else to send.
     const KEEP_ALIVE: &'static str;
 
-    /// The next message, and whether it is the last one. May be dropped and called again while it waits.
+    /// Returns the next message, and whether it is the last one. Cancel safe.
     fn next(&mut self) -> impl Future<Output = (String, bool)> + Send;
 
-    /// Whether messages are sent however many bytes of the client's are unread: the results of mutations, and messages from a queue that has
-    /// counted them.
+    /// Whether messages are sent even beyond the limit of unread bytes: the results of mutations, and messages from a queue that has
+    /// already counted them.
     fn must_deliver(&self) -> bool;
 
-    /// The end of a response whose session has ended; empty where the protocol has no words for it.
+    /// The end of a response whose session has ended; empty where the protocol has no message for it.
     fn end_of_session() -> String;
 
-    /// The end of a response whose server stops: the client should come back after these seconds.
+    /// The end of a response when the server stops: the client should reconnect after this many seconds.
     fn farewell(seconds: u64) -> String;
 
     /// The end of a response that the server gives up for this reason.
@@ -71,12 +71,12 @@ pub(super) fn response(media: &'static str, body: Body) -> Response {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::VARY, HeaderValue::from_static("accept"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // nginx would wait for more to come.
+    // Otherwise nginx buffers the response.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }
 
-/// Whether a response of this media type goes on.
+/// Returns whether a response of this media type is a stream.
 pub(super) fn is_stream(media: &str) -> bool {
     ["text/event-stream", "multipart/mixed"].iter().any(|streamed| media.starts_with(streamed))
 }
@@ -147,8 +147,8 @@ impl<S: Source> ResponseStream<S> {
         })
     }
 
-    /// Counts a long text as unread until it is written. Where that is too much for its address, an error takes the place of the text and
-    /// ends the stream.
+    /// Counts a long text as unread until it is written. Beyond the limit of its address, the function returns an error instead of the
+    /// text, and ends the stream.
     fn count(&mut self, text: String) -> Bytes {
         if text.len() < SHORT_CHUNK {
             return Bytes::from(text);
@@ -201,7 +201,7 @@ pub(super) fn session_ended() -> Refusal {
     Refusal::from(&Error::InvalidToken)
 }
 
-/// The error of a stream whose server stops.
+/// The error of a stream when the server stops.
 pub(super) fn going_away(seconds: u64) -> Refusal {
     let message = "The server is shutting down. Subscribe again after `retryAfter` seconds, with the last cursor.";
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "GOING_AWAY", message).retry_after(seconds)

@@ -1,8 +1,8 @@
-//! The memory that long bodies reserve while they are read.
+//! The memory budget of long bodies that are being read.
 //!
-//! One address may hold a part of the budget; what goes beyond is refused. When the whole budget is used up, the address that holds most gives
-//! way: the body of that address that has been read for the longest loses its reservation. So an address can only take from others what
-//! they leave free. Work under the lock is bounded by the budget: each reservation is of 16 KiB at least.
+//! One address may reserve a part of the budget; larger requests are refused. When the whole budget is used up, the body that has been read
+//! for the longest of the address with the largest reservations loses its reservation. So an address can take from others only what they
+//! leave free. Work under the lock is bounded by the budget: each reservation is 16 KiB at least.
 
 use crate::base::metrics::EdgeMeters;
 use crate::platform::rates::Network;
@@ -19,16 +19,16 @@ pub(super) struct BodyBudget {
     meters: EdgeMeters,
 }
 
-/// There is no memory left.
+/// The error of a reservation that exceeds the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BudgetFull {
-    /// For this address.
+    /// The address has reached its limit.
     Address,
-    /// For anybody, and no address holds more than this one.
+    /// The whole budget is used, and no address has reserved more than this one.
     All,
 }
 
-/// The memory of one body, until it is dropped.
+/// The reserved memory of one body, which is released when this is dropped.
 pub(super) struct Reservation {
     budget: BodyBudget,
     network: Network,
@@ -41,7 +41,7 @@ impl BodyBudget {
         Self { total, per_address, holders: Arc::default(), meters }
     }
 
-    /// A reservation of nothing yet.
+    /// Returns an empty reservation.
     pub(super) fn reservation(&self, network: Network) -> Reservation {
         Reservation { budget: self.clone(), network, bytes: 0, revoked: Arc::default() }
     }
@@ -52,10 +52,10 @@ impl BodyBudget {
 }
 
 impl Reservation {
-    /// Reserves so many bytes in all.
+    /// Grows the reservation to this many bytes in all.
     ///
     /// # Errors
-    /// [`BudgetFull`]; then what was reserved before stays reserved.
+    /// [`BudgetFull`]; then the previous reservation remains.
     pub(super) fn grow_to(&mut self, bytes: usize) -> Result<(), BudgetFull> {
         if bytes <= self.bytes {
             return Ok(());
@@ -77,7 +77,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// Ends when another body needs the memory.
+    /// Completes when the reservation is taken for another body.
     pub(super) async fn revoked(&self) {
         self.revoked.notified().await;
     }
@@ -99,21 +99,21 @@ struct Holders {
     addresses: HashMap<Network, AddressBodies>,
 }
 
-/// The bodies of an address, those that were begun first before the others.
+/// The bodies of an address, in the order in which they began.
 #[derive(Default)]
 struct AddressBodies {
     reserved: usize,
     bodies: Vec<HeldBody>,
 }
 
-/// What a body holds. Its notification tells it from all others.
+/// The reservation of a body. Its notification identifies it.
 struct HeldBody {
     revoked: Arc<Notify>,
     bytes: usize,
 }
 
 impl Holders {
-    /// The bytes of an address.
+    /// Returns the reserved bytes of an address.
     fn of(&self, network: Network) -> usize {
         self.addresses.get(&network).map_or(0, |address| address.reserved)
     }
@@ -135,7 +135,8 @@ impl Holders {
         }
     }
 
-    /// Takes the memory of the oldest body of the address that holds most, if that is more than `own`.
+    /// Takes the reservation of the oldest body of the address that has reserved most, if that is more than `own`. Returns whether there
+    /// was one.
     fn revoke_of_largest(&mut self, own: usize) -> bool {
         let largest = self.addresses.iter().max_by_key(|(_, address)| address.reserved);
         let Some(network) = largest.filter(|(_, address)| address.reserved > own).map(|(network, _)| *network) else {
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(budget.holders().reserved, 75);
         drop(old);
         assert_eq!(budget.holders().reserved, 75, "it had nothing left to give back");
-        // Nobody makes room for the address that would hold most.
+        // No reservation is taken for the address that would then have reserved most.
         assert_eq!(held(&budget, 2, 30).err(), Some(BudgetFull::Address));
         let mut fourth = held(&budget, 3, 25).expect("room");
         assert_eq!(fourth.grow_to(36), Err(BudgetFull::All));

@@ -1,8 +1,8 @@
-//! Bodies of requests while they are read: how much memory they take, and how slowly they may come.
+//! Reading of request bodies: limits their memory and their minimum rate.
 //!
-//! Memory is reserved when bytes arrive, never for what a `Content-Length` or a chunked coding promises. The first 16 KiB of a body, more than
-//! clients usually send, are free and take no lock. Beyond that a body reserves 16 KiB at a time from a budget for all bodies and from the part
-//! of it that one address may hold ([`budget`]).
+//! Memory is reserved when bytes arrive, not for the length that `Content-Length` or a chunk announces. The first 16 KiB of a body, more
+//! than clients usually send, are free and take no lock. Beyond that a body reserves 16 KiB at a time, from a budget of all bodies and from
+//! the part of it that one address may reserve ([`budget`]).
 
 mod budget;
 
@@ -32,7 +32,7 @@ const STEP: usize = 16 << 10;
 pub(super) struct Bodies {
     budget: BodyBudget,
     pace: MinBodyRate,
-    /// How long a body may take in all.
+    /// The timeout of a body.
     timeout: Duration,
     meters: EdgeMeters,
 }
@@ -50,8 +50,8 @@ impl Bodies {
     /// Reads the body of a request from `address` to its end.
     ///
     /// # Errors
-    /// 413 for a body that is too long, 408 for one that is too slow, 429 when the address has reached its limit, 503 when the budget is used up
-    /// and the body has to give way, 400 for one that breaks off.
+    /// 413 for a body that is too long, 408 for one that is too slow, 429 when the address has reached its limit, 503 when the budget is
+    /// used up and the reservation of the body is taken, 400 for an incomplete body.
     pub(super) async fn read(&self, address: Option<IpAddr>, body: Body) -> Result<Bytes, Refusal> {
         if body.size_hint().lower() > BODY_BYTES as u64 {
             return Err(too_long());
@@ -110,28 +110,28 @@ impl Bodies {
     }
 }
 
-/// A body that is longer than a body may be, whether its head says so or it turns out to be.
+/// The refusal of a body that exceeds the maximum length, by its head or by its bytes.
 fn too_long() -> Refusal {
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", "A body is at most 1 MiB.")
 }
 
-/// Why a body was given up.
+/// The reason why the reading of a body fails.
 #[derive(Clone, Copy)]
 enum Dropped {
     Long,
-    /// The connection broke, or the coding of the body is wrong.
+    /// The connection broke, or the coding of the body is invalid.
     Broken,
-    /// It took longer than a body may take.
+    /// The body exceeded its timeout.
     Late,
-    /// It came more slowly than a body may come.
+    /// The body was slower than the minimum rate.
     Slow,
     Full(BudgetFull),
-    /// It gave way to others.
+    /// Its reservation was taken for another body.
     Revoked,
 }
 
 impl Dropped {
-    /// Its label in the metrics. What the client does wrong by itself is seen in the statuses.
+    /// Returns the label in the metrics. Errors that the client causes have none: they are counted by their status.
     const fn reason(self) -> Option<&'static str> {
         match self {
             Self::Long | Self::Broken => None,
@@ -150,17 +150,17 @@ impl From<BudgetFull> for Dropped {
     }
 }
 
-/// The slowest that a body may come.
+/// The minimum rate of a body.
 #[derive(Clone, Copy)]
 struct MinBodyRate {
-    /// How long it may come at any rate.
+    /// The time after which the rate applies.
     grace: Duration,
-    /// Bytes a second, on average, after that; 0 for no such limit.
+    /// Bytes a second, on average, after that; 0 for no minimum.
     rate: u32,
 }
 
 impl MinBodyRate {
-    /// How long it may take until more than `bytes` have come.
+    /// Returns the time within which more than `bytes` must have arrived.
     fn allowed(self, bytes: usize) -> Duration {
         match self.rate {
             0 => Duration::MAX,
@@ -169,8 +169,8 @@ impl MinBodyRate {
     }
 }
 
-/// The bytes of a body. Most bodies come in one piece, which is taken as it is. Several are copied together: a piece of one byte would
-/// otherwise keep the whole buffer that it was read into.
+/// The bytes of a body. Most bodies arrive in one piece, which is not copied. Several pieces are copied together: otherwise a piece of one
+/// byte would keep the whole buffer into which it was read.
 #[derive(Default)]
 struct Collected {
     first: Bytes,

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 /// When the server stops, the ends of its streams are spread over this time for each open stream: a server with few clients stops fast.
 const EACH: Duration = Duration::from_millis(5);
-/// The longest time after which a client is told to come back, in seconds.
+/// The maximum delay in seconds after which a client should reconnect when the server stops.
 const AWAY: u64 = 10;
 
 /// The sockets and event streams of a process. Cheap to clone; clones are the same.
@@ -46,8 +46,8 @@ impl LiveConnections {
         OpenGuard(self.open.clone())
     }
 
-    /// Waits until the server stops and this stream is to end, at a random time within `most`. Returns the seconds after which its client should
-    /// come back.
+    /// Waits until the server stops and this stream is to end, at a random time within `most`. Returns the seconds after which its client
+    /// should reconnect.
     pub(super) async fn farewell(&self, most: Duration) -> u64 {
         self.stop.cancelled().await;
         let spread = most.min(EACH * self.open.load(Ordering::Relaxed));

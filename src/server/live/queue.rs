@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// The capacity of a queue in units. A message takes one unit for each 4 KiB, and at least one.
 const CAPACITY: usize = 64;
-/// The bytes of a message for which it takes a unit: a queue holds 256 KiB.
+/// The bytes of a message for each unit: a queue holds 256 KiB.
 const UNIT: usize = 4 << 10;
 
 /// A message of an operation to its client.
@@ -67,9 +67,9 @@ impl OutgoingMessage {
 }
 
 impl MessageSender {
-    /// Waits for capacity, and enqueues a message. The message counts as unread from the call on. Returns whether it is the last one of its
-    /// operation: where the address has too many unread bytes, an error takes its place and ends the operation. Does nothing once the receiver
-    /// is dropped.
+    /// Waits for capacity, and enqueues a message. The message counts as unread from the call on. Returns whether it is the last message of
+    /// its operation: where the address has too many unread bytes, an error is sent instead and ends the operation. Does nothing once the
+    /// receiver is dropped.
     pub(in crate::server) async fn send(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
         let (message, held) = match self.reader.hold(message.bytes()) {
             // A message without a payload adds nothing.
@@ -90,7 +90,7 @@ impl MessageSender {
     async fn put(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage, held: UnreadBytes) -> bool {
         let is_last = message.is_last();
         if let Ok(capacity) = self.capacity.clone().acquire_many_owned(message.units()).await {
-            // The receiver is dropped when the client has gone.
+            // The receiver is dropped when the client has disconnected.
             let _ = self.items.send(QueuedMessage { handle: handle.clone(), message, _permits: capacity, _held: held });
         }
         is_last

@@ -1,4 +1,4 @@
-//! An operation on a socket or a stream: it is admitted and charged as over HTTP, and counted in the metrics when it ends.
+//! A running operation on a socket or a stream: it is admitted and charged as over HTTP, and the metrics count it when it ends.
 
 use super::filters::FilterEntries;
 use super::operations::OperationHandle;
@@ -155,7 +155,8 @@ async fn charge_operation(state: &State, context: &Request, cost: usize) -> Resu
     }
 }
 
-/// Runs `work`, and charges what it has done each time that it waits: a subscription may read for long, and wait for events even longer.
+/// Runs `work`, and charges the work done so far whenever `work` waits: a subscription may read for a long time, and wait for events even
+/// longer.
 async fn charged_as_it_goes<T>(charge: &OperationCharge, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|context| {
@@ -179,7 +180,7 @@ struct Count {
 
 impl Count {
     fn begin(app: &App, kind: OperationType, name: Option<String>) -> Self {
-        // A subscription that its client ends was a success.
+        // A subscription that its client ends counts as a success.
         let outcome = (kind == OperationType::Subscription).then_some(Cow::Borrowed(OK));
         Self { app: app.clone(), kind: facts::counted_as(kind), name, began: Instant::now(), took: None, outcome }
     }
