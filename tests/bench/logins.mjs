@@ -1,8 +1,8 @@
-// What a flood of log-ins does to those who only read, and whether the time of a refusal tells that a login exists.
+// The effect of a flood of log-ins on reads, and whether the time of a refusal reveals that a login exists.
 //   node tests/bench/logins.mjs PATH_TO_WAXWING [--seconds 10] [--rounds 3] [--logins 200] [--reads 200] [--runs 200]
-// Requests are sent at a steady rate, whether the ones before have been answered or not. Rounds with and without log-ins take turns,
-// so that what else the machine does falls on both. It ends with 1 when the 99th percentile of reads more than doubles, or when the
-// medians of the two refusals are more than 10 % apart. Only a release build on a quiet machine tells anything.
+// Requests are sent at a steady rate, whether the previous ones have been answered or not. Rounds with and without log-ins alternate, so
+// that the other load of the machine affects both. The exit code is 1 when the 99th percentile of reads more than doubles, or when the
+// medians of the two refusals differ by more than 10 %. Results are meaningful only for a release build on a quiet machine.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -13,7 +13,7 @@ const [seconds, rounds, logins] = [option('seconds', 10), option('rounds', 3), o
 const [reads, runs] = [option('reads', 200), option('runs', 200)];
 
 const bed = new Bed();
-// What is measured is the line before the hashes, not the limits on those who ask too often.
+// The benchmark measures the queue of password hashes, not the rate limits.
 const env = { WAXWING_LOG: 'warn', WAXWING_RATE_LIMITS: 'off' };
 const server = bed.start(binary, ['serve', '--demo', '--listen', '127.0.0.1:0', '--data-dir', bed.path('data')], { stdout: 'pipe', env });
 
@@ -40,7 +40,7 @@ const send = (url, body, headers = {}) =>
     asked.end(JSON.stringify(body));
   });
 
-// Sends at a steady rate until the time is over; answers when all have been answered.
+// Sends at a steady rate until the time is over. Resolves when all requests have been answered.
 async function steadily(rate, sending) {
   const all = [];
   const began = performance.now();
@@ -61,7 +61,7 @@ try {
   const logIn = (name, secret) => send(url, { query: LOG_IN, variables: { login: name, password: secret } });
   const first = await logIn(login, password);
   const authorization = `Bearer ${first.body.data.logIn.session.token}`;
-  // Others log in: of somebody's sessions the oldest end when there are too many, and the readers' must not.
+  // Other accounts log in: an account with too many sessions loses its oldest ones, and the readers must keep theirs.
   const others = await send(url, { query: `{ user(login: "${login}") { following(first: 100) { edges { node { login } } } } }` });
   const crowd = others.body.data.user.following.edges.map((edge) => edge.node.login);
   const query = readFileSync(new URL('../../playground/operations/Home.graphql', import.meta.url), 'utf8');
@@ -73,7 +73,7 @@ try {
 
   const medians = { unknown: [], wrong: [] };
   for (let run = 0; run < runs + 10; run += 1) {
-    // In turns, and in both orders.
+    // Alternating, and in both orders.
     for (const kind of run % 2 ? ['unknown', 'wrong'] : ['wrong', 'unknown']) {
       const { took, body } = await logIn(kind === 'wrong' ? login : 'nobody_here', 'battery staple');
       if (body.data?.logIn?.userErrors?.[0]?.code !== 'WRONG_CREDENTIALS') throw new Error(JSON.stringify(body));

@@ -1,8 +1,8 @@
-// What a server does that is asked for more than it can: how much of its peak is left, and how soon the rest is refused.
+// Throughput of an overloaded server compared with its peak, and the time of refusals.
 //   node tests/bench/overload.mjs PATH_TO_WAXWING [--seconds 6] [--users 500] [--page 100]
-// The server has one core, Redis and the clients have another. Clients write and read their sockets themselves: an HTTP library would take
-// more of a core than the server that it is to load. Requests are sent at a steady rate, whether the ones before have been answered or not.
-// It ends with 1 when less than 80 % of the peak is left at three times the peak, or when a refusal takes 50 ms (99th percentile).
+// The server has one core, Redis and the clients have another. The clients write and read raw sockets: an HTTP library would use more CPU
+// time than the server. Requests are sent at a steady rate, whether the previous ones have been answered or not. The exit code is 1 when
+// less than 80 % of the peak is left at three times the peak, or when a refusal takes 50 ms (99th percentile).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ const [seconds, users, page] = [option('seconds', 6), option('users', 500), opti
 const QUERY = `{ viewer { id } homeTimeline { entries(first: ${page}) { edges { cursor node { status {
   id message postedAt likeCount commentCount viewerHasLiked author { id login name followersCount bio } } } } } } }`;
 
-// Connections, each of which has one request under way at most.
+// Connections, each with at most one request in flight.
 class Clients {
   constructor(port, tokens) {
     const body = JSON.stringify({ query: QUERY });
@@ -22,7 +22,7 @@ class Clients {
     Object.assign(this, { port, requests: tokens.map((token) => Buffer.from(head(token) + body)), idle: [], sent: 0 });
   }
 
-  // When it is answered: how long it took, with which status, and when.
+  // Sends a request. Resolves to the duration, the status and the time of the answer.
   ask() {
     const socket = this.idle.pop() ?? this.dial();
     if (socket.destroyed) throw new Error('the server has closed a connection');
@@ -35,7 +35,7 @@ class Clients {
   dial() {
     const socket = connect(this.port, '127.0.0.1').setNoDelay(true);
     socket.on('error', (error) => socket.reject(error));
-    // Of no effect where nothing is waited for.
+    // Has no effect if no answer is expected.
     socket.on('close', () => socket.reject(new Error('the server has closed a connection')));
     socket.on('data', (data) => {
       if (socket.missing < 0) {
@@ -57,7 +57,7 @@ class Clients {
 
 const told = (all) => `p50 ${quantile(all, 0.5).toFixed(1)}, p99 ${quantile(all, 0.99).toFixed(1)} ms`;
 
-// Runs a load and tells of it: what was answered within its time, a second.
+// Runs a load, and prints the number of requests a second that were answered in time.
 async function measure(name, server, load) {
   const [began, before] = [performance.now(), cpu(server)];
   const all = await load(() => performance.now() - began < seconds * 1000, () => (performance.now() - began) / 1000);

@@ -1,4 +1,4 @@
-// What the benchmarks that run a server share: options, processes that end with the run, ports, quantiles, CPU time.
+// Helpers of the benchmarks that run a server: options, processes that end with the run, ports, quantiles, CPU time.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -6,23 +6,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// The server that is measured: the first argument of every benchmark.
+// The path of the server's binary: the first argument of every benchmark.
 export const binary = process.argv[2];
 
-// An option of the command line; a number where its default is one.
+// Returns an option of the command line; a number where the default is one.
 export function option(name, otherwise) {
   const at = process.argv.indexOf(`--${name}`);
   const value = at < 0 ? otherwise : process.argv[at + 1];
   return typeof otherwise === 'number' ? Number(value) : value;
 }
 
-// The value below which that part of them lies; NaN of none, which is neither above nor below any bound.
+// Returns a quantile of numbers; NaN for an empty list, which is neither above nor below any bound.
 export const quantile = (numbers, part) =>
   [...numbers].sort((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))] ?? NaN;
 
 export const median = (numbers) => quantile(numbers, 0.5);
 
-// A port of loopback that nobody uses.
+// Returns a free port of loopback.
 export const freePort = () =>
   new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -31,7 +31,7 @@ export const freePort = () =>
     });
   });
 
-// Waits until something is so, for 20 seconds at most.
+// Waits until a condition is true, for 20 seconds at most.
 export async function until(what, isSo) {
   for (let tries = 0; tries < 400; tries += 1) {
     if (await Promise.resolve().then(isSo).catch(() => false)) return;
@@ -40,7 +40,7 @@ export async function until(what, isSo) {
   throw new Error(`${what} did not come up`);
 }
 
-// Processes and a folder that end with the run. No process has variables of this one that could set it otherwise.
+// Processes and a folder that exist until the run ends. The processes get no environment variables of this one that would configure them.
 export class Bed {
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
@@ -51,7 +51,7 @@ export class Bed {
     return join(this.folder, name);
   }
 
-  // Starts a command, on one core where that is given.
+  // Starts a command, on one core if that is given.
   start(command, args, { core, stdout = 'ignore', env = {} } = {}) {
     const words = [...(core === undefined ? [] : ['taskset', '-c', core]), command, ...args].map(String);
     const child = spawn(words[0], words.slice(1), { stdio: ['ignore', stdout, 'inherit'], env: { PATH: process.env.PATH, ...env } });
@@ -63,12 +63,12 @@ export class Bed {
     return child;
   }
 
-  // Runs a command to its end.
+  // Runs a command, and waits for its end.
   run(command, args) {
     return execFileSync(command, args.map(String), { stdio: 'ignore', env: { PATH: process.env.PATH } });
   }
 
-  // A Redis that keeps nothing.
+  // Starts a Redis without persistence.
   async redis(core) {
     const port = await freePort();
     const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', this.folder];
@@ -80,7 +80,7 @@ export class Bed {
     return { child, url: `redis://127.0.0.1:${port}` };
   }
 
-  // A server; where it listens is given, and its process.
+  // Starts a server. Returns its address and its process.
   async server(args, options) {
     const port = await freePort();
     const child = this.start(binary, ['serve', '--listen', `127.0.0.1:${port}`, ...args], options);
@@ -88,7 +88,7 @@ export class Bed {
     return { child, port };
   }
 
-  // Ends everything, what was started last first.
+  // Ends all processes, the latest first.
   async stop() {
     for (const { child, gone } of this.children.reverse()) {
       child.kill('SIGTERM');
@@ -98,7 +98,7 @@ export class Bed {
   }
 }
 
-// Microseconds of CPU that each thread of a process has had.
+// Returns the CPU time of each thread of a process, in microseconds.
 const threads = (child) => {
   const folder = `/proc/${child.pid}/task`;
   const used = new Map();
@@ -106,18 +106,18 @@ const threads = (child) => {
     try {
       used.set(task, Number(readFileSync(`${folder}/${task}/schedstat`, 'utf8').split(' ')[0]) / 1_000);
     } catch (error) {
-      // It ended between the two.
+      // The thread ended between the two calls.
       if (error.code !== 'ENOENT' && error.code !== 'ESRCH') throw error;
     }
   }
   return used;
 };
 
-// Microseconds of CPU that a process has had since it began, as far as its threads are there still.
+// Returns the CPU time of a process since its start in microseconds, of the threads that still exist.
 export const cpu = (child) => [...threads(child).values()].reduce((sum, used) => sum + used, 0);
 
-// Microseconds of CPU that processes have between the call and the call of the given function. Throws where a thread has ended meanwhile: its share
-// would be missing.
+// Returns a function that returns the CPU time of processes between the two calls, in microseconds. The function throws if a thread has
+// ended meanwhile, because its CPU time would be missing.
 export function cpuOf(children) {
   const before = children.map(threads);
   return () =>
@@ -128,7 +128,7 @@ export function cpuOf(children) {
     });
 }
 
-// Waits until processes have nothing left to do: less than a fiftieth of a core for a fifth of a second. Says whether that came within so many
+// Waits until processes are idle: less than a fiftieth of a core for a fifth of a second. Returns whether that happened within this many
 // seconds.
 export async function isCalm(children, seconds = 60) {
   for (let tries = 0; tries < seconds * 5; tries += 1) {

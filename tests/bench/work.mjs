@@ -1,17 +1,17 @@
-// What documents cost in CPU, of the server and of Redis, for each token that they are charged; against a first screen.
+// The CPU time of documents, of the server and of Redis, for each token that they are charged, compared with a first screen.
 //   node tests/bench/work.mjs PATH_TO_WAXWING [--people 9990] [--millis 200] [--rounds 5]
-// One account follows everybody else and is followed by them: by fewer than make it a star, whose statuses nobody is pushed. In each round it sends
-// every document again and again for so many milliseconds, one after the other. A request that reads nothing is measured in the same way, and subtracted;
-// so is what both processes use by themselves. What is left to be done behind an answer is waited for: it counts with its document and falls on no
-// other. The table has the medians of the rounds, and the least and the largest factor of a round. It ends with 1 when a document uses more than twenty
-// times the CPU a token that a first screen of the same round does. The suite holds the same by units that do not depend on the machine
-// (tests/it/worst). For a quiet machine.
+// One account follows all others, and they follow it; it has too few followers for the fan-out mode in which statuses are not pushed. In
+// each round it sends every document repeatedly for this many milliseconds, one request after the other. The cost of a request that reads
+// nothing is measured in the same way, and subtracted, and so is the cost of idle processes. The background work after an answer counts
+// with its document: the benchmark waits for its end. The table has the medians of the rounds, and the smallest and the largest factor of a
+// round. The exit code is 1 when a document uses more than twenty times the CPU time a token of a first screen in the same round. The test
+// suite checks the same by units that do not depend on the machine (tests/it/worst). Needs a quiet machine.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Bed, binary, cpuOf, isCalm, median, option } from './support.mjs';
 
 const [people, millis, rounds] = [option('people', 9_990), option('millis', 200), option('rounds', 5)];
-// Fewer requests say little, more than this nothing new.
+// Fewer requests are too inaccurate; more requests do not improve the result.
 const [FEWEST, MOST] = [5, 1_000];
 
 const SCREEN = `{ viewer { id } homeTimeline { entries(first: 30) { edges { cursor node { id status {
@@ -19,7 +19,7 @@ const SCREEN = `{ viewer { id } homeTimeline { entries(first: 30) { edges { curs
 const aliases = (field) => Array.from({ length: 20 }, (_, at) => `a${at}: ${field}`).join(' ');
 const least = '{ edges { cursor } }';
 
-// By name; those in which %CURSOR% stands are asked from the middle of the home.
+// By name. Documents with %CURSOR% start in the middle of the home.
 const DOCUMENTS = {
   'home, last 1': `{ homeTimeline { entries(last: 1) ${least} } }`,
   'home, last 1, 20 times': `{ homeTimeline { ${aliases(`entries(last: 1) ${least}`)} } }`,
@@ -33,7 +33,7 @@ const DOCUMENTS = {
   'a post': 'mutation { postStatus(input: { message: "x" }) { userErrors { code } } }',
 };
 
-// What goes on behind the answer of these is held by a limit of their own (posts, follows, ...), and not by the factor.
+// Other limits (posts, follows, ...) bound the background work of these, and not the factor.
 const LIMITED = ['a post'];
 
 let missed = false;
@@ -58,7 +58,7 @@ try {
   const rest = async () => {
     if (!(await isCalm(processes))) throw new Error('the server and Redis do not come to rest');
   };
-  // The CPU of both processes while `work` is done and until they rest, less what they use by themselves.
+  // Measures the CPU time of both processes during `work` and until they are idle, less that of idle processes.
   let byThemselves = [0, 0];
   const cpuWhile = async (work) => {
     await rest();
@@ -86,7 +86,7 @@ try {
     });
     return { charged: given.charged / count, worked: given.worked / count, server: cpu[0] / count, redis: cpu[1] / count };
   };
-  // The same without what every request costs, whatever its document is.
+  // As above, less the cost that every request has, whatever its document is.
   const measureBeyond = async (query, nothing) => {
     const it = await measure(query);
     return { ...it, server: it.server - nothing.server, redis: it.redis - nothing.redis };
@@ -99,7 +99,7 @@ try {
     cursor = edges.at(-1).cursor;
   }
   const documents = Object.entries({ 'a first screen': SCREEN, ...DOCUMENTS }).map(([name, query]) => ({ name, query: query.replaceAll('%CURSOR%', cursor), seen: [] }));
-  // What is compiled, connected or leased once is so before the first round.
+  // Caches, connections and leases exist before the first round.
   for (const { query } of documents) await ask(query);
   for (let round = 0; round < rounds; round += 1) {
     const nothing = await measure('{ __typename }');

@@ -131,7 +131,7 @@ enum Dropped {
 }
 
 impl Dropped {
-    /// Returns the label in the metrics. Errors that the client causes have none: they are counted by their status.
+    /// Returns the label in the metrics. `None` for errors that only their status counts.
     const fn reason(self) -> Option<&'static str> {
         match self {
             Self::Long | Self::Broken => None,

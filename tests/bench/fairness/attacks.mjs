@@ -1,25 +1,25 @@
-// What one address may try, each as hard as it can until it is stopped. Run by main.mjs: node attacks.mjs NAME TARGET
-// When it is stopped, it prints as JSON how often it came to what: an attack that comes to nothing tells nothing.
+// The attacks of one address. Each sends as much as it can until it is stopped. Run by main.mjs: node attacks.mjs NAME TARGET
+// When it is stopped, it prints the number of each of its results as JSON: an attack without results proves nothing.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { post, socket, subscribe } from './http.mjs';
 
-// The address of the attack: each has one of its own, so that none comes to nothing for what another has used up.
+// The address of the attack. Each attack has its own, so that no attack fails because another one has used up a limit.
 let FROM;
 const times = (count, make) => Array.from({ length: count }, (_, at) => make(at));
 const aliases = (count, field) => `{ ${times(count, (at) => `a${at}: ${field}`).join(' ')} }`;
 
-// How often what has come of it.
+// The number of each result.
 const seen = {};
 const note = (what) => (seen[what] = (seen[what] ?? 0) + 1);
 const noteAnswer = (answer) => note(answer ? (answer.body.errors?.[0]?.extensions?.code ?? `status ${answer.status}`) : 'no answer');
 const noteMessage = ({ type, payload }) => note(type === 'error' ? (payload?.[0]?.extensions?.code ?? 'error') : type);
 
-// Opens a socket that notes what it is told.
+// Opens a socket that records its messages.
 const open = (target, from) => socket({ ...target, from }, noteMessage).catch(() => note('no socket') && undefined);
 
-// Sends the same again and again, so many at once, however it is answered.
+// Sends the same requests repeatedly, this many at once, whatever the answers are.
 const flood = (target, token, many, operations) =>
   Promise.all(
     times(many, async (at) => {
@@ -37,7 +37,7 @@ const request = (query, variables, token) => {
   return `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n${authorization}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 };
 
-// Keeps so many raw connections open; `use` says what each does, and is called again when one ends.
+// Keeps this many raw connections open. `use` is called with each connection, and again with the next one when a connection ends.
 const keep = (port, many, use) =>
   times(many, () => {
     const dial = () => {
@@ -49,7 +49,7 @@ const keep = (port, many, use) =>
     dial();
   });
 
-// Reads a little of what comes, so that it is never quite still.
+// Reads a few bytes now and then, so that the connection is never quite idle.
 function readSlowly(opened, bytes) {
   opened.pause();
   const timer = setInterval(() => opened.read(bytes), 500);
@@ -81,7 +81,7 @@ export const ATTACKS = {
   },
   // Answers of many megabytes.
   answers: (target) => flood(target, target.heavy, 4, [{ query: NESTED, variables: { l: target.logins[2] } }, { query: KEYWORDS }]),
-  // Readers of large answers who take a few bytes now and then.
+  // Clients that request large answers and read a few bytes now and then.
   'slow-readers'({ port, heavy }) {
     keep(port, 40, (opened) => {
       opened.write(request(KEYWORDS, {}, heavy));
@@ -89,7 +89,7 @@ export const ATTACKS = {
     });
     return sleep(1e9);
   },
-  // Sockets that ask for much and read slowly.
+  // Sockets with many requests that read slowly.
   async 'slow-sockets'({ port, logins }) {
     for (;;) {
       const sockets = (await Promise.all(times(4, () => open({ port }, FROM)))).filter(Boolean);
@@ -105,7 +105,7 @@ export const ATTACKS = {
       await sleep(100);
     }
   },
-  // Cheap to ask, dear to answer: the end of a home that ten thousand people fill.
+  // Short requests with a high cost: the end of a home that ten thousand authors fill.
   homes: (target) => flood(target, target.heavy, 8, [{ query: aliases(20, entries('last: 1')) }, { query: `{ ${entries('last: 1')} }` }]),
   explain: (target) => {
     const keywords = JSON.stringify(target.keys.keywords);
@@ -115,7 +115,7 @@ export const ATTACKS = {
     const input = (at) => ({ websiteKey: target.keys.website, slot: 'BANNER', keywords: target.keys.keywords, visitorId: `v${at}`, count: 10 });
     return flood(target, undefined, 8, times(100, (at) => ({ query: 'mutation($i: ServeAdsInput!) { serveAds(input: $i) { impressions { id token } userErrors { message } } }', variables: { i: input(at) } })));
   },
-  // Clicks that nobody made: each of a visitor of its own.
+  // Forged clicks: each of another visitor.
   clicks: ({ port, keys }) => {
     const serve = 'mutation($i: ServeAdsInput!) { serveAds(input: $i) { impressions { token } } }';
     const click = 'mutation($i: ClickAdInput!) { clickAd(input: $i) { counted } }';
@@ -133,9 +133,9 @@ export const ATTACKS = {
     };
     return Promise.all(times(8, one));
   },
-  // Wrong passwords for somebody else's account.
+  // Wrong passwords for another account.
   'log-ins': (target) => flood(target, undefined, 16, times(5, (at) => ({ query: 'mutation($i: LogInInput!) { logIn(input: $i) { session { token } userErrors { message } } }', variables: { i: { login: 'victim', password: `a wrong password ${at}` } } }))),
-  // Bodies that are promised and do not come.
+  // Bodies that are announced and not sent.
   bodies({ port }) {
     const head = 'POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n';
     let turn = 0;
@@ -145,7 +145,7 @@ export const ATTACKS = {
     });
     return sleep(1e9);
   },
-  // Connections that say nothing, and such as have said something once.
+  // Connections without requests, and connections that are idle after one request.
   connections({ port }) {
     let turn = 0;
     keep(port, 600, (opened) => {

@@ -1,5 +1,5 @@
-// Twenty clients as people have them: each reads its home twenty times a second, now and then over a new connection or with a long
-// body, posts, logs in, and hears what all of them post.
+// Twenty typical clients: each reads its home twenty times a second, now and then over a new connection or with a long body, posts, logs
+// in, and subscribes to the posts of all of them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { post, socket, subscribe } from './http.mjs';
 
@@ -10,26 +10,26 @@ const LISTEN = 'subscription($f: StatusFilter!) { statusEvents(filter: $f) { ...
 const SIGN_UP = 'mutation($i: SignUpInput!) { signUp(input: $i) { session { token } userErrors { message } } }';
 const LOG_IN = 'mutation($i: LogInInput!) { logIn(input: $i) { session { token } userErrors { message } } }';
 const PASSWORD = 'a long enough password';
-// Longer than what a body may have for nothing.
+// Longer than the part of a body that needs no reservation.
 const PADDING = 'x'.repeat(20_000);
-// Milliseconds from one home of a client to its next.
+// The interval between two reads of a client's home, in milliseconds.
 const INTERVAL = 50;
 
-// Adds how long an answer took, and how long those would have taken that were due while it was waited for: a server that stands still for a second is
-// asked once meanwhile by each, and not twenty times.
+// Adds the duration of an answer, and the durations of the requests that were due while the client waited: a client sends one request
+// instead of twenty to a server that does not respond for a second.
 function record(all, took) {
   for (let rest = took; rest > 0; rest -= INTERVAL) all.push(rest);
 }
 
 export class Clients {
-  // Each posts every so many homes: what one may post is bounded by three hours, which a long run must not use up.
+  // Each client posts once in this many reads: the limit of posts is over three hours, and a long run must not use it up.
   constructor(server, postEvery) {
     Object.assign(this, { server, postEvery });
     this.all = server.tokens.map((token, at) => ({ port: server.port, token, from: `127.0.1.${at + 1}`, heard: new Set(), turn: 0 }));
     this.run = 0;
   }
 
-  // Opens a socket for each, and has one of them sign up: the victim of those who try passwords.
+  // Opens a socket for each client, and creates an account: the victim of the attack on passwords.
   async listen() {
     for (const client of this.all) {
       const opened = await socket(client, (message) => client.heard.add(message.payload?.data?.statusEvents?.status?.message ?? JSON.stringify(message)));
@@ -62,7 +62,7 @@ export class Clients {
     await sleep(Math.random() * INTERVAL);
     for (; seen.runs; client.turn += 1) {
       const [began, turn] = [performance.now(), client.turn];
-      // Beside its homes, which wait for neither.
+      // In parallel to the reads, which do not wait for either.
       if (turn % this.postEvery === 2 * at) seen.changes.push(this.post(client, seen));
       if (at === 0 && turn % 20 === 10) seen.changes.push(this.logIn(client, seen));
       const answer = await this.ask(client, { query: HOME, ...(turn % 10 === 5 && { extensions: { padding: PADDING } }) }, seen, turn % 10 === 0);

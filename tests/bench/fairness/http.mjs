@@ -1,11 +1,11 @@
-// Requests from an address of the sender's own choice: all of 127.0.0.0/8 is this machine.
+// Requests from any address of 127.0.0.0/8: all of them belong to this machine.
 import { Agent, request } from 'node:http';
 import { createRequire } from 'node:module';
 
 const require = createRequire(new URL('../../../playground/package.json', import.meta.url));
 export const WebSocket = require('ws');
 
-// How long an answer is waited for, in milliseconds. A connection that is not taken counts, too.
+// The timeout of an answer in milliseconds, including the time to connect.
 const PATIENCE = 5_000;
 
 const agents = new Map();
@@ -14,7 +14,7 @@ function agentOf(from) {
   return agents.get(from);
 }
 
-// Sends one operation, over a new connection if `isNew`: how long its answer took, its status and its body.
+// Sends one operation, over a new connection if `isNew`. Resolves to the duration, the status and the body of the answer.
 export const post = ({ port, token, from }, operation, isNew = false) =>
   new Promise((resolve, reject) => {
     const began = performance.now();
@@ -33,7 +33,7 @@ export const post = ({ port, token, from }, operation, isNew = false) =>
     asked.end(JSON.stringify(operation));
   });
 
-// A socket on which operations may be started.
+// Opens a socket for operations.
 export async function socket({ port, token, from }, onMessage = () => {}) {
   const opened = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws', { localAddress: from });
   await new Promise((resolve, reject) => {

@@ -1,10 +1,11 @@
-// What one address can do to everybody else: each attack beside twenty clients who read, post and listen.
+// The effect of attacks from one address on other clients: each attack runs beside twenty clients that read, post and subscribe.
 //   node tests/bench/fairness/main.mjs PATH_TO_WAXWING [--only NAME,NAME] [--seconds 8] [--soak MINUTES]
-// For each row the clients run alone for half of the time, when the server has come to rest from the row before, then with the attack beside them. It
-// ends with 1 when their median more than doubles, when any of them gets an error, when an event is missed, when clicks that nobody made are charged, or
-// when an attack ends by itself or comes to nothing. `--soak` runs the attacks in turn instead, and fails when the server takes more than 512 MB, or
-// does not come back to within 20 % of where it began. Attacks come from an address of their own in a process of the lowest priority; each client has an address of
-// its own. An answer that is late counts for those that were due meanwhile too. Only a release build on a quiet machine tells anything.
+// For each row the clients run alone for half of the time, once the server is idle after the previous row, and then beside the attack. The
+// exit code is 1 when the clients' median more than doubles, when one of them gets an error, when an event is missed, when forged clicks
+// are charged, or when an attack ends by itself or has no effect. `--soak` runs the attacks in turn instead, and fails when the server uses
+// more than 512 MB, or when its memory does not return to within 20 % of the initial value. Attacks come from a separate address, in a
+// process of the lowest priority; each client has its own address. A late answer counts for the requests that were due meanwhile too.
+// Results are meaningful only for a release build on a quiet machine.
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,10 +17,10 @@ import { startServer } from './server.mjs';
 const [seconds, soak] = [option('seconds', 8), option('soak', 0)];
 const names = option('only', Object.keys(ATTACKS).join(',')).split(',');
 const MIB = 1 << 20;
-// The most clicks of one address that may be charged, whatever its visitors are called: the default of --ad-address-clicks.
+// The maximum number of charged clicks of one address, for any number of visitors: the default of --ad-address-clicks.
 const MAX_CLICKS = 100;
 
-// Runs an attack in a process of its own until the returned function is called, which gives what the attack came to.
+// Runs an attack in a separate process. The returned function ends the attack, and returns its results.
 function attack(name, server) {
   const script = fileURLToPath(new URL('./attacks.mjs', import.meta.url));
   const target = { port: server.port, heavy: server.heavy, logins: server.logins, keys: server.keys };
@@ -41,7 +42,7 @@ const report = (name, all) =>
   `${name.padEnd(20)} p50 ${quantile(all.took, 0.5).toFixed(2).padStart(7)} ms  p99 ${quantile(all.took, 0.99).toFixed(1).padStart(7)} ms  ` +
   `${String(all.took.length).padStart(5)} answers  ${all.errors.length} errors  ${all.missed} events missed`;
 
-// Half a row: what the clients see while this lasts.
+// Runs half a row: the clients' measurements during this time.
 async function observe(clients, length) {
   clients.begin();
   await sleep(length * 1000);
@@ -49,7 +50,7 @@ async function observe(clients, length) {
 }
 
 async function row(name, server, clients) {
-  // A baseline that is slow because of the row before would let this one pass.
+  // A baseline that the previous row has slowed down would hide the effect of this attack.
   const faults = (await server.isCalm()) ? [] : ['the server does not come to rest'];
   let largest = server.rss();
   const timer = setInterval(() => (largest = Math.max(largest, server.rss())), 100);
@@ -59,7 +60,7 @@ async function row(name, server, clients) {
   await sleep(500);
   const beside = await observe(clients, seconds);
   const came = await stop();
-  // What an attack leaves behind when it ends is part of it: thousands of subscriptions that close at once.
+  // The end of an attack belongs to it: thousands of subscriptions close at once.
   const after = await observe(clients, 2);
   clearInterval(timer);
   const clicks = (await server.clicks()) - before;
@@ -69,7 +70,7 @@ async function row(name, server, clients) {
   const errors = Object.values(all).flatMap((seen) => seen.errors);
   const missed = Object.values(all).reduce((sum, seen) => sum + seen.missed, 0);
   if (came.fault) faults.push(came.fault);
-  // Also where there are no numbers to compare.
+  // The negation is also true for NaN.
   if (!(times(beside, 0.5) <= 2 && times(after, 0.5) <= 2)) faults.push('the median more than doubles');
   if (errors.length > 0) faults.push('errors');
   if (missed > 0) faults.push('missed events');
@@ -83,7 +84,7 @@ async function row(name, server, clients) {
   return faults.length === 0;
 }
 
-// All attacks in turn for so many minutes, and what the server takes meanwhile.
+// Runs all attacks in turn for this many minutes, and measures the memory of the server.
 async function runSoak(server, clients) {
   const [before, end] = [server.rss(), Date.now() + soak * 60_000];
   let [largest, errors, missed, faults] = [before, 0, 0, 0];
@@ -97,7 +98,7 @@ async function runSoak(server, clients) {
     console.log(`${report(name, seen)}  ${(server.rss() / MIB).toFixed(0)} MiB  ${fault ?? ''} ${seen.errors[0]?.slice(0, 160) ?? ''}`);
   }
   clearInterval(timer);
-  // What an answer took is given back to the system some time after it was read.
+  // The allocator returns the memory of answers to the system some time after they were read.
   const ended = Date.now();
   while (server.rss() >= 1.2 * before && Date.now() < ended + 120_000) await sleep(1_000);
   const after = server.rss();
@@ -108,10 +109,10 @@ async function runSoak(server, clients) {
 const server = await startServer();
 let holds = true;
 try {
-  // In a soak one posts 240 times.
+  // In a soak each client posts 240 times.
   const clients = new Clients(server, Math.max(40, 5 * soak));
   await clients.listen();
-  // What is compiled or connected once is so before anything is measured.
+  // Caches and connections exist before the measurement.
   await observe(clients, 5);
   if (soak > 0) holds = await runSoak(server, clients);
   else for (const name of names) holds = (await row(name, server, clients)) && holds;

@@ -1,5 +1,5 @@
-// The server that is attacked, in its production profile with the limits that are built in, and its world: 10,001 people, 30,003 statuses,
-// one of whom follows everybody.
+// The attacked server, in its production profile with the default limits, and its data: 10,001 users, one of whom follows all others, and
+// 30,003 statuses.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Bed, binary, isCalm, resident } from '../support.mjs';
 import { post } from './http.mjs';
@@ -12,10 +12,10 @@ function writeFollows(file) {
   writeFileSync(file, lines.filter((line) => new Set(line.split(' ')).size === 2).join('\n'));
 }
 
-// Letters with as many bytes as one may have: the first that is taken is used.
+// Graphemes with as many bytes as the limit allows: the first one that the server accepts is used.
 const LETTERS = [`e${'\u0301'.repeat(19)}`, '\u{1f1e9}\u{1f1ea}', '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}', 'e\u0301\u0301\u0301', '\u{1f985}', 'x'];
 
-// Statuses as long as they may be.
+// Adds statuses of the maximum length.
 async function addStatuses(port, token) {
   const query = 'mutation($m: String!) { postStatus(input: { message: $m }) { status { id } userErrors { message } } }';
   let posted = 0;
@@ -28,7 +28,7 @@ async function addStatuses(port, token) {
   }
 }
 
-// A website to ask for ads with, and campaigns of 250 keywords each.
+// Adds a website that requests ads, and campaigns of 250 keywords each.
 async function addAds(port, token) {
   const send = async (query, variables) => (await post({ port, token, from: '127.0.2.1' }, { query, variables })).body.data;
   const keywords = Array.from({ length: 250 }, (_, at) => `keyword ${at} ${'x'.repeat(35)}`);
@@ -64,7 +64,7 @@ async function serve(bed) {
   const heavy = people[0][1];
   const keys = await addAds(port, heavy);
   await addStatuses(port, people[2][1]);
-  // How many clicks have been charged.
+  // Returns the number of charged clicks.
   const clicks = async () => {
     const query = '{ viewerCampaigns(first: 100) { edges { node { ads(first: 1) { edges { node { clickCount } } } } } } }';
     const { body } = await post({ port, token: heavy, from: '127.0.2.1' }, { query });
@@ -77,7 +77,7 @@ async function serve(bed) {
     logins: people.map(([login]) => login),
     tokens: people.slice(100, 120).map(([, token]) => token),
     rss: () => resident(child),
-    // Whether nothing is left to be done of what was before; the Redis that it runs by itself is not looked at.
+    // Waits until the server has finished earlier work. The embedded Redis is not checked.
     isCalm: () => isCalm([child], 30),
     clicks,
     stop: () => bed.stop(),
