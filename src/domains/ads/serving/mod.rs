@@ -1,4 +1,4 @@
-//! Serving: from a request for ads to the impressions that answer it.
+//! Serving: from a request for ads to the impressions of the response.
 
 pub(in crate::domains::ads) mod model;
 pub(in crate::domains::ads) mod service;

@@ -1,10 +1,10 @@
-//! What is paid where the next one sets the price.
+//! The second price: what an ad pays where the next ad in the auction sets the price.
 
 use crate::domains::ads::model::{Ecpm, Money, Pricing};
 
-/// What an ad pays that comes before another one: just more than what would bring it there, at most what it bids. `own` is the eCPM by which it
-/// came before, `next` the other one's; without one it pays its bid. Of one that pays for impressions: the next one's eCPM and a millionth. Of one
-/// that pays for clicks: the smallest price in millionths that, at the rate of clicks behind `own`, has an eCPM above the next one's.
+/// Returns the second price of an ad: just more than the ad needs to rank above the next one, and at most its bid. `own` is the eCPM with
+/// which the ad ranked, `next` the eCPM of the next ad; without a next ad the price is the bid. CPM: the next eCPM plus one millionth. CPC:
+/// the smallest price in millionths whose eCPM, at the click-through rate behind `own`, is above the next eCPM.
 pub fn second_price(pricing: Pricing, bid: Money, own: Ecpm, next: Option<Ecpm>) -> Money {
     let Some(next) = next else { return pricing.price(bid) };
     let most = u128::from(bid.in_millionths());

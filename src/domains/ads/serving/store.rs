@@ -1,4 +1,4 @@
-//! What a decision begins with.
+//! The first read of an ad decision.
 
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -13,31 +13,31 @@ use crate::domains::ads::tracking::store::traffic::{VOLUME, Volume, at_address_c
 use redis::cmd;
 use std::collections::HashMap;
 
-/// Whoever shows ads, as far as a decision must know.
+/// The state of a publisher, as far as a decision needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::domains::ads) enum PublisherStatus {
     Active {
         owner: UserId,
-        /// The version of the server key that it requires; 0 where it requires none.
+        /// The version of the server key that the website requires; 0 if it requires none.
         server_key: u64,
         volume: Volume,
     },
-    /// An operator holds its owner back.
+    /// An operator has suspended the owner.
     Suspended,
     NotThere,
 }
 
-/// What a decision begins with.
+/// The data that a decision reads first.
 pub(in crate::domains::ads) struct DecisionData {
     pub(in crate::domains::ads) publisher: PublisherStatus,
     /// The impressions of the address in this hour.
     pub(in crate::domains::ads) at_address: u64,
-    /// Of whom the visitor has seen enough, and until when.
+    /// Campaigns whose cap the visitor has reached, with the end of the cap period.
     pub(in crate::domains::ads) capped: HashMap<CampaignId, Millis>,
     pub(in crate::domains::ads) offers: Vec<Offers>,
 }
 
-/// Reads what a decision begins with. One pipeline.
+/// Reads the first data of a decision. One pipeline.
 pub(in crate::domains::ads) async fn open(
     db: &Db,
     now: Millis,

@@ -6,7 +6,7 @@ use crate::domains::ads::campaigns::model::Ad;
 use crate::domains::ads::model::{Ecpm, Money};
 use crate::domains::ads::serving::model::second_price;
 
-/// What an impression of an ad costs that is worth `own`, where `next` is what comes behind it.
+/// Returns the price of an impression of an ad with the eCPM `own`. `next` is the eCPM of the next ad in the order.
 pub(in crate::domains::ads) fn price_of(app: &App, ad: &Ad, own: Ecpm, next: Option<Ecpm>) -> Money {
     match app.config().auction {
         Auction::FirstPrice => ad.price(),

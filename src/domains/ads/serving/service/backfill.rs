@@ -1,4 +1,4 @@
-//! Filling a page up: where there are fewer campaigns than ads were asked for, more of theirs.
+//! Backfill: adds more ads of the same campaigns where a page has fewer campaigns than requested ads.
 
 use crate::base::error::Error;
 use crate::base::ids::AdId;
@@ -12,10 +12,11 @@ use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::targeting::store::offers;
 use std::sync::Arc;
 
-/// How many further ads are tried for one page. One whose campaign cannot pay for it takes all dearer ones with it, so that far fewer are, as a rule.
+/// Maximum number of additional ads that one page tries. If a campaign cannot pay for an ad, its dearer ads are dropped too, so most pages
+/// try far fewer.
 const MAX_FURTHER: usize = 4 * MAX_COUNT;
 
-/// An ad of a campaign that is on the page already.
+/// An ad of a campaign that is already on the page.
 struct Further {
     share: Share,
     ecpm: Ecpm,
@@ -23,8 +24,8 @@ struct Further {
 }
 
 impl Decision<'_> {
-    /// More ads of the campaigns that are shown, the best first, each ad once. Where the next one sets the price, that is the next one of another
-    /// campaign: nobody pays more because they have more ads.
+    /// Adds more ads of the campaigns on the page, the highest eCPM first, each ad once. At the second price, the next ad of another
+    /// campaign sets the price: a campaign does not pay more because it has more ads.
     pub(in crate::domains::ads) async fn backfill(&mut self) -> Result<(), Error> {
         if self.missing() == 0 || self.found.is_empty() {
             return Ok(());
@@ -40,7 +41,7 @@ impl Decision<'_> {
             let asks = self.asks_of_further(&ads, count).await?;
             ads.drain(..count);
             for (share, left) in self.reserve(asks).await? {
-                // A listing is true though another ad is too dear now; it is not where there is no such ad any more.
+                // The listing is still correct if another ad is too expensive now. It is stale if the ad does not exist any more.
                 if left.is_none() {
                     reevaluate(self.app, [share.campaign]);
                 }
@@ -50,7 +51,8 @@ impl Decision<'_> {
         Ok(())
     }
 
-    /// Those that are not shown yet, best first. One round trip, one more where an ad is new to this process.
+    /// Returns the ads that are not on the page yet, the highest eCPM first. One round trip; one more if an ad is not in the cache of this
+    /// process.
     async fn further(&self) -> Result<Vec<Further>, Error> {
         let shares: Vec<Share> = self.found.iter().map(|shown| shown.share).collect();
         let ranks = offers::ranks(self.app.db(), self.asking.slot, &shares).await?;
@@ -66,7 +68,7 @@ impl Decision<'_> {
         Ok(all.into_iter().filter_map(one).collect())
     }
 
-    /// Asks for the first so many of these.
+    /// Builds reservation requests for the first `count` of these ads.
     async fn asks_of_further(&self, ads: &[Further], count: usize) -> Result<Vec<ReservationRequest>, Error> {
         let mut asks = Vec::with_capacity(count);
         for (at, it) in ads.iter().take(count).enumerate() {

@@ -1,4 +1,4 @@
-//! Which statuses a home promotes: the best that its reader may see, of different campaigns, each status once.
+//! Selection of the statuses that a home timeline promotes: the best that the viewer can see, one for each campaign, each status once.
 
 use crate::app::App;
 use crate::base::clock::Millis;
@@ -19,28 +19,28 @@ use crate::domains::statuses::service as statuses;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// How many campaigns are looked at at once, at first.
+/// Campaigns in the first batch of an evaluation.
 const CHUNK: usize = 16;
-/// How many are looked at for a page, without those that promote what others do, or what is gone. Those further down are not promoted to whoever has
-/// seen enough of all above them.
+/// Maximum number of campaigns that one page evaluates, without duplicates and deleted statuses. Campaigns further down are not promoted to
+/// a viewer who has reached the caps of all campaigns above.
 const MOST: usize = 256;
-/// How many are gone through with those: more than one account can put in the way.
+/// Maximum number of campaigns that one page reads including those. It is more than one account can create to block others.
 const FAR: usize = 2 * MAX_CAMPAIGNS;
-/// How many of which a status was found gone are looked at again behind a page.
+/// Maximum number of campaigns with a deleted status that one page reevaluates in the background.
 const AGAIN: usize = 64;
 
-/// For whom it is chosen.
+/// The viewer for whom statuses are selected.
 pub(in crate::domains::ads) struct Reader<'a> {
     pub(in crate::domains::ads) app: &'a App,
     pub(in crate::domains::ads) loaders: &'a Loaders,
     pub(in crate::domains::ads) viewer: UserId,
     pub(in crate::domains::ads) visitor: Visitor,
     pub(in crate::domains::ads) now: Millis,
-    /// What they see anyway.
+    /// Statuses that are on the page already.
     pub(in crate::domains::ads) on_page: &'a HashSet<StatusId>,
 }
 
-/// The best that may be promoted, at most so many.
+/// Returns the best promotable statuses with their bids, at most `want`.
 pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
     let context = AdRequestContext { now: reader.now, slot: Slot::InFeed, visitor: Some(reader.visitor) };
     let mut candidates = CandidateMerge::new(Slot::InFeed, &[]);
@@ -67,15 +67,15 @@ struct PromotionSelection<'a> {
     reader: &'a Reader<'a>,
     context: AdRequestContext,
     candidates: CandidateMerge,
-    /// Campaigns of which the reader has seen enough.
+    /// Campaigns whose cap the viewer has reached.
     capped: HashMap<CampaignId, Millis>,
-    /// What may be shown for all that is known, best first.
+    /// Bids that are eligible as far as is known, the highest eCPM first.
     bids: Vec<Bid>,
-    /// Statuses as the reader sees them; `None` for what nobody does.
+    /// Cached statuses as the viewer sees them; `None` for a deleted status.
     known: HashMap<StatusId, Option<ViewedStatus>>,
-    /// Campaigns that may not be shown.
+    /// The number of campaigns that cannot be shown.
     refused: usize,
-    /// Campaigns that promote what is gone: their listings are wrong.
+    /// Campaigns that promote a deleted status: their listings are stale.
     stale: HashSet<CampaignId>,
 }
 
@@ -102,13 +102,13 @@ impl PromotionSelection<'_> {
         }
     }
 
-    /// The next campaigns of the listing; none at its end.
+    /// Returns the next campaigns of the listing; empty at its end.
     async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
         let next = self.candidates.next_candidates(OfferSource::Store(self.reader.app.db()), count).await?;
         Ok(next.into_iter().map(|(_, id)| id).collect())
     }
 
-    /// Those of these that have anything to promote that better ones do not: to ask for that costs less than a look.
+    /// Returns the campaigns of the batch that promote another status than better campaigns do. This read costs less than an evaluation.
     async fn unlike(&mut self, mut batch: Vec<CampaignId>) -> Result<Vec<CampaignId>, Error> {
         let app = self.reader.app;
         let share_counts = share_counts::load(app, batch.iter().copied()).await?;
@@ -131,7 +131,7 @@ impl PromotionSelection<'_> {
         Ok(batch)
     }
 
-    /// Takes what these campaigns bid, with each of their ads: should one have nothing left to see, the next one may.
+    /// Evaluates campaigns and collects a bid for each of their ads: if one status cannot be seen, the next may be.
     async fn evaluate(&mut self, batch: &[CampaignId]) -> Result<(), Error> {
         for candidate in evaluate(self.reader.app, self.context, batch).await?.into_iter().flatten() {
             if candidate.campaign.owner == self.reader.viewer {
@@ -146,12 +146,12 @@ impl PromotionSelection<'_> {
         Ok(())
     }
 
-    /// Whether it is not on the page, and not known to be gone.
+    /// Whether the status is not on the page and not known to be deleted.
     fn may_be_shown(&self, status: StatusId) -> bool {
         !self.reader.on_page.contains(&status) && !matches!(self.known.get(&status), Some(None))
     }
 
-    /// Bids by what they promote, best first: one a campaign, one a status.
+    /// Returns the bids with their statuses, the highest eCPM first: one for each campaign, one for each status.
     fn in_order(&self) -> Vec<(&Bid, StatusId)> {
         let (mut campaigns, mut statuses) = (HashSet::new(), HashSet::new());
         let bids = self.bids.iter().filter_map(|bid| Some((bid, bid.ad.creative.status()?)));
@@ -162,7 +162,7 @@ impl PromotionSelection<'_> {
         bids.filter(|(bid, status)| self.may_be_shown(*status) && is_first(bid, *status)).collect()
     }
 
-    /// The best of them that the reader may see. Where statuses are gone, four times as many are asked for at once.
+    /// Returns the best bids whose status the viewer can see. If statuses turn out to be deleted, requests four times as many at once.
     async fn best(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
         let mut asked = want;
         loop {
@@ -181,7 +181,7 @@ impl PromotionSelection<'_> {
         }
     }
 
-    /// Whether nobody sees what an ad promotes, as far as that is known.
+    /// Whether the status that an ad promotes is known to be deleted.
     fn is_gone(&self, ad: &Ad) -> bool {
         ad.creative.status().is_some_and(|id| matches!(self.known.get(&id), Some(None)))
     }

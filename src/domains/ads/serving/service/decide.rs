@@ -1,4 +1,4 @@
-//! Which ads a page shows: the decision, in one step with the budget, the visitor's cap and the count.
+//! The ad decision: one step that checks the budget and the visitor's cap, charges and counts.
 
 use crate::app::App;
 use crate::base::config::Auction;
@@ -25,15 +25,17 @@ use crate::domains::ads::tracking::store::traffic::Volume;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-/// How many campaigns are looked at at once, at first.
+/// Campaigns in the first batch of an evaluation.
 const CHUNK: usize = 32;
 
-/// Shows the best ads that may be shown now, of different campaigns first; counts each, and charges or reserves what it costs. Best first; empty
-/// when nothing fits. More than is plausible at the address or for the website is shown and costs nothing. Two round trips as a rule; one more where a
-/// campaign's share draws money, where better ones had to give way, or where an ad is new to this process.
+/// Serves the best eligible ads, of different campaigns first. Counts each impression, and charges its price or holds the price of its
+/// click. Returns the highest eCPM first; empty if no ad fits. Impressions beyond the plausible number for the address or the website are
+/// served free of charge. Two round trips in most cases; one more if a share requests a grant, if a better candidate fails, or if an ad is
+/// not in the cache of this process.
 ///
 /// # Errors
-/// `NOT_FOUND` for an unknown key, `FORBIDDEN` for a website that is held back or requires another server key, `INVALID_INPUT`; `RATE_LIMITED`.
+/// `NOT_FOUND` for an unknown key, `FORBIDDEN` for a website that is suspended or requires another server key, `INVALID_INPUT`;
+/// `RATE_LIMITED`.
 pub async fn serve(app: &App, address: Option<IpAddr>, ask: AdRequest) -> Outcome<Vec<Impression>> {
     rate_limit::charge(app, address).await?;
     let secret = app.cursors().await?.secret();
@@ -59,7 +61,7 @@ pub async fn serve(app: &App, address: Option<IpAddr>, ask: AdRequest) -> Outcom
     Ok(deciding.present(&ring).await?)
 }
 
-/// Whose the website is that asks, if it may, and its traffic.
+/// Returns the owner and the traffic of the website, if the website can be served.
 fn enter(publisher: PublisherStatus, asking: &CheckedAdRequest) -> Result<(UserId, Volume), UserError> {
     match publisher {
         PublisherStatus::Active { server_key, .. } if server_key > 0 && server_key != asking.server_key => Err(no_server_key()),
@@ -74,8 +76,8 @@ fn suspended() -> UserError {
 }
 
 impl Decision<'_> {
-    /// At the first price, the best ones are asked at once: they may be shown, as a rule. Where some may not, or where the next one sets the
-    /// price, campaigns are looked at before they are asked.
+    /// At the first price, reserves the best candidates at once, because most of them are eligible. Where a candidate fails, and at the
+    /// second price, evaluates campaigns before it reserves.
     async fn decide(&mut self) -> Result<(), Error> {
         if self.app.config().auction == Auction::FirstPrice {
             let batch = self.next(self.missing()).await?;
@@ -86,7 +88,7 @@ impl Decision<'_> {
         self.backfill().await
     }
 
-    /// Looks at campaigns, more at once each time, until enough are known that may be shown, and asks those.
+    /// Evaluates campaigns in batches of growing size until enough are eligible, and reserves those.
     async fn evaluate_candidates(&mut self) -> Result<(), Error> {
         let (mut bidders, mut evaluated, mut chunk): (Vec<Bid>, usize, usize) = (Vec::new(), 0, CHUNK);
         let sets_price = usize::from(self.app.config().auction == Auction::SecondPrice);
@@ -114,7 +116,7 @@ impl Decision<'_> {
         Ok(())
     }
 
-    /// What may be shown of these. Of those that nobody can be shown now, the listings are wrong.
+    /// Evaluates a batch and returns the eligible bids. Campaigns that no visitor can be shown now have stale listings and are reevaluated.
     async fn evaluate(&mut self, batch: &[CampaignId]) -> Result<Vec<Bid>, Error> {
         let context = AdRequestContext { now: self.now, slot: self.asking.slot, visitor: self.asking.visitor };
         let (mut bidders, mut capped, mut stale) = (Vec::new(), Vec::new(), Vec::new());
@@ -134,7 +136,7 @@ impl Decision<'_> {
         Ok(bidders)
     }
 
-    /// Asks for the ads of bidders, best first, at what each pays before the one that comes after it.
+    /// Builds reservation requests for the bids, the highest eCPM first. `after` is the eCPM that follows the last one and sets its price.
     async fn asks_of(&self, bidders: &[Bid], after: Option<Ecpm>) -> Result<Vec<ReservationRequest>, Error> {
         let mut asks = Vec::with_capacity(bidders.len());
         for (at, it) in bidders.iter().enumerate() {
@@ -144,7 +146,7 @@ impl Decision<'_> {
         Ok(asks)
     }
 
-    /// Asks the best ad of each of these.
+    /// Reserves the best ad of each of these campaigns.
     async fn ask(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
         let share_counts = share_counts::load(self.app, batch.iter().copied()).await?;
         let mut asks = Vec::with_capacity(batch.len());

@@ -1,4 +1,4 @@
-//! A decision on its way: what it has found so far, and the steps that all its phases share.
+//! The state of one ad decision, and the steps that all its phases share.
 
 use crate::app::App;
 use crate::base::clock::{DAY, MINUTE, Millis};
@@ -21,26 +21,26 @@ use crate::domains::ads::tracking::token::{Purpose, Ring, Token};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// How many campaigns are asked for one page, of which a visitor has seen enough or that cannot pay.
+/// Maximum number of campaigns that fail for one page because a visitor has reached their cap or they cannot pay.
 pub(in crate::domains::ads) const MAX_ASKED: usize = 1_000;
-/// How many candidates are passed by at most for one page, those among them of whom it is known that they may not be shown.
+/// Maximum number of candidates that one page skips, including candidates that are known to be capped.
 const MAX_PASSED: usize = 4 * MAX_ASKED;
-/// How long it is taken as known that a visitor has seen enough of a campaign, or that one has a cap: where that was lifted it is asked again
-/// after it.
+/// How long this process relies on a hint that a visitor has reached a campaign's cap, or that a campaign has a cap. After a cap was
+/// lifted, the campaign is eligible again once the hint has expired.
 const HINTED: Millis = MINUTE;
 
-/// An ad that is shown, and counted as shown.
+/// An impression: an ad that is shown and counted as shown.
 #[derive(Clone, Debug)]
 pub struct Impression {
-    /// Its id.
+    /// The id.
     pub id: ImpressionId,
-    /// What a click is counted by.
+    /// The impression token. A click is reported with it.
     pub token: String,
     /// The ad.
     pub ad: Arc<Ad>,
 }
 
-/// An impression that is reserved.
+/// A reserved impression.
 #[derive(Clone, Copy)]
 pub(in crate::domains::ads) struct ServedImpression {
     pub(in crate::domains::ads) share: Share,
@@ -49,17 +49,17 @@ pub(in crate::domains::ads) struct ServedImpression {
     pub(in crate::domains::ads) served: ServedAd,
 }
 
-/// A decision on its way.
+/// The state of one ad decision.
 pub(in crate::domains::ads) struct Decision<'a> {
     pub(in crate::domains::ads) app: &'a App,
     pub(in crate::domains::ads) now: Millis,
     pub(in crate::domains::ads) asking: &'a CheckedAdRequest,
     pub(in crate::domains::ads) candidates: CandidateMerge,
     pub(in crate::domains::ads) passed: usize,
-    /// Of whom the visitor has seen enough.
+    /// Campaigns whose cap the visitor has reached, with the end of the cap period.
     pub(in crate::domains::ads) capped: HashMap<CampaignId, Millis>,
     pub(in crate::domains::ads) caps: CapHints,
-    /// Whose shares have given back what they had free, for this page.
+    /// Campaigns whose shares have already returned their free money for this page.
     pub(in crate::domains::ads) collected: HashSet<CampaignId>,
     pub(in crate::domains::ads) found: Vec<ServedImpression>,
     pub(in crate::domains::ads) limits: ImpressionLimits,
@@ -70,12 +70,12 @@ impl Decision<'_> {
         self.asking.count.saturating_sub(self.found.len())
     }
 
-    /// Whether it is known of a campaign that this visitor may not be shown it now.
+    /// Whether a hint says that this visitor cannot be shown the campaign now.
     pub(in crate::domains::ads) fn is_capped(&self, campaign: CampaignId) -> bool {
         self.capped.contains_key(&campaign) || self.asking.visitor.is_none() && self.caps.has(campaign, self.now)
     }
 
-    /// The next candidates of whom the visitor may not have seen enough.
+    /// Returns the next candidates that are not known to be capped for the visitor.
     pub(in crate::domains::ads) async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
         let mut batch = Vec::new();
         while batch.len() < count && self.passed < MAX_PASSED {
@@ -109,7 +109,8 @@ impl Decision<'_> {
         })
     }
 
-    /// Reserves, and takes what came of it. The shares that showed nothing, whoever asks, and what they had left where that was why.
+    /// Reserves impressions and records the results. Returns the shares that can show nothing to any visitor, with the money they had left
+    /// where money was the reason.
     pub(in crate::domains::ads) async fn reserve(
         &mut self,
         mut asks: Vec<ReservationRequest>,
@@ -139,7 +140,7 @@ impl Decision<'_> {
         Ok(failed)
     }
 
-    /// Notes of whom the visitor has seen enough; nobody waits for it. Where nobody knows the visitor, this process notes who has a cap.
+    /// Records hints about capped campaigns, in the background. Without a known visitor, this process records which campaigns have a cap.
     pub(in crate::domains::ads) fn note(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
         let Some(visitor) = self.asking.visitor else {
             return all.into_iter().for_each(|(campaign, _)| self.caps.note(campaign, self.now + HINTED));
@@ -149,7 +150,7 @@ impl Decision<'_> {
         frequency_caps::note(self.app, self.now, visitor, all, HINTED);
     }
 
-    /// Counts what is shown with the website.
+    /// Counts the impressions in the metrics and in the traffic of the website.
     pub(in crate::domains::ads) fn count(&self) {
         let invalid = self.found.iter().filter(|shown| shown.served.backing == ClickFunding::Invalid).count();
         let valid = self.found.len() - invalid;
@@ -159,11 +160,11 @@ impl Decision<'_> {
         self.limits.count(self.app, Some(self.asking.website), valid);
     }
 
-    /// What is shown, the best first.
+    /// Returns the impressions with signed tokens, the highest eCPM first.
     pub(in crate::domains::ads) async fn present(mut self, ring: &Ring) -> Result<Vec<Impression>, Error> {
         let id = |shown: &ServedImpression| AdId { campaign: shown.share.campaign, number: shown.served.ad };
         let ads = ad_cache::load(self.app, &self.found.iter().map(id).collect::<Vec<_>>()).await?;
-        // Stable: further ads of the same campaigns come after the first ones.
+        // The sort is stable. Additional ads of a campaign come after the first ads of all campaigns.
         let first = |shown: &ServedImpression, all: &[ServedImpression]| {
             all.iter().position(|it| it.share.campaign == shown.share.campaign).map(|at| all[at].impression == shown.impression)
         };

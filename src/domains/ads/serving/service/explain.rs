@@ -1,4 +1,4 @@
-//! Why an ad is chosen, or why not.
+//! Explanations of why an ad is eligible or not, and how it ranks.
 
 use crate::app::App;
 use crate::base::clock::Millis;
@@ -20,23 +20,23 @@ use crate::domains::ads::targeting::service::eligibility::{AdRequestContext, Can
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How many campaigns are looked at at once.
+/// Campaigns that one batch evaluates.
 const CHUNK: usize = 100;
 
-/// What is asked.
+/// The request whose decision is explained.
 #[derive(Clone, Debug)]
 pub struct ExplainRequest {
     /// The campaign.
     pub campaign: CampaignId,
     /// The slot.
     pub slot: Slot,
-    /// What the page is about.
+    /// The keywords of the page.
     pub keywords: Vec<String>,
-    /// What the publisher calls the visitor.
+    /// The publisher's name for the visitor.
     pub visitor: Option<String>,
 }
 
-/// What one request reads of auctions.
+/// The auction data that one GraphQL request reads, shared by its fields.
 pub struct FetchAuctions {
     now: Millis,
     offers: Loader<FetchOffers>,
@@ -44,7 +44,7 @@ pub struct FetchAuctions {
 }
 
 impl FetchAuctions {
-    /// Nothing read yet.
+    /// Creates the loaders, with nothing read.
     fn new(app: &App) -> Self {
         let now = app.now();
         let offers = Loader::new(FetchOffers(app.db().clone()));
@@ -52,7 +52,8 @@ impl FetchAuctions {
     }
 }
 
-/// Campaigns as visitors see them in slots at one moment; `None` for what is not there. Two round trips at once.
+/// Batch loader of campaigns as visitors see them in slots, all at one time; `None` for a campaign that does not exist. Two parallel round
+/// trips.
 struct FetchViews {
     app: App,
     now: Millis,
@@ -67,22 +68,22 @@ impl Fetch for FetchViews {
     }
 }
 
-/// How a campaign fares now.
+/// How a campaign ranks now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// Why it is not shown, in the reasons' order; empty where it is eligible.
+    /// The reasons against the campaign, in the order of the enum; empty if the campaign is eligible.
     pub reasons: Vec<IneligibilityReason>,
-    /// Its place among the eligible ones, from 1 on; `None` where it is not, or far down.
+    /// The rank among the eligible campaigns, from 1; `None` if the campaign is not eligible or ranks too low.
     pub rank: Option<u64>,
-    /// The eCPM of its best ad in the slot that it can pay for, else of its best; `None` without one.
+    /// The eCPM of the best ad in the slot that the campaign can pay for, else of its best ad; `None` without an ad in the slot.
     pub ecpm: Option<Ecpm>,
 }
 
-/// How a campaign of `owner` fares on an occasion, as of now; `None` for another's. Three round trips, and as many again for each hundred
-/// campaigns that stand above it. What other fields of the request ask alike is read once for all of them. Changes nothing.
+/// Explains how a campaign of `owner` would rank for a request now; `None` for a campaign of another account. Three round trips, and as
+/// many again for each hundred campaigns that rank above. Fields of one GraphQL request share their reads. Writes nothing.
 ///
 /// # Errors
-/// `BAD_USER_INPUT` for keywords or a visitor's name that no page could ask with; `STORAGE_UNAVAILABLE`.
+/// `BAD_USER_INPUT` for keywords or a visitor name that no ad request can have; `STORAGE_UNAVAILABLE`.
 pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, asked: ExplainRequest) -> Result<Option<Explanation>, Error> {
     let secret = app.cursors().await?.secret();
     let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
@@ -121,7 +122,7 @@ fn fits(keywords: &[String], asked: &[String]) -> bool {
     keywords.iter().any(|keyword| asked.contains(&normalize_keyword(keyword)))
 }
 
-/// One more than the eligible ones above it.
+/// Returns the rank: one more than the number of eligible campaigns above.
 async fn rank(
     loaders: &FetchAuctions,
     context: AdRequestContext,

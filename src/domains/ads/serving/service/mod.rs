@@ -1,4 +1,4 @@
-//! Deciding which ads and which promoted statuses are shown.
+//! Decides which ads and promoted statuses are shown.
 
 pub(in crate::domains::ads) mod auction;
 pub(in crate::domains::ads) mod backfill;

@@ -1,4 +1,4 @@
-//! Statuses that are promoted in homes: chosen when they are read, counted when they were seen.
+//! Promoted statuses in home timelines: selected when the timeline is read, counted when the client reports that they were seen.
 
 use crate::app::App;
 use crate::base::clock::DAY;
@@ -17,27 +17,27 @@ use siphasher::sip::SipHasher24;
 use std::collections::HashSet;
 use std::hash::Hasher;
 
-/// A status that is promoted.
+/// A promoted status.
 #[derive(Clone, Debug)]
 pub struct PromotedStatus {
     /// The status.
     pub seen: ViewedStatus,
-    /// What its impression is reported by.
+    /// The impression token. The client reports the impression with it.
     pub token: String,
     /// The campaign's name.
     pub campaign_name: String,
 }
 
-/// The visitor that somebody is who reads their home. A publisher's name for a visitor holds no control character, so it is none of these: nobody who
-/// knows an account's id learns what it has seen, or uses up what it may see.
+/// Returns the `Visitor` that stands for the viewer of a home timeline. Its name has a control character, which no publisher's visitor name
+/// can contain. So nobody who knows an account's id can learn what the account has seen, or use up its caps.
 fn reader(secret: [u8; 16], viewer: UserId) -> Visitor {
     Visitor::new(secret, &format!("\0reader {}", viewer.global()))
 }
 
-/// Statuses to promote to `viewer` behind the entries at `places`, one each as far as there are so many: the best first, of different campaigns,
-/// none of the viewer's own, none that they would not see, none of `on_page`. Writes nothing, so that the same page has the same ones as long as
-/// nothing was counted; campaigns whose status is gone are looked at again behind it. Three round trips, and those of the statuses; more where the
-/// first sixteen campaigns do not do.
+/// Returns statuses to promote to `viewer` behind the entries at `places`, at most one for each: the best first, of different campaigns,
+/// none of the viewer's own, none that the viewer cannot see, none of `on_page`. Writes nothing, so the same page has the same promotions
+/// until an impression is counted. Campaigns whose status was deleted are reevaluated in the background. Three round trips, and those of
+/// the statuses; more if the first sixteen campaigns are not enough.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -53,7 +53,7 @@ pub async fn promote(
     }
     let secret = app.cursors().await?.secret();
     let reader = Reader { app, loaders, viewer, visitor: reader(secret, viewer), now: app.now(), on_page };
-    // One more, which sets the last one's price.
+    // One more than requested: it sets the price of the last one.
     let chosen = choose(&reader, places.len() + 1).await?;
     let ring = signing::ring(app).await?;
     let mut promoted = Vec::new();
@@ -66,7 +66,7 @@ pub async fn promote(
     Ok(promoted)
 }
 
-/// What its impression behind the entry at `place` is reported by.
+/// Returns the token that reports the impression behind the entry at `place`.
 async fn token(
     reader: &Reader<'_>,
     secret: [u8; 16],

@@ -1,4 +1,4 @@
-//! What a page asks for, checked.
+//! Validation of a page's ad request.
 
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::WebsiteId;
@@ -6,44 +6,44 @@ use crate::domains::ads::model::{MAX_COUNT, Slot, Visitor};
 use crate::domains::ads::publishers::model::{version_of_server_key, website_of_key};
 use std::net::IpAddr;
 
-/// Keywords of a page.
+/// Maximum number of keywords of a page.
 const MAX_WORDS: usize = 250;
-/// The longest text by which a publisher knows a visitor, in bytes.
+/// Maximum length of a publisher's name for a visitor, in bytes.
 const MAX_VISITOR: usize = 200;
 
-/// What a page asks for.
+/// An ad request of a page.
 #[derive(Clone, Debug)]
 pub struct AdRequest {
     /// The key of the website.
     pub website_key: String,
     /// The slot.
     pub slot: Slot,
-    /// What the page is about.
+    /// The keywords of the page.
     pub keywords: Vec<String>,
-    /// What the publisher calls the visitor.
+    /// The publisher's name for the visitor.
     pub visitor: Option<String>,
-    /// How many ads.
+    /// The number of ads.
     pub count: i64,
-    /// The server key, of a website that requires one.
+    /// The server key, for a website that requires one.
     pub server_key: Option<String>,
-    /// Where the visitor is, as the publisher's server knows it. Told with a server key only.
+    /// The visitor's IP address, as the publisher's server reports it. Requires a server key.
     pub visitor_address: Option<String>,
 }
 
-/// A checked ask.
+/// A validated ad request.
 pub(in crate::domains::ads) struct CheckedAdRequest {
     pub(in crate::domains::ads) website: WebsiteId,
     pub(in crate::domains::ads) slot: Slot,
     pub(in crate::domains::ads) keywords: Vec<String>,
     pub(in crate::domains::ads) visitor: Option<Visitor>,
     pub(in crate::domains::ads) count: usize,
-    /// The version of the server key that came with it; 0 without one.
+    /// The version of the server key in the request; 0 without one.
     pub(in crate::domains::ads) server_key: u64,
-    /// Where the visitor is, if the publisher's server says so.
+    /// The visitor's IP address, if the publisher's server reports it.
     pub(in crate::domains::ads) address: Option<IpAddr>,
 }
 
-/// A page's ask as a decision takes it, or every mistake in it.
+/// Validates an ad request. Fails with every mistake in it.
 pub(in crate::domains::ads) fn check(secret: [u8; 16], ask: AdRequest) -> Result<CheckedAdRequest, Vec<UserError>> {
     let website = website_of_key(secret, &ask.website_key).ok_or_else(|| vec![unknown()])?;
     let mut rows = Vec::new();
@@ -70,7 +70,7 @@ pub(in crate::domains::ads) fn check(secret: [u8; 16], ask: AdRequest) -> Result
     }
 }
 
-/// Where the visitor is, as the publisher's server says.
+/// Returns the visitor's IP address that the publisher's server reports.
 fn address_of(ask: &AdRequest, server_key: u64) -> Result<Option<IpAddr>, UserError> {
     let Some(text) = ask.visitor_address.as_deref() else { return Ok(None) };
     if server_key == 0 {
@@ -79,13 +79,13 @@ fn address_of(ask: &AdRequest, server_key: u64) -> Result<Option<IpAddr>, UserEr
     text.parse().map(Some).map_err(|_| invalid("This is no address of IPv4 or IPv6, such as 203.0.113.7.", "visitorAddress"))
 }
 
-/// That a page has no more keywords than it may.
+/// Fails if a page has more keywords than the maximum.
 pub(in crate::domains::ads) fn words(keywords: &[String]) -> Result<(), UserError> {
     let is_sound = keywords.len() <= MAX_WORDS;
     is_sound.then_some(()).ok_or_else(|| invalid("A page has at most 250 keywords.", "keywords"))
 }
 
-/// The visitor that a publisher calls by this name.
+/// Returns the visitor for a publisher's visitor name.
 pub(in crate::domains::ads) fn visitor_of(secret: [u8; 16], name: Option<&str>) -> Result<Option<Visitor>, UserError> {
     let Some(name) = name else { return Ok(None) };
     if name.is_empty() || name.len() > MAX_VISITOR || name.chars().any(char::is_control) {
@@ -100,12 +100,12 @@ fn invalid(message: &str, field: &'static str) -> UserError {
     UserError::new(UserErrorCode::InvalidInput, message, &[field])
 }
 
-/// The row for a website that is not there.
+/// The error for a website that does not exist.
 pub(in crate::domains::ads) fn unknown() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no website with this key.", &["websiteKey"])
 }
 
-/// The row for who has not the server key that a website requires.
+/// The error for a request without the current server key of a website that requires one.
 pub(in crate::domains::ads) fn no_server_key() -> UserError {
     let message = "This website requires its server key. Request ads from your server with its current key.";
     UserError::new(UserErrorCode::Forbidden, message, &["serverKey"])
