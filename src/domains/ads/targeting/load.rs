@@ -7,7 +7,7 @@ use crate::domains::ads::targeting::store::offers;
 use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use std::sync::Arc;
 
-/// Parts of listings: who waits for a slot there, best first. One pipeline.
+/// Batch loader of listing ranges: the offers for a slot, best first. One pipeline.
 pub(in crate::domains::ads) struct FetchOffers(pub Db);
 
 impl Fetch for FetchOffers {

@@ -1,4 +1,4 @@
-//! Targeting: which campaigns are eligible for a slot, a page and a visitor, and the listings where they stand.
+//! Targeting: which campaigns are eligible for a slot, a page and a visitor, and the listings that contain them.
 
 pub(in crate::domains::ads) mod load;
 pub(in crate::domains::ads) mod model;

@@ -1,53 +1,53 @@
-//! The one rule of who may be shown: asked by the look before an auction, by promoted statuses, and by whoever wants to know why not.
+//! The eligibility rule: auctions, promoted statuses and explanations share it.
 
 use crate::base::clock::Millis;
 use crate::domains::ads::budget::model::UsedBudget;
 use crate::domains::ads::campaigns::model::{Ad, Campaign};
 use crate::domains::ads::model::{Money, Slot};
 
-/// Why a campaign is not shown.
+/// A reason why a campaign is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IneligibilityReason {
-    /// Its owner holds it back.
+    /// The owner has paused the campaign.
     Paused,
-    /// Its owner has ended it.
+    /// The owner has stopped the campaign.
     Stopped,
-    /// It has not begun.
+    /// The campaign has not started.
     NotStarted,
-    /// Its time is over.
+    /// The campaign has ended.
     Ended,
-    /// What is left of its budget does not pay for any ad of the slot.
+    /// The rest of the budget does not pay for any ad of the slot.
     BudgetSpent,
-    /// What is left of the day's budget does not.
+    /// The rest of the daily budget does not pay for any ad of the slot.
     DailyBudgetSpent,
-    /// It would spend its day's budget faster than evenly.
+    /// The campaign is ahead of its even pacing.
     Paced,
-    /// The visitor has seen enough of it, or cannot be told from others.
+    /// The visitor has reached the campaign's frequency cap, or the campaign has a cap and the visitor is unknown.
     Capped,
-    /// It has keywords, and none of these.
+    /// The campaign has keywords, and the page has none of them.
     Keywords,
-    /// It has ads, none for this slot.
+    /// The campaign has ads, but none for this slot.
     Slot,
-    /// It has no ads; one for a status that is gone is none.
+    /// The campaign has no ads. An ad for a deleted status does not count.
     NoAds,
-    /// An operator holds its owner back.
+    /// An operator has suspended the owner.
     Suspended,
 }
 
-/// What is asked for.
+/// The request for which eligibility is checked.
 #[derive(Clone, Copy, Debug)]
 pub struct EligibilityContext {
-    /// When.
+    /// The time of the request.
     pub now: Millis,
-    /// For which slot.
+    /// The slot of the request.
     pub slot: Slot,
-    /// Whether the campaign has no keywords, or one of those of the page.
+    /// Whether the campaign has no keywords, or shares one with the page.
     pub fits: bool,
-    /// How often the visitor has seen it within the cap's time; `None` for a visitor that cannot be told from others.
+    /// How often the visitor has seen the campaign within the cap's period; `None` for an unknown visitor.
     pub seen: Option<u64>,
 }
 
-/// Every reason why a campaign is not shown, in their order; empty when it may be. `ads` are all that it has.
+/// Returns every reason against a campaign, in the order of the enum; empty if the campaign is eligible. `ads` are all ads of the campaign.
 pub fn reasons_against(
     campaign: &Campaign,
     ads: &[&Ad],

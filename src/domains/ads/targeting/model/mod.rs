@@ -1,4 +1,4 @@
-//! The rules of who may be shown, and where a campaign is to be listed.
+//! The eligibility rule, and the plan of the listings that contain a campaign.
 
 mod eligibility;
 mod plan;

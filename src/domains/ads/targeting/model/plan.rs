@@ -1,4 +1,4 @@
-//! Where a campaign is to stand, and when that is to be looked at again.
+//! The plan of a campaign: the listings that contain it, and the time of its next evaluation.
 
 use crate::base::clock::{DAY, Millis};
 use crate::domains::ads::budget::model::UsedBudget;
@@ -6,30 +6,30 @@ use crate::domains::ads::campaigns::model::{Ad, Campaign};
 use crate::domains::ads::model::ecpm;
 use crate::domains::ads::model::{CPC_EVALUATION_PERIOD, Ecpm, Money, Pricing, Slot, Tally};
 
-/// Everything that it follows from.
+/// The inputs of a listing plan.
 #[derive(Clone, Debug)]
 pub(in crate::domains::ads) struct ListingInputs {
     pub(in crate::domains::ads) campaign: Campaign,
     pub(in crate::domains::ads) keywords: Vec<String>,
-    /// With what each has come to over all shares.
+    /// Each ad with its tally over all shares.
     pub(in crate::domains::ads) ads: Vec<(Ad, Tally)>,
     pub(in crate::domains::ads) taken: UsedBudget,
-    /// When the first of the money that waits for clicks comes back.
+    /// When the first hold expires.
     pub(in crate::domains::ads) first_hold: Option<Millis>,
 }
 
-/// Where a campaign is to stand.
+/// The planned listings of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct ListingPlan {
-    /// In these slots, at the eCPM of the best ad that it can pay for.
+    /// The slots, each with the eCPM of the best ad that the campaign can pay for.
     pub(in crate::domains::ads) offers: Vec<(Slot, Ecpm)>,
-    /// When to look again; `None` for never.
+    /// The time of the next evaluation; `None` for never.
     pub(in crate::domains::ads) at: Option<Millis>,
 }
 
 impl ListingPlan {
-    /// Whether another one, made a moment later, asks for nothing that this one has not done. Where it stands is settled, how high it stands is
-    /// learned on and on.
+    /// Whether a later plan needs no write beyond this one. The slots must be the same; the eCPM may differ, because it is learned
+    /// continuously.
     pub(in crate::domains::ads) fn covers(&self, other: &Self) -> bool {
         let slots = |plan: &Self| plan.offers.iter().map(|(slot, _)| *slot).collect::<Vec<_>>();
         slots(self) == slots(other) && other.at.is_none_or(|at| self.at.is_some_and(|own| own <= at))
@@ -37,12 +37,12 @@ impl ListingPlan {
 }
 
 impl ListingInputs {
-    /// The eCPM of one of its ads.
+    /// Returns the eCPM of an ad.
     pub(in crate::domains::ads) fn ecpm((ad, counts): &(Ad, Tally)) -> Ecpm {
         ecpm(ad.pricing, ad.bid, counts.impressions, counts.clicks)
     }
 
-    /// Whether it runs, be there money or not.
+    /// Whether the campaign is active, whether or not it has money.
     fn runs(&self, now: Millis) -> bool {
         let it = &self.campaign;
         let over = it.ends.is_some_and(|ends| ends <= now);
@@ -50,7 +50,7 @@ impl ListingInputs {
         begun && !over && !it.stopped && !it.paused && !it.suspended
     }
 
-    /// Whether an ad can be paid for now, or when that may change.
+    /// Checks that the campaign can pay for an ad now. Fails with the time at which this may change.
     fn affords(&self, price: Money, now: Millis) -> Result<(), Option<Millis>> {
         let (it, taken) = (&self.campaign, self.taken);
         let midnight = Some((now / DAY + 1) * DAY);
@@ -68,9 +68,9 @@ impl ListingInputs {
     }
 }
 
-/// Where a campaign is to stand now. It is looked at again when it begins or ends, when the day's budget allows for what it does not yet, when
-/// money that waits for clicks comes back; well within that time as long as it pays for clicks; and once a day in any case. What has ended and
-/// waits for nothing is looked at no more.
+/// Plans the listings of a campaign now. The next evaluation is when the campaign starts or ends, when the daily budget allows an ad that
+/// is too expensive now, or when a hold expires; earlier than a hold's lifetime while the campaign pays for clicks; and once a day in any
+/// case. A campaign that has ended and has no holds is not evaluated again.
 pub(in crate::domains::ads) fn plan(facts: &ListingInputs, now: Millis) -> ListingPlan {
     let it = &facts.campaign;
     if it.stopped || it.ends.is_some_and(|ends| ends <= now) {

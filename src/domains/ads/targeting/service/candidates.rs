@@ -1,4 +1,4 @@
-//! The way through the listings, best offer first, read on as far as it is walked.
+//! The merge of listings into one order of candidates, the highest eCPM first, which reads more of the listings as needed.
 
 use crate::base::error::Error;
 use crate::base::ids::CampaignId;
@@ -10,25 +10,25 @@ use crate::domains::ads::targeting::store::offers;
 use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use std::collections::{BTreeSet, HashSet};
 
-/// How much more of a listing is read first than is wanted: a few may have to give way, and the next one's worth is to be known. Most walks end
-/// there, and what is read is most of what a decision costs.
+/// How many more offers than requested are read first: a few candidates may fail, and the eCPM of the next one must be known. Most merges
+/// end there, and these reads are most of the cost of a decision.
 const SPARE: usize = 2;
-/// How many offers are read first of all listings together, where that is more than [`FEWEST`] of each: of a page with many keywords few listings
-/// hold one of the best, and only those are read on.
+/// How many offers are read first from all listings together, if that is more than `FEWEST` of each. Of a page with many keywords, few
+/// listings contain one of the best offers, and only those are read further.
 const FIRST: usize = 768;
-/// How many are read first of each listing, where that many are wanted.
+/// The fewest offers of each listing that are read first, if as many are requested.
 const FEWEST: usize = 3;
-/// How much of it is read next at least, where that was not enough.
+/// The fewest offers that each further read of a listing fetches.
 const MORE: usize = 32;
-/// How much of it is read at once at most.
+/// The most offers that one read of a listing fetches.
 const MOST: usize = 1_000;
 
-/// What listings are read from.
+/// The source of the offers.
 #[derive(Clone, Copy)]
 pub(in crate::domains::ads) enum OfferSource<'a> {
     /// The store.
     Store(&'a Db),
-    /// What the same request has read, and the store for the rest.
+    /// The batch loader of the GraphQL request, which reads the rest from the store.
     Request(&'a Loader<FetchOffers>),
 }
 
@@ -44,7 +44,7 @@ impl OfferSource<'_> {
     }
 }
 
-/// A walk. Candidates come in the order of their eCPM, of equals the newer campaign first, each once.
+/// A merge of listings. Candidates come in the order of their eCPM, of equal ones the newer campaign first, each once.
 pub(in crate::domains::ads) struct CandidateMerge {
     lists: Vec<ListingCursor>,
     waiting: BTreeSet<(Ecpm, CampaignId)>,
@@ -53,30 +53,31 @@ pub(in crate::domains::ads) struct CandidateMerge {
 
 struct ListingCursor {
     listing: Listing,
-    /// The last of what was read; `None` before anything was.
+    /// The last offer that was read; `None` before the first read.
     last: Option<(Ecpm, CampaignId)>,
-    /// How many were read with the last one's eCPM.
+    /// The number of offers that were read with the eCPM of the last one.
     equal: usize,
-    /// The most that is read of it first.
+    /// The maximum size of the first read.
     first: usize,
     limit: usize,
     is_read: bool,
 }
 
 impl ListingCursor {
-    /// Whether it must be read on before it is certain which ones come up to `last`; to its end where there is none.
+    /// Whether the listing must be read further before the candidates up to `last` are certain. Without `last`, the listing must be read to
+    /// its end.
     fn is_wanted(&self, last: Option<(Ecpm, CampaignId)>) -> bool {
         !self.is_read && last.is_none_or(|last| self.last.is_none_or(|read| read > last))
     }
 
-    /// What is read of it next, where so many are wanted.
+    /// Returns the next range to read, where `count` candidates are requested.
     fn part(&self, count: usize) -> OfferRange {
         let whole = self.limit.max(count + SPARE).min(MOST);
         let limit = if self.last.is_none() { whole.min(self.first) } else { whole };
         OfferRange { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), past: self.equal, limit }
     }
 
-    /// Takes what was read, where so many were asked for.
+    /// Takes the offers of a read with this limit.
     fn take(&mut self, limit: usize, offers: &Offers) {
         self.is_read = offers.len() < limit;
         let is_cut = self.last.is_none() && limit == self.first;
@@ -89,7 +90,7 @@ impl ListingCursor {
 }
 
 impl CandidateMerge {
-    /// Through those without keywords, and those with one of these.
+    /// Merges the listing without keywords and the listings of these keywords.
     pub(in crate::domains::ads) fn new(slot: Slot, keywords: &[String]) -> Self {
         let mut listings: Vec<Listing> = keywords.iter().map(|keyword| Listing::for_keyword(slot, keyword)).collect();
         listings.push(Listing::untargeted(slot));
@@ -100,18 +101,18 @@ impl CandidateMerge {
         Self { lists: listings.into_iter().map(list).collect(), waiting: BTreeSet::new(), seen: HashSet::new() }
     }
 
-    /// What must be read before `count` candidates are known for certain, as far as there are any; nothing when they are.
+    /// Returns the ranges that must be read before `count` candidates are certain; empty if they are.
     pub(in crate::domains::ads) fn wanted(&self, count: usize) -> Vec<OfferRange> {
         let last = self.last_of(count);
         self.lists.iter().filter(|list| list.is_wanted(last)).map(|list| list.part(count)).collect()
     }
 
-    /// The last of so many candidates that wait; `None` where there are fewer.
+    /// Returns the last of the first `count` waiting candidates; `None` if there are fewer.
     fn last_of(&self, count: usize) -> Option<(Ecpm, CampaignId)> {
         self.waiting.iter().rev().nth(count.saturating_sub(1)).copied()
     }
 
-    /// Takes what was read, in the order in which it was wanted.
+    /// Takes the offers that were read, in the order of the ranges from `wanted`.
     pub(in crate::domains::ads) fn take(&mut self, count: usize, found: Vec<Offers>) {
         let last = self.last_of(count);
         for (list, offers) in self.lists.iter_mut().filter(|list| list.is_wanted(last)).zip(found) {
@@ -124,7 +125,7 @@ impl CandidateMerge {
         }
     }
 
-    /// The next candidates, at most so many, read on as far as that takes; none at the end. A round trip for each part that is read.
+    /// Returns the next candidates, at most `count`, and reads as much as they need; empty at the end. One round trip for each read.
     pub(in crate::domains::ads) async fn next_candidates(
         &mut self,
         source: OfferSource<'_>,
@@ -140,7 +141,7 @@ impl CandidateMerge {
         }
     }
 
-    /// The next candidates as far as they are known for certain, at most so many.
+    /// Returns the next candidates that are certain, at most `count`.
     fn next(&mut self, count: usize) -> Vec<(Ecpm, CampaignId)> {
         let mut found = Vec::new();
         while found.len() < count {
@@ -152,12 +153,12 @@ impl CandidateMerge {
         found
     }
 
-    /// Puts a candidate back that has turned out to be worth this.
+    /// Puts a candidate back whose eCPM turned out to be this one.
     pub(in crate::domains::ads) fn put_back(&mut self, ecpm: Ecpm, campaign: CampaignId) {
         self.waiting.insert((ecpm, campaign));
     }
 
-    /// The most that any candidate is worth that is still to come.
+    /// Returns the maximum eCPM of the candidates that are left.
     pub(in crate::domains::ads) fn best(&self) -> Ecpm {
         let unread = self.open().map(|list| list.last.map_or(Ecpm::MAX, |(ecpm, _)| ecpm));
         unread.chain(self.waiting.last().map(|(ecpm, _)| *ecpm)).max().unwrap_or(0)
@@ -172,7 +173,7 @@ impl CandidateMerge {
 mod tests {
     use super::*;
 
-    /// A part of a list as the store would read it.
+    /// A range of a list as the store would read it.
     fn read(part: &OfferRange, all: &[(Ecpm, CampaignId)]) -> Offers {
         let mut all: Vec<_> = all.iter().copied().filter(|(ecpm, _)| part.from.is_none_or(|from| *ecpm <= from)).collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
@@ -185,7 +186,7 @@ mod tests {
         let mut candidates = CandidateMerge::new(Slot::Banner, &keywords);
         let parts = candidates.wanted(10);
         assert_eq!((parts.len(), parts.iter().map(|part| part.limit).max()), (251, Some(FEWEST)));
-        // Ten campaigns in each, all others' are worth less than those of the first.
+        // Ten campaigns in each listing; those of the first have a higher eCPM than all others.
         let offers = |part: &OfferRange, at: u64| -> Offers {
             let worth = if at == 0 { 1_000 } else { 100 };
             let all: Vec<_> = (1..=10).map(|bid| (worth + bid, CampaignId(at * 10 + bid))).collect();
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn candidates_come_in_order_over_all_listings_however_they_are_read() {
-        // Three listings with overlaps, many of the same eCPM.
+        // Three overlapping listings with many equal eCPMs.
         let of = |listing: u64| -> Vec<(Ecpm, CampaignId)> {
             (1..3_000).filter(|id| id % (listing + 2) == 0).map(|id| (id * 7_919 % 45, CampaignId(id))).collect()
         };

@@ -1,4 +1,4 @@
-//! Looking at campaigns before anything is reserved: the same rule for the second price, for promoted statuses, and for whoever asks why not.
+//! Evaluation of campaigns without a reservation, for second prices, promoted statuses and explanations.
 
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// For whom, and where.
+/// The time, slot and visitor of a request.
 #[derive(Clone, Copy)]
 pub(in crate::domains::ads) struct AdRequestContext {
     pub(in crate::domains::ads) now: Millis,
@@ -26,17 +26,18 @@ pub(in crate::domains::ads) struct AdRequestContext {
     pub(in crate::domains::ads) visitor: Option<Visitor>,
 }
 
-/// A campaign as it was found.
+/// An evaluated campaign.
 pub(in crate::domains::ads) struct Candidate {
     pub(in crate::domains::ads) campaign: Arc<Campaign>,
-    /// Its ads of the slot with their eCPM, best first; the best one alone where it can be paid for, but for promoted statuses: not each is for everybody.
+    /// The ads of the slot with their eCPM, best first. Only the best ad if the campaign can pay for it; all ads for promoted statuses,
+    /// because a viewer may not see every status.
     pub(in crate::domains::ads) ads: Vec<(Arc<Ad>, Ecpm)>,
     pub(in crate::domains::ads) share: Share,
     taken: UsedBudget,
     seen: Option<FrequencyCount>,
 }
 
-/// An ad that may be shown.
+/// An eligible ad with its eCPM.
 #[derive(Clone)]
 pub(in crate::domains::ads) struct Bid {
     pub(in crate::domains::ads) ecpm: Ecpm,
@@ -46,7 +47,8 @@ pub(in crate::domains::ads) struct Bid {
 }
 
 impl Candidate {
-    /// Why it is not shown; `all` are the ads that it has in any slot. One for a status that is gone is not ranked any more, and none.
+    /// Returns the reasons against the campaign. `all` are its ads in any slot. An ad for a deleted status is not ranked and does not
+    /// count.
     pub(in crate::domains::ads) fn reasons(
         &self,
         context: AdRequestContext,
@@ -64,23 +66,23 @@ impl Candidate {
         )
     }
 
-    /// Its best ad that it can pay for, else its best.
+    /// Returns the best ad that the campaign can pay for, else its best ad.
     pub(in crate::domains::ads) fn best(&self, now: Millis) -> Option<&(Arc<Ad>, Ecpm)> {
         let left = left(&self.campaign, self.taken, now);
         self.ads.iter().find(|(ad, _)| ad.price() <= left).or(self.ads.first())
     }
 
-    /// Until when the visitor has seen it.
+    /// Returns the end of the visitor's cap period.
     pub(in crate::domains::ads) fn seen_until(&self) -> Option<Millis> {
         self.seen.map(|seen| seen.until)
     }
 
-    /// What it bids on this occasion, where its keywords fit; or why it may not be shown.
+    /// Returns the campaign's best bid for a request whose keywords fit. Fails with the reasons against the campaign.
     pub(in crate::domains::ads) fn bidder(&self, context: AdRequestContext) -> Result<Bid, Vec<IneligibilityReason>> {
         self.bidders(context)?.next().ok_or_else(Vec::new)
     }
 
-    /// The same with each ad that it can pay for, best first.
+    /// Returns a bid for each ad that the campaign can pay for, best first. Fails like `bidder`.
     pub(in crate::domains::ads) fn bidders(
         &self,
         context: AdRequestContext,
@@ -100,13 +102,14 @@ impl Candidate {
     }
 }
 
-/// What a campaign can still pay now.
+/// Returns the money that a campaign can spend now.
 fn left(campaign: &Campaign, taken: UsedBudget, now: Millis) -> Money {
     let whole = campaign.budget.0.saturating_sub(taken.whole.0);
     Money(whole.min(campaign.allowed(now).0.saturating_sub(taken.today.0)))
 }
 
-/// Looks at campaigns, in their order; `None` for what is not there. Two round trips at once, one or two more where ads are new to this process.
+/// Evaluates campaigns, in their order; `None` for a campaign that does not exist. Two parallel round trips, one or two more if ads are not
+/// in the cache of this process.
 pub(in crate::domains::ads) async fn evaluate(
     app: &App,
     context: AdRequestContext,
@@ -117,7 +120,7 @@ pub(in crate::domains::ads) async fn evaluate(
     evaluate_views(app, context.now, &views).await
 }
 
-/// A campaign as it is seen in a slot by a visitor.
+/// A campaign in a slot, for a visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::domains::ads) struct CandidateView {
     pub(in crate::domains::ads) slot: Slot,
@@ -125,7 +128,7 @@ pub(in crate::domains::ads) struct CandidateView {
     pub(in crate::domains::ads) campaign: CampaignId,
 }
 
-/// The same on many occasions of one moment. What several of them need is read once.
+/// Evaluates campaigns for several requests at one time. Data that several of them need is read once.
 pub(in crate::domains::ads) async fn evaluate_views(
     app: &App,
     now: Millis,
@@ -156,7 +159,7 @@ fn taken_of((campaign, balances): campaigns::store::CampaignWithBalances, now: M
     (Arc::new(campaign), ShareBalance::taken(&balances, now / DAY))
 }
 
-/// Values, each once, and the place of each.
+/// Distinct values, each with its index.
 struct Distinct<T> {
     all: Vec<T>,
     places: HashMap<T, usize>,
@@ -179,7 +182,7 @@ impl<T: Copy + Eq + Hash> Distinct<T> {
     }
 }
 
-/// A campaign as it stands to a visitor in a slot.
+/// A campaign with its balance, ranked ads and frequency count, for a slot and a visitor.
 struct Standing<'a> {
     campaign: Arc<Campaign>,
     taken: UsedBudget,
@@ -198,7 +201,8 @@ impl Standing<'_> {
     }
 }
 
-/// The best ad of each, and the others of those that cannot pay for it, or promote statuses. No round trip for those that this process knows.
+/// Loads the best ad of each campaign, and the other ads of campaigns that cannot pay for the best or promote statuses. No round trip for
+/// cached ads.
 async fn ads_of(app: &App, now: Millis, standings: &[Option<Standing<'_>>]) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
     let there = || standings.iter().flatten();
     let id = |it: &Standing<'_>, number: u64| AdId { campaign: it.campaign.id, number };

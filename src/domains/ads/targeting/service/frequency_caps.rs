@@ -1,4 +1,4 @@
-//! Of whom a visitor has seen enough: noted, so that it need not be asked again and again.
+//! Hints about frequency caps that visitors have reached, so that decisions skip the campaigns without a reservation.
 
 use crate::app::App;
 use crate::base::clock::Millis;
@@ -8,7 +8,7 @@ use crate::domains::ads::targeting::store;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 
-/// Notes of which campaigns a visitor has seen enough, and until when, for `longest` at most; nobody waits for it.
+/// Records which campaigns' caps a visitor has reached, until the given times and for at most `longest`; runs in the background.
 pub(in crate::domains::ads) fn note(
     app: &App,
     now: Millis,
@@ -30,10 +30,10 @@ pub(in crate::domains::ads) fn note(
     });
 }
 
-/// Campaigns that are known to have a cap: as much.
+/// Maximum number of cached campaigns with a cap: a few MB.
 const CAPPED: usize = 65_536;
 
-/// Campaigns that have a cap, and until when that is taken as known: one need not ask them for whoever cannot be told from others.
+/// Cache of campaigns that have a cap, each with the expiry of the hint. Decisions skip these campaigns for unknown visitors.
 #[derive(Clone)]
 pub(in crate::domains::ads) struct CapHints(Arc<Cache<CampaignId, Millis>>);
 
@@ -44,17 +44,17 @@ impl Default for CapHints {
 }
 
 impl CapHints {
-    /// What this process knows.
+    /// Returns the cache of this process.
     pub(in crate::domains::ads) fn of(app: &App) -> Self {
         app.extension::<Self>()
     }
 
-    /// Whether a campaign is known to have one.
+    /// Whether the campaign is known to have a cap.
     pub(in crate::domains::ads) fn has(&self, campaign: CampaignId, now: Millis) -> bool {
         self.0.get(&campaign).is_some_and(|until| now < until)
     }
 
-    /// Notes that a campaign has one.
+    /// Records that a campaign has a cap.
     pub(in crate::domains::ads) fn note(&self, campaign: CampaignId, until: Millis) {
         self.0.insert(campaign, until);
     }

@@ -1,4 +1,4 @@
-//! Keeping listings true, and finding the campaigns that may be shown.
+//! Keeps listings up to date, and finds eligible campaigns.
 
 pub(in crate::domains::ads) mod candidates;
 pub(in crate::domains::ads) mod eligibility;

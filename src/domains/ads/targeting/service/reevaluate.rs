@@ -1,4 +1,4 @@
-//! Campaigns whose listings were found not to be true any more: looked at again behind the answer, each once at a time.
+//! Reevaluation of campaigns with stale listings: in the background, at most once at a time for each campaign.
 
 use crate::app::App;
 use crate::base::ids::CampaignId;
@@ -6,7 +6,7 @@ use crate::domains::ads::targeting::service::settle;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Those that are being looked at, and whether to begin again.
+/// The campaigns in evaluation, each with whether to repeat the evaluation.
 #[derive(Clone, Default)]
 struct Reevaluations(Arc<Mutex<HashMap<CampaignId, bool>>>);
 
@@ -15,7 +15,7 @@ impl Reevaluations {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nobody looks at it yet.
+    /// Starts an evaluation; `false` if one is running, which is then repeated.
     fn begin(&self, campaign: CampaignId) -> bool {
         let mut all = self.all();
         match all.get_mut(&campaign) {
@@ -27,7 +27,7 @@ impl Reevaluations {
         }
     }
 
-    /// Whether somebody has asked for it meanwhile.
+    /// Whether another evaluation was requested during this one.
     fn end(&self, campaign: CampaignId) -> bool {
         let mut all = self.all();
         match all.get_mut(&campaign) {
@@ -43,7 +43,7 @@ impl Reevaluations {
     }
 }
 
-/// Has campaigns looked at again; nobody waits for it. What goes wrong, the schedule makes good.
+/// Settles campaigns in the background. The schedule repairs what fails.
 pub(in crate::domains::ads) fn reevaluate(app: &App, campaigns: impl IntoIterator<Item = CampaignId>) {
     let running = app.extension::<Reevaluations>();
     for campaign in campaigns {

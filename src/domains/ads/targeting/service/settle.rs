@@ -1,8 +1,8 @@
-//! Making shares, listings and the schedule agree with what a campaign is.
+//! Settling: makes shares, listings and the schedule agree with the definition of a campaign.
 //!
-//! A campaign is there when `campaign:{C}` is. Settling reads what follows from that, writes it, and reads again: so it may be done at any time,
-//! twice, by several at once, and the last of them has written what was true then. Before it puts a campaign anywhere it notes where, and
-//! has the schedule look again soon: whoever dies in between is made up for.
+//! A campaign exists while `campaign:{C}` does. Settling reads the definition, writes the derived data, and reads again. So it may run at
+//! any time, twice, or in several processes at once: the last run has written what was true then. Before settling writes a listing it
+//! records the listing and schedules another evaluation soon, so the schedule repairs the work of a process that dies in between.
 
 use crate::app::App;
 use crate::base::clock::{DAY, MINUTE, Millis};
@@ -24,18 +24,18 @@ use crate::domains::statuses::service as statuses;
 use futures_util::{StreamExt, stream, try_join};
 use std::collections::HashSet;
 
-/// How often what has changed meanwhile is settled at once. Past that the schedule comes back to it.
+/// Maximum number of repetitions when a campaign changes during settling. After that the schedule settles it again.
 const ROUNDS: usize = 8;
-/// When the schedule looks again at what may not have come to its end.
+/// Delay of the schedule's evaluation that repairs an unfinished settling.
 const GUARD: Millis = MINUTE / 2;
-/// Campaigns of each part of the schedule that are looked at in one go.
+/// Due campaigns that one pass reads from each partition of the schedule.
 const AT_ONCE: usize = 16;
-/// How many of them beside each other.
+/// Campaigns that one pass evaluates concurrently.
 const BESIDE: usize = 8;
-/// What is released of a share in one go.
+/// Maximum number of holds that one pass releases in a share.
 const RELEASED: usize = 1_000;
 
-/// Makes everything agree with whether `owner` has this campaign, and what it is.
+/// Makes the owner's list and all derived data agree with whether the campaign exists, and with its definition.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -55,13 +55,14 @@ pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<()
     }
 }
 
-/// That it is its owner's: it is there already, so no limit keeps it out.
+/// Adds an existing campaign to the owner's list. The campaign exists already, so the limit is twice the normal one.
 async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<AddOwnedResult, Error> {
     accounts::store::add_owned(app.db(), owner, OwnedItem::Campaign(id), 2 * MAX_CAMPAIGNS).await
 }
 
-/// Makes shares, listings and the schedule agree with a campaign. Two reads, three pipelines of writes and two reads, as often as it changes
-/// meanwhile; a third read each time where it promotes statuses. Of one that is gone nothing is left; one whose owner is gone goes.
+/// Makes shares, listings and the schedule agree with a campaign. Two reads, three pipelines of writes and two reads, repeated while the
+/// campaign changes concurrently; one more read each time if the campaign promotes statuses. Removes all derived data of a campaign that
+/// was deleted, and deletes a campaign whose owner was deleted.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -69,7 +70,8 @@ pub async fn settle(app: &App, id: CampaignId) -> Result<(), Error> {
     settle_without(app, id, &[]).await
 }
 
-/// The same where these keywords were just removed: it is taken from their listings, be they among those that are remembered and read or not.
+/// Settles a campaign whose keywords `removed` were just removed: removes the campaign from their listings, also from listings that its
+/// record of listings does not contain.
 pub(in crate::domains::ads) async fn settle_without(app: &App, id: CampaignId, removed: &[String]) -> Result<(), Error> {
     let now = app.now();
     let of = |slot: Slot| removed.iter().map(move |keyword| Listing::for_keyword(slot, keyword));
@@ -94,14 +96,14 @@ pub(in crate::domains::ads) async fn settle_without(app: &App, id: CampaignId, r
     Ok(())
 }
 
-/// What a settling goes by.
+/// The state of a campaign that one settling reads.
 struct CampaignState {
     facts: ListingInputs,
     owner_is_there: bool,
     listed: Vec<(String, Millis)>,
 }
 
-/// Reads all of it. Two round trips; one more for statuses that are promoted, and for each change of whether the owner is held back.
+/// Reads the state. Two round trips; one more for promoted statuses, and one for each update of the suspension.
 async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<CampaignState>, Error> {
     let Some(CampaignSnapshot { mut campaign, keywords, ads, listed }) = campaigns::store::read(app.db(), id).await? else {
         return Ok(None);
@@ -123,7 +125,7 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Cam
     Ok(Some(CampaignState { facts, owner_is_there: standing.there, listed }))
 }
 
-/// Those of these ads that have anything to show: a status that was deleted does not come back. One round trip, where they promote any.
+/// Removes ads whose status was deleted; a deleted status does not come back. One round trip if any ad promotes a status.
 async fn without_gone(app: &App, mut ads: Vec<(Ad, Tally)>) -> Result<Vec<(Ad, Tally)>, Error> {
     let promoted: Vec<StatusId> = ads.iter().filter_map(|(ad, _)| ad.creative.status()).collect();
     if promoted.is_empty() {
@@ -135,7 +137,7 @@ async fn without_gone(app: &App, mut ads: Vec<(Ad, Tally)>) -> Result<Vec<(Ad, T
     Ok(ads)
 }
 
-/// Writes what follows from it, where it is to stand first. `behind` is where it may have stood besides what is known of it.
+/// Writes the derived data, the record of planned listings first. `behind` contains other listings that may still hold the campaign.
 async fn write(
     app: &App,
     seen: &CampaignState,
@@ -154,7 +156,7 @@ async fn write(
     let left: Vec<&(String, Millis)> = seen.listed.iter().filter(|(text, _)| !stands.contains(text)).collect();
     behind.extend(left.iter().filter_map(|(text, _)| Listing::parse(text)));
     if seen.listed.len() >= MAX_LISTED {
-        // There may be more of them: where it stands now, in whichever slots, is among those that were written last.
+        // The record may have more entries. The current listings, in any slot, are among those that were written last.
         let all = |slot: &Slot| [store::listings(*slot, &seen.facts.keywords), store::listings(*slot, &[])].concat();
         behind.extend(Slot::ALL.iter().flat_map(all));
     }
@@ -169,8 +171,8 @@ async fn write(
     store::prune(db, id, before, wanted.at.into_iter().chain(again).min()).await
 }
 
-/// Takes away what is left of a campaign that is gone: somebody may have settled it by what they had read before. Where it was about to be put stands
-/// in `listed`, which goes last, with the schedule.
+/// Removes what is left of a deleted campaign: a concurrent settling may have written data that it had read before. Planned listings are in
+/// `listed`, which is deleted last, together with the schedule entry.
 async fn gone(app: &App, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     let shares = share_counts::load(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
@@ -184,15 +186,14 @@ async fn gone(app: &App, id: CampaignId) -> Result<(), Error> {
         }
         store::forget_listed(db, id, &listed).await?;
     }
-    // It may have been about to come when it was not there yet.
+    // The campaign may have been created during the removal.
     if campaigns::store::exists(db, id).await? { Box::pin(settle(app, id)).await } else { Ok(()) }
 }
 
-/// Takes a campaign away with everything of it; that its owner had it goes last. Should it be settled by somebody meanwhile, that finds the owner
-/// gone, too.
+/// Deletes a campaign with all its data, the entry in the owner's list last. A concurrent settling also finds that the owner was deleted.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: do it again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: repeat the deletion.
 pub(in crate::domains::ads) async fn end(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     if let Some(CampaignSnapshot { campaign, ads, listed, .. }) = campaigns::store::read(db, id).await? {
@@ -205,8 +206,8 @@ pub(in crate::domains::ads) async fn end(app: &App, owner: UserId, id: CampaignI
     accounts::store::remove_owned(db, owner, OwnedItem::Campaign(id)).await
 }
 
-/// Looks at the campaigns that are due: gives back what waited for clicks too long, and settles them; how many there were. One round trip where
-/// there are none. As many processes as like may do so at once. What goes wrong with one keeps none of the others: it is due again soon.
+/// Evaluates the due campaigns: releases expired holds and settles the campaigns. Returns how many were due. One round trip if none is due.
+/// Any number of processes may run this at once. An error of one campaign does not affect the others: that campaign is due again soon.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -232,13 +233,13 @@ async fn evaluate_one(app: &App, id: CampaignId) -> Result<(), Error> {
     settle(app, id).await
 }
 
-/// Releases what is held for clicks that come no more, on every share. One pipeline; what is left over is due again at once.
+/// Releases expired holds on every share. One pipeline; if more holds are left, the campaign is due again at once.
 async fn release_holds(app: &App, campaign: &Campaign) -> Result<(), Error> {
     let (now, shares) = (app.now(), Share::all(campaign.id, campaign.shares).collect::<Vec<_>>());
     budget::store::reservations::release_holds(app.db(), now, now / DAY, &shares, RELEASED).await.map(drop)
 }
 
-/// Makes a campaign's own note agree with whether its owner is held back; what it is then, `None` when it is gone.
+/// Copies the owner's suspension to a campaign. Returns the campaign after that; `None` if it does not exist.
 pub(in crate::domains::ads) async fn agree_on_suspension(
     app: &App,
     id: CampaignId,

@@ -1,4 +1,4 @@
-//! What decides whether a campaign is shown, read and not touched.
+//! Reads of the data that decides whether a campaign is eligible. Writes nothing.
 
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -7,7 +7,7 @@ use crate::domains::ads::keys;
 use crate::domains::ads::model::{Ecpm, MAX_ADS, Share, Slot, Visitor};
 use redis::cmd;
 
-/// How often a visitor has seen a campaign within its cap's time, and until when that counts.
+/// How often a visitor has seen a campaign within the cap's period, and the end of the period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct FrequencyCount {
     pub(in crate::domains::ads) count: u64,
@@ -17,7 +17,7 @@ pub(in crate::domains::ads) struct FrequencyCount {
 /// The ads of a share in a slot with their eCPM, best first.
 pub(in crate::domains::ads) type Ranked = Vec<(u64, Ecpm)>;
 
-/// The ads of shares in slots, and what visitors have seen of shares, each in its order. One pipeline.
+/// Reads the ads of shares in slots, and the frequency counts of visitors in shares, each in the order of the arguments. One pipeline.
 pub(in crate::domains::ads) async fn standings(
     db: &Db,
     now: Millis,
@@ -36,7 +36,7 @@ pub(in crate::domains::ads) async fn standings(
     Ok((ranked, seen))
 }
 
-/// As of now.
+/// Returns the frequency count as of now.
 fn seen(text: Option<String>, now: Millis) -> FrequencyCount {
     let known = text.as_deref().and_then(|text| text.split_once('.'));
     let known = known.and_then(|(until, count)| Some(FrequencyCount { until: until.parse().ok()?, count: count.parse().ok()? }));

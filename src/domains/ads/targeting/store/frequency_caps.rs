@@ -22,7 +22,7 @@ pub(in crate::domains::ads) fn decode_capped(reply: Value) -> Result<HashMap<Cam
     Ok(decode::rows(reply)?.into_iter().map(|row| (CampaignId(row.member), row.position)).collect())
 }
 
-/// Notes of whom a visitor has seen enough. One script; none costs nothing.
+/// Records campaigns whose cap a visitor has reached. One script; none for an empty list.
 pub(in crate::domains::ads) async fn note_capped(
     db: &Db,
     now: Millis,

@@ -1,4 +1,4 @@
-//! Where campaigns stand to be chosen, and when that is to be looked at again.
+//! The listings that contain campaigns, and the schedule of their evaluations.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
@@ -10,7 +10,7 @@ use crate::domains::ads::model::{Ecpm, Listing, MAX_LISTED, Slot, schedule_parti
 use redis::{Cmd, cmd};
 use std::collections::HashSet;
 
-/// How long a listing is remembered where a campaign stood: longer than somebody who read it before that may be about to put it back.
+/// How long a listing that contained a campaign stays recorded. A process that read the listing before that time may still write to it.
 const STOOD: Millis = MINUTE;
 
 fn plan_at(id: CampaignId, at: Option<Millis>) -> Cmd {
@@ -21,7 +21,8 @@ fn plan_at(id: CampaignId, at: Option<Millis>) -> Cmd {
     }
 }
 
-/// Notes where a campaign is about to stand, and has somebody look again at `at`, should we not come to the end of it. One pipeline.
+/// Records the listings that will contain a campaign, and schedules an evaluation at `at` in case this process does not finish. One
+/// pipeline.
 pub(in crate::domains::ads) async fn claim(
     db: &Db,
     id: CampaignId,
@@ -37,7 +38,7 @@ pub(in crate::domains::ads) async fn claim(
     db.write_many_allow_oom(commands).await.map(drop)
 }
 
-/// Puts a campaign into listings at this eCPM, and takes it from others. One pipeline.
+/// Adds a campaign to listings at the given eCPM, and removes it from others. One pipeline.
 pub(in crate::domains::ads) async fn list(
     db: &Db,
     id: CampaignId,
@@ -54,8 +55,8 @@ fn removal(listing: &Listing, id: CampaignId) -> Cmd {
     cmd("ZREM").arg(keys::offers(listing)).arg(&to_member(id)[..]).take()
 }
 
-/// Until when a listing where a campaign does not stand any more must have been written last to be forgotten, of these with when each was written;
-/// and when to come back for those that were written later. They are as `super::read` gives them, perhaps not all.
+/// Returns the time before which a listing that no longer contains the campaign must have been written to be pruned, and when to come back
+/// for listings that were written later. The entries are as `super::read` returns them, perhaps not all.
 pub(in crate::domains::ads) fn forgettable(
     elsewhere: &[Millis],
     listed: &[(String, Millis)],
@@ -67,7 +68,7 @@ pub(in crate::domains::ads) fn forgettable(
     (before, later.then_some(now + STOOD + 1))
 }
 
-/// Forgets listings that were last written before `before`, and says when to look again. One pipeline.
+/// Removes listings that were last written before `before` from the record, and schedules the next evaluation. One pipeline.
 pub(in crate::domains::ads) async fn prune(
     db: &Db,
     id: CampaignId,
@@ -78,23 +79,23 @@ pub(in crate::domains::ads) async fn prune(
     db.write_many_allow_oom(before.map(old).into_iter().chain([plan_at(id, at)]).collect()).await.map(drop)
 }
 
-/// Listings where a campaign that is gone may stand, as their tags say it: some, while there are any. One command.
+/// Returns tags of listings that may contain a deleted campaign: some of them, as long as there are any. One command.
 pub(in crate::domains::ads) async fn listed(db: &Db, id: CampaignId) -> Result<Vec<String>, Error> {
     db.read(cmd("ZRANGE").arg(keys::listed(id)).arg(0).arg(MAX_LISTED - 1).take()).await
 }
 
-/// Forgets that a campaign that is gone stood there. One command.
+/// Removes listings from the record of a deleted campaign. One command.
 pub(in crate::domains::ads) async fn forget_listed(db: &Db, id: CampaignId, listed: &[String]) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(keys::listed(id)).arg(listed).take()]).await.map(drop)
 }
 
-/// Takes a campaign that is gone from everywhere. One pipeline.
+/// Removes a deleted campaign from listings and from the schedule. One pipeline.
 pub(in crate::domains::ads) async fn unlist(db: &Db, id: CampaignId, listings: &[Listing]) -> Result<(), Error> {
     let commands = listings.iter().map(|listing| removal(listing, id)).chain([plan_at(id, None)]);
     db.write_many_allow_oom(commands.collect()).await.map(drop)
 }
 
-/// Up to `most` campaigns of each part of the schedule that are due. One pipeline.
+/// Returns up to `most` due campaigns of each partition of the schedule. One pipeline.
 pub(in crate::domains::ads) async fn due(db: &Db, now: Millis, most: usize) -> Result<Vec<CampaignId>, Error> {
     let of = |n| cmd("ZRANGE").arg(keys::schedule(n)).arg("-inf").arg(now).arg("BYSCORE").arg("LIMIT").arg(0).arg(most).take();
     let replies = db.read_many((0..SCHEDULES).map(of).collect()).await?;
@@ -102,13 +103,13 @@ pub(in crate::domains::ads) async fn due(db: &Db, now: Millis, most: usize) -> R
     Ok(ids.into_iter().flatten().map(CampaignId).collect())
 }
 
-/// Has these looked at again later by whoever comes then, and by nobody else before. One pipeline.
+/// Postpones the evaluation of campaigns to `at`, for any process. One pipeline.
 pub(in crate::domains::ads) async fn postpone(db: &Db, ids: &[CampaignId], at: Millis) -> Result<(), Error> {
     let move_on = |id: &CampaignId| cmd("ZADD").arg(keys::schedule(schedule_partition(*id))).arg("XX").arg(at).arg(id.0).take();
     db.write_many_allow_oom(ids.iter().map(move_on).collect()).await.map(drop)
 }
 
-/// The listings of these slots and keywords.
+/// Returns the listings of a slot and keywords.
 pub(in crate::domains::ads) fn listings(slot: Slot, keywords: &[String]) -> Vec<Listing> {
     if keywords.is_empty() {
         return vec![Listing::untargeted(slot)];

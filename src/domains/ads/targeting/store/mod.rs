@@ -1,4 +1,4 @@
-//! Listings, the schedule, and what decides whether a campaign may be shown, in Redis.
+//! Listings, the schedule, and the data that decides whether a campaign is eligible, in Redis.
 
 pub(in crate::domains::ads) mod eligibility;
 pub(in crate::domains::ads) mod frequency_caps;

@@ -1,4 +1,4 @@
-//! Who waits for a slot, best first; and of whom a visitor has seen enough.
+//! Offers of a slot, best first, and the capped campaigns of a visitor.
 
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -10,7 +10,7 @@ use crate::domains::ads::targeting::store::frequency_caps::{capped_command, deco
 use redis::{Cmd, Value, cmd};
 use std::collections::HashMap;
 
-/// A part of a listing: from an eCPM down, past so many that have that one.
+/// A range of a listing: downwards from an eCPM, after a number of offers with that eCPM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::domains::ads) struct OfferRange {
     pub(in crate::domains::ads) listing: Listing,
@@ -19,15 +19,15 @@ pub(in crate::domains::ads) struct OfferRange {
     pub(in crate::domains::ads) limit: usize,
 }
 
-/// Campaigns with the eCPM of their best ad, best first, of equals the newer one.
+/// Campaigns with the eCPM of their best ad, the highest first; of equal ones the newer campaign first.
 pub(in crate::domains::ads) type Offers = Vec<(Ecpm, CampaignId)>;
 
-/// Reads listings on. One pipeline.
+/// Reads ranges of listings. One pipeline.
 pub(in crate::domains::ads) async fn read(db: &Db, parts: &[OfferRange]) -> Result<Vec<Offers>, Error> {
     db.read_many(parts.iter().map(offers_command).collect()).await?.into_iter().map(decode_offers).collect()
 }
 
-/// The same with those of whom the visitor has seen enough.
+/// Reads ranges of listings, and the campaigns whose cap the visitor has reached.
 pub(in crate::domains::ads) async fn read_for(
     db: &Db,
     now: Millis,
@@ -56,7 +56,7 @@ pub(in crate::domains::ads) fn decode_offers(reply: Value) -> Result<Offers, Err
     pairs.into_iter().map(|pair| one(pair).ok_or_else(|| Error::corrupt("an offer of no campaign"))).collect()
 }
 
-/// The ads of shares in a slot with their eCPM, best first. One pipeline.
+/// Reads the ads of shares in a slot with their eCPM, best first. One pipeline.
 pub(in crate::domains::ads) async fn ranks(db: &Db, slot: Slot, shares: &[Share]) -> Result<Vec<Vec<(u64, Ecpm)>>, Error> {
     let rank =
         |share: &Share| cmd("ZRANGE").arg(keys::rank(*share, slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take();

@@ -31,7 +31,7 @@ pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &ListingInputs
     db.call_many(Share::all(it.id, it.shares).map(call).collect()).await.map(drop)
 }
 
-/// Takes away what somebody was late to write to shares of a campaign that is gone. One script a share, in one pipeline.
+/// Removes late writes to the shares of a deleted campaign. One script for each share, in one pipeline.
 pub(in crate::domains::ads) async fn forget_shares(db: &Db, id: CampaignId, shares: u64) -> Result<(), Error> {
     let call = |share: Share| {
         let ranks = Slot::ALL.map(|slot| keys::rank(share, slot));
