@@ -1,47 +1,47 @@
-//! What the shares of a campaign hold.
+//! The balances of a campaign's shares.
 
 use crate::domains::ads::model::{Money, Tally};
 
-/// What a share has in hand, and what it has come to.
+/// The balance and the tally of a share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShareBalance {
-    /// The day, counted from 1970, that it last did something on.
+    /// The last day on which the share did something, in days since 1970.
     pub day: u64,
-    /// What it has spent.
+    /// The money that was spent.
     pub spent: Money,
-    /// What waits for clicks.
+    /// The money that is held for clicks.
     pub held: Money,
-    /// What was reserved on `day`: spent, or waits for clicks.
+    /// The money that was reserved on `day`: spent, or held for clicks.
     pub used: Money,
-    /// What it has come to in all. Its spend is `spent`.
+    /// The tally of all days. Its spend is `spent`.
     pub tally: Tally,
 }
 
 impl ShareBalance {
-    /// What was reserved on this day.
+    /// Returns the money that was reserved on this day.
     pub const fn used_on(&self, day: u64) -> Money {
         if self.day >= day { self.used } else { Money(0) }
     }
 
-    /// What several shares have used.
+    /// Returns the money that several shares have used.
     pub(in crate::domains::ads) fn taken(all: &[Self], day: u64) -> UsedBudget {
         let sum = |of: fn(&Self) -> u64| Money(all.iter().map(of).sum());
         let today = all.iter().map(|balance| balance.used_on(day).0).sum();
         UsedBudget { whole: sum(|balance| balance.spent.0 + balance.held.0), today: Money(today) }
     }
 
-    /// What several shares have come to in all.
+    /// Returns the tally of several shares, of all days.
     pub(in crate::domains::ads) fn whole(all: &[Self]) -> Tally {
         all.iter().fold(Tally::default(), |sum, balance| sum.and(Tally { spent: balance.spent, ..balance.tally }))
     }
 }
 
-/// What has been used of a campaign, over all shares.
+/// The money that a campaign has used, over all shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsedBudget {
-    /// Spent, and held for clicks.
+    /// The money spent, and held for clicks.
     pub whole: Money,
-    /// The same of what was reserved today.
+    /// The part of it that was reserved today.
     pub today: Money,
 }
 

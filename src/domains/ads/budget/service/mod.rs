@@ -1,4 +1,4 @@
-//! Reserving impressions, with the grants that this takes.
+//! Reserving impressions, with the grants that they need.
 
 pub(in crate::domains::ads) mod reserve;
 pub(in crate::domains::ads) mod share_counts;

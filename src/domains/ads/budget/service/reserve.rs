@@ -1,4 +1,5 @@
-//! Reservations to their end: what a share lacks is drawn from the pool, and from the other shares where the pool has none.
+//! Complete reservations: a share without enough money requests a grant from the pool, and the other shares return money if the pool is
+//! empty.
 
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
@@ -13,28 +14,29 @@ use crate::domains::ads::model::{Money, Share};
 use futures_util::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 
-/// How often a reservation is tried. Two or three times where nobody else draws from the same pool.
+/// Maximum number of attempts of a reservation. Two or three suffice unless others request grants from the same pool.
 const ROUNDS: usize = 24;
 
-/// A reservation on its way.
+/// A reservation in progress.
 struct PendingReservation {
     ask: ReservationRequest,
     answer: Option<ReservationReply>,
     left: Option<Money>,
 }
 
-/// What came of a reservation.
+/// The result of a reservation.
 pub(in crate::domains::ads) struct ReservationResult {
-    /// Never `Day` or `Shortfall`.
+    /// The reply of the share. Never `LaterDay` or `OutOfMoney`.
     pub(in crate::domains::ads) reserved: ReservationReply,
-    /// The day that the impression counts to.
+    /// The day to which the impression counts.
     pub(in crate::domains::ads) day: u64,
-    /// What was left to pay with, where that was not enough for the ad that was asked for, or for the best one.
+    /// The money that was left, if it did not pay for the requested ad, or for the best one.
     pub(in crate::domains::ads) left: Option<Money>,
 }
 
-/// Reserves impressions, each for itself. One round trip where the shares have money, else one for each step of drawing it. Where a campaign's
-/// pool has none, its other shares give back what they have, unless they are among the `collected`: that is done once for whoever asks.
+/// Reserves impressions, independently of each other. One round trip if the shares have money, else one for each step of the grant. If the
+/// pool of a campaign is empty, its other shares return their free money, unless the campaign is in `collected`: this happens once for each
+/// page.
 pub(in crate::domains::ads) async fn reserve(
     app: &App,
     now: Millis,
@@ -77,7 +79,7 @@ async fn round(
     if dry.is_empty() { Ok(()) } else { request_grants(app, now, dry, collected).await }
 }
 
-/// Draws what shares lack.
+/// Requests grants for shares without enough money.
 async fn request_grants(
     app: &App,
     now: Millis,
@@ -96,7 +98,7 @@ async fn request_grants(
             GrantResult::Refused(left) => {
                 let left = Money(lack.free.0 + left.0);
                 (one.ask.most, one.left) = (Some(left), Some(left));
-                // There is no cheaper one where one alone was asked for.
+                // If one particular ad was requested, there is no cheaper ad to try.
                 one.answer = one.ask.only.map(|_| ReservationReply::NoAd);
             }
             GrantResult::NoCampaign => one.answer = Some(ReservationReply::Inactive),
@@ -110,7 +112,7 @@ fn grant_request(ask: &ReservationRequest, lack: &Shortfall) -> GrantRequest {
     GrantRequest { share: ask.share, day: ask.day, granted: lack.granted, want, unit: lack.price, returned: vec![lack.returned] }
 }
 
-/// Has the other shares of campaigns that were refused give back what they have free, and draws again.
+/// Has the other shares of refused campaigns return their free money, and requests the grants again.
 async fn retry_after_collecting(
     app: &App,
     now: Millis,
@@ -137,7 +139,7 @@ async fn retry_after_collecting(
     Ok(())
 }
 
-/// Has the other shares of a campaign give back what they have free. Two round trips.
+/// Has the other shares of a campaign return their free money. Two round trips.
 async fn collect_from_others(
     app: &App,
     now: Millis,
@@ -149,8 +151,8 @@ async fn collect_from_others(
     Ok((draw.share.campaign, reservations::return_grants(app.db(), now, draw.day, &others).await?))
 }
 
-/// Has all shares of a campaign give back what they have free, what they were granted and do not know of yet among it. Three round trips. What they
-/// draw meanwhile is theirs.
+/// Has all shares of a campaign return their free money, including grants that they have not received yet. Three round trips. Shares keep
+/// what they are granted during the call.
 pub(in crate::domains::ads) async fn collect_free_money(app: &App, campaign: CampaignId, shares: u64) -> Result<(), Error> {
     let (db, now) = (app.db(), app.now());
     let granted = grants::grants(db, campaign, shares).await?;

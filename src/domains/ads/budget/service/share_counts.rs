@@ -1,4 +1,4 @@
-//! The cache of how many shares campaigns have, which never changes.
+//! Cache of the number of shares of each campaign. That number never changes.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -9,7 +9,7 @@ use quick_cache::sync::Cache;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Campaigns whose number of shares is known: a few MB.
+/// Maximum number of cached campaigns: a few MB.
 const CAMPAIGNS: usize = 65_536;
 
 /// The cache of this process.
@@ -22,11 +22,11 @@ impl Default for ShareCountCache {
     }
 }
 
-/// Into how many shares campaigns are parted, as far as that is kept near.
+/// The cached number of shares of each campaign.
 struct Shares(Cache<CampaignId, u64>);
 
 impl Shares {
-    /// What is near of these, and those that are not.
+    /// Returns the cached numbers, and the campaigns that are not cached.
     fn near(&self, campaigns: impl IntoIterator<Item = CampaignId>) -> (ShareCounts, Vec<CampaignId>) {
         let (mut near, mut unknown) = (ShareCounts::default(), Vec::new());
         for id in campaigns {
@@ -38,7 +38,7 @@ impl Shares {
         (near, unknown)
     }
 
-    /// Tells what was found, and keeps it near.
+    /// Adds the numbers that were read to the result and to the cache.
     fn tell(&self, told: &mut ShareCounts, found: impl IntoIterator<Item = (CampaignId, Option<u64>)>) {
         for (id, shares) in found {
             let Some(shares) = shares else { continue };
@@ -48,17 +48,17 @@ impl Shares {
     }
 }
 
-/// Into how many shares campaigns are parted: all that were asked for, whatever is kept near meanwhile.
+/// The number of shares of each requested campaign. Evictions from the cache do not affect it.
 #[derive(Debug, Default)]
 pub(in crate::domains::ads) struct ShareCounts(HashMap<CampaignId, u64>);
 
 impl ShareCounts {
-    /// How many shares a campaign has; 1 where it is not there.
+    /// Returns the number of shares of a campaign; 1 if the campaign does not exist.
     pub(in crate::domains::ads) fn shares_of(&self, campaign: CampaignId) -> u64 {
         self.0.get(&campaign).copied().unwrap_or(1)
     }
 
-    /// The visitor's share of a campaign; any of them where nobody knows the visitor.
+    /// Returns the visitor's share of a campaign; a random share if the visitor is unknown.
     pub(in crate::domains::ads) fn share_of(&self, campaign: CampaignId, visitor: Option<Visitor>) -> Share {
         let shares = self.shares_of(campaign);
         match visitor {
@@ -68,7 +68,7 @@ impl ShareCounts {
     }
 }
 
-/// Learns into how many shares campaigns are parted. One round trip, where any is not known.
+/// Loads the number of shares of campaigns. One round trip if any of them is not cached.
 pub(in crate::domains::ads) async fn load(
     app: &App,
     campaigns: impl IntoIterator<Item = CampaignId>,

@@ -1,12 +1,13 @@
-//! The counters of a share or an ad as they are stored.
+//! The counters of a share or an ad, as Redis stores them.
 
 use crate::domains::ads::model::{InvalidClick, InvalidClicks, Money, Tally};
 
-/// The fields of a tally, as [`tally`] takes them: impressions, clicks, invalid clicks, invalid impressions, spend, invalid clicks by reason.
+/// The fields of a tally, in the order of `tally`: impressions, clicks, invalid clicks, invalid impressions, spend, invalid clicks by
+/// reason.
 pub(in crate::domains::ads) const FIELDS: [&str; 12] =
     ["i", "c", "x", "y", "s", "x-repeated", "x-late", "x-impression", "x-visitor", "x-address", "x-campaign", "x-website"];
 
-/// The tally of the values of [`FIELDS`]; what is not there is 0.
+/// Returns the tally of the values of `FIELDS`; a missing value is 0.
 pub(in crate::domains::ads) fn tally(numbers: &[Option<u64>]) -> Tally {
     let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
     Tally {

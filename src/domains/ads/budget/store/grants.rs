@@ -1,4 +1,4 @@
-//! Money on its way from a campaign's pool to its shares and back.
+//! Grants from a campaign's pool to its shares, and returns.
 
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -12,36 +12,36 @@ use redis::cmd;
 
 const SUMS: &str = include_str!("../../lua/sums.lua");
 static DRAW_GRANT: Script = Script::after(SUMS, include_str!("../../lua/draw_grant.lua"));
-/// How long a pool grants nothing at most while its campaign is changed.
+/// Maximum time for which a pool is frozen while its campaign is changed.
 const FROZEN_FOR: Millis = 2_000;
 
-/// What a share would have from the pool.
+/// A share's request for a grant.
 #[derive(Clone, Debug)]
 pub(in crate::domains::ads) struct GrantRequest {
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) day: u64,
-    /// What was granted to it so far, as it knows.
+    /// The sum of all grants that the share has received.
     pub(in crate::domains::ads) granted: Sum,
-    /// What it must have; nothing to tell only what was given back.
+    /// The money that the share needs; zero to report returned money only.
     pub(in crate::domains::ads) want: Money,
-    /// What a grant is a multiple of, where there is more.
+    /// The unit that a grant is a multiple of, if the pool has enough.
     pub(in crate::domains::ads) unit: Money,
-    /// What shares have given back.
+    /// The sums that shares have returned.
     pub(in crate::domains::ads) returned: Vec<ReturnedMoney>,
 }
 
-/// What came of it.
+/// The result of a grant request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum GrantResult {
-    /// All that was granted to it so far.
+    /// The sum of all grants to the share.
     Granted(Grant),
-    /// There is only so much left.
+    /// The pool has only this much left.
     Refused(Money),
-    /// There is no such campaign.
+    /// The campaign does not exist.
     NoCampaign,
 }
 
-/// Draws money for shares, and tells the pools what was given back. One pipeline of scripts.
+/// Requests grants for shares, and reports returned money to the pools. One pipeline of scripts.
 pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, draws: &[GrantRequest]) -> Result<Vec<GrantResult>, Error> {
     let call = |draw: &GrantRequest| {
         let call = Call::new(&DRAW_GRANT, [keys::campaign(draw.share.campaign), keys::frozen(draw.share.campaign)]);
@@ -68,19 +68,20 @@ fn small(number: Sum) -> Result<u64, Error> {
     u64::try_from(number).map_err(Error::corrupt)
 }
 
-/// Has the pool of a campaign grant nothing until its change is made, at most for two seconds; what it is frozen under. One command.
+/// Freezes the pool of a campaign: it grants nothing until its change is made, for at most two seconds. Returns the token of the freeze.
+/// One command.
 pub(in crate::domains::ads) async fn freeze(db: &Db, campaign: CampaignId) -> Result<u64, Error> {
     let under: u64 = rand::random();
     let command = cmd("SET").arg(keys::frozen(campaign)).arg(under).arg("PX").arg(FROZEN_FOR).take();
     db.write_many_allow_oom(vec![command]).await.map(|_| under)
 }
 
-/// Has it grant again. One command.
+/// Ends the freeze. One command.
 pub(in crate::domains::ads) async fn thaw(db: &Db, campaign: CampaignId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::frozen(campaign)).take()]).await.map(drop)
 }
 
-/// What the pool of a campaign has granted so far, by share. One command.
+/// Returns the sums that the pool of a campaign has granted to each share. One command.
 pub(in crate::domains::ads) async fn grants(db: &Db, campaign: CampaignId, shares: u64) -> Result<Vec<(Share, Grant)>, Error> {
     let mut read = cmd("HMGET");
     read.arg(keys::campaign(campaign)).arg("day");
@@ -97,7 +98,7 @@ pub(in crate::domains::ads) async fn grants(db: &Db, campaign: CampaignId, share
     Ok((0..shares).map(one).collect())
 }
 
-/// Into how many shares campaigns are parted, which never changes; `None` for what is not there. One pipeline.
+/// Returns the number of shares of campaigns, which never changes; `None` for a campaign that does not exist. One pipeline.
 pub(in crate::domains::ads) async fn shares_of(db: &Db, campaigns: &[CampaignId]) -> Result<Vec<Option<u64>>, Error> {
     let commands = campaigns.iter().map(|id| cmd("HGET").arg(keys::campaign(*id)).arg("shares").take()).collect();
     db.read_many(commands).await?.into_iter().map(decode::one).collect()

@@ -1,4 +1,4 @@
-//! Impressions: reserving one, and what comes of its click.
+//! Reservations of impressions, and the release of their holds.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
@@ -10,109 +10,109 @@ use crate::domains::ads::model::{
 };
 use redis::Value;
 
-/// What the scripts over a share share.
+/// The Lua code that all scripts over a share begin with.
 pub(in crate::domains::ads) const SHARE: &str = concat!(include_str!("../../lua/sums.lua"), include_str!("../../lua/share.lua"));
 static RESERVE_IMPRESSION: Script = Script::after(SHARE, include_str!("../../lua/reserve_impression.lua"));
 static RETURN_GRANT: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/return_grant.lua"));
 static RELEASE_HOLDS: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/release_holds.lua"));
-/// How long it is known what was recorded in ten minutes.
+/// How long a promotion stays in the set of those recorded in the same ten minutes.
 const RECORDED_KEPT: Millis = 25 * MINUTE;
 
-/// What the pool has granted to a share so far.
+/// The money that the pool has granted to a share so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct Grant {
-    /// In all,
+    /// Granted in all.
     pub(in crate::domains::ads) all: Sum,
-    /// of it on days before
+    /// Granted on days before `day`.
     pub(in crate::domains::ads) before: Sum,
-    /// this one.
+    /// The day of the rest.
     pub(in crate::domains::ads) day: u64,
 }
 
-/// What is asked of a share.
+/// A reservation request to a share.
 #[derive(Clone, Debug)]
 pub(in crate::domains::ads) struct ReservationRequest {
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) slot: Slot,
     pub(in crate::domains::ads) impression: u64,
-    /// What tells this attempt from others, should it be sent again.
+    /// The id of this attempt. If it is sent again, it has the same reply.
     pub(in crate::domains::ads) attempt: u64,
     pub(in crate::domains::ads) visitor: Option<Visitor>,
     pub(in crate::domains::ads) day: u64,
     pub(in crate::domains::ads) grant: Grant,
-    /// The least eCPM.
+    /// The minimum eCPM.
     pub(in crate::domains::ads) floor: Ecpm,
-    /// The highest price.
+    /// The maximum price.
     pub(in crate::domains::ads) most: Option<Money>,
-    /// The ad, and at most what it pays; `None` for the best one, which pays what it bids.
+    /// The ad and its maximum price; `None` for the best ad, which pays its bid.
     pub(in crate::domains::ads) only: Option<(u64, Money)>,
-    /// Ads that are left out.
+    /// Ads that are skipped.
     pub(in crate::domains::ads) skip: Vec<u64>,
-    /// What is recorded once; the visitor is known then.
+    /// The nonce of a promotion, which is recorded once. The visitor is known if there is one.
     pub(in crate::domains::ads) nonce: Option<[u8; 8]>,
-    /// Whether it is invalid in any case: shown, and not paid for.
+    /// Whether the impression is invalid in any case: it is shown and not charged.
     pub(in crate::domains::ads) invalid: bool,
-    /// As whom the impression counts.
+    /// The origin that the impression counts for.
     pub(in crate::domains::ads) origin: Option<Origin>,
 }
 
-/// As whom impressions of a campaign are counted in a share: an address, or the account whose server asks.
+/// The origin of impressions of a campaign in a share, with its limits: an address, or the account whose server requests the ads.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::domains::ads) struct Origin {
     pub(in crate::domains::ads) visitor: Visitor,
-    /// How many are plausible in an hour.
+    /// The plausible number of impressions in an hour.
     pub(in crate::domains::ads) most: u64,
-    /// For how many of them money is held at once where they pay for clicks: one origin does not hold all that a campaign has.
+    /// The number of CPC impressions for which money is held: one origin cannot hold the whole budget of a campaign.
     pub(in crate::domains::ads) held: u64,
-    /// Whether those that are paid for at once count; those that pay for clicks always do.
+    /// Whether CPM impressions count; CPC impressions always do.
     pub(in crate::domains::ads) counts_paid: bool,
 }
 
 impl Origin {
-    /// Its limits in one of `shares` shares of a campaign.
+    /// Returns the limits for one of `shares` shares of a campaign.
     pub(in crate::domains::ads) const fn of_share(self, shares: u64) -> Self {
         Self { most: self.most.div_ceil(shares), held: self.held.div_ceil(shares), ..self }
     }
 }
 
-/// An impression that is paid for, or held for.
+/// An impression that is charged, or that has a hold for its click.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) struct ServedAd {
     pub(in crate::domains::ads) ad: u64,
     pub(in crate::domains::ads) price: Money,
     pub(in crate::domains::ads) ecpm: Ecpm,
     pub(in crate::domains::ads) pricing: Pricing,
-    /// Whether the campaign's listings are to be looked at again.
+    /// Whether the campaign's listings must be reevaluated.
     pub(in crate::domains::ads) relist: bool,
-    /// Until when the visitor has seen enough of the campaign, where they have.
+    /// The end of the cap period, if the visitor has reached the campaign's cap.
     pub(in crate::domains::ads) capped: Option<Millis>,
-    /// What the click may come to.
+    /// The funding of the click.
     pub(in crate::domains::ads) backing: ClickFunding,
 }
 
-/// What there is for the click of an impression.
+/// The funding of an impression's click.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) enum ClickFunding {
-    /// The impression was paid for, or money is held for the click.
+    /// The impression was charged, or money is held for the click.
     #[default]
     Held,
-    /// The click is paid if the campaign has the money then.
+    /// The click is charged if the campaign has the money at that time.
     Open,
-    /// The impression is invalid, and so is its click.
+    /// The impression is invalid, and its click is too.
     Invalid,
 }
 
-/// What a share is short of.
+/// The shortfall of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) struct Shortfall {
     pub(in crate::domains::ads) price: Money,
     pub(in crate::domains::ads) free: Money,
-    /// What it was granted so far, as it knows.
+    /// The sum of all grants that the share has received.
     pub(in crate::domains::ads) granted: Sum,
     pub(in crate::domains::ads) returned: ReturnedMoney,
 }
 
-/// What a share has given back so far.
+/// The sum of the money that a share has returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct ReturnedMoney {
     pub(in crate::domains::ads) n: u64,
@@ -121,28 +121,28 @@ pub(in crate::domains::ads) struct ReturnedMoney {
     pub(in crate::domains::ads) of_day: Sum,
 }
 
-/// What a reservation came to.
+/// The reply of a share to a reservation request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum ReservationReply {
     Served(ServedAd),
-    /// The share is at a later day: ask for that one.
+    /// The share is at this later day: repeat the request for it.
     LaterDay(u64),
-    /// It is not to be shown now, whoever asks.
+    /// The campaign cannot be shown to any visitor now.
     Inactive,
-    /// The visitor has seen enough of it until then; `None` where nobody knows how much they have.
+    /// The visitor has reached the campaign's cap until this time; `None` if the visitor is unknown.
     Capped(Option<Millis>),
     Repeated,
-    /// It has no such ad.
+    /// The campaign has no such ad.
     NoAd,
-    /// Its best is below the floor.
+    /// The eCPM of the best ad is below the floor.
     BelowFloor(Ecpm),
     OutOfMoney(Shortfall),
 }
 
-/// The commands that a reservation counts as beyond those of any script: it runs some twenty.
+/// The additional commands that a reservation counts as: its script runs some twenty.
 const COMMANDS: u64 = 8;
 
-/// Reserves impressions, each for itself: the commit. One pipeline of scripts.
+/// Reserves impressions, independently of each other: the commit. One pipeline of scripts.
 pub(in crate::domains::ads) async fn reserve(
     db: &Db,
     now: Millis,
@@ -153,7 +153,7 @@ pub(in crate::domains::ads) async fn reserve(
     }
     let replies = db.call_many(asks.iter().map(|ask| call(now, ask)).collect()).await?;
     let answer = |(ask, reply): (&ReservationRequest, Value)| {
-        // One campaign that is broken takes no slot from all others: it is not shown, and told.
+        // A corrupt campaign does not fail the others: it is not shown, and the error is logged.
         let answer = decode::one::<String>(reply).and_then(|answer| reserved(ask, &answer));
         answer.unwrap_or_else(|error| {
             tracing::error!(campaign = ask.share.campaign.0, %error, "a campaign's money is broken: it is not shown");
@@ -176,7 +176,7 @@ fn call(now: Millis, ask: &ReservationRequest) -> Call {
         keys::reached(share, ask.day),
     ];
     keys.extend(ask.visitor.map(|visitor| keys::seen(share, visitor)));
-    // The one after this, too: whoever recorded it may have a clock that is ahead of ours.
+    // The key of the next span is included, because the process that recorded the promotion may have a clock that is ahead.
     let span = now / RECORD_TIME;
     let spans = [span, span.saturating_sub(1), span + 1];
     keys.extend(ask.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded(share, span)));
@@ -221,7 +221,7 @@ fn reserved(ask: &ReservationRequest, answer: &str) -> Result<ReservationReply, 
             pricing: words.get(4).and_then(|name| Pricing::named(name)).ok_or_else(|| Error::corrupt("no pricing"))?,
             relist: number(5)? == 1,
             capped: time(6)?,
-            // An answer that a server of the version before has kept does not say it.
+            // A stored reply of an older server version does not have this word.
             backing: match words.get(7) {
                 Some(&"1") => ClickFunding::Invalid,
                 Some(&"2") => ClickFunding::Open,
@@ -244,7 +244,7 @@ fn reserved(ask: &ReservationRequest, answer: &str) -> Result<ReservationReply, 
     })
 }
 
-/// Has shares give back what they have free. One pipeline of scripts; a share that is not there gives nothing.
+/// Has shares return their free money. One pipeline of scripts; a share that does not exist returns nothing.
 pub(in crate::domains::ads) async fn return_grants(
     db: &Db,
     now: Millis,
@@ -266,7 +266,7 @@ pub(in crate::domains::ads) async fn return_grants(
     Ok(returned)
 }
 
-/// Gives back what was held for clicks that did not come, at most `most` each; how many there were. One pipeline of scripts.
+/// Releases the expired holds of shares, at most `most` of each. Returns how many there were. One pipeline of scripts.
 pub(in crate::domains::ads) async fn release_holds(
     db: &Db,
     now: Millis,

@@ -1,4 +1,4 @@
-//! What the shares of a campaign hold, and what a decision finds there.
+//! Reads of the balances of shares, and their removal.
 
 use crate::base::clock::{DAY, Millis};
 use crate::base::error::Error;
@@ -10,7 +10,7 @@ use crate::domains::ads::keys;
 use crate::domains::ads::model::{Money, Share, Slot};
 use redis::{Cmd, Value, cmd};
 
-/// What stands before the fields of a tally, as [`decode_balance`] takes them.
+/// The fields that stand before those of the tally, in the order of `decode_balance`.
 const BALANCE: [&str; 4] = ["day", "spent", "held", "used"];
 
 pub(in crate::domains::ads) fn balance_command(share: Share) -> Cmd {
@@ -29,12 +29,12 @@ pub(in crate::domains::ads) fn decode_balance(reply: Value) -> Result<ShareBalan
     })
 }
 
-/// What the shares of a campaign have. One pipeline.
+/// Returns the balances of a campaign's shares. One pipeline.
 pub(in crate::domains::ads) async fn balances(db: &Db, campaign: CampaignId, shares: u64) -> Result<Vec<ShareBalance>, Error> {
     Ok(balances_of(db, &[(campaign, shares)]).await?.pop().unwrap_or_default())
 }
 
-/// What the shares of campaigns have, each with how many there are. One pipeline.
+/// Returns the balances of the shares of campaigns, each with its number of shares. One pipeline.
 pub(in crate::domains::ads) async fn balances_of(
     db: &Db,
     campaigns: &[(CampaignId, u64)],
@@ -46,7 +46,7 @@ pub(in crate::domains::ads) async fn balances_of(
     campaigns.iter().map(&mut of_one).collect()
 }
 
-/// When the first of the money that waits for clicks comes back. One pipeline.
+/// Returns when the first hold of a campaign expires. One pipeline.
 pub(in crate::domains::ads) async fn first_hold(db: &Db, campaign: CampaignId, shares: u64) -> Result<Option<Millis>, Error> {
     let command = |share| cmd("ZRANGE").arg(keys::holds(share)).arg(0).arg(0).arg("WITHSCORES").take();
     let replies = db.read_many(Share::all(campaign, shares).map(command).collect()).await?;
@@ -55,8 +55,8 @@ pub(in crate::domains::ads) async fn first_hold(db: &Db, campaign: CampaignId, s
     Ok(all.into_iter().flatten().min())
 }
 
-/// Takes away the shares of a campaign, with what they have counted on each day from `first` on; what visitors have seen goes by
-/// itself. Pipelines of one command a share and day.
+/// Deletes the shares of a campaign, with their tallies from the day of its creation on; frequency counts expire. Pipelines of one command
+/// for each share and day.
 pub(in crate::domains::ads) async fn erase_shares(db: &Db, campaign: CampaignId, shares: u64, now: Millis) -> Result<(), Error> {
     let first = campaign.time() / DAY;
     let days = first..=(now / DAY).max(first);
