@@ -1,9 +1,9 @@
-//! Impression tokens: what was shown to whom and what it costs, signed and sealed, so that nothing need be looked up to know that it is true, and
-//! nobody who sees a link can read what the advertiser pays or tell the visitor again.
+//! Impression tokens: signed and encrypted records of an impression, its visitor and its price. A token is verified without a read from the
+//! store, and nobody who sees a link can read the advertiser's price or recognize the visitor.
 //!
-//! `base64url(key's version, what it says in fixed places and sealed, 16 bytes of HMAC-SHA256 over both)`. It is sealed as SIV does it: the HMAC of
-//! what it says is the nonce of XChaCha20, so that no two tokens share one, whatever ids and clocks do. The cipher's key is derived from the
-//! one that signs.
+//! The format is `base64url(version of the key, encrypted fields at fixed positions, 16 bytes of HMAC-SHA256 over both)`. The encryption
+//! follows SIV: the HMAC of the plain fields is the nonce of XChaCha20, so no two tokens share a nonce, whatever ids and clocks do. The
+//! cipher's key is derived from the signing key.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::ids::CampaignId;
@@ -18,19 +18,19 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;
 
-/// How long the key before the newest is good: longer than any token.
+/// How long the key before the newest stays valid: longer than any token.
 pub(in crate::domains::ads) const OVERLAP: Millis = 120 * MINUTE;
 
-/// What a token is for.
+/// The purpose of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum Purpose {
-    /// An ad that was counted as shown.
+    /// An ad, already counted as shown.
     Ad,
-    /// A status that is promoted, and not counted yet.
+    /// A promoted status, not counted yet.
     Promotion,
 }
 
-/// What a token says.
+/// The content of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) struct Token {
     pub(in crate::domains::ads) purpose: Purpose,
@@ -39,21 +39,21 @@ pub(in crate::domains::ads) struct Token {
     pub(in crate::domains::ads) impression: u64,
     pub(in crate::domains::ads) visitor: Option<Visitor>,
     pub(in crate::domains::ads) pricing: Pricing,
-    /// What the impression costs, or its click.
+    /// The price of the impression, or of its click.
     pub(in crate::domains::ads) price: Money,
-    /// When it was made.
+    /// The time at which the token was issued.
     pub(in crate::domains::ads) at: Millis,
-    /// The day that the impression counts to.
+    /// The day to which the impression counts.
     pub(in crate::domains::ads) day: u64,
-    /// The website that shows it, or who reads it in their home.
+    /// The website that shows the ad, or the viewer whose home timeline shows the status.
     pub(in crate::domains::ads) place: u64,
-    /// What is recorded once.
+    /// The nonce of a promotion, which is recorded once.
     pub(in crate::domains::ads) nonce: [u8; 8],
-    /// What there is for the click.
+    /// The funding of the click.
     pub(in crate::domains::ads) backing: ClickFunding,
 }
 
-/// A key.
+/// A signing key.
 pub(in crate::domains::ads) type Key = [u8; 32];
 
 const VERSION: usize = 4;
@@ -112,17 +112,17 @@ impl Token {
     }
 }
 
-/// The keys of a deployment: the newest signs, the one before is good for a while.
+/// The signing keys of a deployment: the newest one signs, the one before stays valid for a while.
 #[derive(Clone, Debug, Default)]
 pub(in crate::domains::ads) struct Ring {
     pub(in crate::domains::ads) newest: u32,
-    /// When the newest was made.
+    /// The time at which the newest key was created.
     pub(in crate::domains::ads) made: Millis,
     pub(in crate::domains::ads) keys: BTreeMap<u32, Key>,
 }
 
 impl Ring {
-    /// A token under the newest key; `None` where there is none.
+    /// Signs a token with the newest key; `None` without a key.
     pub(in crate::domains::ads) fn sign(&self, token: &Token) -> Option<String> {
         let mut bytes = token.bytes(self.newest);
         let key = self.keys.get(&self.newest)?;
@@ -131,7 +131,7 @@ impl Ring {
         Some(URL_SAFE_NO_PAD.encode([&bytes[..], &tag[..]].concat()))
     }
 
-    /// What a token says that one of these keys has signed and that is good now.
+    /// Returns the content of a token that one of these keys has signed and that is valid now.
     pub(in crate::domains::ads) fn open(&self, text: &str, now: Millis) -> Option<Token> {
         let (version, mut bytes) = unsigned(text)?;
         let is_good = version == self.newest || version + 1 == self.newest && now < self.made + OVERLAP;
@@ -143,7 +143,7 @@ impl Ring {
     }
 }
 
-/// Under which key a text claims to be signed, and its bytes; `None` for what is no token of any.
+/// Returns the version of the key that a text claims, and its bytes; `None` if the text does not have the form of a token.
 pub(in crate::domains::ads) fn unsigned(text: &str) -> Option<(u32, Vec<u8>)> {
     let bytes = (text.len() == (LENGTH + TAG) * 4 / 3).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
     let version = u32::from_be_bytes(bytes.get(..4)?.try_into().ok()?);
@@ -156,9 +156,9 @@ fn mac(key: &Key, bytes: &[u8]) -> Option<Hmac<Sha256>> {
     Some(mac)
 }
 
-/// Seals what a token says, or opens it.
+/// Encrypts or decrypts the fields of a token.
 fn apply_cipher(key: &Key, tag: &[u8; TAG], said: &mut [u8]) -> Option<()> {
-    // No token is as short as this: nothing else is ever signed to the same MAC.
+    // No token is as short as this text, so no token has the same MAC.
     let key = mac(key, b"sealed")?.finalize().into_bytes();
     let mut nonce = [0; 24];
     nonce[..TAG].copy_from_slice(tag);
@@ -230,7 +230,7 @@ mod tests {
         for field in fields {
             assert!(!holds(field), "{field:?} in {bytes:?}");
         }
-        // Two that differ in one bit of one field have nothing in common but the key's version.
+        // Two tokens that differ in one bit of one field have nothing in common except the version of the key.
         let other = ring().sign(&Token { ad: 6, ..said }).expect("a key");
         let (_, other) = unsigned(&other).expect("a token");
         let same = bytes.iter().zip(&other).skip(4).filter(|(one, other)| one == other).count();

@@ -1,4 +1,4 @@
-//! Clicks: each genuine one counts once, while it may, from visitors who click as people do.
+//! Clicks: each valid click counts once, within its time.
 
 use crate::app::App;
 use crate::base::clock::DAY;
@@ -17,22 +17,22 @@ use crate::domains::ads::tracking::store::clicks::{Click, ClickResult, Counting}
 use crate::domains::ads::tracking::token::{Purpose, Token};
 use std::net::IpAddr;
 
-/// What a click came to.
+/// The result of a click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClickOutcome {
-    /// Where it leads; `None` for a promoted status, and for an ad that is not there any more.
+    /// The destination URL; `None` for a promoted status, and for an ad that does not exist any more.
     pub target: Option<String>,
-    /// Whether it was the first, in time and plausible.
+    /// Whether the click was the first one, in time and plausible.
     pub counted: bool,
-    /// Whether it came later than an hour.
+    /// Whether the click was later than an hour after the impression.
     pub is_late: bool,
 }
 
-/// Counts a click, and charges it where the ad pays for clicks. One that is not plausible ([`InvalidClick`]) leads where the ad does, costs nothing and is
-/// counted as invalid. Two round trips: the counters of its origin, and the click.
+/// Counts a click, and charges it if the ad pays for clicks. An invalid click ([`InvalidClick`]) has the same destination, costs nothing
+/// and counts as invalid. Two round trips: the counters of its origin, and the click.
 ///
 /// # Errors
-/// `INVALID_TOKEN` for one that is forged, or so old that its key is gone; `RATE_LIMITED`.
+/// `INVALID_TOKEN` for a forged token, or one whose key has expired; `RATE_LIMITED`.
 pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<ClickOutcome> {
     rate_limit::charge(app, address).await?;
     let token = signing::open(app, token).await?.ok_or_else(invalid)?;
@@ -40,7 +40,7 @@ pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<C
     Ok(ClickOutcome { target: leads_to(app, &token).await?, counted, is_late: !token.is_in_time(app.now()) })
 }
 
-/// The same for whom a late click is a mistake: it is counted as invalid, and refused.
+/// Counts a click like [`click`], but refuses a late one, which counts as invalid.
 ///
 /// # Errors
 /// As [`click`], and `INVALID_TOKEN` for one later than an hour.
@@ -49,7 +49,7 @@ pub async fn click_in_time(app: &App, address: Option<IpAddr>, token: &str) -> O
     if clicked.is_late { Err(invalid().into()) } else { Ok(clicked) }
 }
 
-/// Where a click would lead; counts nothing. `None` as for [`click`]. No round trip for an ad that this process knows.
+/// Returns the destination URL of a click without counting it. `None` as for [`click`]. No round trip for a cached ad.
 ///
 /// # Errors
 /// As [`click`].
@@ -65,7 +65,7 @@ async fn leads_to(app: &App, token: &Token) -> Result<Option<String>, Error> {
     Ok(ad.as_deref().and_then(|ad| ad.creative.target()).map(str::to_owned))
 }
 
-/// The row for what is no token of ours.
+/// The error for a text that is not a valid token.
 pub(in crate::domains::ads) fn invalid() -> UserError {
     UserError::new(
         UserErrorCode::InvalidToken,
@@ -78,7 +78,7 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
     let now = app.now();
     let clicks = ClickCount::of(app, address, token).await?;
     let invalid = clicks.invalid;
-    // A promoted status counts from when it was seen, up to so much later.
+    // A promoted status counts from the day on which it was seen, up to `RECORD_TIME` later.
     let last = if token.purpose == Purpose::Promotion { (token.at + RECORD_TIME) / DAY } else { token.day };
     let click = Click {
         share: token.share,

@@ -1,4 +1,4 @@
-//! Promoted statuses that were seen: counted, capped and charged then.
+//! Recording of promoted statuses that were seen: counts, applies caps and charges.
 
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
@@ -16,17 +16,17 @@ use crate::domains::ads::tracking::token::{Purpose, Token};
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-/// How long it is taken as known that a reader has seen enough of a campaign, though its cap be lifted before. Nothing is noted when a home is read: where
-/// this ended before the cap does, every page would look at all of them.
+/// Maximum lifetime of the hint that a viewer has reached a campaign's cap; a cap that is lifted earlier takes effect after it. Reading a
+/// home timeline writes no hints. If a hint expired before the cap does, every page would evaluate those campaigns again.
 const NOTED: Millis = DAY;
 
-/// Counts promoted statuses that `viewer` has seen: those of these tokens that were counted. One that is older than ten minutes, was recorded before,
-/// of a campaign that may not be shown any more, of one of which the viewer has seen enough, or one of more than are plausible at the address is not. Two
-/// round trips: the counter of the address, and what a decision takes.
+/// Records promoted statuses that `viewer` has seen. Returns the tokens that were counted. Not counted are: a token older than ten minutes,
+/// one that was recorded before, one of a campaign that cannot be shown any more or whose cap the viewer has reached, and one beyond the
+/// plausible number for the address. Two round trips: the counter of the address, and the reservation.
 ///
 /// # Errors
-/// `INVALID_TOKEN` where one is forged, or of what somebody else has read, `INVALID_INPUT` for more than twenty: nothing is counted then;
-/// `RATE_LIMITED`.
+/// `INVALID_TOKEN` if a token is forged or was issued to another viewer, `INVALID_INPUT` for more than twenty tokens: nothing is counted
+/// then; `RATE_LIMITED`.
 pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: Vec<String>) -> Outcome<Vec<String>> {
     rate_limit::charge(app, address).await?;
     if tokens.len() > MAX_TOKENS {
@@ -68,7 +68,7 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     }
     limits.count(app, None, counted.len());
     if let Some(visitor) = visitor {
-        // All of them are of the same viewer.
+        // All tokens belong to the same viewer.
         frequency_caps::note(app, now, visitor, capped, NOTED);
     }
     Ok(counted)

@@ -1,4 +1,4 @@
-//! Signing impressions, and knowing our own again.
+//! Signing and verification of impression tokens.
 
 use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
@@ -7,13 +7,13 @@ use crate::domains::ads::tracking::store;
 use crate::domains::ads::tracking::token::{Ring, Token, unsigned};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How long a process signs with a key before it looks for a newer one.
+/// How long a process uses its cached keys before it reads them again.
 const REFRESH_AFTER: Millis = MINUTE;
 
 /// Keys, and when they were read.
 type CachedRing = (Arc<Ring>, Millis);
 
-/// The keys that a process knows.
+/// The cached keys of this process.
 #[derive(Clone, Default)]
 struct KeyRingCache(Arc<Mutex<Option<CachedRing>>>);
 
@@ -28,7 +28,7 @@ impl KeyRingCache {
     }
 }
 
-/// The keys. No round trip, save one a minute; the first process ever makes the first key.
+/// Returns the signing keys. No round trip, except one a minute; creates the first key of a deployment.
 pub(in crate::domains::ads) async fn ring(app: &App) -> Result<Arc<Ring>, Error> {
     match app.extension::<KeyRingCache>().get(app.now()) {
         Some(ring) => Ok(ring),
@@ -47,7 +47,7 @@ async fn read(app: &App) -> Result<Arc<Ring>, Error> {
     Ok(ring)
 }
 
-/// What a token of ours says; `None` for any other text. No round trip, save one for what claims to be signed with a newer key.
+/// Returns the content of a valid token; `None` for any other text. No round trip, except one for a text that claims a newer key.
 pub(in crate::domains::ads) async fn open(app: &App, text: &str) -> Result<Option<Token>, Error> {
     let Some((version, _)) = unsigned(text) else { return Ok(None) };
     let mut known = ring(app).await?;
@@ -57,16 +57,16 @@ pub(in crate::domains::ads) async fn open(app: &App, text: &str) -> Result<Optio
     Ok(known.open(text, app.now()))
 }
 
-/// A token, signed.
+/// Signs a token.
 pub(in crate::domains::ads) fn sign(ring: &Ring, token: &Token) -> Result<String, Error> {
     ring.sign(token).ok_or_else(|| Error::corrupt("no key to sign with"))
 }
 
-/// Has tokens be signed with a new key from now on, on every server within a minute. What the key before has signed is good for two hours; what
-/// an older one has signed, no longer. The new key's version. One script.
+/// Creates a new signing key, which every server uses within a minute. Tokens of the key before stay valid for two hours; tokens of older
+/// keys are invalid. Returns the version of the new key. One script.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: there may be a new key.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: the new key may exist.
 pub async fn rotate_keys(app: &App) -> Result<u32, Error> {
     store::signing::add_key(app.db(), app.now(), true).await
 }

@@ -1,5 +1,5 @@
-//! Detects invalid traffic: clicks and impressions are limited by address whatever the visitor is called, by address and campaign, and by the
-//! website's history.
+//! Detection of invalid traffic. Clicks and impressions are limited by address, by address and campaign, and by the website's history. The
+//! limits of an address apply whatever name the publisher gives the visitor.
 
 use crate::app::App;
 use crate::base::config::AdTraffic;
@@ -14,11 +14,11 @@ use crate::domains::ads::tracking::token::{Purpose, Token};
 use crate::platform::rates::Network;
 use std::net::IpAddr;
 
-/// The servers of one publisher may report this many times the impressions of a campaign that one address may have.
+/// The factor by which the servers of one publisher may exceed the limit of an address for the impressions of a campaign.
 const PUBLISHER_FACTOR: u64 = 10;
 
-/// A keyed hash of an address and the name of a counter, so that no key contains an address. Publishers' names of visitors have no control characters:
-/// none of them has the same hash.
+/// Returns a keyed hash of an address and the name of a counter, so that no key contains an address. Publishers' visitor names have no
+/// control characters, so none of them has the same hash.
 fn hash_address(secret: [u8; 16], address: IpAddr, counter: &str) -> Visitor {
     Visitor::new(secret, &format!("\0{}{counter}", Network::from_address(address).first()))
 }
@@ -69,14 +69,15 @@ impl ClickCount {
         Ok(Self { invalid: exceeded.or(website), counted: counted.collect() })
     }
 
-    /// Gives back what was counted, in the background: an invalid click uses up nobody's limit.
+    /// Returns the counts to the limits, in the background: an invalid click does not use up a limit.
     pub(in crate::domains::ads) fn give_back(self, app: &App) {
         let counted = self.counted;
         in_background(app, async move |app| traffic::give_back(app.db(), app.now(), &counted).await);
     }
 }
 
-/// The counters of a click, each with the reason for which the click is invalid past its limit. An unknown visitor counts as the address.
+/// Returns the counters of a click, each with the reason for which a click beyond its limit is invalid. An unknown visitor counts as the
+/// address.
 fn counters(bounds: Option<AdTraffic>, secret: [u8; 16], address: Option<IpAddr>, token: &Token) -> Vec<(InvalidClick, Counter)> {
     let visitor = token.visitor.or_else(|| address.map(|address| hash_address(secret, address, "")));
     let mut all: Vec<_> = visitor.map(|visitor| (InvalidClick::Visitor, Counter::of_visitor(visitor))).into_iter().collect();
@@ -89,7 +90,7 @@ fn counters(bounds: Option<AdTraffic>, secret: [u8; 16], address: Option<IpAddr>
     all
 }
 
-/// The website of an impression; `None` for a promoted status.
+/// Returns the website of an impression; `None` for a promoted status.
 pub(in crate::domains::ads) fn website(token: &Token) -> Option<WebsiteId> {
     (token.purpose == Purpose::Ad).then_some(WebsiteId(token.place))
 }
@@ -101,12 +102,13 @@ pub(in crate::domains::ads) fn count_click(app: &App, website: WebsiteId) {
     }
 }
 
-/// Who requests ads.
+/// The requester of ads.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::domains::ads) enum Requester {
     /// The visitor; `None` for an unknown address.
     Visitor(Option<IpAddr>),
-    /// The server of a website, which reports the visitor's address. That address counts for this website only: no other publisher depends on it.
+    /// The server of a website, which reports the visitor's address. That address counts for this website only and does not affect other
+    /// publishers.
     Publisher(WebsiteId, IpAddr),
 }
 
@@ -125,7 +127,7 @@ pub(in crate::domains::ads) struct ImpressionLimits {
 }
 
 impl ImpressionLimits {
-    /// The limits of `requester`, of which nothing is known yet.
+    /// Creates the limits of `requester`, without any counts.
     pub(in crate::domains::ads) fn new(app: &App, secret: [u8; 16], requester: Requester) -> Self {
         let bounds = app.config().ad_traffic;
         let address = bounds.and_then(|_| match requester {
@@ -137,8 +139,8 @@ impl ImpressionLimits {
         Self { bounds, secret, requester, address, is_exceeded: false, origin: None }
     }
 
-    /// Takes in the impressions that the address has had in this hour. Below a tenth of a campaign's limit, no campaign counts those that are paid at
-    /// once: few addresses take memory in every campaign.
+    /// Applies the number of impressions of the address in this hour. Below a tenth of a campaign's limit, campaigns do not count CPM
+    /// impressions by address, so most addresses use no memory in the campaigns.
     pub(in crate::domains::ads) fn set_address_count(&mut self, count: u64) {
         let Some(bounds) = self.bounds.filter(|_| self.address.is_some()) else { return };
         self.is_exceeded |= count >= bounds.address_impressions;
@@ -159,7 +161,7 @@ impl ImpressionLimits {
         Ok(())
     }
 
-    /// Takes in the traffic of the website, and its owner. Addresses that the owner's servers report share one counter in each campaign.
+    /// Applies the traffic of the website, and its owner. Addresses that the owner's servers report share one counter in each campaign.
     pub(in crate::domains::ads) fn set_website(&mut self, app: &App, owner: UserId, volume: &Volume) {
         self.is_exceeded |= !is_website_valid(self.bounds, app, volume, TrafficKind::Impressions);
         if let (Some(bounds), Requester::Publisher(..)) = (self.bounds, self.requester) {
@@ -168,7 +170,7 @@ impl ImpressionLimits {
         }
     }
 
-    /// Applies the limits to asks. No round trip for campaigns whose number of shares this process knows.
+    /// Applies the limits to reservation requests. No round trip for campaigns whose number of shares is cached.
     pub(in crate::domains::ads) async fn apply(&self, app: &App, asks: &mut [ReservationRequest]) -> Result<(), Error> {
         asks.iter_mut().for_each(|ask| ask.invalid = self.is_exceeded);
         let Some(origin) = self.origin else { return Ok(()) };
@@ -189,13 +191,13 @@ impl ImpressionLimits {
     }
 }
 
-/// The counter of `visitor` in a campaign, with `factor` times the limits of an address.
+/// Returns the origin for `visitor` in a campaign, with `factor` times the limits of an address.
 const fn origin(bounds: AdTraffic, visitor: Visitor, factor: u64, counts_paid: bool) -> Origin {
     let (most, held) = (factor * bounds.campaign_impressions, factor * bounds.campaign_clicks);
     Origin { visitor, most, held, counts_paid }
 }
 
-/// Runs `count` after the answer; an error is logged.
+/// Runs `count` in the background; an error is logged.
 fn in_background<F>(app: &App, count: impl FnOnce(App) -> F + Send + 'static)
 where
     F: Future<Output = Result<(), Error>> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Counting clicks.
+//! Counts clicks in Redis.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
@@ -9,19 +9,19 @@ use crate::domains::ads::keys;
 use crate::domains::ads::model::{ANSWER_KEPT, DAYS_KEPT, InvalidClick, Money, Share};
 
 static CLICK_IMPRESSION: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/click_impression.lua"));
-/// How long it is known which impressions of an hour were clicked.
+/// How long the clicked impressions of an hour are kept.
 const CLICKED_KEPT: Millis = 120 * MINUTE;
 
 /// How a click is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum Counting {
-    /// Where money, or nothing, is held for it.
+    /// Charges the hold of the impression, which may be zero.
     Hold(Money),
-    /// Where it is paid if there is the money.
+    /// Charges this price if the campaign has the money.
     Take(Money),
-    /// Once for each impression.
+    /// Counts the click once for each impression, without a charge.
     Mark,
-    /// As one that is not to be believed.
+    /// Counts the click as invalid, with the reason.
     Invalid(InvalidClick),
 }
 
@@ -31,24 +31,24 @@ pub(in crate::domains::ads) struct Click {
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) ad: u64,
     pub(in crate::domains::ads) impression: u64,
-    /// When the impression was.
+    /// The time of the impression.
     pub(in crate::domains::ads) at: Millis,
-    /// The days that the impression may be of.
+    /// The possible days of the impression.
     pub(in crate::domains::ads) days: [u64; 2],
     pub(in crate::domains::ads) counting: Counting,
-    /// What tells it from others.
+    /// The nonce that distinguishes this click from others.
     pub(in crate::domains::ads) nonce: u64,
 }
 
-/// What counting a click came to.
+/// The result of counting a click.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum ClickResult {
     Counted,
-    /// It was invalid before, or is not the first.
+    /// The click was invalid before, or is not the first.
     Invalid,
-    /// Nothing was held for it, and the campaign has no money at hand.
+    /// No money was held for the click, and the campaign has none available.
     Unfunded,
-    /// Nothing is left of the campaign.
+    /// The campaign does not exist any more.
     NoCampaign,
 }
 

@@ -1,4 +1,4 @@
-//! The keys that impressions are signed with.
+//! The keys that sign impression tokens.
 
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -12,7 +12,7 @@ use redis::cmd;
 
 static ADD_SIGNING_KEY: Script = Script::new(include_str!("../../lua/add_signing_key.lua"));
 
-/// The keys there are. One command.
+/// Returns all keys. One command.
 pub(in crate::domains::ads) async fn ring(db: &Db) -> Result<Ring, Error> {
     let mut ring = Ring::default();
     let reply = db.read(cmd("HGETALL").arg(keys::SIGNING).take()).await?;
@@ -35,7 +35,7 @@ pub(in crate::domains::ads) async fn ring(db: &Db) -> Result<Ring, Error> {
     Ok(ring)
 }
 
-/// Adds a key: the first, or a new one where `rotate` says so. The newest version then. One script.
+/// Adds a key: the first one, or a new one if `rotate` is true. Returns the newest version. One script.
 pub(in crate::domains::ads) async fn add_key(db: &Db, now: Millis, rotate: bool) -> Result<u32, Error> {
     let key = STANDARD_NO_PAD.encode(rand::random::<Key>());
     db.call(Call::new(&ADD_SIGNING_KEY, [keys::SIGNING.to_owned()]).arg(key).arg(now).arg(u8::from(rotate))).await

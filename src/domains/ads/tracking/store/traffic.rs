@@ -1,4 +1,4 @@
-//! Counting traffic: of a visitor, of an address, and of a website beside its history.
+//! Traffic counters: of a visitor, of an address, and of a website with its history.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
@@ -12,7 +12,7 @@ use redis::{Cmd, Value, cmd};
 static COUNT_TRAFFIC: Script = Script::allow_oom(include_str!("../../lua/count_traffic.lua"));
 static COUNT_VOLUME: Script = Script::allow_oom(include_str!("../../lua/count_volume.lua"));
 
-/// Something that is counted up to a bound.
+/// A counter with an upper bound.
 #[derive(Clone, Debug)]
 pub(in crate::domains::ads) struct Counter {
     key: String,
@@ -21,12 +21,12 @@ pub(in crate::domains::ads) struct Counter {
 }
 
 impl Counter {
-    /// Clicks of a visitor.
+    /// Returns the counter of a visitor's clicks.
     pub(in crate::domains::ads) fn of_visitor(visitor: Visitor) -> Self {
         Self { key: keys::clicker(visitor), window: MINUTE, most: PLAUSIBLE_CLICKS }
     }
 
-    /// Clicks or impressions of an address, of which `most` are plausible.
+    /// Returns the counter of an address's clicks or impressions, of which `most` are plausible.
     pub(in crate::domains::ads) fn of_address(address: Visitor, most: u64) -> Self {
         Self { key: keys::traffic(address), window: TRAFFIC_WINDOW, most }
     }
@@ -36,23 +36,24 @@ impl Counter {
     }
 }
 
-/// Counts one with each; whether each is plausible. What is not plausible is not counted. One pipeline of scripts; none costs nothing.
+/// Increments each counter by one. Returns whether each is plausible; an implausible one is not counted. One pipeline of scripts; none for
+/// an empty list.
 pub(in crate::domains::ads) async fn count(db: &Db, now: Millis, counters: &[Counter]) -> Result<Vec<bool>, Error> {
     let replies = db.call_untracked(counters.iter().map(|it| it.call(now, 1)).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::one::<u8>(reply)? == 1)).collect()
 }
 
-/// Takes one from each. One pipeline of scripts; none costs nothing.
+/// Decrements each counter by one. One pipeline of scripts; none for an empty list.
 pub(in crate::domains::ads) async fn give_back(db: &Db, now: Millis, counters: &[Counter]) -> Result<(), Error> {
     db.call_untracked(counters.iter().map(|it| it.call(now, -1)).collect()).await.map(drop)
 }
 
-/// The impressions of an address in this hour.
+/// The command that reads the impressions of an address in this hour.
 pub(in crate::domains::ads) fn at_address_command(address: Visitor) -> Cmd {
     cmd("GET").arg(keys::traffic(address)).take()
 }
 
-/// As [`at_address_command`] finds them.
+/// Decodes the reply of [`at_address_command`].
 pub(in crate::domains::ads) fn decode_at_address(reply: Value, now: Millis) -> Result<u64, Error> {
     let kept: Option<String> = decode::one(reply)?;
     let (until, count) = kept.as_deref().and_then(|kept| kept.split_once('.')).unwrap_or_default();
@@ -60,7 +61,7 @@ pub(in crate::domains::ads) fn decode_at_address(reply: Value, now: Millis) -> R
     Ok(if is_over { count.parse().unwrap_or(0) } else { 0 })
 }
 
-/// The impressions of an address in this hour. One command.
+/// Returns the impressions of an address in this hour. One command.
 pub(in crate::domains::ads) async fn at_address(db: &Db, now: Millis, address: Visitor) -> Result<u64, Error> {
     decode_at_address(db.read(at_address_command(address)).await?, now)
 }
@@ -80,7 +81,7 @@ pub(in crate::domains::ads) struct Volume {
     means: [f64; 2],
 }
 
-/// As [`Volume::decode`] takes them.
+/// The fields of [`Volume::decode`], in its order.
 pub(in crate::domains::ads) const VOLUME: [&str; 5] = ["hour", "i", "c", "mi", "mc"];
 
 impl Volume {
@@ -92,14 +93,15 @@ impl Volume {
         Self { hour: value(values, 0), counts, means }
     }
 
-    /// Whether more of it would be plausible: it has less than ten times its hourly mean, or than a website without a history may have.
+    /// Whether more traffic is plausible: the volume is below ten times its hourly mean, or below `floor`, the limit of a website without a
+    /// history.
     pub(in crate::domains::ads) fn is_plausible(&self, now: Millis, kind: TrafficKind, floor: u64) -> bool {
         let most = (self.means[kind as usize] * TRAFFIC_FACTOR as f64).max(floor as f64);
         self.hour != now / TRAFFIC_WINDOW || (self.counts[kind as usize] as f64) < most
     }
 }
 
-/// The traffic of a website. One command.
+/// Returns the traffic of a website. One command.
 pub(in crate::domains::ads) async fn volume(db: &Db, website: WebsiteId) -> Result<Volume, Error> {
     let values: Vec<Option<String>> = db.read(cmd("HMGET").arg(keys::website(website)).arg(&VOLUME).take()).await?;
     Ok(Volume::decode(&values))
@@ -110,10 +112,10 @@ fn volume_call(now: Millis, website: WebsiteId, kind: TrafficKind, by: u64) -> C
     Call::new(&COUNT_VOLUME, [keys::website(website)]).arg(now / TRAFFIC_WINDOW).arg(field).arg(by).arg(TRAFFIC_HOURS)
 }
 
-/// The limit of what was checked before: more than is ever counted, and exact in Lua.
+/// The limit for counts that were checked before: more than any real count, and exact in Lua.
 const UNLIMITED: u64 = 1 << 52;
 
-/// Counts impressions of an address and a website, as far as there is either. One pipeline of scripts.
+/// Counts impressions of an address and of a website, if there is one. One pipeline of scripts.
 pub(in crate::domains::ads) async fn count_impressions(
     db: &Db,
     now: Millis,
@@ -126,7 +128,7 @@ pub(in crate::domains::ads) async fn count_impressions(
     db.call_untracked(of_address.into_iter().chain(of_website).collect()).await.map(drop)
 }
 
-/// Counts a click on a website; nothing where it is gone. One script.
+/// Counts a click on a website; nothing if the website was deleted. One script.
 pub(in crate::domains::ads) async fn count_click(db: &Db, now: Millis, website: WebsiteId) -> Result<(), Error> {
     db.call_untracked(vec![volume_call(now, website, TrafficKind::Clicks, 1)]).await.map(drop)
 }
