@@ -1,10 +1,11 @@
-//! Every key of this domain. A campaign's definition has its own tag, each of its shares another, a listing one of slot and keyword.
+//! The Redis keys of ads. A campaign's definition has its own hash tag, each of its shares has another, and a listing has one for slot and
+//! keyword.
 
 use crate::base::audit;
 use crate::base::ids::{AdId, CampaignId, UserId, WebsiteId};
 use crate::domains::ads::model::{Listing, SCHEDULES, Share, Slot, Visitor};
 
-/// What stands before the colon of each of them.
+/// The prefixes of the keys, before the first colon.
 pub const KINDS: [&str; 28] = [
     "campaigns",
     "websites",
@@ -59,12 +60,12 @@ pub(super) fn campaign(id: CampaignId) -> String {
     format!("campaign:{{{}}}", id.0)
 }
 
-/// STRING, what a change has it under: while it is there, the campaign's pool grants nothing. Two seconds.
+/// STRING, the token of a freeze: while it exists, the campaign's pool grants nothing. Time to live: two seconds.
 pub(super) fn frozen(id: CampaignId) -> String {
     format!("frozen:{{{}}}", id.0)
 }
 
-/// ZSET, keyword as it is shown → id of its adding. At most [`super::model::MAX_KEYWORDS`], no time to live.
+/// ZSET, keyword in its displayed form → id of its addition. At most [`super::model::MAX_KEYWORDS`], no time to live.
 pub(super) fn keywords(id: CampaignId) -> String {
     format!("keywords:{{{}}}", id.0)
 }
@@ -74,14 +75,15 @@ pub(super) fn ads(id: CampaignId) -> String {
     format!("ads:{{{}}}", id.0)
 }
 
-/// HASH `id slot snippet target pricing bid status`, the bid in billionths, `status` in place of `snippet target` in feeds: what an ad is.
-/// Never changes. No time to live, but for one that was removed: that has `removed`, when, and goes after [`super::model::REMOVED_FOR`].
+/// HASH `id slot snippet target pricing bid status`: the definition of an ad, which never changes. The bid is in billionths; an in-feed ad
+/// has `status` instead of `snippet target`. No time to live, except for a removed ad: it has `removed`, the time of the removal, and
+/// expires after [`super::model::REMOVED_FOR`].
 pub(super) fn ad(id: AdId) -> String {
     format!("ad:{{{}}}:{}", id.campaign.0, id.number)
 }
 
-/// ZSET, listing where a campaign stands, or may stand → when it was last written there, ms. One a slot and keyword, and for a minute those where
-/// it stood before; no time to live.
+/// ZSET, listing that may contain the campaign → time of the last write, ms. One for each slot and keyword, and those of the minute before;
+/// no time to live.
 pub(super) fn listed(id: CampaignId) -> String {
     format!("listed:{{{}}}", id.0)
 }
@@ -111,34 +113,33 @@ pub(super) fn offered(share: Share) -> String {
     format!("offered:{{{share}}}")
 }
 
-/// ZSET, `impression.ad.price.day` → when the money that waits for its click comes back, ms. As many as such impressions in an hour.
+/// ZSET, `impression.ad.price.day` → the time at which the hold expires, ms. At most the impressions of an hour that have holds.
 pub(super) fn holds(share: Share) -> String {
     format!("holds:{{{share}}}")
 }
 
-/// STRING `until.count`: how often a visitor has seen the campaign. Time to live: the cap's.
+/// STRING `until.count`: impressions of the campaign to a visitor. Time to live: the cap's period.
 pub(super) fn seen(share: Share, visitor: Visitor) -> String {
     format!("seen:{{{share}}}:{visitor}")
 }
 
-/// STRING: what a reservation or a click came to, should its answer be lost on the way. Time to live: [`super::model::ANSWER_KEPT`].
+/// STRING: the result of a reservation or a click, for a retry whose reply was lost. Time to live: [`super::model::ANSWER_KEPT`].
 pub(super) fn impression(share: Share, id: u64) -> String {
     format!("impression:{{{share}}}:{id}")
 }
 
-/// SET of impressions of an hour that were clicked, where nothing is paid for it. Time to live: two hours.
+/// SET of the clicked impressions of an hour that have no hold. Time to live: two hours.
 pub(super) fn clicked(share: Share, hour: u64) -> String {
     format!("clicked:{{{share}}}:{hour}")
 }
 
-/// SET of what was recorded in ten minutes, 8 bytes each. Time to live: 25 minutes.
+/// SET of the nonces that were recorded in ten minutes, 8 bytes each. Time to live: 25 minutes.
 pub(super) fn recorded(share: Share, span: u64) -> String {
     format!("recorded:{{{share}}}:{span}")
 }
 
-/// HASH `i c s x y`, `x-REASON`, and the same for each ad behind `ad.`: impressions, clicks, spend, invalid clicks, invalid impressions, and invalid
-/// clicks by reason of a day. Time to live:
-/// [`super::model::DAYS_KEPT`].
+/// HASH `i c s x y`, `x-REASON`, and the same for each ad after the prefix `ad.`: the impressions, clicks, spend, invalid clicks, invalid
+/// impressions, and invalid clicks by reason of a day. Time to live: [`super::model::DAYS_KEPT`].
 pub(super) fn tally(share: Share, day: u64) -> String {
     format!("tally:{{{share}}}:{day}")
 }
@@ -153,41 +154,41 @@ pub(super) fn reached(share: Share, day: u64) -> String {
     format!("reached:{{{share}}}:{day}")
 }
 
-/// ZSET, campaign (7 bytes) → the eCPM of its best ad in the slot that it can pay for, in millionths. No time to live.
+/// ZSET, campaign (7 bytes) → the eCPM of its best ad in the slot that the campaign can pay for, in millionths. No time to live.
 pub(super) fn offers(listing: &Listing) -> String {
     format!("offers:{{{listing}}}")
 }
 
-/// ZSET, campaign → until when the visitor has seen enough of it, ms: what saves asking. At most [`super::model::MAX_CAPPED`]; time to
-/// live: the last of them.
+/// ZSET, campaign → end of the visitor's cap period, ms. Decisions skip these campaigns. At most [`super::model::MAX_CAPPED`]; time to
+/// live: the last end.
 pub(super) fn capped(visitor: Visitor) -> String {
     format!("capped:{{{visitor}}}")
 }
 
-/// STRING `until.count`: the clicks of a visitor in a minute. Time to live: as long.
+/// STRING `until.count`: the clicks of a visitor in a minute. Time to live: a minute.
 pub(super) fn clicker(visitor: Visitor) -> String {
     format!("clicker:{{{visitor}}}")
 }
 
-/// STRING `until.count`: the clicks or impressions of an address in an hour, or its clicks on ads of one campaign. Time to live: as long.
+/// STRING `until.count`: the clicks or impressions of an address in an hour, or its clicks on ads of one campaign. Time to live: an hour.
 pub(super) fn traffic(origin: Visitor) -> String {
     format!("traffic:{{{origin}}}")
 }
 
-/// STRING `until.count`: how many impressions of the campaign an address was shown in an hour. Time to live: as long.
+/// STRING `until.count`: the impressions of the campaign at an address in an hour. Time to live: an hour.
 pub(super) fn shown(share: Share, origin: Visitor) -> String {
     format!("shown:{{{share}}}:{origin}")
 }
 
-/// ZSET, campaign → when its listings are to be looked at again, ms. Every campaign that is not over; no time to live.
+/// ZSET, campaign → time of its next evaluation, ms. Every campaign that has not ended; no time to live.
 pub(super) fn schedule(n: u64) -> String {
     format!("schedule:{{{n}}}")
 }
 
-/// HASH `newest made`, and version → key: what impression tokens are signed with. The newest and the one before; no time to live.
+/// HASH `newest made`, and version → key: the keys that sign impression tokens. The newest and the one before; no time to live.
 pub(super) const SIGNING: &str = "signing:{ads}";
 
-/// What a key of this domain is about.
+/// The kind of a key, with the ids in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum KeyKind {
     Campaigns(UserId),
@@ -219,7 +220,7 @@ pub(super) enum KeyKind {
     Signing,
 }
 
-/// What a key is about; `None` when it is not of this domain.
+/// Parses a key; `None` for a key of another domain.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     if key == SIGNING {
         return Some(KeyKind::Signing);

@@ -1,4 +1,4 @@
-//! What asking for ads and clicking costs an address, paid out of what the process has leased: no round trip for most.
+//! The rate limit of ad requests and clicks by address. The process charges its leased quota, so most charges take no round trip.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -7,11 +7,11 @@ use crate::base::rate_limits::Limit;
 use crate::platform::rates::{Leases, RateLimitDecision, Subject, service as rates};
 use std::net::IpAddr;
 
-/// What this process has in hand for ads.
+/// The quota for ads that this process has leased.
 #[derive(Clone, Default)]
 struct AdLeases(Leases);
 
-/// Charges an address for a decision or a click; one that is not known pays nothing.
+/// Charges an address for an ad decision or a click. An unknown address is not charged.
 pub(in crate::domains::ads) async fn charge(app: &App, address: Option<IpAddr>) -> Result<(), Error> {
     let AdLeases(leases) = app.extension::<AdLeases>();
     match rates::pay_for(app, &leases, Limit::Ads, address.map(Subject::address), 1).await {

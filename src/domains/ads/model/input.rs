@@ -1,4 +1,4 @@
-//! Checks of inputs that several parts share, and the rows of errors that they return.
+//! Checks of inputs that several parts share, and the user errors that they return.
 
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::text::{TextRules, max_bytes};
@@ -7,20 +7,20 @@ use rust_decimal::Decimal;
 use url::Url;
 
 const NAME: TextRules = TextRules { what: "The name", min: 1, max: 100, bytes: max_bytes(100), newlines: false };
-/// Bytes of an address.
+/// Maximum length of a URL, in bytes.
 pub(in crate::domains::ads) const MAX_URL: usize = 2_048;
 
-/// A name as it is kept.
+/// Checks a name and returns its stored form.
 pub(in crate::domains::ads) fn name(text: &str) -> Result<String, UserError> {
     NAME.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidName, message, &["name"]))
 }
 
-/// An amount as it is kept.
+/// Checks an amount and returns its stored form.
 pub(in crate::domains::ads) fn money(amount: Decimal, what: &str, field: &'static str) -> Result<Money, UserError> {
     Money::from_decimal(amount).map_err(|why| invalid(format!("{what} {why}."), &[field]))
 }
 
-/// An address of the web.
+/// Parses an http or https URL.
 pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Result<Url, UserError> {
     let row = || {
         let message = "A URL must start with http:// or https:// and a host, without a user name, a password or a backslash.";
@@ -37,8 +37,7 @@ pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Res
     if matches!(url.scheme(), "http" | "https") && url.has_host() && open { Ok(url) } else { Err(row()) }
 }
 
-/// Whether all readers of an address find the same host in it. Some take `https:host` for a path beside the page that they are on, some a backslash
-/// for a slash.
+/// Whether all parsers find the same host in a URL. Some read `https:host` as a relative path, and some read a backslash as a slash.
 fn is_written_out(text: &str) -> bool {
     let after = |scheme: &str| text.get(scheme.len()..).filter(|_| text[..scheme.len()].eq_ignore_ascii_case(scheme));
     let rest = ["http://", "https://"].into_iter().find_map(after);
@@ -49,37 +48,37 @@ pub(in crate::domains::ads) fn too_long(field: &'static str) -> UserError {
     invalid(format!("An address has at most {MAX_URL} bytes."), &[field])
 }
 
-/// A row about a field.
+/// Returns the error for an invalid field.
 pub(in crate::domains::ads) fn invalid(message: impl Into<String>, path: &[&'static str]) -> UserError {
     UserError::new(UserErrorCode::InvalidInput, message, path)
 }
 
-/// Puts a mistake with the others.
+/// Returns the value, or adds its error to `rows`.
 pub(in crate::domains::ads) fn take<T>(checked: Result<T, UserError>, rows: &mut Vec<UserError>) -> Option<T> {
     take_all(checked.map_err(|row| vec![row]), rows)
 }
 
-/// The same for several mistakes.
+/// Returns the value, or adds all its errors to `rows`.
 pub(in crate::domains::ads) fn take_all<T>(checked: Result<T, Vec<UserError>>, rows: &mut Vec<UserError>) -> Option<T> {
     checked.map_err(|found| rows.extend(found)).ok()
 }
 
-/// The row for what is not there.
+/// Returns the error for an object that does not exist.
 pub(in crate::domains::ads) fn not_found(message: &str, field: &'static str) -> UserError {
     UserError::new(UserErrorCode::NotFound, message, &[field])
 }
 
-/// The row for a campaign that is not there, or another's.
+/// The error for a campaign that does not exist or belongs to another account.
 pub fn no_campaign() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such campaign, or it is not yours.", &["campaignId"])
 }
 
-/// The row for a website that is not there, or another's.
+/// The error for a website that does not exist or belongs to another account.
 pub fn no_website() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such website, or it is not yours.", &["websiteId"])
 }
 
-/// The row for an ad that is not there, or another's.
+/// The error for an ad that does not exist or belongs to another account.
 pub fn no_ad() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such ad, or it is not yours.", &["adId"])
 }

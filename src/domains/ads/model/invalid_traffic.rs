@@ -5,38 +5,38 @@
 
 use crate::base::clock::{MINUTE, Millis};
 
-/// The time in which the clicks and impressions of an address or a website are counted together.
+/// The period over which the clicks and impressions of an address or a website are counted.
 pub(in crate::domains::ads) const TRAFFIC_WINDOW: Millis = 60 * MINUTE;
-/// How many times its hourly mean a website may have in an hour.
+/// The factor by which the traffic of an hour may exceed the hourly mean of a website.
 pub(in crate::domains::ads) const TRAFFIC_FACTOR: u64 = 10;
-/// Over how many hours the mean is taken: a week. It is an exponential moving average, so that it takes two numbers.
+/// The hours over which the mean is taken: a week. The mean is an exponential moving average, which needs only two numbers.
 pub(in crate::domains::ads) const TRAFFIC_HOURS: u64 = 168;
 
-/// Why a click does not count.
+/// The reason why a click does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidClick {
     /// The impression was clicked before.
     Repeated,
-    /// It came later than an hour.
+    /// The click was later than an hour after the impression.
     Late,
     /// The impression itself was invalid.
     Impression,
     /// The visitor clicks too often.
     Visitor,
-    /// Too many clicks of the address.
+    /// The address has too many clicks.
     Address,
-    /// Too many clicks of the address on ads of the campaign.
+    /// The address has too many clicks on ads of the campaign.
     Campaign,
-    /// Too many clicks on the website.
+    /// The website has too many clicks.
     Website,
 }
 
 impl InvalidClick {
-    /// All of them, in the order of their declaration.
+    /// All reasons, in the order of their declaration.
     pub const ALL: [Self; 7] =
         [Self::Repeated, Self::Late, Self::Impression, Self::Visitor, Self::Address, Self::Campaign, Self::Website];
 
-    /// Its name, in fields and metrics.
+    /// The name in fields and metrics.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Repeated => "repeated",
@@ -55,17 +55,17 @@ impl InvalidClick {
 pub struct InvalidClicks([u64; InvalidClick::ALL.len()]);
 
 impl InvalidClicks {
-    /// As many as `of` says.
+    /// Creates the counts from a function that returns the count of each reason.
     pub fn new(of: impl Fn(InvalidClick) -> u64) -> Self {
         Self(InvalidClick::ALL.map(of))
     }
 
-    /// How many have this reason.
+    /// Returns the number of clicks with this reason.
     pub const fn of(self, reason: InvalidClick) -> u64 {
         self.0[reason as usize]
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self::new(|reason| self.of(reason) + other.of(reason))

@@ -1,33 +1,33 @@
-//! Money, and what ads are ordered by. All of it whole numbers.
+//! Money, and the eCPM that orders ads. All values are whole numbers.
 
 use crate::domains::ads::model::Pricing;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use std::fmt;
 
-/// The largest budget and bid, in whole units of the currency: whatever a campaign has or has spent stays below 2⁵³ billionths, exact in a
-/// double, which is what scripts count in. What has gone to and fro in all does not: that is a `Sum`.
+/// The maximum budget and bid, in whole units of the currency. All amounts of a campaign stay below 2⁵³ billionths, so they are exact in a
+/// double, the number type of Lua scripts. The sums of grants and returns may exceed it; see `Sum`.
 pub const MAX_MONEY: u64 = 9_000_000;
 
-/// What was granted or given back over a campaign's life, in billionths. It grows each time that the same money comes and goes.
+/// The sum of the grants or returns in a campaign's life, in billionths. It grows each time that the same money is granted and returned.
 pub(in crate::domains::ads) type Sum = u128;
 
 const BILLION: u64 = 1_000_000_000;
 
-/// An amount, in billionths of the server's currency: what one impression costs at a CPM bid of a millionth.
+/// An amount in billionths of the server's currency: the price of one impression at a CPM bid of a millionth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Money(pub u64);
 
 impl Money {
-    /// So many millionths: the smallest amount that goes in.
+    /// Returns an amount in millionths, the smallest unit of an input.
     pub const fn millionths(millionths: u64) -> Self {
         Self(millionths * 1_000)
     }
 
-    /// The amount that somebody asks for.
+    /// Converts the amount of an input.
     ///
     /// # Errors
-    /// A sentence, for what is not more than 0 and at most [`MAX_MONEY`], or has more than six decimals.
+    /// A sentence, for an amount that is not above 0 and at most [`MAX_MONEY`], or that has more than six decimals.
     pub fn from_decimal(amount: Decimal) -> Result<Self, &'static str> {
         let amount = amount.normalize();
         if amount.scale() > 6 {
@@ -39,24 +39,24 @@ impl Money {
         (amount * Decimal::from(BILLION)).to_u64().map(Self).ok_or("is no amount")
     }
 
-    /// As a decimal number, exactly.
+    /// Returns the exact amount as a decimal number.
     pub fn decimal(self) -> Decimal {
         Decimal::from_i128_with_scale(i128::from(self.0), 9).normalize()
     }
 
-    /// What is left of it after `other`: nothing, where that is more.
+    /// Subtracts `other`; 0 if `other` is more.
     #[must_use]
     pub const fn less(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// As many millionths as it has, what is less cut off.
+    /// Returns the amount in whole millionths, rounded down.
     pub const fn in_millionths(self) -> u64 {
         self.0 / 1_000
     }
 }
 
-/// Exact, without zeros at the end.
+/// Writes the exact amount without trailing zeros.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.0 / BILLION, self.0 % BILLION);
@@ -68,19 +68,19 @@ impl fmt::Display for Money {
     }
 }
 
-/// What an ad is ordered by: what a thousand impressions of it bring, as far as one can tell, in millionths.
+/// The effective cost per mille, which orders ads: the expected price of a thousand impressions, in millionths.
 pub type Ecpm = u64;
 
-/// The eCPM of an ad. Of one that pays for impressions, its bid. Of one that pays for clicks, the bid times a thousand times the share of its
-/// impressions that were clicked, as if there had been a hundred more with one click among them: a Beta(1, 99) prior, which holds a new
-/// ad at 1 % and weighs as much as a hundred impressions. Rounded down.
+/// Returns the eCPM of an ad, rounded down. CPM: the bid. CPC: the bid times a thousand times the click-through rate. The rate is computed
+/// as if there had been a hundred more impressions with one click: a Beta(1, 99) prior, which starts a new ad at 1 % with the weight of a
+/// hundred impressions.
 pub fn ecpm(pricing: Pricing, bid: Money, impressions: u64, clicks: u64) -> Ecpm {
     let bid = bid.in_millionths();
     match pricing {
         Pricing::Cpm => bid,
         Pricing::Cpc => {
             let (bid, clicks, shown) = (u128::from(bid), u128::from(clicks), u128::from(impressions));
-            // A click without an impression cannot be; what is over a click each counts as one each.
+            // There is no click without an impression: if clicks exceed impressions, the number of clicks counts for both.
             let clicks = (clicks + 1).min(shown + 100);
             Ecpm::try_from(bid * 1_000 * clicks / (shown + 100)).unwrap_or(Ecpm::MAX)
         }

@@ -1,4 +1,4 @@
-//! Where ads stand and who sees them: slots, listings, shares, visitors. Each is the tag of keys.
+//! Slots, listings, shares and visitors. Each of them is part of Redis keys.
 
 use crate::base::audit;
 use crate::base::ids::{CampaignId, source};
@@ -11,24 +11,24 @@ use std::fmt;
 use std::hash::Hasher;
 use unicode_normalization::UnicodeNormalization;
 
-/// Where on a page an ad can stand.
+/// The slot of a page that shows an ad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Slot {
-    /// Across the top.
+    /// Across the top of the page.
     Banner,
-    /// Along a side.
+    /// Along a side of the page.
     Skyscraper,
     /// In the middle of a text.
     Square,
-    /// Among the entries of a home.
+    /// Among the entries of a home timeline.
     InFeed,
 }
 
 impl Slot {
-    /// All of them.
+    /// All slots.
     pub const ALL: [Self; 4] = [Self::Banner, Self::Skyscraper, Self::Square, Self::InFeed];
 
-    /// Its name, in keys and records.
+    /// The name in keys and records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Banner => "banner",
@@ -38,35 +38,35 @@ impl Slot {
         }
     }
 
-    /// The slot of this name.
+    /// Returns the slot with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|slot| slot.name() == name)
     }
 }
 
-/// Those that wait for a slot: all without keywords, or all with one.
+/// A listing: the eligible campaigns of a slot that have no keywords, or that have one particular keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Listing {
     /// The slot.
     pub slot: Slot,
-    /// The digest of the keyword as it is compared; `None` for those that have none and fit everywhere.
+    /// The digest of the normalized keyword; `None` for the campaigns without keywords, which fit every page.
     keyword: Option<[u8; 16]>,
 }
 
 impl Listing {
-    /// Of campaigns without keywords.
+    /// Returns the listing of campaigns without keywords.
     pub const fn untargeted(slot: Slot) -> Self {
         Self { slot, keyword: None }
     }
 
-    /// Of campaigns with this keyword, whatever its case and however its spaces are written.
+    /// Returns the listing of campaigns with this keyword. Case and the form of spaces do not matter.
     pub fn for_keyword(slot: Slot, keyword: &str) -> Self {
         let mut digest = [0; 16];
         digest.copy_from_slice(&Sha256::digest(normalize_keyword(keyword))[..16]);
         Self { slot, keyword: Some(digest) }
     }
 
-    /// The listing of this text.
+    /// Parses the tag of a listing.
     pub fn parse(text: &str) -> Option<Self> {
         let (slot, keyword) = text.split_once('.').map_or((text, None), |(slot, keyword)| (slot, Some(keyword)));
         let keyword = match keyword {
@@ -84,33 +84,33 @@ impl fmt::Display for Listing {
     }
 }
 
-/// A keyword as it is compared: its words with one space between them, in NFC, without case.
+/// Normalizes a keyword for comparison: words separated by one space, in NFC, case folded.
 pub(crate) fn normalize_keyword(keyword: &str) -> String {
     let spaced: Vec<&str> = keyword.split_whitespace().collect();
     if keyword.is_ascii() {
         return spaced.join(" ").to_ascii_lowercase();
     }
-    // Folded and composed again: folding can take apart what was composed.
+    // Composes again after folding, because folding can decompose characters.
     let composed: String = spaced.join(" ").nfc().collect();
     default_case_fold_str(&composed).nfc().collect()
 }
 
-/// A part of a campaign's money, and of its visitors.
+/// A share: a part of a campaign's money and visitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Share {
     /// The campaign.
     pub campaign: CampaignId,
-    /// Which of its shares.
+    /// The number of the share, from 0.
     pub n: u64,
 }
 
 impl Share {
-    /// All shares of a campaign that has so many.
+    /// Returns all shares of a campaign with this number of shares.
     pub fn all(campaign: CampaignId, shares: u64) -> impl Iterator<Item = Self> {
         (0..shares).map(move |n| Self { campaign, n })
     }
 
-    /// The share of this text.
+    /// Parses the tag of a share.
     pub fn parse(text: &str) -> Option<Self> {
         let (campaign, n) = text.split_once('.')?;
         Some(Self { campaign: CampaignId(audit::id(campaign)?), n: audit::number(n)? })
@@ -123,12 +123,12 @@ impl fmt::Display for Share {
     }
 }
 
-/// A visitor, as it is kept: a keyed hash of what a publisher calls them, or of an account that reads its home.
+/// A visitor: a keyed hash of the publisher's name for the visitor, or of the account that reads its home timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Visitor(pub [u8; 16]);
 
 impl Visitor {
-    /// The visitor that a publisher calls by this name, under the deployment's secret.
+    /// Returns the visitor with this name, hashed with the deployment's secret.
     pub fn new(secret: [u8; 16], name: &str) -> Self {
         let mut hasher = SipHasher24::new_with_key(&secret);
         hasher.write(b"visitor");
@@ -136,15 +136,15 @@ impl Visitor {
         Self(hasher.finish128().as_bytes())
     }
 
-    /// The visitor of this text.
+    /// Parses the text form of a visitor.
     pub fn parse(text: &str) -> Option<Self> {
         sixteen(text).map(Self)
     }
 
-    /// Which of so many shares of a campaign a visitor belongs to: another one for each campaign.
+    /// Returns the share of a campaign that a visitor belongs to. The share differs between campaigns.
     pub fn share_of(self, campaign: CampaignId, shares: u64) -> Share {
         let [first @ .., _, _, _, _, _, _, _, _] = self.0;
-        // Mixed with the campaign, so that a visitor is not in the first share of all of them.
+        // The hash includes the campaign, so a visitor is not in the first share of every campaign.
         let mixed = (u64::from_be_bytes(first) ^ campaign.0).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         Share { campaign, n: mixed % shares.max(1) }
     }
@@ -156,25 +156,25 @@ impl fmt::Display for Visitor {
     }
 }
 
-/// Sixteen bytes, as they are written and no other way.
+/// Decodes sixteen bytes from their only valid text form.
 fn sixteen(text: &str) -> Option<[u8; 16]> {
     let bytes: [u8; 16] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
     (URL_SAFE_NO_PAD.encode(bytes) == text).then_some(bytes)
 }
 
-/// The part of the schedule that a campaign is in.
+/// Returns the partition of the schedule that contains a campaign.
 pub(crate) const fn schedule_partition(campaign: CampaignId) -> u64 {
-    // The low bits of ids are not even: a sequence, and the number of a worker.
+    // The low bits of ids are not uniform: they are a sequence and the number of a worker.
     (campaign.0 ^ (campaign.0 >> 6) ^ (campaign.0 >> 12)) % super::SCHEDULES
 }
 
-/// A campaign as a member of listings: 7 bytes, so that of two with the same eCPM the newer one comes first.
+/// Encodes a campaign as a member of listings: 7 bytes, in an order that puts the newer of two campaigns with the same eCPM first.
 pub(crate) fn to_member(campaign: CampaignId) -> [u8; 7] {
     let [_, bytes @ ..] = campaign.0.to_be_bytes();
     bytes
 }
 
-/// The campaign behind such a member.
+/// Decodes a member of a listing.
 pub(crate) fn from_member(bytes: &[u8]) -> Option<CampaignId> {
     let bytes: [u8; 7] = bytes.try_into().ok()?;
     let id = bytes.iter().fold(0, |id, byte| id << 8 | u64::from(*byte));

@@ -1,8 +1,8 @@
-//! What an advertiser pays for.
+//! The pricing of ads.
 
 use crate::domains::ads::model::Money;
 
-/// What an advertiser pays for.
+/// The event that an advertiser pays for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pricing {
     /// A thousand impressions.
@@ -12,7 +12,7 @@ pub enum Pricing {
 }
 
 impl Pricing {
-    /// Its name, in records.
+    /// The name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpm => "CPM",
@@ -20,12 +20,12 @@ impl Pricing {
         }
     }
 
-    /// The pricing of this name.
+    /// Returns the pricing with this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Cpm, Self::Cpc].into_iter().find(|it| it.name() == name)
     }
 
-    /// What is taken or held for one impression at this bid.
+    /// Returns the money that one impression at this bid charges or holds.
     pub const fn price(self, bid: Money) -> Money {
         match self {
             Self::Cpm => Money(bid.in_millionths()),

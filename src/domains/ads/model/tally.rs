@@ -1,26 +1,26 @@
-//! What has become of money and ads: plain numbers.
+//! Tallies: counts and spend of campaigns and ads.
 
 use crate::domains::ads::model::{InvalidClicks, Money};
 
-/// What a campaign or an ad has come to, on a day or in all.
+/// The counts and the spend of a campaign or an ad, on a day or in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Impressions.
     pub impressions: u64,
     /// Clicks that counted.
     pub clicks: u64,
-    /// Clicks that did not.
+    /// Invalid clicks.
     pub invalid: u64,
-    /// The same by reason. Those from before reasons were kept have none.
+    /// Invalid clicks by reason. Older clicks have no reason.
     pub reasons: InvalidClicks,
-    /// Impressions that did not count.
+    /// Invalid impressions.
     pub invalid_impressions: u64,
-    /// What it cost.
+    /// The money spent.
     pub spent: Money,
 }
 
 impl Tally {
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -33,12 +33,12 @@ impl Tally {
         }
     }
 
-    /// The clicks of an impression; 0 without impressions.
+    /// Returns the click-through rate: clicks for each impression; 0 without impressions.
     pub fn ctr(&self) -> f64 {
         ctr(self.impressions, self.clicks)
     }
 
-    /// What a thousand impressions have cost, in whole millionths, rounded down; 0 without impressions.
+    /// Returns the cost of a thousand impressions, in whole millionths, rounded down; 0 without impressions.
     pub fn ecpm(&self) -> Money {
         let thousand = u128::from(self.spent.0) * 1_000;
         let each = thousand.checked_div(u128::from(self.impressions)).unwrap_or(0);
@@ -46,7 +46,7 @@ impl Tally {
     }
 }
 
-/// The clicks of an impression; 0 without impressions.
+/// Returns the click-through rate: clicks for each impression; 0 without impressions.
 pub fn ctr(impressions: u64, clicks: u64) -> f64 {
     if impressions == 0 { 0.0 } else { clicks as f64 / impressions as f64 }
 }
