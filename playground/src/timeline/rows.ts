@@ -27,4 +27,9 @@ export function patch(rows: Row[], change: StatusChange): Row[] {
   return rows.map((row) => (row.kind === 'status' && row.key === change.id ? { ...row, status: { ...row.status, ...change } } : row));
 }
 
+// The likes are those of another viewer.
+export function withoutLikes(rows: Row[]): Row[] {
+  return rows.map((row) => (row.kind === 'status' ? { ...row, status: { ...row.status, viewerHasLiked: false } } : row));
+}
+
 const without = (rows: Row[], key: string) => rows.filter((row) => row.key !== key);

@@ -1,9 +1,10 @@
 // The public stream: it has no past to read, only the place where it stands. After a gap the list is marked, and what it shows is looked at once more:
 // some of it may have been deleted meanwhile.
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useClient } from 'urql';
 import { read } from '../api/read.ts';
 import { useEvents } from '../api/useEvents.ts';
+import { useSession } from '../session/useSession.ts';
 import { gapText, noticeOf } from './gaps.ts';
 import { TimelinePublicBeginDocument } from './operations/PublicBegin.generated.ts';
 import { TimelinePublicEventsDocument, type TimelinePublicEventsSubscriptionVariables } from './operations/PublicEvents.generated.ts';
@@ -20,6 +21,9 @@ export function usePublic(filter: Filter, version: number) {
   const client = useClient();
   const rows = useRows();
   const [gap, setGap] = useState<string | null>(null);
+  const token = useSession().session?.token ?? null;
+  // The rows stay when another account logs in, and its likes are not known.
+  useEffect(() => rows.forgetLikes(), [token]);
   const notice = (reason: string) => setGap(noticeOf(gapText(reason)));
 
   async function dropDeleted() {

@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
-import { MAX_ROWS, patch, statusRow, take, type Row } from './rows.ts';
+import { MAX_ROWS, patch, statusRow, take, withoutLikes, type Row } from './rows.ts';
 
 // Events in quick succession are applied at once: the page is laid out once for all of them.
 const BATCH_MS = 50;
@@ -59,6 +59,7 @@ export function useRows() {
     unseen,
     show,
     push,
+    forgetLikes: useCallback(() => setRows(withoutLikes), []),
     patch: useCallback((change: StatusChange) => setRows((rows) => patch(rows, change)), []),
     // What is shown, and what is about to be.
     ids: () => [...state.current.rows.filter(({ kind }) => kind === 'status').map(({ key }) => key), ...state.current.queue.flatMap(idsOf)],
