@@ -27,7 +27,8 @@ const NOBODY: UserId = UserId(1);
 
 /// Creates an account for a client at this address. Of concurrent sign-ups with one login, in any case, exactly one succeeds.
 ///
-/// A charge, a read, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the first read.
+/// A charge, a read, a journal entry, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the
+/// first read.
 ///
 /// # Errors
 /// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, all that apply; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes
@@ -45,10 +46,11 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     let tokens = DeviceTokens::of(app).await?;
     let hash = password::hash(app, registration.password).await?;
     let id = UserId(app.next_id().await?);
-    let noted = journal::begin_subtasks(app, [Task::Account { user: id, login: registration.login.clone() }]).await?;
+    // A claim whose process dies before it writes the account is released by a worker.
+    let lease = journal::begin(app, Task::Account { user: id, login: registration.login.clone() }).await?;
     if let Err(refusal) = claim(app, &registration.login, id).await {
         if matches!(refusal, Refusal::User(_) | Refusal::Fatal(Error::StorageFull)) {
-            noted.ack(app);
+            lease.ack(app);
         }
         return Err(refusal);
     }
@@ -57,10 +59,10 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     // A process that stalled for longer than the lease may have lost the claim meanwhile.
     if store::find(app.db(), &user.login).await? != Some(id) {
         store::remove(app.db(), id).await?;
-        noted.ack(app);
+        lease.ack(app);
         return Err(taken().into());
     }
-    noted.ack(app);
+    lease.ack(app);
     let device_token = tokens.issue(id, &PasswordRecord { hash, device_epoch: String::new() }, None, app.now());
     Ok(AuthenticatedUser { user: user.into(), device_token })
 }

@@ -1,16 +1,16 @@
 //! Roles of an account.
 
-/// As what an account is held back.
+/// The role in which an account is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Its campaigns show nothing.
+    /// The account's campaigns are not shown.
     Advertiser,
-    /// Its websites are shown nothing.
+    /// The account's websites show no ads.
     Publisher,
 }
 
 impl Role {
-    /// Its name in records.
+    /// The name in records.
     pub(in crate::domains::ads) const fn name(self) -> &'static str {
         match self {
             Self::Advertiser => "advertiser",

@@ -1,4 +1,4 @@
-//! What an account owns, and as what it is suspended.
+//! The campaigns and websites of an account, and its suspensions.
 
 use crate::base::error::Error;
 use crate::base::ids::{CampaignId, UserId, WebsiteId};
@@ -11,18 +11,18 @@ use redis::cmd;
 
 static ADD_OWNED: Script = Script::new(include_str!("../lua/add_owned.lua"));
 
-/// What noting something with its owner came to.
+/// The result of adding an item to its owner's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum AddOwnedResult {
-    /// It is noted, since now or before.
+    /// The item is in the list, since now or before.
     Added,
-    /// The owner's account is gone.
+    /// The owner's account was deleted.
     NoAccount,
-    /// One more is too many.
+    /// The account has the maximum number of items.
     LimitReached,
 }
 
-/// Whose list it is: campaigns, or websites.
+/// An item of an account: a campaign, or a website.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum OwnedItem {
     /// A campaign.
@@ -47,7 +47,7 @@ impl OwnedItem {
     }
 }
 
-/// Notes a campaign or a website with its owner, who may have so many. One script on the owner's tag.
+/// Adds a campaign or a website to its owner's list, up to a maximum. One script on the owner's tag.
 pub(in crate::domains::ads) async fn add_owned(
     db: &Db,
     owner: UserId,
@@ -62,12 +62,12 @@ pub(in crate::domains::ads) async fn add_owned(
     })
 }
 
-/// Takes a campaign or a website from its owner. One command.
+/// Removes a campaign or a website from its owner's list. One command.
 pub(in crate::domains::ads) async fn remove_owned(db: &Db, owner: UserId, what: OwnedItem) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(what.key(owner)).arg(what.id()).take()]).await.map(drop)
 }
 
-/// Up to `limit` of an account's campaigns, whether the account is there or not, the newest below `below` first. One command.
+/// Returns up to `limit` of an account's campaigns below `below`, the newest first, also of a deleted account. One command.
 pub(in crate::domains::ads) async fn campaigns_below(
     db: &Db,
     owner: UserId,
@@ -79,45 +79,45 @@ pub(in crate::domains::ads) async fn campaigns_below(
     Ok(rows.into_iter().map(|row| CampaignId(row.member)).collect())
 }
 
-/// How many campaigns an account has. One command.
+/// Returns the number of campaigns of an account. One command.
 pub(in crate::domains::ads) async fn count(db: &Db, owner: UserId) -> Result<u64, Error> {
     db.read(cmd("ZCARD").arg(keys::campaigns(owner)).take()).await
 }
 
-/// Windows of an account's campaigns. One pipeline.
+/// Reads windows of an account's campaigns. One pipeline.
 pub(in crate::domains::ads) async fn campaigns_page(db: &Db, owner: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &keys::campaigns(owner), windows).await
 }
 
-/// Windows of an account's websites. One pipeline.
+/// Reads windows of an account's websites. One pipeline.
 pub(in crate::domains::ads) async fn websites_page(db: &Db, owner: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &keys::websites(owner), windows).await
 }
 
-/// Up to `limit` of an account's websites, whether the account is there or not. One command.
+/// Returns up to `limit` of an account's websites, the newest first, also of a deleted account. One command.
 pub(in crate::domains::ads) async fn newest_websites(db: &Db, owner: UserId, limit: usize) -> Result<Vec<WebsiteId>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit };
     let rows = websites_page(db, owner, &[window]).await?.pop().unwrap_or_default();
     Ok(rows.into_iter().map(|row| WebsiteId(row.member)).collect())
 }
 
-/// How many websites an account has. One command.
+/// Returns the number of websites of an account. One command.
 pub(in crate::domains::ads) async fn count_websites(db: &Db, owner: UserId) -> Result<u64, Error> {
     db.read(cmd("ZCARD").arg(keys::websites(owner)).take()).await
 }
 
-/// Whether an account is held back.
+/// The suspensions of an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct Suspension {
-    /// Whether the account is there.
+    /// Whether the account exists.
     pub there: bool,
-    /// Its campaigns show nothing.
+    /// Whether the account's campaigns are not shown.
     pub advertiser: bool,
-    /// Its websites are shown nothing.
+    /// Whether the account's websites show no ads.
     pub publisher: bool,
 }
 
-/// Whether an account is there, and held back. One pipeline on its tag.
+/// Returns whether an account exists, and its suspensions. One pipeline on its tag.
 pub(in crate::domains::ads) async fn standing(db: &Db, user: UserId) -> Result<Suspension, Error> {
     let fields = cmd("HMGET").arg(keys::standing(user)).arg(&["advertiser", "publisher"]).take();
     let mut replies = db.read_many(vec![cmd("EXISTS").arg(user_key(user)).take(), fields]).await?.into_iter();
@@ -127,7 +127,7 @@ pub(in crate::domains::ads) async fn standing(db: &Db, user: UserId) -> Result<S
     Ok(Suspension { there, advertiser: advertiser == Some(1), publisher: publisher == Some(1) })
 }
 
-/// Holds an account back in a role, or does so no more: the commit. One command.
+/// Suspends an account in a role, or ends the suspension: the commit. One command.
 pub(in crate::domains::ads) async fn set_suspended(
     db: &Db,
     user: UserId,
@@ -139,7 +139,7 @@ pub(in crate::domains::ads) async fn set_suspended(
     db.write_many_allow_oom(vec![command]).await.map(drop)
 }
 
-/// Forgets whether an account that is gone was held back. One command.
+/// Deletes the suspensions of a deleted account. One command.
 pub(in crate::domains::ads) async fn delete_suspension(db: &Db, user: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::standing(user)).take()]).await.map(drop)
 }

@@ -1,4 +1,4 @@
-//! The batch loaders of campaigns, ads and websites: each is there for its owner alone.
+//! Batch loaders of campaigns and ads. Only the owner can see them.
 
 use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId, UserId};
@@ -11,12 +11,12 @@ use crate::domains::ads::campaigns::store::ads::AdDetails;
 use crate::domains::ads::campaigns::store::campaigns::CampaignDetails;
 use std::sync::Arc;
 
-/// Campaigns by id, with their keywords and what they have spent; `None` for what is not there, or not the viewer's. Two pipelines; none for
-/// nobody.
+/// Batch loader of campaigns by id, with keywords and balances; `None` for a campaign that does not exist or is not the viewer's. Two
+/// pipelines; none without a viewer.
 pub struct FetchCampaigns {
     /// The store.
     pub db: Db,
-    /// Who asks.
+    /// The viewer.
     pub viewer: Option<UserId>,
 }
 
@@ -35,12 +35,12 @@ impl Fetch for FetchCampaigns {
     }
 }
 
-/// Ads by id, with what each has come to; `None` for what is not there, was removed, or is not of a campaign of the viewer's. Two pipelines; none
-/// for nobody.
+/// Batch loader of ads by id, with tallies; `None` for an ad that does not exist, was removed, or is not of a campaign of the viewer. Two
+/// pipelines; none without a viewer.
 pub struct FetchAds {
     /// The store.
     pub db: Db,
-    /// Who asks.
+    /// The viewer.
     pub viewer: Option<UserId>,
 }
 
@@ -62,7 +62,7 @@ impl Fetch for FetchAds {
     }
 }
 
-/// The ads of campaigns, whoever asks. Three pipelines.
+/// Batch loader of the ads of campaigns, for any viewer. Three pipelines.
 pub struct FetchAdsOf(pub Db);
 
 impl Fetch for FetchAdsOf {
@@ -77,7 +77,7 @@ impl Fetch for FetchAdsOf {
     }
 }
 
-/// Parts of campaigns' ads, whoever asks: where they stand. One pipeline.
+/// Batch loader of windows of campaigns' ad lists, for any viewer. One pipeline.
 pub struct FetchAdPages(pub Db);
 
 impl Fetch for FetchAdPages {

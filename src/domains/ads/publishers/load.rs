@@ -8,11 +8,11 @@ use crate::domains::ads::publishers::model::Website;
 use crate::domains::ads::publishers::store;
 use std::sync::Arc;
 
-/// Websites by id; `None` for what is not there, or not the viewer's. One pipeline; none for nobody.
+/// Batch loader of websites by id; `None` for a website that does not exist or is not the viewer's. One pipeline; none without a viewer.
 pub struct FetchWebsites {
     /// The store.
     pub db: Db,
-    /// Who asks.
+    /// The viewer.
     pub viewer: Option<UserId>,
 }
 

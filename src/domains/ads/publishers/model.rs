@@ -1,4 +1,4 @@
-//! Websites, and the keys under which they ask for ads.
+//! Websites, and the keys with which they request ads.
 
 use crate::base::error::UserError;
 use crate::base::ids::{UserId, WebsiteId, source};
@@ -15,42 +15,43 @@ use subtle::ConstantTimeEq;
 pub struct Website {
     /// Its id.
     pub id: WebsiteId,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
     /// Its name.
     pub name: String,
-    /// Where its pages come from: scheme, host, and port where that is not the scheme's own.
+    /// The origin of its pages: scheme, host, and the port if it is not the scheme's default.
     pub origin: String,
-    /// Whether an operator holds its owner back.
+    /// Whether an operator has suspended the owner.
     pub suspended: bool,
-    /// The version of its server key; 0 where it requires none.
+    /// The version of the server key; 0 if the website requires none.
     pub server_key: u64,
 }
 
-/// What somebody wants a new website to be, as it came.
+/// A new website before validation.
 #[derive(Clone, Debug)]
 pub struct NewWebsite {
     /// Its name.
     pub name: String,
-    /// Where its pages come from.
+    /// The origin of its pages.
     pub origin: String,
-    /// Whether ads are asked for with a secret of its server.
+    /// Whether requests for ads require the server key.
     pub require_server_key: bool,
-    /// A key under which a repeated request is known again.
+    /// The idempotency key of the request.
     pub idempotency_key: Option<String>,
 }
 
-/// A website that can be registered.
+/// A validated new website.
 #[derive(Clone, Debug)]
 pub(in crate::domains::ads) struct WebsiteDraft {
     pub(in crate::domains::ads) name: String,
     pub(in crate::domains::ads) origin: String,
-    /// The version of its server key; 0 where it requires none.
+    /// The version of the server key; 0 if the website requires none.
     pub(in crate::domains::ads) server_key: u64,
 }
 
 impl WebsiteDraft {
-    /// What tells it from other websites under the same idempotency key. Without a server key, as it was before there were any.
+    /// Returns the text that distinguishes websites with the same idempotency key. Without a server key, it is the text of versions that
+    /// had none.
     pub(in crate::domains::ads) fn described(&self) -> String {
         let Self { name, origin, server_key } = self;
         let key = if *server_key > 0 { format!(", server_key: {server_key}") } else { String::new() };
@@ -59,7 +60,7 @@ impl WebsiteDraft {
 }
 
 impl NewWebsite {
-    /// The website as it is kept, or every mistake in it.
+    /// Validates the website. Fails with every mistake.
     pub(in crate::domains::ads) fn check(&self) -> Result<WebsiteDraft, Vec<UserError>> {
         let mut rows = Vec::new();
         let (name, origin) = (take(name(&self.name), &mut rows), take(origin(&self.origin), &mut rows));
@@ -73,7 +74,7 @@ impl NewWebsite {
     }
 }
 
-/// An origin as browsers tell it.
+/// Returns an origin in the form that browsers send.
 fn origin(text: &str) -> Result<String, UserError> {
     let url = parse_url(text, "origin")?;
     if url.path() == "/" && url.query().is_none() && url.fragment().is_none() {
@@ -82,7 +83,7 @@ fn origin(text: &str) -> Result<String, UserError> {
     Err(invalid("An origin ends with its host or port: https://news.example.", &["origin"]))
 }
 
-/// What a website asks for ads with: its id, and a tag that only this deployment can make. Kept nowhere.
+/// Returns the website key: the id, and a tag that only this deployment can create. The key is not stored.
 pub fn website_key(secret: [u8; 16], id: WebsiteId) -> String {
     let [_, bytes @ ..] = id.0.to_be_bytes();
     let mut hasher = SipHasher24::new_with_key(&secret);
@@ -91,7 +92,7 @@ pub fn website_key(secret: [u8; 16], id: WebsiteId) -> String {
     URL_SAFE_NO_PAD.encode([&bytes[..], &hasher.finish128().as_bytes()].concat())
 }
 
-/// The website of such a key; `None` for one that is forged. Asks nobody, and compares in constant time.
+/// Returns the website of a website key; `None` for a forged one. Takes no round trip, and compares in constant time.
 pub fn website_of_key(secret: [u8; 16], key: &str) -> Option<WebsiteId> {
     let bytes = (key.len() == 31).then(|| URL_SAFE_NO_PAD.decode(key))?.ok()?;
     let id = bytes.get(..7)?.iter().fold(0, |id, byte| id << 8 | u64::from(*byte));
@@ -100,7 +101,7 @@ pub fn website_of_key(secret: [u8; 16], key: &str) -> Option<WebsiteId> {
     ((1..=source::MAX).contains(&id) && is_ours.into()).then_some(website)
 }
 
-/// What the server of a website asks for ads with: its id, the key's version, and a tag that only this deployment can make. Kept nowhere.
+/// Returns the server key of a website: the id, the key's version, and a tag that only this deployment can create. The key is not stored.
 pub fn server_key(secret: [u8; 16], id: WebsiteId, version: u64) -> String {
     let [_, bytes @ ..] = id.0.to_be_bytes();
     let mut hasher = SipHasher24::new_with_key(&secret);
@@ -110,7 +111,7 @@ pub fn server_key(secret: [u8; 16], id: WebsiteId, version: u64) -> String {
     URL_SAFE_NO_PAD.encode([&bytes[..], &version.to_be_bytes(), &hasher.finish128().as_bytes()].concat())
 }
 
-/// The version of such a key of this website; `None` for one that is forged or of another website. Compares in constant time.
+/// Returns the version of a server key of this website; `None` for a forged key or that of another website. Compares in constant time.
 pub fn version_of_server_key(secret: [u8; 16], id: WebsiteId, key: &str) -> Option<u64> {
     let bytes = (key.len() == 42).then(|| URL_SAFE_NO_PAD.decode(key))?.ok()?;
     let version = u64::from_be_bytes(bytes.get(7..15)?.try_into().ok()?);

@@ -1,4 +1,4 @@
-//! Registering websites.
+//! Registration of websites.
 
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
@@ -17,12 +17,12 @@ use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use std::sync::Arc;
 
-/// Registers a website. A charge, the journal, two scripts and a look; one script more with an idempotency key.
+/// Registers a website. A charge, the journal, two scripts and a read; one more script with an idempotency key.
 ///
-/// With a key that was used in the last 24 hours the same website comes back, and its steps are done again, which changes nothing.
+/// With a key that was used in the last 24 hours, returns the same website and repeats its steps, which changes nothing.
 ///
 /// # Errors
-/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` past 100; `RATE_LIMITED`, also for a repetition.
+/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` above 100 websites; `RATE_LIMITED`, also for a repetition.
 pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<WebsiteId> {
     let draft = new.check().map_err(Refusal::User)?;
     charge_change(app, owner).await?;
@@ -53,7 +53,8 @@ async fn make(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> 
     if stands { Ok(()) } else { Err(Error::Unauthenticated.into()) }
 }
 
-/// Makes everything agree with whether `owner` has this website; whether they do. A website is there when `website:{W}` is.
+/// Makes the owner's list and the suspension agree with whether the website exists. Returns whether it does. A website exists while
+/// `website:{W}` does.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -81,7 +82,7 @@ async fn one(app: &App, id: WebsiteId) -> Result<Option<Website>, Error> {
     Ok(store::load_websites(app.db(), &[id]).await?.pop().flatten())
 }
 
-/// Makes a website's own note agree with whether its owner is held back; `false` when it is gone. Two looks, one script where they differ.
+/// Copies the owner's suspension to a website; `false` if the website does not exist. Two reads, and one script if they differ.
 pub(in crate::domains::ads) async fn agree(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
     loop {
         let off = accounts::store::standing(app.db(), owner).await?.publisher;
@@ -93,7 +94,7 @@ pub(in crate::domains::ads) async fn agree(app: &App, owner: UserId, id: Website
     }
 }
 
-/// What a website asks for ads with.
+/// Returns the website key.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -101,7 +102,7 @@ pub async fn key(app: &App, id: WebsiteId) -> Result<String, Error> {
     Ok(website_key(app.cursors().await?.secret(), id))
 }
 
-/// What the server of a website asks for ads with; `None` where that is not required.
+/// Returns the server key of a website; `None` if the website requires none.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -110,18 +111,18 @@ pub async fn server_key(app: &App, website: &Website) -> Result<Option<String>, 
     Ok((website.server_key > 0).then(|| model::server_key(secret, website.id, website.server_key)))
 }
 
-/// Gives a website a new server key, which it requires from then on: the one before is worth nothing at once. A charge, and one script. Repeated, it
-/// gives another one each time.
+/// Gives a website a new server key, which the website requires from then on. The key before is invalid at once. A charge, and one script.
+/// Each repetition creates another key.
 ///
 /// # Errors
-/// `NOT_FOUND` for a website that is not there, or another's; `RATE_LIMITED`.
+/// `NOT_FOUND` for a website that does not exist or belongs to another account; `RATE_LIMITED`.
 pub async fn renew_server_key(app: &App, owner: UserId, id: WebsiteId) -> Outcome<()> {
     charge_change(app, owner).await?;
     let is_renewed = store::renew_server_key(app.db(), owner, id).await?;
     if is_renewed { Ok(()) } else { Err(no_website().into()) }
 }
 
-/// How many websites an account has. One command.
+/// Returns the number of websites of an account. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -129,7 +130,7 @@ pub async fn count_websites(app: &App, owner: UserId) -> Result<u64, Error> {
     accounts::store::count_websites(app.db(), owner).await
 }
 
-/// A page of an account's websites, newest first. For itself alone: to others there are none.
+/// Returns a page of an account's websites, newest first. Only the owner can see them.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -138,7 +139,7 @@ pub async fn websites(app: &App, loaders: &Loaders, owner: UserId, args: &PageAr
     page::fill(&Websites { app, loaders, owner }, request).await
 }
 
-/// The list that a cursor of [`websites`] belongs to.
+/// The id of the list that a cursor of [`websites`] belongs to.
 pub const fn websites_id(owner: UserId) -> page::ListId {
     page::ListId { kind: b'w', owner: owner.0 }
 }

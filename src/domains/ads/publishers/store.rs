@@ -1,4 +1,4 @@
-//! Websites, and whether an account is held back as an advertiser or a publisher.
+//! Websites in Redis.
 
 use crate::base::error::Error;
 use crate::base::ids::{UserId, WebsiteId};
@@ -12,7 +12,7 @@ static WRITE_WEBSITE: Script = Script::new(include_str!("../lua/write_website.lu
 static RENEW_SERVER_KEY: Script = Script::allow_oom(include_str!("../lua/renew_server_key.lua"));
 static MARK_WEBSITE: Script = Script::allow_oom(include_str!("../lua/mark_website.lua"));
 
-/// Writes what a website is, unless it is written: the truth of it. One script on its tag.
+/// Writes the definition of a website, unless it exists. The definition is the source of truth. One script on its tag.
 pub(in crate::domains::ads) async fn write_website(
     db: &Db,
     owner: UserId,
@@ -25,17 +25,17 @@ pub(in crate::domains::ads) async fn write_website(
     db.call::<u64>(call).await.map(drop)
 }
 
-/// Notes whether a website is served; `false` when there is none. One script.
+/// Records whether a website is suspended; `false` if the website does not exist. One script.
 pub(in crate::domains::ads) async fn mark_website(db: &Db, id: WebsiteId, off: bool) -> Result<bool, Error> {
     db.call(Call::new(&MARK_WEBSITE, [keys::website(id)]).arg(u8::from(off))).await
 }
 
-/// Gives a website another server key, and its first where it had none; `false` when there is no such website of `owner`. One script.
+/// Gives a website the next version of its server key, or its first; `false` if `owner` has no such website. One script.
 pub(in crate::domains::ads) async fn renew_server_key(db: &Db, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
     db.call(Call::new(&RENEW_SERVER_KEY, [keys::website(id)]).arg(owner.0)).await
 }
 
-/// Websites by id, in their order; `None` for what is not there. One pipeline.
+/// Loads websites by id, in their order; `None` for a website that does not exist. One pipeline.
 pub(in crate::domains::ads) async fn load_websites(db: &Db, ids: &[WebsiteId]) -> Result<Vec<Option<Website>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGETALL").arg(keys::website(*id)).take()).collect();
     db.read_many(commands).await?.into_iter().map(decode_website).collect()
@@ -59,7 +59,7 @@ fn decode_website(reply: Value) -> Result<Option<Website>, Error> {
     Ok((it.id.0 > 0 && it.owner.0 > 0).then_some(it))
 }
 
-/// Takes a website away. One command.
+/// Deletes a website. One command.
 pub(in crate::domains::ads) async fn erase_website(db: &Db, id: WebsiteId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::website(id)).take()]).await.map(drop)
 }

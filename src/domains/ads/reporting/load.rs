@@ -1,4 +1,4 @@
-//! The batch loaders of reports.
+//! Batch loaders of reports.
 
 use crate::base::error::Error;
 use crate::base::loader::Fetch;
@@ -8,7 +8,7 @@ use crate::domains::ads::reporting::model::{ReachQuery, ReportDays};
 use crate::domains::ads::reporting::store;
 use std::sync::Arc;
 
-/// What days have come to, one tally a day, whoever asks. One pipeline.
+/// Batch loader of tallies by day, for any viewer. One pipeline.
 pub struct FetchTallies(pub Db);
 
 impl Fetch for FetchTallies {
@@ -20,7 +20,7 @@ impl Fetch for FetchTallies {
     }
 }
 
-/// How many visitors there were, whoever asks. One pipeline.
+/// Batch loader of the reach, for any viewer. One pipeline.
 pub struct FetchReach(pub Db);
 
 impl Fetch for FetchReach {

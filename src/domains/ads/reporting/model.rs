@@ -1,35 +1,35 @@
-//! What a report is about.
+//! The parameters of reports.
 
 use crate::base::ids::{AdId, CampaignId};
 use std::ops::RangeInclusive;
 
-/// Whose days are counted.
+/// The subject of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReportSubject {
-    /// A campaign's.
+    /// A campaign.
     Campaign(CampaignId),
-    /// An ad's.
+    /// An ad.
     Ad(AdId),
 }
 
-/// Days of a campaign that has so many shares, or of one of its ads.
+/// Days of a campaign, or of one of its ads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReportDays {
-    /// Whose they are.
+    /// The subject.
     pub of: ReportSubject,
-    /// The campaign's shares.
+    /// The number of shares of the campaign.
     pub shares: u64,
-    /// Which, counted from 1970.
+    /// The days since 1970.
     pub days: RangeInclusive<u64>,
 }
 
-/// The visitors of a campaign that has so many shares.
+/// A query for the reach of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReachQuery {
     /// The campaign.
     pub of: CampaignId,
-    /// Its shares.
+    /// The number of shares of the campaign.
     pub shares: u64,
-    /// Of which day, counted from 1970; `None` for all of them.
+    /// The day since 1970; `None` for all days.
     pub day: Option<u64>,
 }

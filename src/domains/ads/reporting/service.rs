@@ -1,4 +1,4 @@
-//! What campaigns and ads have come to, by day and by visitors.
+//! Reports of campaigns and ads, by day and by visitors.
 
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
@@ -11,10 +11,10 @@ use crate::domains::ads::model::Tally;
 use crate::domains::ads::reporting::model::{ReachQuery, ReportDays, ReportSubject};
 use std::ops::RangeInclusive;
 
-/// A day, counted from 1970, and what it has come to.
+/// A day since 1970, and its tally.
 pub type Day = (u64, Tally);
 
-/// The days from when it was made to today, at most so many.
+/// Returns the last days up to today and not before the creation, at most `most`.
 fn last_days(app: &App, made: Millis, most: u64) -> RangeInclusive<u64> {
     let today = app.now() / DAY;
     (made / DAY).max((today + 1).saturating_sub(most))..=today
@@ -25,8 +25,8 @@ async fn days(loaders: &Loaders, span: ReportDays) -> Result<Vec<Day>, Error> {
     Ok(span.days.zip(tallies.iter().copied()).collect())
 }
 
-/// What a campaign has come to on each of the last days, at most so many of them, the oldest first; days without anything too. One round trip, for
-/// all that is asked beside it too.
+/// Returns the tallies of a campaign on the last days, at most `most`, the oldest first, including days without traffic. One round trip,
+/// shared with other fields of the request.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -35,7 +35,7 @@ pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign,
     days(loaders, ReportDays { of, shares, days: last_days(app, campaign.id.time(), most) }).await
 }
 
-/// The same of an ad.
+/// Returns the tallies of an ad, like [`days_of_campaign`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -44,8 +44,8 @@ pub async fn days_of_ad(app: &App, loaders: &Loaders, ad: &AdDetails, most: u64)
     days(loaders, ReportDays { of, shares: ad.shares, days: last_days(app, made, most) }).await
 }
 
-/// How many different visitors saw a campaign on each of these days, or ever, as a HyperLogLog has it, off by 1 % as a rule; of those without an id
-/// nothing is known. One round trip, for all that is asked beside it too.
+/// Returns the number of distinct visitors of a campaign on each of these days, or of all time, from a HyperLogLog with an error of about 1
+/// %. Visitors without an id are not counted. One round trip, shared with other fields of the request.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

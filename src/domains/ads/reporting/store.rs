@@ -1,4 +1,4 @@
-//! What was counted by day, and whom it reached, over all shares of a campaign.
+//! Reads of tallies by day and of reach, over all shares of a campaign.
 
 use crate::base::error::Error;
 use crate::db::{Db, decode};
@@ -9,7 +9,7 @@ use crate::domains::ads::model::Tally;
 use crate::domains::ads::reporting::model::{ReachQuery, ReportDays, ReportSubject};
 use redis::{Cmd, cmd};
 
-/// What each of these days has come to: one tally a day. One pipeline for all of them, of a command a share and day.
+/// Returns the tally of each of these days. One pipeline for all of them, with one command for each share and day.
 pub(in crate::domains::ads) async fn tallies(db: &Db, spans: &[ReportDays]) -> Result<Vec<Vec<Tally>>, Error> {
     let mut replies = db.read_many(spans.iter().flat_map(counts).collect()).await?.into_iter();
     let mut of_day = |shares: u64| {
@@ -29,8 +29,8 @@ fn counts(span: &ReportDays) -> impl Iterator<Item = Cmd> {
     all.map(move |key| cmd("HMGET").arg(key).arg(&fields).take())
 }
 
-/// How many visitors there were, more or less. A visitor belongs to one share, so the shares add up. One pipeline for all of them, of a command a
-/// share.
+/// Returns the approximate number of visitors. A visitor belongs to one share, so the numbers of the shares are added. One pipeline for all
+/// of them, with one command for each share.
 pub(in crate::domains::ads) async fn reach(db: &Db, asked: &[ReachQuery]) -> Result<Vec<u64>, Error> {
     let counts = |of: &ReachQuery| {
         let day = of.day;

@@ -1,67 +1,67 @@
-//! Campaigns and their ads, and what state a campaign is in.
+//! Campaigns and their ads, and the state of a campaign.
 
 use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::ids::{AdId, CampaignId, StatusId, UserId};
 use crate::domains::ads::model::{Money, Pricing, Slot};
 
-/// What a visitor sees.
+/// The content of an ad.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Creative {
-    /// A text, and where a click leads.
+    /// A text with a destination URL.
     Snippet {
         /// The text.
         text: String,
-        /// The address: http or https.
+        /// The destination URL: http or https.
         target: String,
     },
-    /// A status of the advertiser's.
+    /// A status of the advertiser.
     Status(StatusId),
 }
 
 impl Creative {
-    /// The status, where it is one.
+    /// Returns the status of a promotion.
     pub const fn status(&self) -> Option<StatusId> {
         if let Self::Status(id) = self { Some(*id) } else { None }
     }
 
-    /// Where a click leads; `None` for a status.
+    /// Returns the destination URL; `None` for a status.
     pub fn target(&self) -> Option<&str> {
         if let Self::Snippet { target, .. } = self { Some(target) } else { None }
     }
 }
 
-/// An ad: never changes.
+/// An ad. It never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ad {
     /// Its id.
     pub id: AdId,
-    /// Where it can stand.
+    /// The slot of the ad.
     pub slot: Slot,
-    /// What is seen.
+    /// The content of the ad.
     pub creative: Creative,
-    /// What is paid for.
+    /// The pricing.
     pub pricing: Pricing,
-    /// The most that is paid: for a thousand impressions, or a click.
+    /// The maximum price of a thousand impressions, or of a click.
     pub bid: Money,
 }
 
 impl Ad {
-    /// What is taken or held for one impression.
+    /// Returns the money that one impression charges or holds.
     pub const fn price(&self) -> Money {
         self.pricing.price(self.bid)
     }
 }
 
-/// How often one visitor may see a campaign.
+/// A frequency cap: how often one visitor can see a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cap {
-    /// So many impressions,
+    /// Maximum number of impressions.
     pub impressions: u64,
-    /// in so many seconds from the first one on.
+    /// The period in seconds, from the first impression on.
     pub per_seconds: u64,
 }
 
-/// How a daily budget is spent.
+/// The pacing of a daily budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
     /// Evenly over the day.
@@ -71,20 +71,20 @@ pub enum Pacing {
     Asap,
 }
 
-/// What state a campaign is in.
+/// The state of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It has not begun.
+    /// The campaign has not started.
     Scheduled,
-    /// It runs.
+    /// The campaign is active.
     Active,
-    /// Its owner holds it back.
+    /// The owner has paused the campaign.
     Paused,
-    /// What is left of its budget pays for none of its ads.
+    /// The rest of the budget pays for none of the ads.
     Exhausted,
-    /// Its time is over.
+    /// The end of the campaign is over.
     Ended,
-    /// Its owner has ended it.
+    /// The owner has stopped the campaign.
     Stopped,
 }
 
@@ -93,46 +93,46 @@ pub enum State {
 pub struct Campaign {
     /// Its id.
     pub id: CampaignId,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
     /// Its name.
     pub name: String,
-    /// What it may spend in all.
+    /// The total budget.
     pub budget: Money,
-    /// What it may spend in a day.
+    /// The daily budget.
     pub daily: Option<Money>,
-    /// How it spends that.
+    /// The pacing of the daily budget.
     pub pacing: Pacing,
-    /// When it begins; `None` for at once.
+    /// The start; `None` for at once.
     pub starts: Option<Millis>,
-    /// When it ends; `None` for never.
+    /// The end; `None` for never.
     pub ends: Option<Millis>,
-    /// How often one visitor may see it.
+    /// The frequency cap.
     pub cap: Option<Cap>,
-    /// Whether its owner holds it back.
+    /// Whether the owner has paused the campaign.
     pub paused: bool,
-    /// Whether its owner has ended it.
+    /// Whether the owner has stopped the campaign.
     pub stopped: bool,
-    /// Whether an operator holds its owner back.
+    /// Whether an operator has suspended the owner.
     pub suspended: bool,
-    /// Into how many shares its money and its visitors are parted.
+    /// The number of shares of the campaign.
     pub shares: u64,
-    /// Counts every change.
+    /// The version, which every change increments.
     pub version: u64,
 }
 
-/// How far ahead of an even pace a campaign may be.
+/// How far a campaign can be ahead of its even pacing.
 const SLICE: Millis = MINUTE;
 
 impl Campaign {
-    /// When it runs, at the earliest: from its beginning, or its making.
+    /// Returns the earliest time at which the campaign is active: its start, or its creation if that is later.
     pub fn from(&self) -> Millis {
         self.starts.unwrap_or(0).max(self.id.time())
     }
 
-    /// What may be spent of the day's budget until `now`; all of it where there is none, up to [`Money`]'s largest.
+    /// Returns how much of the daily budget can be spent until `now`; the largest `Money` without a daily budget.
     ///
-    /// At an even pace: the share of the day (of what the campaign has of it) that is over, and a minute.
+    /// With even pacing: the elapsed part of the campaign's time in this day, and a minute more.
     pub fn allowed(&self, now: Millis) -> Money {
         let Some(daily) = self.daily else { return Money(u64::MAX) };
         let Some((begins, length)) = self.window(now) else { return daily };
@@ -140,7 +140,7 @@ impl Campaign {
         Money((u128::from(daily.0) * u128::from(over) / u128::from(length)).min(u128::from(daily.0)) as u64)
     }
 
-    /// When at least `amount` of the day's budget may have been spent; `None` where that is not before the day is over.
+    /// Returns when at least `amount` of the daily budget can be spent; `None` if that is not before the end of the day.
     pub fn allowed_at(&self, amount: Money, now: Millis) -> Option<Millis> {
         let daily = self.daily.filter(|daily| *daily >= amount)?;
         let Some((begins, length)) = self.window(now) else { return Some(now) };
@@ -149,7 +149,7 @@ impl Campaign {
         (at < (now / DAY + 1) * DAY).then_some(at.max(now))
     }
 
-    /// The part of today over which the day's budget is spread: when it begins, and how long it is. `None` for at once.
+    /// Returns the part of today over which the daily budget is spread: its start and its length. `None` if the budget is not spread.
     fn window(&self, now: Millis) -> Option<(Millis, Millis)> {
         let today = now / DAY * DAY;
         let (begins, ends) = (today.max(self.from()), (today + DAY).min(self.ends.unwrap_or(Millis::MAX)));
@@ -157,7 +157,7 @@ impl Campaign {
         (self.pacing == Pacing::Even && length > SLICE).then_some((begins, length))
     }
 
-    /// What state it is in; `can_pay` is whether what is left of its budget pays for any of its ads, or it has none.
+    /// Returns the state. `can_pay` is whether the rest of the budget pays for any ad, or the campaign has no ads.
     pub fn state(&self, now: Millis, can_pay: bool) -> State {
         match self {
             _ if self.stopped => State::Stopped,

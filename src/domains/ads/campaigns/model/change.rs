@@ -1,4 +1,4 @@
-//! Changes of campaigns, as they come and as they are kept.
+//! Changes of campaigns, before and after validation.
 
 use crate::base::clock::Millis;
 use crate::base::error::UserError;
@@ -7,29 +7,29 @@ use crate::domains::ads::campaigns::model::{Campaign, Pacing};
 use crate::domains::ads::model::{money, name, take, take_all};
 use rust_decimal::Decimal;
 
-/// What is to be another way; `None` for what stays. What may be absent is taken away by an inner `None`.
+/// A change of a campaign; `None` for a field that stays. An inner `None` removes an optional field.
 #[derive(Clone, Debug, Default)]
 pub struct CampaignChange {
     /// Its name.
     pub name: Option<String>,
-    /// What it may spend in all.
+    /// The total budget.
     pub budget: Option<Decimal>,
-    /// What it may spend in a day.
+    /// The daily budget.
     pub daily: Option<Option<Decimal>>,
-    /// When it begins.
+    /// The start.
     pub starts: Option<Option<Millis>>,
-    /// When it ends.
+    /// The end.
     pub ends: Option<Option<Millis>>,
     /// All of its keywords.
     pub keywords: Option<Vec<String>>,
-    /// How often one visitor may see it.
+    /// The frequency cap.
     pub cap: Option<Option<CapDraft>>,
-    /// How it spends a daily budget.
+    /// The pacing of the daily budget.
     pub pacing: Option<Pacing>,
 }
 
 impl CampaignChange {
-    /// The campaign as it is then, and all of its keywords where they are another; or every mistake in it.
+    /// Applies the change. Returns the campaign, and all of its keywords if they change. Fails with every mistake.
     pub(in crate::domains::ads) fn apply(
         &self,
         campaign: &Campaign,

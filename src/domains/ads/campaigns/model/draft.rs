@@ -1,4 +1,4 @@
-//! New campaigns and ads, as they come and as they are kept.
+//! New campaigns and ads, before and after validation.
 
 use crate::base::clock::Millis;
 use crate::base::error::{UserError, UserErrorCode};
@@ -14,53 +14,53 @@ use rust_decimal::Decimal;
 use std::collections::HashSet;
 
 const KEYWORD: TextRules = TextRules { what: "A keyword", min: 1, max: 80, bytes: max_bytes(80), newlines: false };
-/// For keywords that are there: they were taken when texts were held to more bytes.
+/// The rules for existing keywords: an older version accepted keywords with more bytes.
 const KEPT_KEYWORD: TextRules = TextRules { bytes: 40 * KEYWORD.max, ..KEYWORD };
-/// The most bytes of all keywords of a campaign.
+/// Maximum length of all keywords of a campaign, in bytes.
 pub const KEYWORDS_BYTES: usize = MAX_KEYWORDS * KEYWORD.bytes;
-/// The most bytes of a snippet.
+/// Maximum length of a snippet, in bytes.
 pub const SNIPPET_BYTES: usize = max_bytes(2_000);
 const SNIPPET: TextRules = TextRules { what: "The snippet", min: 1, max: 2_000, bytes: SNIPPET_BYTES, newlines: true };
-/// The most impressions of a cap.
+/// Maximum number of impressions of a cap.
 const MAX_IMPRESSIONS: i64 = 1_000_000;
-/// The longest time of a cap: a year.
+/// Maximum period of a cap: a year.
 const MAX_SECONDS: i64 = 31_536_000;
-/// The last moment that can be told: the end of the year 9999.
+/// The latest valid time: the end of the year 9999.
 const MAX_TIME: Millis = 253_402_300_799_999;
 
-/// How often a visitor may see a campaign, as it came.
+/// A frequency cap before validation.
 #[derive(Clone, Copy, Debug)]
 pub struct CapDraft {
-    /// So many impressions,
+    /// Maximum number of impressions.
     pub impressions: i64,
-    /// in so many seconds.
+    /// The period in seconds.
     pub per_seconds: i64,
 }
 
-/// What somebody wants a new campaign to be, as it came.
+/// A new campaign before validation.
 #[derive(Clone, Debug)]
 pub struct NewCampaign {
     /// Its name.
     pub name: String,
-    /// What it may spend in all.
+    /// The total budget.
     pub budget: Decimal,
-    /// What it may spend in a day.
+    /// The daily budget.
     pub daily: Option<Decimal>,
-    /// When it begins.
+    /// The start.
     pub starts: Option<Millis>,
-    /// When it ends.
+    /// The end.
     pub ends: Option<Millis>,
     /// Its keywords.
     pub keywords: Vec<String>,
-    /// How often one visitor may see it.
+    /// The frequency cap.
     pub cap: Option<CapDraft>,
-    /// How it spends a daily budget.
+    /// The pacing of the daily budget.
     pub pacing: Pacing,
-    /// A key under which a repeated request is known again.
+    /// The idempotency key of the request.
     pub idempotency_key: Option<String>,
 }
 
-/// A campaign that can be made.
+/// A validated new campaign.
 #[derive(Clone, Debug)]
 pub(in crate::domains::ads) struct CampaignDraft {
     pub(in crate::domains::ads) name: String,
@@ -73,11 +73,11 @@ pub(in crate::domains::ads) struct CampaignDraft {
     pub(in crate::domains::ads) pacing: Pacing,
 }
 
-/// What is wrong only if it was not asked for before: its time is over.
+/// An error that does not apply to a repeated request: the end of the campaign is over.
 pub(in crate::domains::ads) type Late = Option<UserError>;
 
 impl NewCampaign {
-    /// The campaign as it is kept, or every mistake in it.
+    /// Validates the campaign. Fails with every mistake.
     pub(in crate::domains::ads) fn check(self, now: Millis) -> Result<(CampaignDraft, Late), Vec<UserError>> {
         let mut rows = Vec::new();
         let key = self.idempotency_key.as_deref().map_or(Ok(()), check_key);
@@ -101,28 +101,28 @@ impl NewCampaign {
     }
 }
 
-/// What somebody wants a new ad to be, as it came.
+/// A new ad before validation.
 #[derive(Clone, Debug)]
 pub struct NewAd {
-    /// The campaign; `None` for what is no id.
+    /// The campaign; `None` for an invalid id.
     pub campaign: Option<CampaignId>,
-    /// Where it can stand.
+    /// The slot of the ad.
     pub slot: Slot,
     /// Its text.
     pub snippet: Option<String>,
-    /// Where a click leads.
+    /// The destination URL.
     pub target: Option<String>,
-    /// The status to promote, as it is named outside.
+    /// The global id of the status to promote.
     pub status: Option<String>,
-    /// What is paid for.
+    /// The pricing.
     pub pricing: Pricing,
-    /// How much.
+    /// The bid.
     pub bid: Decimal,
-    /// A key under which a repeated request is known again.
+    /// The idempotency key of the request.
     pub idempotency_key: Option<String>,
 }
 
-/// An ad that can be made.
+/// A validated new ad.
 #[derive(Clone, Debug)]
 pub(in crate::domains::ads) struct AdDraft {
     pub(in crate::domains::ads) campaign: CampaignId,
@@ -133,7 +133,7 @@ pub(in crate::domains::ads) struct AdDraft {
 }
 
 impl NewAd {
-    /// The ad as it is kept, or every mistake in it.
+    /// Validates the ad. Fails with every mistake.
     pub(in crate::domains::ads) fn check(self) -> Result<AdDraft, Vec<UserError>> {
         let mut rows = Vec::new();
         if self.campaign.is_none() {
@@ -186,12 +186,12 @@ impl NewAd {
     }
 }
 
-/// Whether a moment can be told.
+/// Checks that a time is not after the maximum.
 pub(in crate::domains::ads) fn time(time: Option<Millis>, field: &'static str) -> Result<(), UserError> {
     if time.is_none_or(|time| time <= MAX_TIME) { Ok(()) } else { Err(invalid("That is too far away.", &[field])) }
 }
 
-/// Whether a campaign can begin and end then.
+/// Checks the start and the end of a campaign.
 pub(in crate::domains::ads) fn times(starts: Option<Millis>, ends: Option<Millis>) -> Result<(), UserError> {
     time(ends, "endsAt")?;
     match ends {
@@ -202,12 +202,12 @@ pub(in crate::domains::ads) fn times(starts: Option<Millis>, ends: Option<Millis
     }
 }
 
-/// The row for an end that is over.
+/// The error for an end that is over.
 pub(in crate::domains::ads) fn over() -> UserError {
     invalid("That moment is over. To end a campaign now, stop it.", &["endsAt"])
 }
 
-/// A cap as it is kept.
+/// Validates a frequency cap.
 pub(in crate::domains::ads) fn cap(draft: CapDraft) -> Result<Cap, Vec<UserError>> {
     let within = |number: i64, most: i64, field| {
         let sound = (1..=most).contains(&number).then_some(number.unsigned_abs());
@@ -219,12 +219,12 @@ pub(in crate::domains::ads) fn cap(draft: CapDraft) -> Result<Cap, Vec<UserError
     }
 }
 
-/// Keywords as they are kept, each once.
+/// Validates keywords and returns each of them once.
 pub(in crate::domains::ads) fn keywords_of(given: &[String]) -> Result<Vec<String>, UserError> {
     keywords_by(KEYWORD, given)
 }
 
-/// The same for keywords that are there.
+/// Validates keywords that may exist already, and returns each of them once.
 pub(in crate::domains::ads) fn kept_keywords_of(given: &[String]) -> Result<Vec<String>, UserError> {
     keywords_by(KEPT_KEYWORD, given)
 }
@@ -233,7 +233,7 @@ fn keywords_by(rules: TextRules, given: &[String]) -> Result<Vec<String>, UserEr
     let (mut kept, mut known) = (Vec::new(), HashSet::new());
     for (at, text) in given.iter().enumerate() {
         let row = |message: String| invalid(format!("Keyword {}: {message}", at + 1), &["keywords"]);
-        // White space between words counts as one space, whatever it is.
+        // Any white space between words counts as one space.
         let spaced: Vec<&str> = text.split_whitespace().collect();
         let keyword = rules.check(&spaced.join(" ")).map_err(row)?;
         if known.insert(normalize_keyword(&keyword)) {
@@ -246,12 +246,12 @@ fn keywords_by(rules: TextRules, given: &[String]) -> Result<Vec<String>, UserEr
     Ok(kept)
 }
 
-/// The row for more keywords than a campaign may have.
+/// The error for more keywords than a campaign can have.
 pub(in crate::domains::ads) fn too_many_keywords() -> UserError {
     UserError::new(UserErrorCode::LimitReached, format!("A campaign has at most {MAX_KEYWORDS} keywords."), &["keywords"])
 }
 
-/// Where a click leads, as it is kept: in ASCII, as a browser is sent there.
+/// Validates a destination URL and returns it in ASCII, as the redirect sends it to a browser.
 fn target(text: &str) -> Result<String, UserError> {
     let url = parse_url(text, "targetUrl")?;
     let plain = text.bytes().all(|byte| byte.is_ascii_graphic());

@@ -1,4 +1,4 @@
-//! The cache of ads, which never change.
+//! Cache of ads, which never change.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -9,7 +9,7 @@ use quick_cache::sync::Cache;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Ads that are known at once: some 30 MB where all have the longest texts.
+/// Maximum number of cached ads: some 30 MB if all have the longest texts.
 const ADS: usize = 4_096;
 
 /// The cache of this process.
@@ -22,7 +22,7 @@ impl Default for AdCache {
     }
 }
 
-/// Ads by id, also such as were removed within the last day. One round trip, where any is not known.
+/// Loads ads by id, including ads that were removed within the last day. One round trip if any ad is not cached.
 pub(in crate::domains::ads) async fn load(app: &App, ids: &[AdId]) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
     let AdCache(cache) = app.extension::<AdCache>();
     let mut found: HashMap<AdId, Arc<Ad>> = ids.iter().filter_map(|id| Some((*id, cache.get(id)?))).collect();

@@ -15,13 +15,13 @@ use crate::domains::ads::campaigns::store::campaigns::CampaignDetails;
 use crate::domains::ads::model::no_campaign;
 use std::sync::Arc;
 
-/// A campaign of `owner`. One pipeline.
+/// Returns a campaign of `owner`. One pipeline.
 pub(in crate::domains::ads) async fn owned(app: &App, owner: UserId, id: CampaignId) -> Outcome<CampaignDetails> {
     let kept = store::load(app.db(), &[id]).await?.pop().flatten();
     kept.filter(|it| it.campaign.owner == owner).ok_or_else(|| no_campaign().into())
 }
 
-/// What state a campaign is in, with these ads.
+/// Returns the state of a campaign with these ads.
 pub fn state(app: &App, kept: &CampaignDetails, ads: &[AdDetails]) -> State {
     let now = app.now();
     let left = kept.campaign.budget.less(ShareBalance::taken(&kept.balances, now / DAY).whole);
@@ -29,7 +29,7 @@ pub fn state(app: &App, kept: &CampaignDetails, ads: &[AdDetails]) -> State {
     kept.campaign.state(now, can_pay)
 }
 
-/// How many campaigns an account has. One command.
+/// Returns the number of campaigns of an account. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -37,7 +37,7 @@ pub async fn count(app: &App, owner: UserId) -> Result<u64, Error> {
     accounts::store::count(app.db(), owner).await
 }
 
-/// A page of an account's campaigns, newest first. For itself alone: to others there are none.
+/// Returns a page of an account's campaigns, newest first. Only the owner can see them.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -51,7 +51,7 @@ pub async fn campaigns(
     page::fill(&Campaigns { app, loaders, owner }, request).await
 }
 
-/// The list that a cursor of [`campaigns`] belongs to.
+/// The id of the list that a cursor of [`campaigns`] belongs to.
 pub const fn campaigns_id(owner: UserId) -> page::ListId {
     page::ListId { kind: b'k', owner: owner.0 }
 }
@@ -74,7 +74,7 @@ impl PageSource for Campaigns<'_> {
     }
 }
 
-/// A page of a campaign's ads, newest first.
+/// Returns a page of a campaign's ads, newest first.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -83,7 +83,7 @@ pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &Page
     page::fill(&Ads { loaders, campaign }, request).await
 }
 
-/// The list that a cursor of [`ads`] belongs to.
+/// The id of the list that a cursor of [`ads`] belongs to.
 pub const fn ads_id(campaign: CampaignId) -> page::ListId {
     page::ListId { kind: b'a', owner: campaign.0 }
 }

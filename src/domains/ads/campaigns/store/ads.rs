@@ -1,4 +1,4 @@
-//! Ads: what they are, and what each has come to.
+//! Ads in Redis: their definitions and their tallies.
 
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -16,18 +16,18 @@ use redis::cmd;
 static ADD_AD: Script = Script::new(include_str!("../../lua/add_ad.lua"));
 static REMOVE_AD: Script = Script::allow_oom(include_str!("../../lua/remove_ad.lua"));
 
-/// What adding an ad came to.
+/// The result of adding an ad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum AddAdResult {
-    /// It is there, since now or before.
+    /// The ad exists, since now or before.
     Added,
-    /// There is no such campaign.
+    /// The campaign does not exist.
     NoCampaign,
-    /// It was there, and was removed.
+    /// The ad existed, and was removed.
     Removed,
-    /// One more at once is too many.
+    /// The campaign has the maximum number of ads at one time.
     TooMany,
-    /// There have been as many as there may ever be.
+    /// The campaign has had the maximum number of ads in its life.
     TooManyEver,
 }
 
@@ -51,19 +51,19 @@ pub(in crate::domains::ads) async fn add_ad(db: &Db, ad: &Ad) -> Result<AddAdRes
     })
 }
 
-/// Takes an ad from its campaign: the commit; `false` when there is none. One script.
+/// Removes an ad from its campaign: the commit. Returns `false` if the ad does not exist. One script.
 pub(in crate::domains::ads) async fn remove_ad(db: &Db, id: AdId, now: Millis) -> Result<bool, Error> {
     let keys = [keys::campaign(id.campaign), keys::ad(id), keys::ads(id.campaign)];
     db.call(Call::new(&REMOVE_AD, keys).arg(id.number).arg(now).arg(REMOVED_FOR)).await
 }
 
-/// Parts of campaigns' ads. One pipeline.
+/// Reads windows of campaigns' ads. One pipeline.
 pub(in crate::domains::ads) async fn parts_of_ads(db: &Db, parts: &[(CampaignId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
     let commands = parts.iter().map(|(campaign, window)| ranges::command(&keys::ads(*campaign), window)).collect();
     db.read_many(commands).await?.into_iter().map(decode::rows).collect()
 }
 
-/// The ads of campaigns, the oldest first. One pipeline.
+/// Returns the ads of campaigns, the oldest first. One pipeline.
 pub(in crate::domains::ads) async fn numbers_of_ads(db: &Db, campaigns: &[CampaignId]) -> Result<Vec<Vec<AdId>>, Error> {
     let command = |id: &CampaignId| cmd("ZRANGE").arg(keys::ads(*id)).arg(0).arg(MAX_ADS - 1).take();
     let replies = db.read_many(campaigns.iter().map(command).collect()).await?;
@@ -74,22 +74,23 @@ pub(in crate::domains::ads) async fn numbers_of_ads(db: &Db, campaigns: &[Campai
     campaigns.iter().zip(replies).map(of).collect()
 }
 
-/// An ad as it is kept.
+/// An ad with its tally and its owner.
 #[derive(Clone, Debug)]
 pub struct AdDetails {
-    /// What it is.
+    /// The definition.
     pub ad: Ad,
-    /// What it has come to over all shares.
+    /// The tally over all shares.
     pub counts: Tally,
-    /// Whose campaign it is of.
+    /// The owner of the campaign.
     pub owner: Option<UserId>,
-    /// Into how many shares that is parted.
+    /// The number of shares of the campaign.
     pub shares: u64,
-    /// Whether it was taken from its campaign.
+    /// Whether the ad was removed from its campaign.
     pub removed: bool,
 }
 
-/// Ads by id with what each has come to, in their order; `None` for what is not there. Two pipelines: what it is, and what its shares counted.
+/// Loads ads by id with their tallies, in their order; `None` for an ad that does not exist. Two pipelines: the definitions, and the counts
+/// of the shares.
 pub(in crate::domains::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option<AdDetails>>, Error> {
     let of_one = |id: &AdId| {
         let of_campaign = cmd("HMGET").arg(keys::campaign(id.campaign)).arg(&["uid", "shares"]).take();
@@ -107,7 +108,7 @@ pub(in crate::domains::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<V
     Ok(found)
 }
 
-/// Sums what the shares have counted of ads. One pipeline.
+/// Sums the counts of ads over all shares. One pipeline.
 async fn count(db: &Db, ads: &mut [Option<AdDetails>]) -> Result<(), Error> {
     let of_one = |it: &AdDetails| {
         let (id, shares) = (it.ad.id, it.shares);
@@ -124,7 +125,7 @@ async fn count(db: &Db, ads: &mut [Option<AdDetails>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// An ad of its fields, and whether it was removed; `None` where there is none.
+/// Decodes the fields of an ad, and whether it was removed; `None` without fields.
 pub(in crate::domains::ads) fn decode_ad(id: AdId, reply: redis::Value) -> Result<Option<(Ad, bool)>, Error> {
     let (mut slot, mut pricing, mut bid, mut removed) = (None, None, 0, false);
     let (mut snippet, mut target, mut status) = (None, None, None);
@@ -150,7 +151,7 @@ pub(in crate::domains::ads) fn decode_ad(id: AdId, reply: redis::Value) -> Resul
     Ok(whole.map(|((slot, pricing), creative)| (Ad { id, slot, creative, pricing, bid: Money(bid) }, removed)))
 }
 
-/// What ads are, by id; `None` for what is not there. One pipeline.
+/// Returns the definitions of ads by id; `None` for an ad that does not exist. One pipeline.
 pub(in crate::domains::ads) async fn definitions(db: &Db, ids: &[AdId]) -> Result<Vec<Option<Ad>>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGETALL").arg(keys::ad(*id)).take()).collect()).await?;
     ids.iter().zip(replies).map(|(id, reply)| Ok(decode_ad(*id, reply)?.map(|(ad, _)| ad))).collect()

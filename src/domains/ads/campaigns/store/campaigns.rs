@@ -1,4 +1,4 @@
-//! Campaigns: their definitions, and whose they are.
+//! Campaigns in Redis: their definitions and their owners.
 
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -17,7 +17,7 @@ use redis::{Value, cmd};
 static WRITE_CAMPAIGN: Script = Script::new(include_str!("../../lua/write_campaign.lua"));
 static CHANGE_CAMPAIGN: Script = Script::allow_oom(include_str!("../../lua/change_campaign.lua"));
 
-/// Writes what a campaign is, unless it is written: the truth of it. One script on its tag.
+/// Writes the definition of a campaign, unless it exists. The definition is the source of truth. One script on its tag.
 pub(in crate::domains::ads) async fn write(db: &Db, campaign: &Campaign, keywords: &[(u64, String)]) -> Result<(), Error> {
     let (fields, _) = fields_of(campaign);
     let call = Call::new(&WRITE_CAMPAIGN, [keys::campaign(campaign.id), keys::keywords(campaign.id)]);
@@ -26,20 +26,20 @@ pub(in crate::domains::ads) async fn write(db: &Db, campaign: &Campaign, keyword
     db.call::<u64>(call.arg(keywords)).await.map(drop)
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum ChangeResult {
-    /// It is done.
+    /// The change was made.
     Done,
-    /// There is no such campaign.
+    /// The campaign does not exist.
     NotThere,
-    /// It was changed meanwhile.
+    /// The campaign was changed concurrently.
     Overtaken,
-    /// Its shares hold more than the new budget.
+    /// The shares hold more than the new budget.
     OverBudget,
 }
 
-/// Makes a campaign what `new` is, if it is still of that version, and adds and removes keywords. One script on its tag.
+/// Changes a campaign to `new` if its version is still that of `new`, and adds and removes keywords. One script on its tag.
 pub(in crate::domains::ads) async fn change(
     db: &Db,
     new: &Campaign,
@@ -62,7 +62,7 @@ pub(in crate::domains::ads) async fn change(
 
 type Fields = Vec<(&'static str, String)>;
 
-/// What changes of a campaign: fields with their values, and those that it has not.
+/// Returns the changeable fields of a campaign with their values, and the optional fields that it does not have.
 fn fields_of(it: &Campaign) -> (Fields, Vec<&'static str>) {
     let state = if it.stopped {
         "stopped"
@@ -87,18 +87,19 @@ fn fields_of(it: &Campaign) -> (Fields, Vec<&'static str>) {
     (fields, absent)
 }
 
-/// A campaign as it is kept.
+/// A campaign with its keywords and balances.
 #[derive(Clone, Debug)]
 pub struct CampaignDetails {
-    /// Its definition.
+    /// The definition.
     pub campaign: Campaign,
-    /// Its keywords, as they were written, the oldest first.
+    /// The keywords in their displayed form, the oldest first.
     pub keywords: Vec<String>,
-    /// What its shares have.
+    /// The balances of the shares.
     pub balances: Vec<ShareBalance>,
 }
 
-/// Campaigns by id, in their order; `None` for what is not there. Two pipelines: what it is, and what its shares have.
+/// Loads campaigns by id, in their order; `None` for a campaign that does not exist. Two pipelines: the definitions, and the balances of
+/// the shares.
 pub(in crate::domains::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result<Vec<Option<CampaignDetails>>, Error> {
     let commands = ids.iter().flat_map(|id| definition(*id)).collect();
     let mut replies = db.read_many(commands).await?.into_iter();
@@ -109,10 +110,10 @@ pub(in crate::domains::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result
     Ok(found.into_iter().map(|it| it.map(&mut whole)).collect())
 }
 
-/// A definition, and what its shares have.
+/// A definition, and the balances of its shares.
 pub(in crate::domains::ads) type CampaignWithBalances = (Campaign, Vec<ShareBalance>);
 
-/// Definitions where it is known how many shares each has, which never changes; without keywords. One pipeline.
+/// Loads definitions without keywords, where the number of shares is known; that number never changes. One pipeline.
 pub(in crate::domains::ads) async fn load_known(
     db: &Db,
     campaigns: &[(CampaignId, u64)],
@@ -149,20 +150,20 @@ fn range(key: String, most: usize) -> redis::Cmd {
     cmd("ZRANGE").arg(key).arg(0).arg(most - 1).take()
 }
 
-/// A campaign with what else lies on its tag.
+/// A campaign with all data on its hash tag.
 #[derive(Clone, Debug)]
 pub(in crate::domains::ads) struct CampaignSnapshot {
-    /// Its definition.
+    /// The definition.
     pub campaign: Campaign,
-    /// Its keywords, as they were written.
+    /// The keywords in their displayed form.
     pub keywords: Vec<String>,
-    /// Its ads.
+    /// The ads.
     pub ads: Vec<AdId>,
-    /// Where it stands or may stand, as the listings' tags say it, and when that was written; the oldest first.
+    /// The tags of listings that may contain the campaign, each with the time of its last write; the oldest first.
     pub listed: Vec<(String, Millis)>,
 }
 
-/// Everything on a campaign's tag; `None` when it is not there. One pipeline.
+/// Reads all data on a campaign's hash tag; `None` if the campaign does not exist. One pipeline.
 pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Option<CampaignSnapshot>, Error> {
     let commands = vec![
         cmd("HGETALL").arg(keys::campaign(id)).take(),
@@ -180,7 +181,7 @@ pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Opt
     Ok(campaign.map(|campaign| CampaignSnapshot { campaign, keywords, ads, listed }))
 }
 
-/// A campaign's keywords and ads. One pipeline.
+/// Returns a campaign's keywords and ads. One pipeline.
 pub(in crate::domains::ads) async fn targeting(db: &Db, id: CampaignId) -> Result<(Vec<String>, Vec<AdId>), Error> {
     let commands = vec![range(keys::keywords(id), MAX_KEYWORDS), range(keys::ads(id), MAX_ADS)];
     let mut replies = db.read_many(commands).await?.into_iter();
@@ -189,19 +190,19 @@ pub(in crate::domains::ads) async fn targeting(db: &Db, id: CampaignId) -> Resul
     Ok((keywords, ads.into_iter().map(|number| AdId { campaign: id, number }).collect()))
 }
 
-/// Whether a campaign is there, whoever's it is. One command.
+/// Whether a campaign exists, of any owner. One command.
 pub(in crate::domains::ads) async fn exists(db: &Db, id: CampaignId) -> Result<bool, Error> {
     db.read(cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await
 }
 
-/// Takes away what lies on a campaign's tag: from here on it is gone. What ads were that were removed goes by itself. One command.
+/// Deletes all data on a campaign's hash tag: the campaign does not exist any more. Removed ads expire. One command.
 pub(in crate::domains::ads) async fn erase_campaign(db: &Db, id: CampaignId, ads: &[AdId]) -> Result<(), Error> {
     let mut own: Vec<String> = ads.iter().map(|ad| keys::ad(*ad)).collect();
     own.extend([keys::ads(id), keys::keywords(id), keys::listed(id), keys::campaign(id)]);
     db.write_many(vec![cmd("UNLINK").arg(own).take()]).await.map(drop)
 }
 
-/// A definition of its fields; `None` where there is none.
+/// Decodes the fields of a definition; `None` without fields.
 fn decode_campaign(reply: Value) -> Result<Option<Campaign>, Error> {
     let mut it = Campaign {
         id: CampaignId(0),

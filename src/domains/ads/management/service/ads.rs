@@ -1,4 +1,4 @@
-//! Adding ads to campaigns and taking them away.
+//! Adding ads to campaigns, and removing them.
 
 use crate::app::App;
 use crate::base::error::{Outcome, Refusal, UserError, UserErrorCode};
@@ -17,15 +17,15 @@ use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 
-/// Adds an ad to a campaign of `owner`: from here on it can be chosen. A charge, a look, the journal, the commit, and settling the campaign; one
-/// script more with an idempotency key, one look more for a status.
+/// Adds an ad to a campaign of `owner`; every later decision can choose it. A charge, a read, the journal, the commit, and settling the
+/// campaign; one more script with an idempotency key, and one more read for a status.
 ///
-/// With a key that was used in the last 24 hours the same ad comes back; `None` when it has been removed since.
+/// With a key that was used in the last 24 hours, returns the same ad; `None` if it was removed since.
 ///
 /// # Errors
-/// A row for every mistake; `INVALID_INPUT` for a campaign that was stopped; `NOT_FOUND` for one or a status that is not there or not to be seen,
-/// `FORBIDDEN` for another's status;
-/// `LIMIT_REACHED` past 100 at once and 1,000 in all; `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repetition.
+/// A user error for every mistake; `INVALID_INPUT` for a stopped campaign; `NOT_FOUND` for a campaign or a status that does not exist or
+/// that the owner cannot see, `FORBIDDEN` for a status of another account; `LIMIT_REACHED` above 100 ads at one time and 1,000 in all;
+/// `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repetition.
 pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) -> Outcome<Option<AdId>> {
     let key = new.idempotency_key.clone();
     let draft = new.check().map_err(Refusal::User)?;
@@ -37,7 +37,7 @@ pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) 
         Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
         None => fresh,
     };
-    // What was asked for before comes back, though its campaign may have been stopped since.
+    // A repeated request returns its ad, even if the campaign was stopped since.
     let made = if campaign.stopped && number == fresh {
         Err(stopped().into())
     } else {
@@ -50,7 +50,7 @@ pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) 
 }
 
 async fn make(app: &App, loaders: &Loaders, owner: UserId, draft: AdDraft, number: u64, is_new: bool) -> Outcome<Option<AdId>> {
-    // What was asked for before, may have lost its status since.
+    // The status of a repeated request may have been deleted since.
     if let (Creative::Status(status), true) = (&draft.creative, is_new) {
         may_promote(loaders, owner, *status).await?;
     }
@@ -93,11 +93,11 @@ fn too_many(message: String) -> UserError {
     UserError::new(UserErrorCode::LimitReached, message, &["campaignId"])
 }
 
-/// Takes an ad from a campaign of `owner`: from here on it is not chosen; where it was shown it can still be clicked. A charge, a look, the journal,
-/// the commit, and settling the campaign.
+/// Removes an ad from a campaign of `owner`: it is not chosen any more, but impressions of it can still be clicked. A charge, a read, the
+/// journal, the commit, and settling the campaign.
 ///
 /// # Errors
-/// `NOT_FOUND`, also the second time; `RATE_LIMITED`.
+/// `NOT_FOUND`, also for a repetition; `RATE_LIMITED`.
 pub async fn remove_ad(app: &App, owner: UserId, id: AdId) -> Outcome<()> {
     charge_change(app, owner).await?;
     let found = store::load_ads(app.db(), &[id]).await?.pop().flatten();

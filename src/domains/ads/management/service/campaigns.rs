@@ -1,4 +1,4 @@
-//! Making and changing campaigns.
+//! Creating and changing campaigns.
 
 use crate::app::App;
 use crate::base::clock::DAY;
@@ -24,15 +24,15 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Task};
 use std::collections::HashSet;
 
-/// How often a change is tried that others overtake, or money that shares bring back.
+/// Maximum number of attempts of a change that fails because of a concurrent change, or because shares still hold too much money.
 const TRIES: usize = 5;
 
-/// Makes a campaign. A charge, the journal, two scripts, and settling it; one script more with an idempotency key.
+/// Creates a campaign. A charge, the journal, two scripts, and settling it; one more script with an idempotency key.
 ///
-/// With a key that was used in the last 24 hours the same campaign comes back, and its steps are done again, which changes nothing.
+/// With a key that was used in the last 24 hours, returns the same campaign and repeats its steps, which changes nothing.
 ///
 /// # Errors
-/// A row for every mistake; `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` past 1,000; `RATE_LIMITED`, also for a repetition.
+/// A user error for every mistake; `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` above 1,000 campaigns; `RATE_LIMITED`, also for a repetition.
 pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<CampaignId> {
     let key = new.idempotency_key.clone();
     let (draft, late) = new.check(app.now()).map_err(Refusal::User)?;
@@ -93,11 +93,11 @@ async fn with_ids(app: &App, keywords: Vec<String>) -> Result<Vec<(u64, String)>
     Ok(all)
 }
 
-/// What a change makes of a campaign: the campaign, keywords to add, keywords to remove. `None` where nothing is to change.
+/// The result of a change: the campaign, keywords to add, keywords to remove. `None` if nothing changes.
 type Wanted = Option<(Campaign, Vec<String>, Vec<String>)>;
 
-/// Changes a campaign of `owner`: a charge, a look, the journal, the commit, and settling it; from here on every decision goes by it. What others
-/// change meanwhile is looked at again.
+/// Changes a campaign of `owner`: a charge, a read, the journal, the commit, and settling it. Every later decision uses the new definition.
+/// After a concurrent change it reads the campaign again.
 async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&CampaignDetails) -> Outcome<Wanted>) -> Outcome<()> {
     charge_change(app, owner).await?;
     let mut lease: Option<EntryLease> = None;
@@ -115,7 +115,7 @@ async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&Campai
     Ok(())
 }
 
-/// The change itself; the keywords that it has removed.
+/// Makes one attempt of the change. Returns the keywords that it has removed.
 async fn attempt(
     app: &App,
     owner: UserId,
@@ -141,7 +141,7 @@ async fn attempt(
     Err(Error::Overloaded.into())
 }
 
-/// Whether there is a time at which the new one may have spent less than the old one: then shares may hold too much.
+/// Whether there is a time at which the new campaign could have spent less than the old one: then shares may hold too much money.
 fn may_be_less(old: &Campaign, new: &Campaign) -> bool {
     let of_day = |it: &Campaign| (it.daily, it.pacing, it.starts, it.ends);
     new.budget < old.budget || (new.daily.is_some() && of_day(old) != of_day(new))
@@ -166,12 +166,12 @@ fn too_low(used: Money) -> UserError {
     UserError::new(UserErrorCode::InvalidInput, message, &["budget"])
 }
 
-/// Changes what a campaign is; from here on every decision goes by it. A charge, a look, the journal, the commit, and settling it; where the
-/// money that it may spend is less, five more to bring back what shares have free.
+/// Changes the definition of a campaign; every later decision uses it. A charge, a read, the journal, the commit, and settling it. If the
+/// campaign may spend less than before, five more round trips return the free money of the shares.
 ///
 /// # Errors
-/// `NOT_FOUND`; a row for every mistake; `INVALID_INPUT` for one that was stopped, or a budget below what is spent or reserved; `RATE_LIMITED`;
-/// `OVERLOADED` where others change it all the time.
+/// `NOT_FOUND`; a user error for every mistake; `INVALID_INPUT` for a stopped campaign, or a budget below the spent and reserved money;
+/// `RATE_LIMITED`; `OVERLOADED` if concurrent changes do not end.
 pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignChange) -> Outcome<()> {
     let now = app.now();
     alter(app, owner, id, |kept| {
@@ -184,7 +184,7 @@ pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignC
     .await
 }
 
-/// What is to be added and removed for these keywords to stand alone.
+/// Returns the keywords to add and to remove so that exactly `wanted` is left.
 fn difference(stand: &[String], wanted: &[String]) -> (Vec<String>, Vec<String>) {
     let folded = |all: &[String]| all.iter().map(|keyword| normalize_keyword(keyword)).collect::<HashSet<_>>();
     let (had, has) = (folded(stand), folded(wanted));
@@ -194,15 +194,15 @@ fn difference(stand: &[String], wanted: &[String]) -> (Vec<String>, Vec<String>)
     (without(wanted, &had), without(stand, &has))
 }
 
-/// Holds a campaign back. Doing it again changes nothing. Costs as [`update`].
+/// Pauses a campaign. A repetition changes nothing. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `INVALID_INPUT` for one that was stopped; `RATE_LIMITED`.
+/// `NOT_FOUND`; `INVALID_INPUT` for a stopped campaign; `RATE_LIMITED`.
 pub async fn pause(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     alter(app, owner, id, |kept| hold(&kept.campaign, true)).await
 }
 
-/// Lets a campaign go on. Doing it again changes nothing. Costs as [`update`].
+/// Resumes a campaign. A repetition changes nothing. Costs as [`update`].
 ///
 /// # Errors
 /// As [`pause`].
@@ -210,12 +210,12 @@ pub async fn resume(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     alter(app, owner, id, |kept| hold(&kept.campaign, false)).await
 }
 
-/// That it was not stopped.
+/// Fails if the campaign was stopped.
 fn open(campaign: &Campaign) -> Outcome<()> {
     if campaign.stopped { Err(stopped().into()) } else { Ok(()) }
 }
 
-/// The row for a campaign that was stopped.
+/// The error for a stopped campaign.
 pub(in crate::domains::ads) fn stopped() -> UserError {
     UserError::new(UserErrorCode::InvalidInput, "A stopped campaign cannot be changed. Create a new one.", &["campaignId"])
 }
@@ -226,7 +226,7 @@ fn hold(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
     Ok((campaign.paused != paused).then(|| (new, Vec::new(), Vec::new())))
 }
 
-/// Ends a campaign for good. Doing it again changes nothing. Costs as [`update`].
+/// Stops a campaign for good. A repetition changes nothing. Costs as [`update`].
 ///
 /// # Errors
 /// `NOT_FOUND`; `RATE_LIMITED`.
@@ -238,10 +238,10 @@ pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     .await
 }
 
-/// Adds keywords; those that it has, in any spelling, stay as they are. Costs as [`update`].
+/// Adds keywords. Keywords that the campaign has already, in any spelling, stay as they are. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `INVALID_INPUT`, also for one that was stopped; `LIMIT_REACHED` past 250; `RATE_LIMITED`.
+/// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `LIMIT_REACHED` above 250 keywords; `RATE_LIMITED`.
 pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
     let wanted = keywords_of(keywords)?;
     alter(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
@@ -253,10 +253,10 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
     .await
 }
 
-/// Removes keywords in any spelling; without any the campaign fits everywhere. Costs as [`update`].
+/// Removes keywords in any spelling. A campaign without keywords fits every page. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `INVALID_INPUT`, also for one that was stopped; `RATE_LIMITED`.
+/// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `RATE_LIMITED`.
 pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
     let unwanted: HashSet<String> = kept_keywords_of(keywords)?.iter().map(|keyword| normalize_keyword(keyword)).collect();
     alter(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {

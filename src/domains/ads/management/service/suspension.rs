@@ -1,4 +1,4 @@
-//! Who is held back, and what goes with an account.
+//! Suspension of accounts, and the deletion of what an account owns.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -12,14 +12,14 @@ use crate::domains::ads::targeting::service::settle;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Progress, Task};
 
-/// Campaigns that are settled or taken away in one pass.
+/// Campaigns that one pass settles or deletes.
 const PASS: usize = 10;
 
-/// Holds an account back in a role, or does so no more, and ends when all its campaigns and websites have it. The journal, a command, and a
-/// pass over ten campaigns after the other.
+/// Suspends an account in a role, or ends the suspension. Returns when all its campaigns and websites have the new state. The journal, a
+/// command, and one pass for every ten campaigns.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once it is noted, whoever works on the journal does the rest.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the suspension is recorded, a worker of the journal completes it.
 pub async fn suspend(app: &App, user: UserId, role: Role, suspended: bool) -> Result<(), Error> {
     let mut lease = journal::begin_deletion(app, Task::Standing { user }).await?;
     accounts::store::set_suspended(app.db(), user, role.name(), suspended).await?;
@@ -32,7 +32,7 @@ pub async fn suspend(app: &App, user: UserId, role: Role, suspended: bool) -> Re
     Ok(())
 }
 
-/// A pass over what an account has: first its websites, then some of its campaigns; where to go on, `None` at the end.
+/// Runs one pass over an account's websites, and then some of its campaigns. Returns the position of the next pass; `None` at the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -51,7 +51,7 @@ pub async fn settle_standing(app: &App, user: UserId, progress: Progress) -> Res
     Ok(last.map(|id| Progress { below: id.0, ..progress }))
 }
 
-/// A pass over what an account that is gone had: ten campaigns at most, then its websites; whether there may be more.
+/// Deletes up to ten campaigns of a deleted account, and after the last campaign its websites. Returns whether more may be left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
