@@ -18,8 +18,15 @@ run: need-redis build
 	./target/release/waxwing serve --demo $(ARGS)
 
 ## Build the server, with the playground if Node.js is installed.
-build: playground
+build:
+	@$(MAKE) --no-print-directory -j2 playground dependencies
 	cargo build --release --locked
+
+# Compiles the libraries that the server uses while npm builds the playground, which the server contains.
+.PHONY: dependencies
+dependencies:
+	cargo build --release --locked --lib $$(cargo tree --locked --depth 1 --edges normal --prefix none | \
+	  awk 'NR > 1 { sub("^v", "", $$2); print "--package", $$1 "@" $$2 }' | sort -u)
 
 ## Build the server as it is released: slower to build, and a fifth faster than that of `make build`.
 .PHONY: dist
