@@ -1,7 +1,7 @@
 //! Accounts, as the contract has them.
 
 use crate::support::texts::{self, FAMILY};
-use crate::support::{Actor, Answer, TestApp, codes, error_codes};
+use crate::support::{Actor, HttpResponse, TestApp, error_codes, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ async fn update(actor: &Actor, input: Value) -> Value {
 
 /// A payload that refuses one field, and nothing else in it.
 fn assert_refused(payload: &Value, result: &str, code: &str, path: &[&str]) {
-    assert_eq!(codes(payload), [code], "{payload}");
+    assert_eq!(user_error_codes(payload), [code], "{payload}");
     assert_eq!(payload["userErrors"][0]["path"], json!(path), "{payload}");
     assert_eq!(payload[result], Value::Null, "{payload}");
 }
@@ -85,7 +85,7 @@ async fn what_cannot_be_a_login_is_refused_and_names_nobody() {
     {
         let payload = sign_up(&app, login, "Ada", "correct horse").await;
         assert_refused(&payload, "session", "INVALID_LOGIN", &["login"]);
-        assert_eq!(codes(&log_in(&app, login, "correct horse").await), ["WRONG_CREDENTIALS"]);
+        assert_eq!(user_error_codes(&log_in(&app, login, "correct horse").await), ["WRONG_CREDENTIALS"]);
         assert_eq!(by_login(&app.anonymous(), login).await, Value::Null);
     }
     assert_eq!(app.redis.keys(), keys, "nothing was written");
@@ -96,12 +96,12 @@ async fn what_cannot_be_a_login_is_refused_and_names_nobody() {
 async fn a_name_is_one_to_fifty_visible_characters() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    for (name, kept) in texts::kept(50) {
+    for (name, kept) in texts::valid(50) {
         assert_eq!(update(&ada, json!({ "name": name })).await["user"]["name"], kept, "{name}");
     }
     let before = by_login(&ada, "ada").await;
     let more = ["", "  ", "\n", "a\nb"].map(str::to_owned);
-    for name in texts::refused(50).into_iter().chain(more) {
+    for name in texts::invalid(50).into_iter().chain(more) {
         assert_refused(&update(&ada, json!({ "name": name, "bio": "new" })).await, "user", "INVALID_NAME", &["name"]);
         assert_refused(&sign_up(&app, "bea", &name, "correct horse").await, "session", "INVALID_NAME", &["name"]);
     }
@@ -114,10 +114,10 @@ async fn a_name_is_one_to_fifty_visible_characters() {
 async fn a_bio_is_up_to_160_characters_and_may_be_cleared() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    for (bio, kept) in texts::kept(160).into_iter().chain([("a\nb".to_owned(), "a\nb".to_owned())]) {
+    for (bio, kept) in texts::valid(160).into_iter().chain([("a\nb".to_owned(), "a\nb".to_owned())]) {
         assert_eq!(update(&ada, json!({ "bio": bio })).await["user"]["bio"], kept, "{bio}");
     }
-    for bio in texts::refused(160) {
+    for bio in texts::invalid(160) {
         assert_refused(&update(&ada, json!({ "bio": bio, "name": "new" })).await, "user", "INVALID_BIO", &["bio"]);
     }
     for clear in [json!(null), json!(""), json!(" \n ")] {
@@ -154,7 +154,7 @@ async fn what_is_left_out_of_a_profile_stays() {
     assert_eq!(update(&ada, json!({ "name": "Ada" })).await["user"], expected);
     assert_eq!(update(&ada, json!({ "bio": "counts birds" })).await["user"], expected);
     let both = update(&ada, json!({ "name": "", "bio": "\u{200b}" })).await;
-    assert_eq!(codes(&both), ["INVALID_NAME", "INVALID_BIO"]);
+    assert_eq!(user_error_codes(&both), ["INVALID_NAME", "INVALID_BIO"]);
     let nobody = app.anonymous().run("UpdateProfile", json!({ "input": { "name": "x" } })).await;
     assert_eq!((error_codes(&nobody), &nobody["data"]), (vec!["UNAUTHENTICATED".to_owned()], &json!({ "updateProfile": null })));
 }
@@ -166,7 +166,7 @@ async fn a_password_is_8_to_128_characters_and_is_refused_rather_than_trimmed() 
         ["", "1234567", "        ", " 12345678", "12345678 ", "12345678\n", "1234\n5678", "\u{200b}"].map(str::to_owned).to_vec();
     refused.push(FAMILY.repeat(7));
     // Passwords may have more bytes than other texts.
-    refused.extend(texts::refused(128).into_iter().filter(|text| !text.starts_with(FAMILY) || *text == FAMILY.repeat(129)));
+    refused.extend(texts::invalid(128).into_iter().filter(|text| !text.starts_with(FAMILY) || *text == FAMILY.repeat(129)));
     refused.extend(["1234\u{0}5678", "1234\t5678", "1234\u{202e}5678", "1234\u{7f}5678"].map(str::to_owned));
     for password in refused {
         let payload = sign_up(&app, "ada", "Ada", &password).await;
@@ -176,8 +176,8 @@ async fn a_password_is_8_to_128_characters_and_is_refused_rather_than_trimmed() 
         ["12345678".to_owned(), "x".repeat(128), FAMILY.repeat(128), "two  words".to_owned()].into_iter().enumerate()
     {
         let login = format!("ada{number}");
-        assert_eq!(codes(&sign_up(&app, &login, "Ada", &password).await), [""; 0], "{password}");
-        assert_eq!(codes(&log_in(&app, &login, &password).await), [""; 0], "{password}");
+        assert_eq!(user_error_codes(&sign_up(&app, &login, "Ada", &password).await), [""; 0], "{password}");
+        assert_eq!(user_error_codes(&log_in(&app, &login, &password).await), [""; 0], "{password}");
     }
 }
 
@@ -185,16 +185,16 @@ async fn a_password_is_8_to_128_characters_and_is_refused_rather_than_trimmed() 
 async fn a_password_is_the_same_in_every_form_of_its_letters() {
     let app = TestApp::start().await;
     sign_up(&app, "ada", "Ada", "e\u{301}clairs!").await;
-    assert_eq!(codes(&log_in(&app, "ada", "\u{e9}clairs!").await), [""; 0]);
-    assert_eq!(codes(&log_in(&app, "ada", "eclairs!").await), ["WRONG_CREDENTIALS"]);
-    assert_eq!(codes(&log_in(&app, "ada", " \u{e9}clairs!").await), ["WRONG_CREDENTIALS"]);
+    assert_eq!(user_error_codes(&log_in(&app, "ada", "\u{e9}clairs!").await), [""; 0]);
+    assert_eq!(user_error_codes(&log_in(&app, "ada", "eclairs!").await), ["WRONG_CREDENTIALS"]);
+    assert_eq!(user_error_codes(&log_in(&app, "ada", " \u{e9}clairs!").await), ["WRONG_CREDENTIALS"]);
 }
 
 #[tokio::test]
 async fn every_mistake_is_told_at_once() {
     let app = TestApp::start().await;
     let payload = sign_up(&app, "a b", "\0", "short").await;
-    assert_eq!(codes(&payload), ["INVALID_LOGIN", "INVALID_NAME", "INVALID_PASSWORD"]);
+    assert_eq!(user_error_codes(&payload), ["INVALID_LOGIN", "INVALID_NAME", "INVALID_PASSWORD"]);
     assert_eq!(payload["session"], Value::Null);
 }
 
@@ -213,9 +213,9 @@ async fn of_a_hundred_who_want_one_login_exactly_one_gets_it() {
     let (won, lost): (Vec<_>, Vec<_>) =
         join_all(tries).await.into_iter().partition(|(_, payload)| payload["session"].is_object());
     assert_eq!((won.len(), lost.len()), (1, 99));
-    assert!(lost.iter().all(|(_, payload)| codes(payload) == ["LOGIN_TAKEN"]));
+    assert!(lost.iter().all(|(_, payload)| user_error_codes(payload) == ["LOGIN_TAKEN"]));
     assert_eq!(by_login(&app.anonymous(), "LOVELACE").await["login"], won[0].0);
-    app.drain_wholly().await;
+    app.drain_journal().await;
     let keys = app.redis.keys();
     let kinds: Vec<&str> = keys.iter().filter_map(|key| key.split_once(':')).map(|(kind, _)| kind).collect();
     let of = |kind: &str| kinds.iter().filter(|other| **other == kind).count();
@@ -234,16 +234,20 @@ async fn an_abandoned_claim_is_free_again_after_ten_seconds() {
     let app = TestApp::start().await;
     abandoned_claim(&app, "ada").await;
     app.clock.advance(10_000);
-    assert_eq!(codes(&sign_up(&app, "Ada", "Ada", "correct horse").await), ["LOGIN_TAKEN"]);
+    assert_eq!(user_error_codes(&sign_up(&app, "Ada", "Ada", "correct horse").await), ["LOGIN_TAKEN"]);
     assert_eq!(by_login(&app.anonymous(), "ada").await, Value::Null);
-    assert_eq!(codes(&log_in(&app, "ada", "correct horse").await), ["WRONG_CREDENTIALS"]);
+    assert_eq!(user_error_codes(&log_in(&app, "ada", "correct horse").await), ["WRONG_CREDENTIALS"]);
     app.clock.advance(1_000);
     let tries = (0..5).map(|_| sign_up(&app, "Ada", "Ada", "correct horse"));
     let made = join_all(tries).await;
     assert_eq!(made.iter().filter(|payload| payload["session"].is_object()).count(), 1, "{made:?}");
     assert_eq!(by_login(&app.anonymous(), "ada").await["login"], "Ada");
     app.clock.advance(60_000);
-    assert_eq!(codes(&sign_up(&app, "ada", "Ada", "correct horse").await), ["LOGIN_TAKEN"], "an account is not abandoned");
+    assert_eq!(
+        user_error_codes(&sign_up(&app, "ada", "Ada", "correct horse").await),
+        ["LOGIN_TAKEN"],
+        "an account is not abandoned"
+    );
 }
 
 #[tokio::test]
@@ -253,7 +257,7 @@ async fn a_wrong_password_and_an_unknown_login_get_the_same_bytes() {
     let ask = async |login: &str, password: &str| {
         let query = "mutation($i: LogInInput!) { logIn(input: $i) { session { token } userErrors { code message path } } }";
         let body = json!({ "query": query, "variables": { "i": { "login": login, "password": password } } });
-        let answer = Answer::of(app.post().header("x-request-id", "same").json(&body)).await;
+        let answer = HttpResponse::fetch(app.post().header("x-request-id", "same").json(&body)).await;
         let mut headers: Vec<String> = answer.headers.keys().filter(|name| *name != "date").map(ToString::to_string).collect();
         headers.sort();
         (answer.status, headers, answer.text)

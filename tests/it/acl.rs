@@ -1,6 +1,6 @@
 //! The Redis user of least privilege that `waxwing acl` describes: it can do what the server does, and nothing else.
 
-use crate::support::{Alone, Answer, Process, RedisServer, waxwing};
+use crate::support::{HttpResponse, Process, RedisServer, SingleServerReason, waxwing};
 use std::io::Write;
 use std::process::{Output, Stdio};
 use waxwing::cli::fsck::key_kinds;
@@ -28,7 +28,7 @@ fn with_file() -> (RedisServer, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("users.acl");
     std::fs::write(&file, line(&["--user", "feed", "--password-file", "-"], "pass word\n")).expect("it is written");
-    let redis = RedisServer::with_acl_file(Alone::Users, &file);
+    let redis = RedisServer::with_acl_file(SingleServerReason::AclUsers, &file);
     let url = format!("{}?user=feed&pass=pass%20word", redis.operator_url());
     (redis, url, folder)
 }
@@ -131,7 +131,7 @@ async fn credentials_that_are_taken_away_are_told_once() {
     redis.run::<()>(&["CLIENT", "KILL", "USER", "feed"]);
     let http = reqwest::Client::new();
     for _ in 0..20 {
-        let answer = Answer::of(http.get(format!("{}/readyz", process.url))).await;
+        let answer = HttpResponse::fetch(http.get(format!("{}/readyz", process.url))).await;
         assert_eq!(answer.status, 503);
     }
     let log = process.kill();

@@ -1,7 +1,7 @@
 //! The size limit of answers: a too large answer is stopped while it is built, over every transport, and the result of a mutation is always
 //! reported.
 
-use crate::support::{Actor, Answer, Parts, Socket, TestApp, error_codes};
+use crate::support::{Actor, HttpResponse, MultipartResponse, Socket, TestApp, error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 
@@ -36,7 +36,7 @@ fn too_large(max: usize) -> Value {
 
 /// Returns the number of answers that were stopped.
 async fn stopped(app: &TestApp) -> String {
-    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_refused_answers_total{reason=\"too_large\"} "));
     line.expect("a count").to_owned()
 }
@@ -45,7 +45,7 @@ async fn stopped(app: &TestApp) -> String {
 async fn a_query_that_grows_too_large_is_one_error_and_nothing_else() {
     let (app, _) = scene().await;
     let fits = PROFILE.replace("100", "15");
-    let answer = app.ask(&format!("{{ {fits} }}")).await;
+    let answer = app.query(&format!("{{ {fits} }}")).await;
     assert!(answer.json().get("errors").is_none() && (60_000..=MAX).contains(&answer.text.len()), "{}", answer.text.len());
     let edges = "profileTimeline { entries(first: 20) { edges { node";
     let key = "k".repeat(5_000);
@@ -60,19 +60,19 @@ async fn a_query_that_grows_too_large_is_one_error_and_nothing_else() {
         format!("user(login: \"ada\") {{ {edges} @include(if: true) {{ {key}: id }} }} }} }} }}"),
     ] {
         let query = format!("{{ {query} }}");
-        let answer = app.ask(&query).await;
+        let answer = app.query(&query).await;
         let body = answer.json();
         assert_eq!((answer.status, &body["errors"][0]["extensions"]), (200, &too_large(MAX)), "{body}");
         assert!(body.get("data").is_none() && body["errors"].as_array().is_some_and(|errors| errors.len() == 1), "{body}");
         let modern = app.post().header("accept", "application/graphql-response+json").json(&json!({ "query": query }));
-        assert_eq!(Answer::of(modern).await.status, 400);
+        assert_eq!(HttpResponse::fetch(modern).await.status, 400);
     }
     assert_eq!(stopped(&app).await, "10");
 }
 
 #[tokio::test]
 async fn a_query_that_is_too_large_reads_nothing_more() {
-    let app = TestApp::far(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let app = TestApp::without_client_cache(Config { answer_bytes: MAX, ..Config::default() }).await;
     author(&app).await;
     let query = |first: usize| {
         let likers = PROFILE.replace("message", "message likers(first: 1) { edges { node { login } } }");
@@ -80,7 +80,7 @@ async fn a_query_that_is_too_large_reads_nothing_more() {
     };
     let ranges = async |first| {
         app.redis.reset_calls();
-        let answer = app.ask(&query(first)).await.json();
+        let answer = app.query(&query(first)).await.json();
         let code = answer["errors"][0]["extensions"]["code"].as_str().map(str::to_owned);
         (code, app.redis.calls().get("zrange").copied().unwrap_or(0))
     };
@@ -115,7 +115,7 @@ async fn escapes_names_and_what_fragments_select_count() {
     ];
     for query in queries {
         for (first, expected) in [(50, &[][..]), (70, &["ANSWER_TOO_LARGE"])] {
-            let answer = app.ask(&query(first)).await;
+            let answer = app.query(&query(first)).await;
             assert!(answer.text.len() <= MAX, "{} bytes: {:.200}", answer.text.len(), query(first));
             assert_eq!(error_codes(&answer.json()), expected, "{:.200}", query(first));
         }
@@ -126,16 +126,16 @@ async fn escapes_names_and_what_fragments_select_count() {
 async fn sockets_and_streams_of_events_are_told_the_same() {
     let (app, _) = scene().await;
     let query = format!("{{ {PROFILE} }}");
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     socket.subscribe("a", &query).await;
     let said = socket.next().await;
     assert_eq!((&said["type"], &said["payload"][0]["extensions"]), (&json!("error"), &too_large(MAX)), "{said}");
     assert_eq!(socket.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
     let events = app.post().header("accept", "text/event-stream").json(&json!({ "query": query }));
-    let said = Answer::of(events).await.text;
+    let said = HttpResponse::fetch(events).await.text;
     assert!(said.contains("ANSWER_TOO_LARGE") && said.len() < 1_000, "{said}");
     let parts = app.post().header("accept", "multipart/mixed;subscriptionSpec=1.0").json(&json!({ "query": query }));
-    let said = Parts::of(parts).await.all().await;
+    let said = MultipartResponse::open(parts).await.all().await;
     assert_eq!(said[0]["payload"]["errors"][0]["extensions"], too_large(MAX), "{said:?}");
 }
 
@@ -186,11 +186,14 @@ async fn an_event_that_grows_too_large_is_an_error_and_the_stream_goes_on() {
         "subscription {{ statusEvents(filter: {{ follow: [\"ada\"] }}) {{ ... on StatusPosted {{ status {{ message author {author} }} }}
          ... on StatusDeleted {{ statusId }} }} }}"
     );
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     socket.subscribe("s", &document).await;
     assert_eq!(socket.answer("q", "{ __typename }").await["data"]["__typename"], "Query", "the subscription has begun");
     let begun = async || {
-        crate::support::Answer::of(app.get("/metrics")).await.text.contains("waxwing_live_subscriptions{transport=\"ws\"} 1")
+        crate::support::HttpResponse::fetch(app.get("/metrics"))
+            .await
+            .text
+            .contains("waxwing_live_subscriptions{transport=\"ws\"} 1")
     };
     while !begun().await {}
     let posted = ada.post("one more").await;
@@ -212,9 +215,9 @@ async fn each_event_may_be_as_large_as_an_answer() {
     let document = format!(
         "subscription {{ statusEvents(filter: {{ follow: [\"ada\"] }}) {{ ... on StatusPosted {{ status {{ {messages} likers(first: 1) {{ totalCount }} }} }} }} }}"
     );
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     socket.subscribe("s", &document).await;
-    while !Answer::of(app.get("/metrics")).await.text.contains("waxwing_live_subscriptions{transport=\"ws\"} 1") {}
+    while !HttpResponse::fetch(app.get("/metrics")).await.text.contains("waxwing_live_subscriptions{transport=\"ws\"} 1") {}
     for _ in 0..3 {
         ada.post(&"👨‍👩‍👧‍👦".repeat(FAMILIES)).await;
         let said = socket.next().await;
@@ -225,7 +228,7 @@ async fn each_event_may_be_as_large_as_an_answer() {
 /// No long field is selected: the loaded data counts by itself, up to four times the limit of an answer.
 #[tokio::test]
 async fn what_is_loaded_and_not_selected_is_bounded_too() {
-    let app = TestApp::far(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let app = TestApp::without_client_cache(Config { answer_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let mut status = String::new();
     for _ in 0..70 {

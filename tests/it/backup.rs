@@ -1,6 +1,6 @@
 //! Backups: a consistent copy from a server under writes, and every way to restore one.
 
-use crate::support::{Actor, Alone, CALM, Process, RedisServer, TestApp, ran, waxwing};
+use crate::support::{Actor, LONG_TIMEOUTS, Process, RedisServer, SingleServerReason, TestApp, run_command, waxwing};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ async fn scene(app: &TestApp) -> [Actor; 2] {
 /// Makes a backup of a Redis.
 fn backup(redis: &RedisServer, folder: &TempDir) -> PathBuf {
     let copy = folder.path().join("copy");
-    let (code, stdout, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &redis.operator_url()]));
+    let (code, stdout, stderr) = run_command(&mut waxwing(&["backup", text(&copy), "--redis", &redis.operator_url()]));
     assert!(code == 0 && stdout.starts_with(text(&copy)), "{stdout}{stderr}");
     copy
 }
@@ -59,14 +59,15 @@ fn contents(redis: &RedisServer) -> Vec<String> {
 #[tokio::test]
 async fn a_backup_is_restored_into_another_redis_and_into_a_folder() {
     let (from, folder) = (Arc::new(redis()), folder());
-    let app = TestApp::over(from.clone(), waxwing::base::clock::Clock::System, waxwing::base::config::Config::default()).await;
+    let app =
+        TestApp::on_redis(from.clone(), waxwing::base::clock::Clock::System, waxwing::base::config::Config::default()).await;
     let [ada, _] = scene(&app).await;
     let copy = backup(&from, &folder);
     let manifest = std::fs::read_to_string(copy.join("backup.json")).expect("a manifest");
     assert_eq!(manifest.matches("\"file\"").count(), from.each::<String>(&["PING"]).len(), "a file for each primary: {manifest}");
 
     let to = redis();
-    let restore = || ran(&mut waxwing(&["restore", text(&copy), "--redis", &to.operator_url()]));
+    let restore = || run_command(&mut waxwing(&["restore", text(&copy), "--redis", &to.operator_url()]));
     let (code, stdout, stderr) = restore();
     assert!(code == 0 && stdout.ends_with("no findings.\n"), "{stdout}{stderr}");
     assert_eq!(contents(&to), contents(&from));
@@ -77,12 +78,12 @@ async fn a_backup_is_restored_into_another_redis_and_into_a_folder() {
     let mounted = folder.path().join("mounted");
     std::fs::create_dir(&mounted).expect("a folder");
     let named = format!("{}/", mounted.display());
-    let (code, stdout, stderr) = ran(&mut waxwing(&["restore", text(&copy), "--data-dir", &named]));
+    let (code, stdout, stderr) = run_command(&mut waxwing(&["restore", text(&copy), "--data-dir", &named]));
     assert!(code == 0 && stdout.contains("no findings.\n"), "{stdout}{stderr}");
     assert!(mounted.join("appendonlydir").is_dir() && !mounted.join(".unfinished").exists());
 
     let data = folder.path().join("new/data");
-    let restore = || ran(&mut waxwing(&["restore", text(&copy), "--data-dir", text(&data)]));
+    let restore = || run_command(&mut waxwing(&["restore", text(&copy), "--data-dir", text(&data)]));
     let (code, stdout, stderr) = restore();
     assert!(
         code == 0 && stdout.ends_with(&format!("no findings.\nThe backup is restored into {}.\n", data.display())),
@@ -115,7 +116,7 @@ async fn a_backup_of_a_server_under_writes_is_consistent() {
     }
     let socket = format!("unix:{}/redis.sock", data.display());
     let arguments = ["backup".to_owned(), text(&copy).to_owned(), "--check".to_owned(), "--redis".to_owned(), socket];
-    let made = tokio::task::spawn_blocking(move || ran(waxwing(&[]).args(arguments))).await.expect("no panic");
+    let made = tokio::task::spawn_blocking(move || run_command(waxwing(&[]).args(arguments))).await.expect("no panic");
     stop.cancel();
     for writer in writers {
         writer.await.expect("no panic");
@@ -156,13 +157,14 @@ async fn write(url: String, number: usize, stop: tokio_util::sync::CancellationT
 #[tokio::test]
 async fn invalid_sources_and_targets_are_refused() {
     let (from, folder) = (Arc::new(redis()), folder());
-    let app = TestApp::over(from.clone(), waxwing::base::clock::Clock::System, waxwing::base::config::Config::default()).await;
+    let app =
+        TestApp::on_redis(from.clone(), waxwing::base::clock::Clock::System, waxwing::base::config::Config::default()).await;
     app.user("ada").await;
     let copy = backup(&from, &folder);
-    let (code, _, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &from.operator_url()]));
+    let (code, _, stderr) = run_command(&mut waxwing(&["backup", text(&copy), "--redis", &from.operator_url()]));
     assert!(code == 1 && stderr.contains("already exists"), "{stderr}");
     let data = folder.path().join("data");
-    let restore = |copy: &Path| ran(&mut waxwing(&["restore", text(copy), "--data-dir", text(&data)]));
+    let restore = |copy: &Path| run_command(&mut waxwing(&["restore", text(copy), "--data-dir", text(&data)]));
     let refused = |copy: &Path, why: &str| {
         let (code, stdout, stderr) = restore(copy);
         assert!((code, stdout.as_str()) == (1, "") && stderr.contains(why), "{why}: {stdout}{stderr}");
@@ -203,10 +205,11 @@ async fn invalid_sources_and_targets_are_refused() {
 /// Keys of Redis are bytes; only Waxwing's own are always UTF-8.
 #[tokio::test]
 async fn keys_that_are_not_utf_8_are_copied() {
-    let (from, to) = (RedisServer::alone(Alone::Users), RedisServer::alone(Alone::Users));
+    let (from, to) = (RedisServer::single(SingleServerReason::AclUsers), RedisServer::single(SingleServerReason::AclUsers));
     from.run_bytes::<()>(&[b"SET", b"no \xff text", b"there"]);
-    let open =
-        async |redis: &RedisServer| Db::open(&redis.operator_url().parse().expect("an address"), CALM).await.expect("a store");
+    let open = async |redis: &RedisServer| {
+        Db::open(&redis.operator_url().parse().expect("an address"), LONG_TIMEOUTS).await.expect("a store")
+    };
     let copied = copy_into(&open(&from).await, &open(&to).await, |_| {}).await.expect("both are there");
     assert_eq!((copied, to.run_bytes::<String>(&[b"GET", b"no \xff text"])), (1, "there".to_owned()));
 }
@@ -230,14 +233,14 @@ fn an_interrupted_command_removes_its_files() {
     let restore = ["restore", text(&copy), "--data-dir", text(&data)];
     for command in [&check[..], &restore] {
         let mut command = waxwing(command);
-        let process = Process::start_untold(command.args(["--redis-server", text(&slow)]).env("TMPDIR", &scratch));
+        let process = Process::start_in_background(command.args(["--redis-server", text(&slow)]).env("TMPDIR", &scratch));
         let began = Instant::now();
         while !told.exists() {
             assert!(began.elapsed() < Duration::from_secs(60), "{}", process.log());
             std::thread::sleep(Duration::from_millis(2));
         }
         process.signal("INT");
-        let (code, log) = process.ended();
+        let (code, log) = process.wait();
         assert!(code == 1 && log.contains("interrupted"), "{code} {log}");
         std::fs::remove_file(&told).expect("it was there");
         let left: Vec<_> = std::fs::read_dir(&scratch).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
@@ -247,9 +250,9 @@ fn an_interrupted_command_removes_its_files() {
 
 #[test]
 fn a_user_of_least_privilege_cannot_copy() {
-    let (redis, folder) = (RedisServer::alone(Alone::Users), folder());
+    let (redis, folder) = (RedisServer::single(SingleServerReason::AclUsers), folder());
     let copy = folder.path().join("copy");
-    let (code, stdout, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &redis.url()]));
+    let (code, stdout, stderr) = run_command(&mut waxwing(&["backup", text(&copy), "--redis", &redis.url()]));
     assert!(
         (code, stdout.as_str()) == (1, "") && stderr.contains("node-1.rdb cannot be copied: the server refuses: NOPERM"),
         "{stderr}"

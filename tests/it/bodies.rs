@@ -1,6 +1,6 @@
 //! Request bodies while they are read: memory is reserved for bytes that have arrived, bounded by address, and slow bodies are refused.
 
-use crate::support::{Answer, TestApp};
+use crate::support::{HttpResponse, TestApp};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST: usize = 1 << 20;
 
 async fn with(edge: EdgeConfig) -> TestApp {
-    TestApp::at_edge(Config::default(), edge).await
+    TestApp::with_edge(Config::default(), edge).await
 }
 
 /// Opens a connection from 127.0.0.`last`: all of these addresses belong to this machine.
@@ -71,7 +71,7 @@ async fn send(app: &TestApp, last: u8, bytes: usize) -> (u16, Value) {
 
 /// Returns a metric.
 async fn metric(app: &TestApp, name: &str) -> u64 {
-    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
     let value = metrics.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
     value.unwrap_or_default()
 }

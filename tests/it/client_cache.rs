@@ -2,7 +2,9 @@
 //! or broken connections.
 
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, Alone, CALM, Cluster, Process, RedisServer, START, Served, TestApp, waxwing};
+use crate::support::{
+    Actor, Cluster, LONG_TIMEOUTS, Process, RedisServer, START, SingleServerReason, TestApp, TestServer, waxwing,
+};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use std::pin::{Pin, pin};
@@ -25,19 +27,19 @@ const WHO: &str = "query($id: ID!) { node(id: $id) { ... on User { name } } }";
 
 /// Two processes over one Redis, one of them through a proxy. The statuses of one account are read there.
 pub(crate) struct TwoProcesses {
-    pub(crate) near: Served,
+    pub(crate) near: TestServer,
     pub(crate) proxy: Proxy,
     pub(crate) far: TestApp,
 }
 
 impl TwoProcesses {
     pub(crate) async fn start() -> Self {
-        let redis = Arc::new(RedisServer::alone(Alone::OneWire));
-        let proxy = Proxy::before(&redis).await;
-        let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), CALM).await.expect("a store");
+        let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
+        let proxy = Proxy::in_front_of(&redis).await;
+        let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
         let clock = Clock::manual(START);
-        let near = Served::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
-        Self { near, proxy, far: TestApp::over(redis, clock, Config::default()).await }
+        let near = TestServer::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
+        Self { near, proxy, far: TestApp::on_redis(redis, clock, Config::default()).await }
     }
 }
 
@@ -59,8 +61,8 @@ async fn home(reader: &Actor) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_home_with_a_warm_cache_reads_only_its_rows() {
-    let redis = Arc::new(RedisServer::alone(Alone::ClientCache));
-    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let redis = Arc::new(RedisServer::single(SingleServerReason::ClientCache));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let [ada, bob, cyd] = app.users(["ada", "bob", "cyd"]).await;
     bob.follow(&ada).await;
     cyd.follow(&ada).await;
@@ -289,9 +291,9 @@ struct Two {
 
 impl Two {
     async fn start() -> Self {
-        let redis = Arc::new(RedisServer::alone(Alone::OneWire));
-        let proxy = Proxy::before(&redis).await;
-        let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), CALM).await.expect("a store");
+        let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
+        let proxy = Proxy::in_front_of(&redis).await;
+        let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
         let two = Self { redis, proxy, db, slow: ClientThread::new(), quick: ClientThread::new() };
         two.write(0);
         for client in [&two.slow, &two.quick] {
@@ -360,7 +362,7 @@ async fn invalidations_arrive_over_every_connection() {
     assert_eq!(two.reads(), 1, "what one has read is near to both");
     two.proxy.set_after(b"user:{9}", Flow::PassOnly(0));
     let waits = two.start_read(&two.slow);
-    while two.proxy.lies_in_wait() {
+    while two.proxy.is_armed() {
         tokio::task::yield_now().await;
     }
     two.write(1);
@@ -377,7 +379,7 @@ async fn a_request_without_a_reply_does_not_use_the_cache() {
     let since = two.db.read_barrier();
     two.proxy.set_after(b"user:{9}", Flow::PassOnly(0));
     let waits = two.start_read(&two.slow);
-    while two.proxy.lies_in_wait() {
+    while two.proxy.is_armed() {
         tokio::task::yield_now().await;
     }
     let db = two.db.clone();
@@ -391,8 +393,8 @@ async fn a_request_without_a_reply_does_not_use_the_cache() {
 /// A pending request is waited for, but not for ever: its client may not be polling it.
 #[tokio::test]
 async fn waiting_for_a_pending_request_has_a_timeout() {
-    let redis = RedisServer::alone(Alone::ClientCache);
-    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let redis = RedisServer::single(SingleServerReason::ClientCache);
+    let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     redis.run::<u64>(&["HSET", KEY, "name", "1"]);
     for _ in 0..2 {
         assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
@@ -435,9 +437,9 @@ async fn a_read_that_overlaps_a_reconnection_is_not_cached() {
 /// Nothing reports that such a connection is dead; invalidations sent over it are lost.
 #[tokio::test]
 async fn a_silent_connection_invalidates_the_cache() {
-    let redis = RedisServer::alone(Alone::OneWire);
-    let proxy = Proxy::before(&redis).await;
-    let timing = Timing { response: Duration::from_millis(200), connections: 1, ..CALM };
+    let redis = RedisServer::single(SingleServerReason::ConnectionControl);
+    let proxy = Proxy::in_front_of(&redis).await;
+    let timing = Timing { response: Duration::from_millis(200), connections: 1, ..LONG_TIMEOUTS };
     let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
     for round in 0..3 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
@@ -447,15 +449,15 @@ async fn a_silent_connection_invalidates_the_cache() {
             }
         };
         assert_eq!(seen, Some(round));
-        proxy.set(Flow::Pass, Flow::Swallow);
+        proxy.set(Flow::Pass, Flow::Drop);
         read_key(db.clone(), KEY.into()).await.expect_err("no answer");
     }
 }
 
 #[tokio::test]
 async fn deleted_and_recreated_keys_are_seen() {
-    let redis = RedisServer::alone(Alone::ClientCache);
-    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let redis = RedisServer::single(SingleServerReason::ClientCache);
+    let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     for taken in [&["FLUSHALL"][..], &["UNLINK", KEY], &["FLUSHDB"], &["RENAME", KEY, "user:{3}"], &["PEXPIRE", KEY, "0"]] {
         for _ in 0..2 {
             assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), None);
@@ -481,14 +483,14 @@ async fn reads_of_two(redis: &RedisServer, db: &Db) -> u64 {
 
 #[tokio::test]
 async fn nothing_is_cached_on_a_cluster_or_when_switched_off() {
-    let alone = RedisServer::alone(Alone::ClientCache);
+    let alone = RedisServer::single(SingleServerReason::ClientCache);
     for (near, reads, asks_to_be_told) in [(0, 2, false), (1 << 20, 1, true)] {
-        let db = Db::open(&alone.target(), Timing { client_cache: near, ..CALM }).await.expect("a store");
+        let db = Db::open(&alone.target(), Timing { client_cache: near, ..LONG_TIMEOUTS }).await.expect("a store");
         assert_eq!(reads_of_two(&alone, &db).await, reads, "{near} bytes");
         assert_eq!(alone.calls().contains_key("client|tracking"), asks_to_be_told, "{near} bytes");
     }
     let cluster = Cluster::start();
-    let db = Db::open(&cluster.url().parse().expect("a URL"), CALM).await.expect("a store");
+    let db = Db::open(&cluster.url().parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
     for round in 0..3 {
         cluster.run::<u64>(&[b"HSET", KEY.as_bytes(), b"name", round.to_string().as_bytes()]);
         assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(round));
@@ -498,10 +500,10 @@ async fn nothing_is_cached_on_a_cluster_or_when_switched_off() {
 /// A Redis user who may not enable tracking gets no invalidations, and no cached values.
 #[tokio::test]
 async fn nothing_is_cached_without_invalidation_messages() {
-    let redis = RedisServer::alone(Alone::Users);
+    let redis = RedisServer::single(SingleServerReason::AclUsers);
     redis.run::<()>(&["ACL", "SETUSER", "deaf", "on", ">x", "~*", "&*", "+@all"]);
     let url = format!("{}?user=deaf&pass=x", redis.operator_url());
-    let db = Db::open(&url.parse().expect("a URL"), CALM).await.expect("a store");
+    let db = Db::open(&url.parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
     let (first, second) = (ClientThread::new(), ClientThread::new());
     let read_over =
         async |client: &ClientThread| client.begin(read_key(db.clone(), KEY.into())).await.expect("no panic").expect("an answer");
@@ -516,7 +518,7 @@ async fn nothing_is_cached_without_invalidation_messages() {
     }
     assert_eq!(redis.calls()["hgetall"], 6);
     // The same if neither gets invalidations.
-    let tracking_disabled = Db::open(&url.parse().expect("a URL"), CALM).await.expect("a store");
+    let tracking_disabled = Db::open(&url.parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
     for round in 4..7 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
         assert_eq!(read_key(tracking_disabled.clone(), KEY.into()).await.expect("an answer"), Some(round));
@@ -526,8 +528,8 @@ async fn nothing_is_cached_without_invalidation_messages() {
 /// A Redis that was busy at connection time may still send invalidations later.
 #[tokio::test]
 async fn a_busy_redis_does_not_disable_the_cache() {
-    let redis = RedisServer::alone_with(Alone::ClientCache, &["--appendonly", "no", "--busy-reply-threshold", "1"]);
-    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let redis = RedisServer::single_with(SingleServerReason::ClientCache, &["--appendonly", "no", "--busy-reply-threshold", "1"]);
+    let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     let script = std::thread::spawn({
         let url = redis.operator_url();
         move || {
@@ -556,7 +558,7 @@ async fn a_busy_redis_does_not_disable_the_cache() {
 #[tokio::test]
 async fn the_option_of_the_server_disables_the_cache() {
     for (mib, is_told) in [("0", false), ("1", true)] {
-        let redis = RedisServer::alone(Alone::ClientCache);
+        let redis = RedisServer::single(SingleServerReason::ClientCache);
         let options = ["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url(), "--near-cache-mib", mib];
         let _server = Process::start(&mut waxwing(&options));
         let clients: String = redis.run(&["CLIENT", "LIST", "TYPE", "normal"]);
@@ -569,9 +571,9 @@ async fn the_option_of_the_server_disables_the_cache() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_read_is_older_than_an_acknowledged_write_before_it() {
     const KEYS: usize = 40;
-    let redis = RedisServer::alone(Alone::ClientCache);
+    let redis = RedisServer::single(SingleServerReason::ClientCache);
     // Room for half of them.
-    let db = Db::open(&redis.target(), Timing { client_cache: 3_000, ..CALM }).await.expect("a store");
+    let db = Db::open(&redis.target(), Timing { client_cache: 3_000, ..LONG_TIMEOUTS }).await.expect("a store");
     let told: Arc<Vec<AtomicU64>> = Arc::new((0..KEYS).map(|_| AtomicU64::new(0)).collect());
     let over = Arc::new(AtomicBool::new(false));
     let key = |at: usize| format!("user:{{{at}}}");

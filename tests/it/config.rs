@@ -1,6 +1,6 @@
 //! The configuration: file, environment and command line, errors, and output.
 
-use crate::support::{Process, RedisServer, ran, waxwing};
+use crate::support::{Process, RedisServer, run_command, waxwing};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl File {
 
     /// `config check` on it: the exit code, stdout and stderr.
     fn check(&self, variables: &[(&str, &str)]) -> (i32, String, String) {
-        ran(waxwing(&["config", "check", self.path()]).envs(variables.iter().copied()))
+        run_command(waxwing(&["config", "check", self.path()]).envs(variables.iter().copied()))
     }
 }
 
@@ -49,7 +49,7 @@ fn the_command_line_overrides_the_environment_and_the_environment_overrides_the_
     let file = File::new("data-dir = \"/nowhere/file\"\n");
     // The command fails at once, and its error has the folder.
     let folder = |arguments: &[&str], variables: &[(&str, &str)]| {
-        let (code, _, stderr) = ran(waxwing(&[&["fsck"], arguments].concat()).envs(variables.iter().copied()));
+        let (code, _, stderr) = run_command(waxwing(&[&["fsck"], arguments].concat()).envs(variables.iter().copied()));
         assert_eq!(code, 1, "{stderr}");
         stderr
             .split("no data folder ")
@@ -90,15 +90,15 @@ async fn a_server_starts_from_a_file_alone() {
 #[test]
 fn a_named_file_must_exist_and_no_file_is_required() {
     for arguments in [&["schema", "--config", "/nowhere/x.toml"][..], &["--config", "/nowhere/x.toml", "schema"]] {
-        let (code, stdout, stderr) = ran(&mut waxwing(arguments));
+        let (code, stdout, stderr) = run_command(&mut waxwing(arguments));
         assert!((code, stdout.as_str()) == (1, "") && stderr.contains("/nowhere/x.toml: No such file"), "{stderr}");
     }
-    assert_eq!(ran(waxwing(&["schema"]).env("WAXWING_CONFIG", "/nowhere/x.toml")).0, 1);
-    let (code, _, stderr) = ran(&mut waxwing(&["config", "check", "/nowhere/x.toml"]));
+    assert_eq!(run_command(waxwing(&["schema"]).env("WAXWING_CONFIG", "/nowhere/x.toml")).0, 1);
+    let (code, _, stderr) = run_command(&mut waxwing(&["config", "check", "/nowhere/x.toml"]));
     assert!(code == 1 && stderr.contains("/nowhere/x.toml: No such file"), "{stderr}");
     // Without a name no file is read.
     let file = File::new("home-window = 5");
-    let at = |directory: &Path| ran(waxwing(&["config", "check"]).current_dir(directory));
+    let at = |directory: &Path| run_command(waxwing(&["config", "check"]).current_dir(directory));
     assert_eq!(at(file.folder.path()), at(Path::new("/")));
     assert_eq!(at(Path::new("/")).0, 0);
 }
@@ -139,7 +139,7 @@ fn all_errors_are_reported_together_with_valid_values() {
         file_lines.into_iter().chain(variables.map(str::to_owned)).map(|text| format!("error: {text}")).collect();
     assert_eq!(stderr.lines().collect::<Vec<_>>(), expected);
     // A command reports the same errors before it does anything.
-    let (code, stdout, stderr) = ran(&mut waxwing(&["schema", "--config", file.path()]));
+    let (code, stdout, stderr) = run_command(&mut waxwing(&["schema", "--config", file.path()]));
     assert_eq!((code, stdout.as_str()), (1, ""));
     assert!(expected[..15].iter().all(|line| stderr.contains(line.trim_start_matches("error: "))), "{stderr}");
 }
@@ -155,7 +155,7 @@ fn a_check_prints_every_option_with_its_source() {
     assert_eq!(option(&stdout, "demo"), ("true", "WAXWING_DEMO"));
     assert_eq!(option(&stdout, "session-idle-days"), ("30", "default"));
     assert!(stdout.contains("# redis is not set"), "{stdout}");
-    let named = ran(waxwing(&["config", "check"]).env("WAXWING_CONFIG", file.path()).env("WAXWING_DEMO", "1"));
+    let named = run_command(waxwing(&["config", "check"]).env("WAXWING_CONFIG", file.path()).env("WAXWING_DEMO", "1"));
     assert_eq!(option(&named.1, "home-window").0, "512");
     // Errors that the start would report without opening anything are reported, too.
     let (code, stdout, stderr) = File::new("redis = \"http://h\"").check(&[]);
@@ -191,7 +191,7 @@ fn a_check_prints_what_the_profile_sets() {
     assert_eq!(option(&stdout, "suggestions"), ("\"on\"", "WAXWING_SUGGESTIONS"));
     assert_eq!(option(&stdout, "playground"), ("\"on\"", format!("{}:2", file.path()).as_str()));
     // Every switch whose default depends on the profile is in the list.
-    let (_, help, _) = ran(&mut waxwing(&["serve", "--help"]));
+    let (_, help, _) = run_command(&mut waxwing(&["serve", "--help"]));
     let left_to_it = help.matches("[possible values: on, off]").count();
     assert_eq!(left_to_it, switches.len(), "{help}");
 }
@@ -221,8 +221,8 @@ fn no_secret_is_printed() {
         let file = File::new(text);
         let runs = [
             file.check(&[]),
-            ran(&mut waxwing(&["schema", "--config", file.path()])),
-            ran(&mut waxwing(&["serve", "--help", "--config", file.path()])),
+            run_command(&mut waxwing(&["schema", "--config", file.path()])),
+            run_command(&mut waxwing(&["serve", "--help", "--config", file.path()])),
         ];
         for (_, stdout, stderr) in runs {
             assert!(!stdout.contains("hunter2") && !stderr.contains("hunter2"), "{text}: {stdout}{stderr}");
@@ -245,14 +245,14 @@ fn a_secret_in_a_file_that_every_user_can_read_is_a_warning() {
         file.permit(mode);
         let (code, _, stderr) = file.check(&[]);
         assert_eq!((code, stderr.contains("every user may read")), (0, warned), "{text} {mode:o}: {stderr}");
-        let (code, _, stderr) = ran(&mut waxwing(&["schema", "--config", file.path()]));
+        let (code, _, stderr) = run_command(&mut waxwing(&["schema", "--config", file.path()]));
         assert_eq!((code, stderr.contains("every user may read")), (0, warned), "{text} {mode:o}: {stderr}");
     }
 }
 
 #[test]
 fn the_example_names_every_option_and_its_default() {
-    let (code, example, _) = ran(&mut waxwing(&["config", "example"]));
+    let (code, example, _) = run_command(&mut waxwing(&["config", "example"]));
     assert_eq!(code, 0);
     // The example sets nothing; with every default uncommented, it sets the defaults.
     let lines: Vec<&str> = example.lines().collect();
@@ -272,7 +272,7 @@ fn the_example_names_every_option_and_its_default() {
     let sources = with.lines().filter(|line| line.ends_with("# default")).count();
     assert_eq!(sources, with.lines().filter(|line| line.contains("is not set")).count(), "{with}");
     // Every option of `serve` is in it, once.
-    let (_, help, _) = ran(&mut waxwing(&["serve", "--help"]));
+    let (_, help, _) = run_command(&mut waxwing(&["serve", "--help"]));
     let words = help
         .split_whitespace()
         .filter_map(|word| word.strip_prefix("--"))
@@ -291,7 +291,7 @@ fn the_example_names_every_option_and_its_default() {
 #[test]
 fn help_texts_show_the_defaults_that_are_built_in() {
     let file = File::new("home-window = 500");
-    let with = ran(&mut waxwing(&["serve", "--help", "--config", file.path()]));
-    assert_eq!(with, ran(&mut waxwing(&["serve", "--help"])));
+    let with = run_command(&mut waxwing(&["serve", "--help", "--config", file.path()]));
+    assert_eq!(with, run_command(&mut waxwing(&["serve", "--help"])));
     assert!(with.1.contains("[default: 1000]"));
 }

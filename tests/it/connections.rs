@@ -1,7 +1,7 @@
 //! The limits of connections, by address and in all: how many an address may have, which connections are closed for new ones, and that a
 //! connection with a request in flight is never closed.
 
-use crate::support::{Answer, TestApp};
+use crate::support::{HttpResponse, TestApp};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const BODY: &str = "{\"query\":\"{ __typename }\"}";
 
 /// Starts a server with these limits of connections, in all and of one address. The server closes no connection by timeouts.
 async fn with(max_connections: usize, address_connections: usize) -> TestApp {
-    TestApp::at_edge(Config::default(), patient(max_connections, address_connections)).await
+    TestApp::with_edge(Config::default(), patient(max_connections, address_connections)).await
 }
 
 fn patient(max_connections: usize, address_connections: usize) -> EdgeConfig {
@@ -179,7 +179,7 @@ async fn the_idlest_connection_of_an_address_gives_way_to_its_next_one() {
 #[tokio::test]
 async fn trusted_proxies_have_no_bound_of_their_own() {
     let proxies = vec!["127.0.0.2/32".parse().expect("a network")];
-    let app = TestApp::at_edge(Config { trusted_proxies: proxies, ..Config::default() }, patient(1_000, 2)).await;
+    let app = TestApp::with_edge(Config { trusted_proxies: proxies, ..Config::default() }, patient(1_000, 2)).await;
     let mut held = Vec::new();
     for _ in 0..10 {
         held.push(Client::active(&app, 2).await);
@@ -193,7 +193,7 @@ async fn trusted_proxies_have_no_bound_of_their_own() {
 async fn a_connection_that_says_nothing_is_closed_and_an_idle_one_is_not() {
     let soon = Duration::from_millis(100);
     let edge = EdgeConfig { first_byte_timeout: soon, ..patient(1_000, 1_000) };
-    let app = TestApp::at_edge(Config::default(), edge).await;
+    let app = TestApp::with_edge(Config::default(), edge).await;
     let mut idle = Client::idle(&app, 2).await;
     let mut begun = Client::silent(&app, 2).await;
     begun.say("POST").await;
@@ -359,7 +359,7 @@ async fn a_compressed_answer_that_is_being_written_never_gives_way() {
 async fn connections_are_counted_by_state() {
     let app = TestApp::start().await;
     let states = async || {
-        let metrics = Answer::of(app.get("/metrics")).await.text;
+        let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
         ["silent", "idle", "head", "active"].map(|state| {
             let name = format!("waxwing_http_connection_states{{state=\"{state}\"}} ");
             metrics.lines().find_map(|line| line.strip_prefix(&name)?.parse::<i64>().ok()).expect("a number")

@@ -1,6 +1,6 @@
 //! The server with the variables of the Dockerfile, and its logs.
 
-use crate::support::{Process, RedisServer, ran, waxwing};
+use crate::support::{Process, RedisServer, run_command, waxwing};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
@@ -50,7 +50,7 @@ async fn the_container_serves_the_production_profile_and_metrics_apart() {
     let check = async |listen: String| {
         let mut command = waxwing(&["health"]);
         command.env("WAXWING_LISTEN", listen).env("WAXWING_LOG_FORMAT", "json");
-        tokio::task::spawn_blocking(move || ran(&mut command)).await.expect("it ran")
+        tokio::task::spawn_blocking(move || run_command(&mut command)).await.expect("it ran")
     };
     assert_eq!(check(format!("0.0.0.0:{port}")).await, (0, String::new(), String::new()));
     let log = lines(&server.log());
@@ -119,14 +119,14 @@ fn every_line_is_json_if_logs_are() {
         vec!["--log-format", "json", "serve", "--config", "/nowhere/waxwing.toml"],
         vec!["serve", "--log-format", "json", "--listen", "127.0.0.1:0", "--redis", "redis://127.0.0.1:1"],
     ] {
-        let (code, stdout, stderr) = ran(&mut waxwing(&options));
+        let (code, stdout, stderr) = run_command(&mut waxwing(&options));
         let log = lines(&stderr);
         assert!(code != 0 && stdout.is_empty() && log.iter().any(|line| line["level"] == "ERROR"), "{options:?}: {stderr}");
     }
-    let (_, _, stderr) = ran(waxwing(&["serve", "--nonsense"]).env("WAXWING_LOG_FORMAT", "json"));
+    let (_, _, stderr) = run_command(waxwing(&["serve", "--nonsense"]).env("WAXWING_LOG_FORMAT", "json"));
     assert_eq!(lines(&stderr).len(), 1, "{stderr}");
-    let (code, help, _) = ran(waxwing(&["serve", "--help"]).env("WAXWING_LOG_FORMAT", "json"));
+    let (code, help, _) = run_command(waxwing(&["serve", "--help"]).env("WAXWING_LOG_FORMAT", "json"));
     assert!(code == 0 && help.contains("Usage"), "help is for people");
-    let (_, _, text) = ran(&mut waxwing(&["serve", "--nonsense", "--log-format", "text"]));
+    let (_, _, text) = run_command(&mut waxwing(&["serve", "--nonsense", "--log-format", "text"]));
     assert!(text.starts_with("error: unexpected argument"), "{text}");
 }

@@ -11,8 +11,8 @@ fn total(calls: &HashMap<String, u64>, name: &str) -> u64 {
 
 #[tokio::test]
 async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
-    let app = TestApp::far(Config::default()).await;
-    let reader = app.reader().await;
+    let app = TestApp::without_client_cache(Config::default()).await;
+    let reader = app.create_reader().await;
     reader.run("Home", json!({ "first": 1 })).await;
     app.drain().await;
     // Where nodes answer in no order, the position among the events is read before the skeleton.
@@ -39,7 +39,7 @@ async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
 
 #[tokio::test]
 async fn a_page_of_people_costs_the_same_for_one_and_for_many() {
-    let app = TestApp::far(Config::default()).await;
+    let app = TestApp::without_client_cache(Config::default()).await;
     let star = app.user("star").await;
     for number in 0..25 {
         app.user(&format!("fan{number}")).await.follow(&star).await;
@@ -57,8 +57,8 @@ async fn a_page_of_people_costs_the_same_for_one_and_for_many() {
 
 #[tokio::test]
 async fn lists_cost_the_same_for_one_and_for_many() {
-    let app = TestApp::far(Config::default()).await;
-    let crowd = app.crowd("c", 30).await;
+    let app = TestApp::without_client_cache(Config::default()).await;
+    let crowd = app.create_users("c", 30).await;
     let ada = &crowd[0];
     let mut list = String::new();
     for number in 0..25 {
@@ -104,8 +104,8 @@ async fn lists_cost_the_same_for_one_and_for_many() {
 
 #[tokio::test]
 async fn threads_cost_by_their_depth_and_never_by_their_breadth() {
-    let app = TestApp::far(Config::default()).await;
-    let crowd = app.crowd("c", 8).await;
+    let app = TestApp::without_client_cache(Config::default()).await;
+    let crowd = app.create_users("c", 8).await;
     let status = crowd[0].post("x").await;
     let add = async |author: usize, input: serde_json::Value| {
         let mut input = input;
@@ -180,7 +180,7 @@ async fn threads_cost_by_their_depth_and_never_by_their_breadth() {
 
 #[tokio::test]
 async fn a_document_that_is_refused_costs_redis_nothing() {
-    let app = TestApp::far(Config::default()).await;
+    let app = TestApp::without_client_cache(Config::default()).await;
     let reader = app.user("reader").await;
     app.drain().await;
     let before = app.app.db().round_trips();

@@ -1,7 +1,9 @@
 //! A process that dies between any two of its writes: whoever comes after the lease finishes what was begun. Nothing that was
 //! acknowledged is lost, nothing is doubled, and the whole store is sound.
 
-use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings, mentions, suite_runs_again};
+use crate::support::{
+    Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, is_repeated_run, references,
+};
 use std::sync::Arc;
 use waxwing::app::App;
 use waxwing::base::clock::Clock;
@@ -140,7 +142,7 @@ async fn lines(app: &App, status: StatusId) -> Vec<String> {
 
 impl World {
     async fn make(app: &TestApp, number: usize, change: Change) -> Self {
-        let people = app.crowd(&format!("p{number}x"), 6).await;
+        let people = app.create_users(&format!("p{number}x"), 6).await;
         let (first, fans) = people.split_first().expect("people");
         let followers = match change {
             Change::Rise => 3,
@@ -325,15 +327,17 @@ async fn cut_off_everywhere(change: Change) {
 
 /// The same at every so many writes: long changes are shared out among several tests.
 async fn cut_off_at(change: Change, first: usize, step: usize) {
-    let app = TestApp::over(Arc::new(RedisServer::alone(Alone::OneWire)), Clock::manual(START), settings()).await;
+    let app =
+        TestApp::on_redis(Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)), Clock::manual(START), settings())
+            .await;
     // One wire is one wire, however the suite is run: then some of the cuts are enough.
-    let stride = if suite_runs_again() { 5 } else { 1 };
+    let stride = if is_repeated_run() { 5 } else { 1 };
     for writes in (first..).step_by(step * stride) {
         let when = format!("{change:?} after {writes} writes");
         let world = World::make(&app, writes, change).await;
-        let guillotine = Guillotine::before(&app.redis, writes).await;
-        let target = app.redis.tcp_url(guillotine.port).parse().expect("an address");
-        let timing = Timing { connections: 1, ..CALM };
+        let crash_proxy = CrashProxy::start(&app.redis, writes).await;
+        let target = app.redis.tcp_url(crash_proxy.port).parse().expect("an address");
+        let timing = Timing { connections: 1, ..LONG_TIMEOUTS };
         let doomed = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), settings());
         let acknowledged = world.make_it(&doomed, change).await.is_ok();
         doomed.drain().await;
@@ -349,7 +353,7 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
         is_sound(&app, &when).await;
         let id = world.people[0].user_id();
         if change == Change::DeleteAccount && !users::exists(&app.app, id).await.expect("a store") {
-            let found = mentions(&app.app, id).await;
+            let found = references(&app.app, id).await;
             assert!(found.is_empty(), "{when}: {found:#?}");
         }
         if matches!(change, Change::PostOnce | Change::Comment) {
@@ -357,7 +361,7 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
             app.drain().await;
             assert!(world.holds(&app.app, change).await, "{when}: once, whatever happened to the first try");
         }
-        if !guillotine.fell() {
+        if !crash_proxy.has_cut() {
             assert!(writes > 3 && acknowledged, "{when}: it has steps");
             return;
         }

@@ -1,6 +1,6 @@
 //! The end of an account: nobody sees anything of it from the answer on, and when the background has caught up nothing names it.
 
-use crate::support::{Actor, TestApp, codes, error_codes, findings, mentions, ran, waxwing};
+use crate::support::{Actor, TestApp, error_codes, findings, references, run_command, user_error_codes, waxwing};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
@@ -44,7 +44,7 @@ async fn timeline(owner: &Actor, list: &str) -> Vec<String> {
 
 /// Nothing names the account, and the rest is sound.
 async fn is_wholly_gone(app: &TestApp, id: UserId) {
-    assert_eq!(mentions(&app.app, id).await, [""; 0]);
+    assert_eq!(references(&app.app, id).await, [""; 0]);
     assert!(!app.redis.dump().contains(&id.0.to_string()), "what an audit finds nowhere is nowhere");
     is_sound(app).await;
 }
@@ -68,7 +68,7 @@ struct Scene {
 impl Scene {
     async fn play(config: Config) -> Self {
         let app = TestApp::with(config).await;
-        let people = app.crowd("p", 5).await;
+        let people = app.create_users("p", 5).await;
         let (ada, bob, cyd) = (&people[0], &people[1], &people[2]);
         for (a, b) in [(bob, ada), (cyd, ada), (ada, bob), (ada, cyd), (cyd, bob)] {
             a.follow(b).await;
@@ -99,8 +99,8 @@ impl Scene {
         let nodes = bob.gql("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", json!({ "ids": [ada.id, self.of_ada] })).await;
         assert_eq!(nodes["data"]["nodes"], json!([null, null]));
         assert_eq!(bob.gql("{ user(login: \"p0\") { id } }", json!({})).await["data"]["user"], Value::Null);
-        assert_eq!(codes(&bob.like(&self.of_ada).await), ["NOT_FOUND"]);
-        assert_eq!(codes(&bob.follow(ada).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&bob.like(&self.of_ada).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&bob.follow(ada).await), ["NOT_FOUND"]);
         let query = "query($id: ID!) { node(id: $id) { ... on Status { likers { edges { node { login } } } } } \
             viewer { followers { edges { node { login } } } following { edges { node { login } } } } }";
         let answer = bob.gql(query, json!({ "id": self.of_bob })).await;
@@ -128,7 +128,10 @@ async fn nobody_sees_anything_of_a_deleted_account_from_the_answer_on() {
     for session in [ada, &other] {
         assert_eq!(error_codes(&session.gql("{ viewer { id } }", json!({})).await), ["UNAUTHENTICATED"]);
     }
-    assert_eq!(codes(&app.anonymous().run("LogIn", json!({ "input": input })).await["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
+    assert_eq!(
+        user_error_codes(&app.anonymous().run("LogIn", json!({ "input": input })).await["data"]["logIn"]),
+        ["WRONG_CREDENTIALS"]
+    );
     scene.is_unseen().await;
     app.drain().await;
     scene.is_unseen().await;
@@ -154,7 +157,7 @@ async fn what_a_deleted_star_said_is_merged_by_nobody() {
 #[tokio::test]
 async fn a_page_is_not_short_where_a_deleted_account_stood() {
     let app = TestApp::start().await;
-    let people = app.crowd("p", 3).await;
+    let people = app.create_users("p", 3).await;
     for author in &people[1..] {
         people[0].follow(author).await;
     }
@@ -172,7 +175,7 @@ async fn a_page_is_not_short_where_a_deleted_account_stood() {
 #[tokio::test]
 async fn the_password_is_asked_for_and_guessing_is_limited() {
     let app = TestApp::with(Config { rates: Some(RateLimits::default()), ..Config::default() }).await;
-    let people = app.crowd("p", 2).await;
+    let people = app.create_users("p", 2).await;
     for wrong in ["wrong horse", "", "short"] {
         let payload = &delete_account(&people[0], wrong).await["data"]["deleteAccount"];
         assert_eq!(payload["deletedUserId"], Value::Null);
@@ -189,10 +192,10 @@ async fn the_password_is_asked_for_and_guessing_is_limited() {
     assert_eq!(error_codes(&delete_account(&app.anonymous(), "correct horse").await), ["UNAUTHENTICATED"]);
     app.clock.advance(15 * 60_000);
     let id = people[0].user_id();
-    assert_eq!(codes(&delete_account(&people[0], "correct horse").await["data"]["deleteAccount"]), [""; 0]);
+    assert_eq!(user_error_codes(&delete_account(&people[0], "correct horse").await["data"]["deleteAccount"]), [""; 0]);
     app.drain().await;
     let requests = format!("rate:{{{}}}:requests: is the account's", id.0);
-    let mut found = mentions(&app.app, id).await;
+    let mut found = references(&app.app, id).await;
     found.retain(|line| *line != requests);
     assert_eq!(found, [""; 0], "but for a bucket that ends within seconds");
 }
@@ -200,17 +203,17 @@ async fn the_password_is_asked_for_and_guessing_is_limited() {
 #[tokio::test]
 async fn a_login_can_be_claimed_again_after_thirty_days() {
     let app = TestApp::start().await;
-    let people = app.crowd("p", 1).await;
+    let people = app.create_users("p", 1).await;
     delete_account(&people[0], "correct horse").await;
-    assert_eq!(codes(&sign_up(&app, "P0").await), ["LOGIN_TAKEN"], "at once");
+    assert_eq!(user_error_codes(&sign_up(&app, "P0").await), ["LOGIN_TAKEN"], "at once");
     app.drain().await;
     for by in [60_000, 30 * DAY_MS - 60_001] {
         app.clock.advance(by);
-        assert_eq!(codes(&sign_up(&app, "P0").await), ["LOGIN_TAKEN"]);
+        assert_eq!(user_error_codes(&sign_up(&app, "P0").await), ["LOGIN_TAKEN"]);
     }
     app.clock.advance(1);
     let again = sign_up(&app, "P0").await;
-    assert_eq!(codes(&again), [""; 0]);
+    assert_eq!(user_error_codes(&again), [""; 0]);
     assert_ne!(again["session"]["user"]["id"], people[0].id);
     is_sound(&app).await;
 }
@@ -219,34 +222,34 @@ async fn a_login_can_be_claimed_again_after_thirty_days() {
 #[tokio::test]
 async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
     let app = TestApp::start().await;
-    let ada = app.crowd("p", 1).await.remove(0);
+    let ada = app.create_users("p", 1).await.remove(0);
     app.clock.advance(60_000);
     // A process that dies after the commit.
     waxwing::domains::users::service::remove(&app.app, ada.user_id(), "p0").await.expect("a store");
-    assert_eq!(codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
+    assert_eq!(user_error_codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
 }
 
 #[tokio::test]
 async fn a_deletion_that_was_not_committed_has_not_happened() {
     let app = TestApp::start().await;
-    let ada = app.crowd("p", 1).await.remove(0);
+    let ada = app.create_users("p", 1).await.remove(0);
     ada.post("said").await;
     let task = waxwing::platform::journal::Task::Account { user: ada.user_id(), login: "p0".into() };
     let _lost = waxwing::platform::journal::service::begin(&app.app, task).await.expect("an entry");
     app.clock.advance(10_000);
     app.drain().await;
     assert_eq!(ada.home().await, ["said"]);
-    assert_eq!(codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
+    assert_eq!(user_error_codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
     is_sound(&app).await;
 }
 
 #[tokio::test]
 async fn an_account_with_more_than_a_pass_of_everything_goes_wholly() {
     let app = TestApp::with(Config { home_window: 20, ..Config::default() }).await;
-    let crowd = app.crowd("c", 260).await;
+    let crowd = app.create_users("c", 260).await;
     let (ada, fans) = crowd.split_first().expect("people");
     let edges: Vec<(&Actor, &Actor)> = fans.iter().map(|fan| (fan, ada)).chain(fans.iter().map(|fan| (ada, fan))).collect();
-    app.follows(&edges).await;
+    app.create_follows(&edges).await;
     let list_of_everybody = make_list(&fans[0], &[ada]).await;
     let mut ids = Vec::new();
     for number in 0..230 {
@@ -272,7 +275,7 @@ async fn an_account_with_more_than_a_pass_of_everything_goes_wholly() {
 #[tokio::test]
 async fn a_deleted_status_is_forgotten_by_all_who_liked_it() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 1_001).await;
+    let crowd = app.create_users("c", 1_001).await;
     let (id, other) = (crowd[0].post("x").await, crowd[0].post("y").await);
     let status = StatusId::from_global(&id).expect("a status");
     for part in crowd.chunks(100) {
@@ -284,7 +287,7 @@ async fn a_deleted_status_is_forgotten_by_all_who_liked_it() {
     app.app.drain().await;
     let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("liked:")).collect();
     assert_eq!(left.len(), 2, "a thousand of them within the request");
-    app.drain_wholly().await;
+    app.drain_journal().await;
     assert!(!app.redis.dump_without_events().replace(&format!("gone:{{{}}}", status.0), "").contains(&status.0.to_string()));
     is_sound(&app).await;
 }
@@ -292,17 +295,17 @@ async fn a_deleted_status_is_forgotten_by_all_who_liked_it() {
 #[tokio::test]
 async fn one_likes_a_million_statuses_at_most() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (id, liked) = (crowd[0].post("x").await, format!("liked:{{{}}}", crowd[1].user_id().0));
     let fill = "for n = 1, 1000000 do redis.call('ZADD', KEYS[1], n, n) end";
     app.redis.run::<()>(&["EVAL", fill, "1", &liked]);
     let refused = crowd[1].like(&id).await;
-    assert_eq!((codes(&refused), &refused["userErrors"][0]["path"]), (vec!["LIMIT_REACHED"], &json!(["statusId"])));
+    assert_eq!((user_error_codes(&refused), &refused["userErrors"][0]["path"]), (vec!["LIMIT_REACHED"], &json!(["statusId"])));
     let seen = crowd[0].gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount } } }", json!({ "id": id })).await;
     assert_eq!(seen["data"]["node"]["likeCount"], 0);
     app.redis.run::<()>(&["ZREM", &liked, "5"]);
-    assert_eq!(codes(&crowd[1].like(&id).await), [""; 0]);
-    assert_eq!(codes(&crowd[1].like(&id).await), [""; 0], "the same again is not one more");
+    assert_eq!(user_error_codes(&crowd[1].like(&id).await), [""; 0]);
+    assert_eq!(user_error_codes(&crowd[1].like(&id).await), [""; 0], "the same again is not one more");
 }
 
 fn is_refused<T: std::fmt::Debug>(outcome: &Outcome<T>) -> bool {
@@ -347,7 +350,7 @@ async fn nothing_comes_to_an_account_that_is_gone() {
 async fn whatever_happens_beside_a_deletion_leaves_nothing() {
     let app = TestApp::with(Config { home_window: 20, ..Config::default() }).await;
     for round in 0..12 {
-        let crowd = app.crowd(&format!("r{round}x"), 4).await;
+        let crowd = app.create_users(&format!("r{round}x"), 4).await;
         let (ada, bob, cyd) = (&crowd[0], &crowd[1], &crowd[2]);
         bob.follow(ada).await;
         let (of_ada, of_bob) = (ada.post("of ada").await, bob.post("of bob").await);
@@ -371,7 +374,7 @@ async fn whatever_happens_beside_a_deletion_leaves_nothing() {
         };
         tokio::join!(late, deletion);
         app.drain().await;
-        assert_eq!(mentions(&app.app, ada.user_id()).await, [""; 0], "round {round}");
+        assert_eq!(references(&app.app, ada.user_id()).await, [""; 0], "round {round}");
     }
     is_sound(&app).await;
 }
@@ -395,7 +398,7 @@ async fn a_store_with_a_deletion_under_way_is_sound() {
 async fn an_operator_deletes_an_account_and_finds_it_nowhere() {
     let redis = crate::support::RedisServer::start();
     let url = redis.url();
-    let run = |arguments: &[&str]| ran(waxwing(arguments).args(["--redis", &url]));
+    let run = |arguments: &[&str]| run_command(waxwing(arguments).args(["--redis", &url]));
     assert_eq!(run(&["demo"]).0, 0);
     let ada = redis.run::<Vec<String>>(&["EVAL", "for _, key in ipairs(redis.call('KEYS', 'users:*')) do local id = redis.call('HGET', key, 'ada') if id then return {id} end end", "0"]);
     let global = UserId(ada[0].parse().expect("an id")).global();

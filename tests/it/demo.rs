@@ -73,7 +73,7 @@ async fn homes_of_a_loaded_graph_match_the_file() {
     let loaded = demo(&redis, &["--follows", paths[0], "--statuses-per-user", "6", "--tokens", paths[1]]);
     assert!(loaded.status.success(), "{}", String::from_utf8_lossy(&loaded.stderr));
 
-    let app = TestApp::over(redis.into(), Clock::System, Config::default()).await;
+    let app = TestApp::on_redis(redis.into(), Clock::System, Config::default()).await;
     let tokens = std::fs::read_to_string(&tokens).expect("tokens");
     let tokens: HashMap<&str, &str> = tokens.lines().map(|line| line.split_once(' ').expect("login token")).collect();
     let follows = expected(&graph());
@@ -111,7 +111,7 @@ async fn accounts_with_many_followers_are_merged_on_read_from_the_start() {
     let options = ["--follows", file, "--statuses-per-user", "6", "--tokens", tokens, "--star-followers", "15"];
     let loaded = demo(&redis, &options);
     assert!(loaded.status.success(), "{}", String::from_utf8_lossy(&loaded.stderr));
-    let app = TestApp::over(redis.into(), Clock::System, Config { star_followers: 15, ..Config::default() }).await;
+    let app = TestApp::on_redis(redis.into(), Clock::System, Config { star_followers: 15, ..Config::default() }).await;
     let follows = expected(&graph);
     let followers = |login: &String| follows.values().filter(|followed| followed.contains(login)).count();
     let many = follows.keys().filter(|login| followers(login) >= 15).count();
@@ -139,7 +139,7 @@ async fn accounts_with_many_followers_are_merged_on_read_from_the_start() {
 async fn the_demo_accounts_can_log_in() {
     let redis = RedisServer::start();
     assert!(demo(&redis, &[]).status.success());
-    let app = TestApp::over(redis.into(), Clock::System, Config::default()).await;
+    let app = TestApp::on_redis(redis.into(), Clock::System, Config::default()).await;
     let input = json!({ "input": { "login": "ada", "password": "waxwing-demo" } });
     let answer = app.anonymous().run("LogIn", input).await;
     let token = answer["data"]["logIn"]["session"]["token"].as_str().expect("a token");

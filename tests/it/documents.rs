@@ -1,13 +1,13 @@
 //! Hostile documents: each is refused before it causes work, the error names the limit that it exceeds, and the server keeps running.
 
-use crate::support::{Answer, TestApp, error_codes};
+use crate::support::{HttpResponse, TestApp, error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::{Config, DocumentLimits};
 
 const MODERN: &str = "application/graphql-response+json";
 
 /// Returns the refusal's code, the limit, the limit's value and the counted value.
-fn over(answer: &Answer) -> (String, String, u64, u64) {
+fn over(answer: &HttpResponse) -> (String, String, u64, u64) {
     let body = answer.json();
     let extensions = &body["errors"][0]["extensions"];
     assert!(body.get("data").is_none() && body["errors"].as_array().map(Vec::len) == Some(1), "{body}");
@@ -17,20 +17,20 @@ fn over(answer: &Answer) -> (String, String, u64, u64) {
 }
 
 /// Sends documents by POST in a session, and checks that Redis gets no command.
-async fn refused_for_nothing(app: &TestApp, documents: &[(String, Value)]) -> Vec<Answer> {
+async fn refused_for_nothing(app: &TestApp, documents: &[(String, Value)]) -> Vec<HttpResponse> {
     let ada = app.user("ada").await;
     app.drain().await;
     let before = app.app.db().round_trips();
     let mut answers = Vec::new();
     for (query, variables) in documents {
         let request = app.post().bearer_auth(ada.token.as_deref().expect("a token")).header("accept", MODERN);
-        let answer = Answer::of(request.json(&json!({ "query": query, "variables": variables }))).await;
+        let answer = HttpResponse::fetch(request.json(&json!({ "query": query, "variables": variables }))).await;
         assert_eq!(answer.status, 400, "{query:.80}: {answer:?}");
         assert!(answer.text.len() < 8 << 10, "{query:.80}: an answer of {} bytes", answer.text.len());
         answers.push(answer);
     }
     assert_eq!(app.app.db().round_trips(), before, "Redis was asked");
-    assert_eq!(app.ask("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
+    assert_eq!(app.query("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
     answers
 }
 
@@ -83,7 +83,7 @@ async fn every_limit_is_told_with_its_value_and_what_was_counted() {
     for (answer, (document, (code, limit, max, counted))) in answers.iter().zip(&cases) {
         assert_eq!(over(answer), ((*code).to_owned(), (*limit).to_owned(), *max, *counted), "{document:.80}");
     }
-    let limits = app.ask("{ serverLimits { documentBytes tokens nesting aliases directives operations rootFields fields depth cost pageSize defaultPageSize bodyBytes } }").await.json();
+    let limits = app.query("{ serverLimits { documentBytes tokens nesting aliases directives operations rootFields fields depth cost pageSize defaultPageSize bodyBytes } }").await.json();
     for (_, (_, limit, max, _)) in &cases {
         let told = &limits["data"]["serverLimits"][*limit];
         assert!(["levels", "introspectionLists"].contains(limit) || *told == json!(max), "{limit}: {limits}");
@@ -94,7 +94,7 @@ async fn every_limit_is_told_with_its_value_and_what_was_counted() {
 async fn what_stands_exactly_at_a_limit_is_taken() {
     let app = TestApp::start().await;
     let taken = async |document: String| {
-        let answer = app.ask(&document).await.json();
+        let answer = app.query(&document).await.json();
         assert!(answer.get("data").is_some(), "{document:.80}: {answer}");
     };
     taken(format!("{{ __typename }}#{}", "x".repeat(16 * 1024 - 15))).await;
@@ -114,12 +114,12 @@ async fn what_stands_exactly_at_a_limit_is_taken() {
 async fn the_limits_are_the_operators() {
     let documents = DocumentLimits { aliases: 1, depth: 2, cost: 10, ..DocumentLimits::default() };
     let app = TestApp::with(Config { documents, ..Config::default() }).await;
-    assert_eq!(over(&app.ask("{ a: __typename b: __typename }").await).1, "aliases");
-    assert_eq!(over(&app.ask("{ viewer { followers { pageInfo { hasNextPage } } } }").await).1, "depth");
-    assert_eq!(over(&app.ask("{ nodes(ids: [1,2,3,4,5,6,7,8,9,10]) { id } }").await), {
+    assert_eq!(over(&app.query("{ a: __typename b: __typename }").await).1, "aliases");
+    assert_eq!(over(&app.query("{ viewer { followers { pageInfo { hasNextPage } } } }").await).1, "depth");
+    assert_eq!(over(&app.query("{ nodes(ids: [1,2,3,4,5,6,7,8,9,10]) { id } }").await), {
         ("QUERY_TOO_COMPLEX".into(), "cost".into(), 10, 11)
     });
-    let told = app.ask("{ serverLimits { aliases depth cost } }").await.json();
+    let told = app.query("{ serverLimits { aliases depth cost } }").await.json();
     assert_eq!(told["data"]["serverLimits"], json!({ "aliases": 1, "depth": 2, "cost": 10 }));
 }
 
@@ -153,12 +153,12 @@ async fn brackets_without_end_never_kill_the_process() {
     }
     // Also by GET, as far as the maximum length of a URL allows; and in the variables, whose depth the JSON parser bounds.
     let nested = format!("{}{}", "[".repeat(30_000), "]".repeat(30_000));
-    let got = Answer::of(app.get(&format!("/graphql?query={}", "%5B".repeat(10_000)))).await;
+    let got = HttpResponse::fetch(app.get(&format!("/graphql?query={}", "%5B".repeat(10_000)))).await;
     assert_eq!(got.refusal(), (200, vec!["QUERY_TOO_DEEP".to_owned()], false));
     let body = format!("{{\"query\":\"{{ __typename }}\",\"variables\":{{\"a\":{nested}}}}}");
-    let posted = Answer::of(app.post().header("content-type", "application/json").body(body)).await;
+    let posted = HttpResponse::fetch(app.post().header("content-type", "application/json").body(body)).await;
     assert_eq!(posted.refusal(), (400, vec!["BAD_REQUEST".to_owned()], false));
-    assert_eq!(app.ask("{ __typename }").await.status, 200);
+    assert_eq!(app.query("{ __typename }").await.status, 200);
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn closed_brackets_as_deep_as_they_may_be_are_parsed_on_a_small_stack() {
         ),
         (format!("{{ {} }}", inside(31, "...{ @ }", "__typename")), vec![]),
     ] {
-        let answer = app.ask(&document).await;
+        let answer = app.query(&document).await;
         assert_eq!(
             (answer.status, error_codes(&answer.json())),
             (200, codes.into_iter().map(str::to_owned).collect()),
@@ -248,7 +248,7 @@ async fn pages_multiply_wherever_their_size_comes_from() {
     }
     let ask = async |n: Value| {
         let body = json!({ "query": document(hundred, "$n"), "variables": { "n": n } });
-        Answer::of(app.post().json(&body)).await
+        HttpResponse::fetch(app.post().json(&body)).await
     };
     for _ in 0..2 {
         let answer = ask(json!(5)).await.json();
@@ -272,7 +272,7 @@ async fn of_many_errors_ten_are_told_and_none_at_length() {
         long.clone(),
         format!("{{ a(b: \"{long}"),
     ] {
-        let answer = Answer::of(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
+        let answer = HttpResponse::fetch(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
         let count = answer.json()["errors"].as_array().map_or(0, Vec::len);
         assert!((1..=10).contains(&count) && answer.text.len() < 8 << 10 && answer.status == 400, "{document:.60} {answer:?}");
         for error in answer.json()["errors"].as_array().into_iter().flatten() {
@@ -290,7 +290,7 @@ async fn a_block_string_without_an_end_hides_nothing_from_the_limits() {
     for document in
         [format!("{{ a(b: [\"\"\"x\"{}", "[".repeat(15_000)), format!("{{ nodes(ids: [\"\"\"a\"]) {{ id }} {many} }}")]
     {
-        let answer = Answer::of(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
+        let answer = HttpResponse::fetch(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
         let body = answer.json();
         assert_eq!((answer.status, error_codes(&body)), (400, vec!["GRAPHQL_PARSE_FAILED".to_owned()]), "{document:.60}");
         assert_eq!(body["errors"][0]["message"], "Syntax error: unterminated block string.", "{body}");
@@ -304,7 +304,7 @@ async fn a_variable_of_an_unknown_type_is_the_clients_mistake_however_it_is_wrap
     for kind in ["Nope", "Nope!", "[Nope]", "[Nope!]!", "[[Nope]]", "[string]"] {
         for default in ["", " = 1", " = [1]", " = [[\"x\"]]", " = {}", " = [null]"] {
             let document = format!("query($a: {kind}{default}) {{ __typename }}");
-            let answer = Answer::of(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
+            let answer = HttpResponse::fetch(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
             // The fragment is not used either.
             let failed = "GRAPHQL_VALIDATION_FAILED".to_owned();
             assert_eq!((answer.status, error_codes(&answer.json())), (400, vec![failed; 2]), "{document}");
@@ -313,7 +313,7 @@ async fn a_variable_of_an_unknown_type_is_the_clients_mistake_however_it_is_wrap
     for known in
         ["[Int] = [1]", "[ID!]! = [\"a\"]", "Boolean = true", "Float = 1.5", "String", "[LocationInput] = [null]", "DateTime"]
     {
-        let answer = app.ask(&format!("query($a: {known}) {{ __typename }}")).await;
+        let answer = app.query(&format!("query($a: {known}) {{ __typename }}")).await;
         let told = answer.json()["errors"].to_string();
         assert!(!told.contains("Unknown type") && !told.contains("INTERNAL"), "{known}: {told}");
     }
@@ -323,7 +323,7 @@ async fn a_variable_of_an_unknown_type_is_the_clients_mistake_however_it_is_wrap
 async fn a_request_tells_its_cost_when_it_is_asked_to() {
     let app = TestApp::start().await;
     let query = json!({ "query": "{ user(login: \"a\") { followers(first: 7) { edges { cursor } } } }" });
-    let told = Answer::of(app.post().header("waxwing-cost", "1").json(&query)).await.json();
+    let told = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&query)).await.json();
     assert_eq!(told["extensions"], json!({ "cost": { "charged": 1 + 1 + 7 * 2, "worked": 1, "limit": 50_000 } }));
-    assert_eq!(Answer::of(app.post().json(&query)).await.json().get("extensions"), None);
+    assert_eq!(HttpResponse::fetch(app.post().json(&query)).await.json().get("extensions"), None);
 }

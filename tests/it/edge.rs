@@ -1,6 +1,6 @@
 //! The HTTP edge under slow, many, foreign and malicious clients: time limits, overload, compression, CORS, persisted documents, profiles.
 
-use crate::support::{Answer, START, TestApp, error_codes};
+use crate::support::{HttpResponse, START, TestApp, error_codes};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -29,8 +29,8 @@ fn refused(status: u16, code: &str) -> (u16, Vec<String>, bool) {
     (status, vec![code.to_owned()], false)
 }
 
-async fn at_edge(edge: EdgeConfig) -> TestApp {
-    TestApp::at_edge(Config::default(), edge).await
+async fn with_edge(edge: EdgeConfig) -> TestApp {
+    TestApp::with_edge(Config::default(), edge).await
 }
 
 const SMALL: &str = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{\"query\":\"{ __typename }\"}";
@@ -50,7 +50,7 @@ async fn exchange(stream: &mut TcpStream) -> String {
 
 #[tokio::test]
 async fn headers_that_come_slowly_are_cut_off_and_idle_connections_are_not() {
-    let app = at_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
     let mut idle = connect(&app).await;
     assert!(exchange(&mut idle).await.starts_with("HTTP/1.1 200"));
     let mut slow = Vec::new();
@@ -59,7 +59,7 @@ async fn headers_that_come_slowly_are_cut_off_and_idle_connections_are_not() {
         stream.write_all(b"POST /graphql HTTP/1.1\r\nhost: ").await.expect("it is open");
         slow.push(stream);
     }
-    assert_eq!(app.ask("{ __typename }").await.status, 200, "others are served meanwhile");
+    assert_eq!(app.query("{ __typename }").await.status, 200, "others are served meanwhile");
     for stream in &mut slow {
         assert_eq!(rest(stream).await, "", "cut off without an answer");
     }
@@ -73,7 +73,7 @@ async fn headers_that_come_slowly_are_cut_off_and_idle_connections_are_not() {
 /// Each byte follows soon after the previous one: the time limit is that of the whole head.
 #[tokio::test]
 async fn a_head_that_comes_byte_by_byte_has_no_more_time_than_another() {
-    let app = at_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
     let (mut read, mut write) = connect(&app).await.into_split();
     let trickle = async {
         write.write_all(b"POST /graphql HTTP/1.1\r\nx: ").await.expect("it is open");
@@ -86,13 +86,13 @@ async fn a_head_that_comes_byte_by_byte_has_no_more_time_than_another() {
         end = read.read_to_end(&mut text) => assert!(text.is_empty(), "cut off without an answer: {end:?}"),
         () = trickle => {}
     }
-    let dropped = Answer::of(app.get("/metrics")).await.text;
+    let dropped = HttpResponse::fetch(app.get("/metrics")).await.text;
     assert!(dropped.contains("waxwing_http_connections_dropped_total{reason=\"header_timeout\"} 1"), "{dropped}");
 }
 
 #[tokio::test]
 async fn connections_that_stand_idle_are_closed_in_the_end() {
-    let app = at_edge(EdgeConfig { idle_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_edge(EdgeConfig { idle_timeout: SOON, ..EdgeConfig::default() }).await;
     let mut used = connect(&app).await;
     exchange(&mut used).await;
     assert_eq!(rest(&mut used).await, "");
@@ -101,14 +101,14 @@ async fn connections_that_stand_idle_are_closed_in_the_end() {
 
 /// Returns the number of open connections by the server's metrics.
 async fn connections(app: &TestApp) -> u32 {
-    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_http_connections ")).expect("a count");
     line.parse().expect("a number")
 }
 
 #[tokio::test]
 async fn an_answer_that_nobody_reads_is_given_up() {
-    let app = at_edge(EdgeConfig { stall_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_edge(EdgeConfig { stall_timeout: SOON, ..EdgeConfig::default() }).await;
     let own = connections(&app).await;
     let mut stream = connect(&app).await;
     let body = json!({ "query": "{ __schema { types { name description fields { name description } } } }" }).to_string();
@@ -129,7 +129,7 @@ async fn an_answer_that_nobody_reads_is_given_up() {
 
 #[tokio::test]
 async fn a_body_that_comes_slowly_is_given_up() {
-    let app = at_edge(EdgeConfig { body_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_edge(EdgeConfig { body_timeout: SOON, ..EdgeConfig::default() }).await;
     for head in ["content-length: 26", "transfer-encoding: chunked"] {
         let mut stream = connect(&app).await;
         let request = format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{head}\r\n\r\n");
@@ -155,14 +155,14 @@ async fn more_requests_than_there_is_room_for_are_refused_at_once() {
     calm.user("ada").await;
     let (db, clock) = (Db::open(&calm.redis.target(), Timing::default()).await.expect("a store"), Clock::manual(START));
     let edge = EdgeConfig { max_requests: 3, ..EdgeConfig::default() };
-    let app = TestApp::of(App::new(db, clock.clone(), Config::default()), clock, edge, calm.redis.clone()).await;
+    let app = TestApp::from_parts(App::new(db, clock.clone(), Config::default()), clock, edge, calm.redis.clone()).await;
     app.drain().await;
     app.redis.signal("STOP");
     let query = "{ user(login: \"ada\") { login } }";
     // As many requests as the limit allows wait for Redis. Further requests are refused without a command to Redis.
-    let (first, second, third, refusal) = tokio::join!(app.ask(query), app.ask(query), app.ask(query), async {
+    let (first, second, third, refusal) = tokio::join!(app.query(query), app.query(query), app.query(query), async {
         loop {
-            let answer = app.ask("{ __typename }").await;
+            let answer = app.query("{ __typename }").await;
             if answer.status == 503 {
                 break answer;
             }
@@ -173,8 +173,8 @@ async fn more_requests_than_there_is_room_for_are_refused_at_once() {
         assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"]);
     }
     app.redis.signal("CONT");
-    assert_eq!(Answer::of(app.get("/healthz")).await.status, 200);
-    while app.ask(query).await.json()["data"]["user"]["login"] != "ada" {}
+    assert_eq!(HttpResponse::fetch(app.get("/healthz")).await.status, 200);
+    while app.query(query).await.json()["data"]["user"]["login"] != "ada" {}
 }
 
 /// Starts another server on the same Redis. Redis has plenty of time to answer, and the requests have little.
@@ -183,7 +183,7 @@ async fn impatient(app: &TestApp) -> TestApp {
     let timing = Timing { response: Duration::from_secs(60), ..Timing::default() };
     let (db, clock) = (Db::open(&redis.target(), timing).await.expect("a store"), Clock::manual(START));
     let app = App::new(db, clock.clone(), Config::default());
-    TestApp::of(app, clock, EdgeConfig { request_timeout: SOON, ..EdgeConfig::default() }, redis).await
+    TestApp::from_parts(app, clock, EdgeConfig { request_timeout: SOON, ..EdgeConfig::default() }, redis).await
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
     app.app.next_id().await.expect("ids in stock");
     app.redis.signal("STOP");
     let began = Instant::now();
-    let query = app.ask("{ user(login: \"ada\") { login } }").await;
+    let query = app.query("{ user(login: \"ada\") { login } }").await;
     assert_eq!(query.refusal(), refused(504, "DEADLINE_EXCEEDED"));
     assert!(began.elapsed() < EdgeConfig::default().request_timeout, "it is the one that was set");
     app.redis.signal("CONT");
@@ -202,7 +202,7 @@ async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
     app.redis.run::<()>(&["CLIENT", "PAUSE", "600000", "WRITE"]);
     let post = json!({ "query": "mutation { postStatus(input: { message: \"late\" }) { status { id } } }" });
     let change = app.post().bearer_auth(ada.token.as_deref().expect("a token")).json(&post);
-    assert_eq!(Answer::of(change).await.refusal(), refused(503, "OUTCOME_UNKNOWN"));
+    assert_eq!(HttpResponse::fetch(change).await.refusal(), refused(503, "OUTCOME_UNKNOWN"));
     app.redis.run::<()>(&["CLIENT", "UNPAUSE"]);
     app.drain().await;
     assert_eq!(ada.home().await, ["late"], "what had begun was done");
@@ -213,10 +213,10 @@ async fn a_mistake_of_ours_can_be_quoted() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     app.redis.run::<()>(&["SET", &format!("user:{{{}}}", ada.user_id().0), "spoiled"]);
-    let answer = app.ask("{ user(login: \"ada\") { login } }").await;
+    let answer = app.query("{ user(login: \"ada\") { login } }").await;
     let error = &answer.json()["errors"][0];
     assert_eq!(error["extensions"], json!({ "code": "INTERNAL_SERVER_ERROR", "requestId": answer.header("x-request-id") }));
-    assert_eq!(app.ask("{ nope }").await.json()["errors"][0]["extensions"].get("requestId"), None);
+    assert_eq!(app.query("{ nope }").await.json()["errors"][0]["extensions"].get("requestId"), None);
 }
 
 #[tokio::test]
@@ -245,10 +245,10 @@ async fn pages_of_other_origins_may_ask_only_where_they_are_named() {
         let url = format!("{}/graphql", app.url);
         let request = app.http.request(reqwest::Method::OPTIONS, url).header("origin", origin);
         let wanted = request.header("access-control-request-method", "POST");
-        Answer::of(wanted.header("access-control-request-headers", "content-type, authorization")).await
+        HttpResponse::fetch(wanted.header("access-control-request-headers", "content-type, authorization")).await
     };
     let ask = async |app: &TestApp, origin: &str| {
-        Answer::of(app.post().header("origin", origin).json(&json!({ "query": "{ __typename }" }))).await
+        HttpResponse::fetch(app.post().header("origin", origin).json(&json!({ "query": "{ __typename }" }))).await
     };
     let closed = TestApp::start().await;
     for answer in [preflight(&closed, "https://app.example").await, ask(&closed, "https://app.example").await] {
@@ -256,7 +256,7 @@ async fn pages_of_other_origins_may_ask_only_where_they_are_named() {
     }
     let with = async |origins: &[&str]| {
         let cors_origins = origins.iter().map(|origin| origin.parse().expect("an origin")).collect::<Vec<_>>().into();
-        at_edge(EdgeConfig { cors_origins, ..EdgeConfig::default() }).await
+        with_edge(EdgeConfig { cors_origins, ..EdgeConfig::default() }).await
     };
     let named = with(&["https://app.example", "http://localhost:5173"]).await;
     for answer in [preflight(&named, "https://app.example").await, ask(&named, "https://app.example").await] {
@@ -295,7 +295,7 @@ fn named(hash: &str, query: Option<&str>) -> Value {
 #[tokio::test]
 async fn a_document_that_was_sent_once_can_be_named() {
     let app = TestApp::start().await;
-    let send = async |body: Value| Answer::of(app.post().json(&body)).await;
+    let send = async |body: Value| HttpResponse::fetch(app.post().json(&body)).await;
     let missing = send(named(TYPENAME, None)).await;
     assert_eq!(missing.refusal(), refused(200, "PERSISTED_QUERY_NOT_FOUND"));
     assert_eq!(missing.json()["errors"][0]["message"], "PersistedQueryNotFound");
@@ -307,9 +307,9 @@ async fn a_document_that_was_sent_once_can_be_named() {
     assert_eq!(send(named(&TYPENAME.to_uppercase(), None)).await.json(), known);
     let parameters =
         format!("/graphql?extensions=%7B%22persistedQuery%22:%7B%22version%22:1,%22sha256Hash%22:%22{TYPENAME}%22%7D%7D");
-    assert_eq!(Answer::of(app.get(&parameters)).await.json(), known);
+    assert_eq!(HttpResponse::fetch(app.get(&parameters)).await.json(), known);
     let sibling = app.sibling().await;
-    let elsewhere = Answer::of(sibling.post().json(&named(TYPENAME, None))).await;
+    let elsewhere = HttpResponse::fetch(sibling.post().json(&named(TYPENAME, None))).await;
     assert_eq!(error_codes(&elsewhere.json()), ["PERSISTED_QUERY_NOT_FOUND"], "every server has its own");
     for version in [json!(2), json!(0)] {
         let body = json!({ "extensions": { "persistedQuery": { "version": version, "sha256Hash": TYPENAME } } });
@@ -322,7 +322,7 @@ async fn a_document_that_was_sent_once_can_be_named() {
 #[tokio::test]
 async fn a_document_that_is_refused_is_not_kept() {
     let app = TestApp::start().await;
-    let send = async |body: Value| Answer::of(app.post().json(&body)).await.refusal();
+    let send = async |body: Value| HttpResponse::fetch(app.post().json(&body)).await.refusal();
     // The SHA-256 of 65 opening brackets.
     let (hash, deep) = ("b242e2287a93862cec4bdf7412e74e5b1c013cc306f3b906294064651b9957bf", "[".repeat(65));
     assert_eq!(send(named(hash, Some(&deep))).await, refused(200, "QUERY_TOO_DEEP"));
@@ -331,7 +331,7 @@ async fn a_document_that_is_refused_is_not_kept() {
 
 async fn trusting(manifest: Value) -> TestApp {
     let documents = Documents::trusted(&manifest.to_string()).expect("a manifest").into();
-    at_edge(EdgeConfig { documents, ..EdgeConfig::default() }).await
+    with_edge(EdgeConfig { documents, ..EdgeConfig::default() }).await
 }
 
 #[tokio::test]
@@ -343,7 +343,7 @@ async fn only_registered_documents_run_where_documents_are_trusted() {
     ] });
     for manifest in [by_id, apollo] {
         let app = trusting(manifest).await;
-        let send = async |body: Value| Answer::of(app.post().json(&body)).await;
+        let send = async |body: Value| HttpResponse::fetch(app.post().json(&body)).await;
         let known = json!({ "data": { "__typename": "Query" } });
         for body in [
             json!({ "documentId": "typename" }),
@@ -356,7 +356,7 @@ async fn only_registered_documents_run_where_documents_are_trusted() {
         ] {
             assert_eq!(send(body.clone()).await.json(), known, "{body}");
         }
-        assert_eq!(Answer::of(app.get("/graphql?documentId=typename")).await.json(), known);
+        assert_eq!(HttpResponse::fetch(app.get("/graphql?documentId=typename")).await.json(), known);
         for body in [
             json!({ "query": "{ viewer { id } }" }),
             json!({ "query": "{  __typename }" }),
@@ -375,7 +375,7 @@ async fn only_registered_documents_run_where_documents_are_trusted() {
 #[tokio::test]
 async fn production_says_nothing_of_the_schema() {
     let config = Config { introspection: false, suggestions: false, ..Config::default() };
-    let app = TestApp::at_edge(config, EdgeConfig { playground: false, ..EdgeConfig::default() }).await;
+    let app = TestApp::with_edge(config, EdgeConfig { playground: false, ..EdgeConfig::default() }).await;
     let fixed =
         json!([{ "message": "The document does not fit the schema.", "extensions": { "code": "GRAPHQL_VALIDATION_FAILED" } }]);
     for document in [
@@ -396,41 +396,41 @@ async fn production_says_nothing_of_the_schema() {
         "mutation { nope }",
         "{ a: viewer { id } a: serverLimits { depth } }",
     ] {
-        assert_eq!(app.ask(document).await.json()["errors"], fixed, "{document}");
+        assert_eq!(app.query(document).await.json()["errors"], fixed, "{document}");
     }
     for document in [
         "{ __schema { types { name } } }",
         "{ __type(name: \"User\") { name } }",
         "{ ...F } fragment F on Query { __schema { types { name } } }",
     ] {
-        let answer = app.ask(document).await.json();
+        let answer = app.query(document).await.json();
         assert_eq!(answer["errors"][0]["message"], "Introspection is switched off on this server.", "{answer}");
         assert!(answer.get("data").is_none());
     }
-    assert_eq!(app.ask("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
+    assert_eq!(app.query("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
     for path in ["/", "/live", "/ads", "/graphql", "/playground.json", "/assets/index.js"] {
-        let page = Answer::of(app.get(path).header("accept", "text/html,*/*;q=0.8")).await;
+        let page = HttpResponse::fetch(app.get(path).header("accept", "text/html,*/*;q=0.8")).await;
         assert!([400, 404].contains(&page.status) && !page.text.contains("<html"), "{path}: {page:?}");
     }
-    let told = TestApp::start().await.ask("{ viewe { id } }").await.json();
+    let told = TestApp::start().await.query("{ viewe { id } }").await.json();
     assert!(told["errors"][0]["message"].as_str().is_some_and(|it| it.contains("viewer")), "development helps: {told}");
 }
 
 #[tokio::test]
 async fn the_switches_are_independent() {
     let edge = EdgeConfig { playground: false, ..EdgeConfig::default() };
-    let app = TestApp::at_edge(Config { introspection: true, suggestions: false, ..Config::default() }, edge).await;
-    assert!(app.ask("{ __schema { queryType { name } } }").await.json().get("data").is_some());
-    assert_eq!(app.ask("{ nope }").await.json()["errors"][0]["message"], "The document does not fit the schema.");
+    let app = TestApp::with_edge(Config { introspection: true, suggestions: false, ..Config::default() }, edge).await;
+    assert!(app.query("{ __schema { queryType { name } } }").await.json().get("data").is_some());
+    assert_eq!(app.query("{ nope }").await.json()["errors"][0]["message"], "The document does not fit the schema.");
     let app = TestApp::with(Config { introspection: false, ..Config::default() }).await;
-    assert!(app.ask("{ __schema { queryType { name } } }").await.json().get("data").is_none());
-    assert!(app.ask("{ viewe { id } }").await.text.contains("viewer"));
-    assert_eq!(Answer::of(app.get("/").header("accept", "text/html")).await.status, 200);
+    assert!(app.query("{ __schema { queryType { name } } }").await.json().get("data").is_none());
+    assert!(app.query("{ viewe { id } }").await.text.contains("viewer"));
+    assert_eq!(HttpResponse::fetch(app.get("/").header("accept", "text/html")).await.status, 200);
 }
 
 #[tokio::test]
 async fn in_production_no_foreign_page_can_make_a_visitor_ask() {
-    let app = at_edge(EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
+    let app = with_edge(EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
     let get = || app.get("/graphql?query=%7B__typename%7D");
     let known = json!({ "data": { "__typename": "Query" } });
     for (name, value) in [
@@ -440,21 +440,25 @@ async fn in_production_no_foreign_page_can_make_a_visitor_ask() {
         ("x-requested-with", "XMLHttpRequest"),
         ("sec-fetch-site", "same-origin"),
     ] {
-        assert_eq!(Answer::of(get().header(name, value)).await.json(), known, "{name}");
+        assert_eq!(HttpResponse::fetch(get().header(name, value)).await.json(), known, "{name}");
     }
     for (name, value) in
         [("accept", "*/*"), ("content-type", "text/plain"), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "none")]
     {
-        assert_eq!(Answer::of(get().header(name, value)).await.refusal(), refused(403, "CSRF_REFUSED"), "{name}: {value}");
+        assert_eq!(
+            HttpResponse::fetch(get().header(name, value)).await.refusal(),
+            refused(403, "CSRF_REFUSED"),
+            "{name}: {value}"
+        );
     }
-    assert_eq!(app.ask("{ __typename }").await.json(), known, "a POST with JSON is never a simple one");
+    assert_eq!(app.query("{ __typename }").await.json(), known, "a POST with JSON is never a simple one");
 }
 
 /// The requests of scanners of GraphQL servers, after the list of graphql-cop. None of them succeeds.
 #[tokio::test]
 async fn scanners_find_nothing_in_production() {
     let config = Config { introspection: false, suggestions: false, ..Config::default() };
-    let app = TestApp::at_edge(config, EdgeConfig { playground: false, simple_get: false, ..EdgeConfig::default() }).await;
+    let app = TestApp::with_edge(config, EdgeConfig { playground: false, simple_get: false, ..EdgeConfig::default() }).await;
     let aliases: String = (0..101).map(|at| format!("alias{at}:__typename ")).collect();
     let circle = "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }";
     for document in [
@@ -467,7 +471,7 @@ async fn scanners_find_nothing_in_production() {
         "query cop { __schema { directive } }".to_owned(),
         "qwerty cop { abc }".to_owned(),
     ] {
-        let answer = app.ask(&document).await;
+        let answer = app.query(&document).await;
         let body = answer.json();
         assert!(body.get("data").is_none() && body["errors"].as_array().map(Vec::len) == Some(1), "{document:.60}: {answer:?}");
         for word in ["Did you mean", "exception", "tracing", "stack"] {
@@ -475,15 +479,15 @@ async fn scanners_find_nothing_in_production() {
         }
     }
     let batch = json!(vec![json!({ "query": "query cop { __typename }" }); 11]);
-    assert_eq!(Answer::of(app.post().json(&batch)).await.refusal(), refused(400, "BATCH_REFUSED"));
+    assert_eq!(HttpResponse::fetch(app.post().json(&batch)).await.refusal(), refused(400, "BATCH_REFUSED"));
     for (query, status) in [("mutation%7B__typename%7D", 403), ("%7B__typename%7D", 403)] {
-        assert_eq!(Answer::of(app.get(&format!("/graphql?query={query}"))).await.status, status);
+        assert_eq!(HttpResponse::fetch(app.get(&format!("/graphql?query={query}"))).await.status, status);
     }
     let form = app.post().header("content-type", "application/x-www-form-urlencoded").body("query=%7B__typename%7D");
-    assert_eq!(Answer::of(form).await.status, 415);
-    assert_eq!(Answer::of(app.http.post(format!("{}/graphql?query=%7B__typename%7D", app.url))).await.status, 415);
+    assert_eq!(HttpResponse::fetch(form).await.status, 415);
+    assert_eq!(HttpResponse::fetch(app.http.post(format!("{}/graphql?query=%7B__typename%7D", app.url))).await.status, 415);
     for path in ["/", "/live", "/ads", "/graphiql", "/playground", "/console", "/graphql", "/altair"] {
-        let page = Answer::of(app.get(path).header("accept", "text/html")).await;
+        let page = HttpResponse::fetch(app.get(path).header("accept", "text/html")).await;
         assert!(page.status >= 400 && !page.text.contains("<html"), "{path}: {page:?}");
     }
 }

@@ -2,7 +2,7 @@
 //! Everything ends, nothing accumulates, and the server recovers.
 
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, Alone, Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
+use crate::support::{Actor, Cluster, HttpResponse, RedisServer, START, SingleServerReason, TestApp, TestServer, error_codes};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ async fn until(so: impl Fn() -> bool) {
 
 /// A server that reaches Redis through a proxy.
 struct Through {
-    served: Served,
+    served: TestServer,
     proxy: Proxy,
     redis: RedisServer,
 }
@@ -38,11 +38,11 @@ impl Through {
     }
 
     async fn with(timing: Timing, config: Config) -> Self {
-        let redis = RedisServer::alone(Alone::OneWire);
-        let proxy = Proxy::before(&redis).await;
+        let redis = RedisServer::single(SingleServerReason::ConnectionControl);
+        let proxy = Proxy::in_front_of(&redis).await;
         let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
         let clock = Clock::manual(START);
-        let served = Served::start(App::new(db, clock.clone(), config), clock).await;
+        let served = TestServer::start(App::new(db, clock.clone(), config), clock).await;
         Self { served, proxy, redis }
     }
 
@@ -69,22 +69,22 @@ const HOME: &str = "{ homeTimeline { entries { edges { node { id } } } } }";
 const POST: &str = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
 const LOG_IN: &str = "mutation { logIn(input: { login: \"ada\", password: \"battery staple\" }) { userErrors { code } } }";
 
-async fn send(app: &Served, actor: Option<&Actor>, query: &str) -> (u16, Vec<String>) {
+async fn send(app: &TestServer, actor: Option<&Actor>, query: &str) -> (u16, Vec<String>) {
     let mut request = app.http.post(format!("{}/graphql", app.url)).json(&json!({ "query": query }));
     if let Some(token) = actor.and_then(|actor| actor.token.as_deref()) {
         request = request.bearer_auth(token);
     }
-    let answer = tokio::time::timeout(HANGS, Answer::of(request)).await.unwrap_or_else(|_| panic!("{query} hangs"));
+    let answer = tokio::time::timeout(HANGS, HttpResponse::fetch(request)).await.unwrap_or_else(|_| panic!("{query} hangs"));
     (answer.status, error_codes(&answer.json()))
 }
 
-async fn health(app: &Served) -> (u16, u16) {
-    let status = async |path: &str| Answer::of(app.http.get(format!("{}{path}", app.url))).await.status;
+async fn health(app: &TestServer) -> (u16, u16) {
+    let status = async |path: &str| HttpResponse::fetch(app.http.get(format!("{}{path}", app.url))).await.status;
     (status("/healthz").await, status("/readyz").await)
 }
 
 /// Retries until the request is answered; returns the number of failures.
-async fn eventually(app: &Served, actor: &Actor, query: &str) -> usize {
+async fn eventually(app: &TestServer, actor: &Actor, query: &str) -> usize {
     for failed in 0.. {
         match send(app, Some(actor), query).await {
             (200, codes) if codes.is_empty() => return failed,
@@ -100,7 +100,7 @@ async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_on
     let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
     // Permits for all of them: the test looks at those that are admitted.
     let edge = EdgeConfig { max_requests: 1_000, request_timeout: 3 * HANGS, ..EdgeConfig::default() };
-    let app = TestApp::of(App::new(db, clock.clone(), Config::default()), clock, edge, redis).await;
+    let app = TestApp::from_parts(App::new(db, clock.clone(), Config::default()), clock, edge, redis).await;
     let ada = app.user("ada").await;
     ada.post("before").await;
     app.drain().await;
@@ -133,7 +133,7 @@ async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_on
 
 #[tokio::test]
 async fn only_so_much_waits_for_redis() {
-    let app = TestApp::hasty(Config::default()).await;
+    let app = TestApp::with_default_timeouts(Config::default()).await;
     app.app.db().ping().await.expect("it answers");
     app.redis.signal("STOP");
     let read = || app.app.db().read::<Option<String>>(redis::cmd("GET").arg("secret:{cursor}").take());
@@ -160,7 +160,7 @@ async fn only_so_much_waits_for_redis() {
 #[tokio::test]
 async fn a_connection_that_swallows_what_it_carries_is_replaced() {
     for (to_redis, to_server) in
-        [(Flow::Swallow, Flow::Swallow), (Flow::Swallow, Flow::Pass), (Flow::Pass, Flow::Swallow), (Flow::Hold, Flow::Hold)]
+        [(Flow::Drop, Flow::Drop), (Flow::Drop, Flow::Pass), (Flow::Pass, Flow::Drop), (Flow::Hold, Flow::Hold)]
     {
         let app = Through::start(Timing::default()).await;
         let ada = app.ada().await;
@@ -188,7 +188,7 @@ async fn a_crowd_on_a_connection_that_swallows_brings_one_new_connection() {
     let ada = app.ada().await;
     let before = app.proxy.accepted();
     app.redis.reset_calls();
-    app.proxy.set(Flow::Swallow, Flow::Swallow);
+    app.proxy.set(Flow::Drop, Flow::Drop);
     let crowd = join_all((0..CROWD).map(|_| send(&app.served, Some(&ada), HOME))).await;
     let lost = crowd.iter().filter(|answer| **answer == (503, vec!["STORAGE_UNAVAILABLE".to_owned()])).count();
     let done = crowd.iter().filter(|answer| **answer == (200, vec![])).count();
@@ -203,7 +203,7 @@ async fn a_crowd_on_a_connection_that_swallows_brings_one_new_connection() {
 async fn a_change_whose_answer_was_swallowed_may_have_happened_and_says_so() {
     let app = Through::start(Timing::default()).await;
     let ada = app.ada().await;
-    app.proxy.set_after(b"EVALSHA", Flow::Swallow);
+    app.proxy.set_after(b"EVALSHA", Flow::Drop);
     let input = json!({ "input": { "message": "second", "idempotencyKey": "k" } });
     let answer = ada.run("PostStatus", input.clone()).await;
     assert_eq!(error_codes(&answer), ["OUTCOME_UNKNOWN"], "{answer}");
@@ -218,7 +218,7 @@ async fn a_change_whose_answer_was_swallowed_may_have_happened_and_says_so() {
 async fn a_change_that_was_sent_to_a_redis_that_dies_may_have_happened_and_says_so() {
     let app = Through::start(patient()).await;
     app.db().ping().await.expect("it answers");
-    app.proxy.set_after(b"HSET", Flow::Swallow);
+    app.proxy.set_after(b"HSET", Flow::Drop);
     let write = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(1).take()]);
     let death = async {
         until(|| app.redis.calls().contains_key("hset")).await;
@@ -246,7 +246,7 @@ async fn a_connection_to_a_node_that_swallows_what_it_carries_is_replaced() {
     for proxy in &proxies {
         let before = proxy.accepted();
         assert!(before > 0, "every node is reached through its proxy");
-        proxy.set(Flow::Swallow, Flow::Swallow);
+        proxy.set(Flow::Drop, Flow::Drop);
         let answers = read_all().await;
         let lost = answers.iter().filter(|answer| matches!(answer, Err(Error::StorageUnavailable))).count();
         assert!(lost > 0 && lost < keys.len(), "the other nodes answer: {lost} of {} lost", keys.len());
@@ -313,8 +313,8 @@ async fn a_client_that_goes_away_ends_its_read_within_one_call() {
     for answers in [0, 1, 4, 7] {
         app.proxy.set(Flow::Pass, Flow::PassOnly(answers));
         let request = app.served.http.post(format!("{}/graphql", app.served.url)).json(&json!({ "query": DEEP }));
-        let client = tokio::spawn(Answer::of(request));
-        until(|| app.proxy.holds_answers() && app.db().in_flight() > 0).await;
+        let client = tokio::spawn(HttpResponse::fetch(request));
+        until(|| app.proxy.holds_replies() && app.db().in_flight() > 0).await;
         client.abort();
         until(|| app.db().in_flight() == 0).await;
         let asked = app.db().round_trips();
@@ -340,7 +340,7 @@ async fn a_change_that_has_begun_is_finished_for_nobody() {
     app.proxy.set_after(b"EVALSHA", Flow::Hold);
     let mutation = json!({ "query": "mutation { postStatus(input: { message: \"second\" }) { userErrors { code } } }" });
     let request = app.served.http.post(format!("{}/graphql", app.served.url)).bearer_auth(ada.token.as_ref().expect("a token"));
-    let client = tokio::spawn(Answer::of(request.json(&mutation)));
+    let client = tokio::spawn(HttpResponse::fetch(request.json(&mutation)));
     let script = || app.redis.calls().get("evalsha").copied().unwrap_or_default();
     let before = script();
     until(|| script() > before).await;

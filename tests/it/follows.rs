@@ -1,6 +1,6 @@
 //! Follows: who follows whom, counted on both sides.
 
-use crate::support::{Actor, TestApp, codes, error_codes};
+use crate::support::{Actor, TestApp, error_codes, user_error_codes};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use waxwing::base::ids::UserId;
@@ -62,7 +62,7 @@ async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let never = ada.unfollow(&bea).await;
     assert_eq!(
-        (codes(&never), &never["user"]["followersCount"], &never["viewer"]["followingCount"]),
+        (user_error_codes(&never), &never["user"]["followersCount"], &never["viewer"]["followingCount"]),
         (vec![], &json!(0), &json!(0))
     );
     let first = ada.follow(&bea).await;
@@ -73,7 +73,7 @@ async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
     let gone = ada.unfollow(&bea).await;
     assert_eq!((&gone["user"]["followersCount"], &gone["user"]["viewerIsFollowing"]), (&json!(0), &json!(false)));
     assert_eq!(ada.unfollow(&bea).await, gone);
-    assert_eq!(codes(&ada.unfollow(&ada).await), [""; 0]);
+    assert_eq!(user_error_codes(&ada.unfollow(&ada).await), [""; 0]);
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn whom_one_cannot_follow_is_told_and_nothing_is_changed() {
     ] {
         let mut answer = ada.run("Follow", json!({ "input": { "userId": id } })).await;
         let payload = answer["data"]["followUser"].take();
-        assert_eq!(codes(&payload), [code], "{id}");
+        assert_eq!(user_error_codes(&payload), [code], "{id}");
         assert_eq!(payload["userErrors"][0]["path"], json!(["userId"]));
         assert_eq!((&payload["user"], &payload["viewer"]), (&Value::Null, &Value::Null));
     }
@@ -108,7 +108,7 @@ async fn whom_one_cannot_follow_is_told_and_nothing_is_changed() {
 async fn the_newest_follow_comes_first_on_both_sides() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let crowd = app.crowd("c", 5).await;
+    let crowd = app.create_users("c", 5).await;
     for at in [3, 0, 4, 1, 2] {
         crowd[at].follow(&ada).await;
         ada.follow(&crowd[at]).await;
@@ -140,7 +140,7 @@ async fn many_follows_of_one_pair_at_once_count_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn however_follow_and_unfollow_overtake_each_other_both_sides_agree() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (a, b) = (crowd[0].user_id(), crowd[1].user_id());
     for round in 0..150 {
         let change = |follow: bool| {
@@ -181,7 +181,7 @@ async fn an_unfollow_that_was_cut_off_is_finished_by_its_repetition() {
 #[tokio::test]
 async fn a_follow_that_was_cut_off_is_finished_by_its_repetition() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     crowd[1].post("said before").await;
     let (a, b) = (crowd[0].user_id().0.to_string(), crowd[1].user_id().0.to_string());
     // What is left when the process dies after the first of the two steps.
@@ -196,16 +196,16 @@ async fn a_follow_that_was_cut_off_is_finished_by_its_repetition() {
 #[tokio::test]
 async fn one_follows_ten_thousand_and_no_more() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let mut users = vec![crowd[0].user_id()];
     users.extend((1..=10_000).map(UserId));
     let edges: Vec<(usize, usize, u64)> = (1..=10_000).map(|at| (0, at, at as u64)).collect();
     graph::import(&app.app, &users, &edges).await.expect("a store");
     let refused = crowd[0].follow(&crowd[1]).await;
-    assert_eq!(codes(&refused), ["LIMIT_REACHED"]);
+    assert_eq!(user_error_codes(&refused), ["LIMIT_REACHED"]);
     assert_eq!(refused["userErrors"][0]["path"], json!(["userId"]));
     assert_eq!(profile(&crowd[1], &crowd[0]).await["followersCount"], 0);
     app.redis.run::<()>(&["ZREM", &format!("following:{{{}}}", crowd[0].user_id().0), "7"]);
-    assert_eq!(codes(&crowd[0].follow(&crowd[1]).await), [""; 0]);
-    assert_eq!(codes(&crowd[0].follow(&crowd[1]).await), [""; 0], "it stands already");
+    assert_eq!(user_error_codes(&crowd[0].follow(&crowd[1]).await), [""; 0]);
+    assert_eq!(user_error_codes(&crowd[0].follow(&crowd[1]).await), [""; 0], "it stands already");
 }

@@ -1,6 +1,6 @@
 //! A store that has reached its memory limit: it is told as such, nothing is half done, and what reads or deletes goes on.
 
-use crate::support::{Actor, Answer, TestApp, error_codes, findings};
+use crate::support::{Actor, HttpResponse, TestApp, error_codes, findings};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 use waxwing::base::rate_limits::RateLimits;
@@ -36,7 +36,7 @@ async fn works(actor: &Actor, field: &str, input: &str) {
 }
 
 async fn ready(app: &TestApp) -> (u16, String) {
-    let answer = Answer::of(app.get("/readyz")).await;
+    let answer = HttpResponse::fetch(app.get("/readyz")).await;
     (answer.status, answer.text)
 }
 
@@ -101,7 +101,7 @@ async fn a_full_store_is_told_and_reads_and_deletions_go_on() {
     assert_eq!(ready(&app).await.0, 200);
     limit(&app, NOTHING);
     assert_eq!(ready(&app).await, (503, "the storage is full\n".to_owned()));
-    assert_eq!(Answer::of(app.get("/healthz")).await.status, 200);
+    assert_eq!(HttpResponse::fetch(app.get("/healthz")).await.status, 200);
 
     let (status, comment, list, ada_id) = (&it.status, &it.comment, &it.list, &ada.id);
     for (field, input) in [
@@ -191,7 +191,7 @@ async fn a_store_that_fills_up_has_room_again_after_deletions() {
         works(&ada, "deleteStatus", &format!("statusId: \"{id}\"")).await;
     }
     // On a cluster the journal keeps what was settled for ten seconds.
-    app.drain_wholly().await;
+    app.drain_journal().await;
     let after: u64 = used(&app).iter().sum();
     assert!(after < before, "{after} of {before} bytes are used");
     ada.post("there is room").await;

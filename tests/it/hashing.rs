@@ -1,6 +1,6 @@
 //! Password hashes: who waits, for how long, and what the time reveals about an account.
 
-use crate::support::{Answer, TestApp, codes, error_codes};
+use crate::support::{HttpResponse, TestApp, error_codes, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::sync::mpsc::{Sender, channel};
@@ -27,9 +27,9 @@ async fn until(so: impl Fn() -> bool) {
 const LOG_IN: &str = "mutation($login: String!, $password: String!) { logIn(input: { login: $login, password: $password }) { session { token } userErrors { code } } }";
 const SIGN_UP: &str = "mutation($login: String!, $password: String!) { signUp(input: { login: $login, name: \"n\", password: $password }) { session { token } userErrors { code } } }";
 
-async fn ask(app: &TestApp, query: &str, login: &str) -> Answer {
+async fn ask(app: &TestApp, query: &str, login: &str) -> HttpResponse {
     let variables = json!({ "login": login, "password": "correct horse" });
-    Answer::of(app.post().json(&json!({ "query": query, "variables": variables }))).await
+    HttpResponse::fetch(app.post().json(&json!({ "query": query, "variables": variables }))).await
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
     }
     assert_eq!(app.redis.keys(), keys);
     // Requests without a hash are served.
-    assert_eq!(codes(&ask(&app, SIGN_UP, "Ada").await.json()["data"]["signUp"]), ["LOGIN_TAKEN"]);
+    assert_eq!(user_error_codes(&ask(&app, SIGN_UP, "Ada").await.json()["data"]["signUp"]), ["LOGIN_TAKEN"]);
     ada.post("All is well.").await;
     assert_eq!(ada.home().await, ["All is well."]);
     for (_, go) in &held {
@@ -90,8 +90,8 @@ async fn sixty_four_wait_for_their_turn_and_get_it() {
     };
     let (answers, ()) = tokio::join!(crowd, release);
     held.await.expect("no panic").expect("it was done");
-    let in_session = |answer: &&Answer| answer.json()["data"]["logIn"]["session"].is_object();
-    let refused = |answer: &&Answer| error_codes(&answer.json()) == ["OVERLOADED"];
+    let in_session = |answer: &&HttpResponse| answer.json()["data"]["logIn"]["session"].is_object();
+    let refused = |answer: &&HttpResponse| error_codes(&answer.json()) == ["OVERLOADED"];
     let (done, over) = (answers.iter().filter(in_session).count(), answers.iter().filter(refused).count());
     assert!(done >= 64 && done + over == 80, "{done} of 80 logged in, {over} were refused");
 }
@@ -109,8 +109,8 @@ async fn an_unknown_login_and_a_wrong_password_cost_the_same() {
         app.redis.reset_calls();
         let (begun, trips) = (app.app.hashing_pool().begun(), app.app.db().round_trips());
         let variables = json!({ "login": login, "password": "battery staple" });
-        let answer = Answer::of(app.post().json(&json!({ "query": LOG_IN, "variables": variables }))).await;
-        assert_eq!(codes(&answer.json()["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
+        let answer = HttpResponse::fetch(app.post().json(&json!({ "query": LOG_IN, "variables": variables }))).await;
+        assert_eq!(user_error_codes(&answer.json()["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
         let mut calls: Vec<(String, u64)> = app.redis.calls().into_iter().collect();
         calls.sort();
         (calls, app.app.hashing_pool().begun() - begun, app.app.db().round_trips() - trips)
@@ -134,7 +134,7 @@ async fn a_client_that_goes_away_leaves_the_line() {
             let (query, login) = if at % 2 == 0 { (LOG_IN, "ada") } else { (SIGN_UP, "new") };
             let request =
                 app.post().json(&json!({ "query": query, "variables": { "login": login, "password": "correct horse" } }));
-            tokio::spawn(Answer::of(request))
+            tokio::spawn(HttpResponse::fetch(request))
         })
         .collect();
     until(|| app.app.hashing_pool().occupied() == 21).await;

@@ -1,7 +1,7 @@
 //! Heads of requests, and answers to requests whose bodies were not read to their end: which requests are refused, by which layer, and that
 //! the client gets the answer.
 
-use crate::support::{Answer, TestApp};
+use crate::support::{HttpResponse, TestApp};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -137,7 +137,7 @@ async fn a_head_that_cannot_be_parsed_is_answered_as_all_others_are() {
     let (data, second) = both.body.split_once("HTTP/1.1").expect("two answers");
     assert_eq!((both.status(), data), (200, "{\"data\":{\"__typename\":\"Query\"}}"));
     assert_eq!(Raw::of(&format!("HTTP/1.1{second}")).code(), "BAD_REQUEST");
-    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
     for (status, count) in [(400, 6), (414, 1), (431, 2)] {
         let line = format!("waxwing_http_responses_total{{status=\"{status}\"}} {count}");
         assert!(metrics.lines().any(|it| it == line), "{line}: {metrics}");
@@ -181,13 +181,13 @@ async fn an_answer_to_a_body_that_was_not_read_arrives_and_is_the_last() {
 
 /// Returns the number of open connections by the server's metrics.
 async fn connections(app: &TestApp) -> u32 {
-    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_http_connections ")).expect("a count");
     line.parse().expect("a number")
 }
 
 async fn lingering(time: Duration) -> TestApp {
-    TestApp::at_edge(Config::default(), EdgeConfig { linger_timeout: time, ..EdgeConfig::default() }).await
+    TestApp::with_edge(Config::default(), EdgeConfig { linger_timeout: time, ..EdgeConfig::default() }).await
 }
 
 #[tokio::test]

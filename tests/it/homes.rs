@@ -52,7 +52,7 @@ async fn is_sound(app: &TestApp) {
 #[tokio::test]
 async fn a_home_has_no_end() {
     let app = TestApp::with(small()).await;
-    let crowd = app.crowd("c", 3).await;
+    let crowd = app.create_users("c", 3).await;
     crowd[0].follow(&crowd[1]).await;
     let mut said = Vec::new();
     for number in 0..60 {
@@ -77,7 +77,7 @@ async fn a_home_has_no_end() {
 #[tokio::test]
 async fn a_home_that_holds_everything_does_not_end_where_a_window_does() {
     let app = TestApp::with(small()).await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     for number in 0..30 {
         app.clock.advance(1_000);
         crowd[1].post(&number.to_string()).await;
@@ -93,7 +93,7 @@ async fn a_home_that_holds_everything_does_not_end_where_a_window_does() {
 #[tokio::test]
 async fn a_star_that_falls_brings_back_more_than_a_window() {
     let app = TestApp::with(small()).await;
-    let crowd = app.crowd("c", 6).await;
+    let crowd = app.create_users("c", 6).await;
     let (star, fans) = crowd.split_first().expect("people");
     for fan in &fans[..4] {
         fan.follow(star).await;
@@ -116,7 +116,7 @@ async fn a_star_that_falls_brings_back_more_than_a_window() {
 #[tokio::test]
 async fn whom_one_has_left_is_swept_out_however_much_they_have_said_since() {
     let app = TestApp::with(small()).await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     reader.follow(author).await;
     let say = async |count: usize| {
@@ -141,7 +141,7 @@ async fn whom_one_has_left_is_swept_out_however_much_they_have_said_since() {
 #[tokio::test]
 async fn whom_one_has_left_is_swept_out_even_of_what_they_were_deleting() {
     let app = TestApp::with(small()).await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     reader.follow(author).await;
     let status = StatusId::from_global(&author.post("said").await).expect("a status");
@@ -158,7 +158,7 @@ async fn whom_one_has_left_is_swept_out_even_of_what_they_were_deleting() {
 #[tokio::test]
 async fn a_home_goes_on_whoever_of_many_has_said_it() {
     let app = TestApp::with(small()).await;
-    let crowd = app.crowd("c", 15).await;
+    let crowd = app.create_users("c", 15).await;
     let (reader, others) = crowd.split_first().expect("people");
     for other in others {
         reader.follow(other).await;
@@ -204,9 +204,10 @@ async fn in_pages(reader: &Actor, size: usize, from_the_top: bool) -> Vec<String
 /// that of what is read of them at first there is one too few for some windows, and for some the last but one is the last of the first; and
 /// what was said, newest first.
 async fn readers(app: &TestApp, count: usize) -> (Vec<Actor>, Vec<String>) {
-    let crowd = app.crowd("c", count + 7).await;
+    let crowd = app.create_users("c", count + 7).await;
     let (readers, others) = crowd.split_at(count);
-    app.follows(&readers.iter().flat_map(|reader| others.iter().map(move |other| (reader, other))).collect::<Vec<_>>()).await;
+    app.create_follows(&readers.iter().flat_map(|reader| others.iter().map(move |other| (reader, other))).collect::<Vec<_>>())
+        .await;
     let mut said = Vec::new();
     for (number, who) in "baaaaaaaaaaaabaaaaaaaaaaaaaaaaabbbaa".bytes().enumerate() {
         app.clock.advance(1_000);
@@ -243,9 +244,9 @@ async fn a_home_is_filled_up_wherever_its_window_ends() {
 #[tokio::test]
 async fn a_star_crosses_however_many_follow() {
     let app = TestApp::with(Config { star_followers: 2_000, ..small() }).await;
-    let star = app.crowd("star", 1).await.remove(0);
-    let fans = app.crowd("fan", 2_100).await;
-    app.follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
+    let star = app.create_users("star", 1).await.remove(0);
+    let fans = app.create_users("fan", 2_100).await;
+    app.create_follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
     let marked = || fans.iter().filter(|fan| size(&app, "marked", fan) == 1).count();
     let reached = || fans.iter().filter(|fan| size(&app, "home", fan) == 1).count();
     let owner = fans[0].user_id();
@@ -260,7 +261,7 @@ async fn a_star_crosses_however_many_follow() {
     assert_eq!((reached(), fans[0].home().await, fans[2_099].home().await), (0, vec!["merged".into()], vec!["merged".into()]));
     // A server that pushes to more.
     let config = Config { star_followers: 4_000, ..small() };
-    let other = TestApp::over(app.redis.clone(), app.clock.clone(), config).await;
+    let other = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config).await;
     journal::enqueue(&other.app, Task::Reach { author: star.user_id() }).await.expect("a store");
     other.drain().await;
     assert_eq!((marked(), reached(), listed("marked"), listed("timeline")), (0, 2_100, 0, 1));
@@ -269,14 +270,14 @@ async fn a_star_crosses_however_many_follow() {
 #[tokio::test]
 async fn a_dropped_home_takes_nothing_before_it_is_read_also_from_who_waits_longer() {
     let app = TestApp::with(Config { session_idle: 60 * DAY_MS as u64, ..small() }).await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     reader.follow(author).await;
     app.clock.advance(31 * DAY_MS);
     author.post("one").await;
     app.clock.advance(1_000);
     let config = Config { home_idle: 60 * DAY_MS as u64, ..app.app.config().clone() };
-    let other = TestApp::over(app.redis.clone(), app.clock.clone(), config).await;
+    let other = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config).await;
     author.at(&other).post("two").await;
     assert_eq!(size(&app, "home", reader), 0);
     assert_eq!(reader.home().await, ["two", "one"]);
@@ -287,7 +288,7 @@ async fn a_dropped_home_takes_nothing_before_it_is_read_also_from_who_waits_long
 #[tokio::test]
 async fn a_star_is_not_pushed_and_nothing_is_lost_or_doubled_on_either_way() {
     let app = TestApp::with(small()).await;
-    let crowd = app.crowd("c", 6).await;
+    let crowd = app.create_users("c", 6).await;
     let (star, fans) = crowd.split_first().expect("people");
     let reach = || field(&app, &format!("user:{{{}}}", star.user_id().0), "reach");
     let mut said: Vec<String> = Vec::new();
@@ -332,9 +333,9 @@ async fn a_star_is_not_pushed_and_nothing_is_lost_or_doubled_on_either_way() {
 #[tokio::test]
 async fn posting_costs_the_same_however_many_follow_a_star() {
     let app = TestApp::with(Config { star_followers: 50, ..Config::default() }).await;
-    let crowd = app.crowd("c", 302).await;
+    let crowd = app.create_users("c", 302).await;
     let (star, other) = (&crowd[300], &crowd[301]);
-    app.follows(&crowd[..300].iter().map(|fan| (fan, star)).chain([(&crowd[0], other)]).collect::<Vec<_>>()).await;
+    app.create_follows(&crowd[..300].iter().map(|fan| (fan, star)).chain([(&crowd[0], other)]).collect::<Vec<_>>()).await;
     journal::enqueue(&app.app, Task::Reach { author: star.user_id() }).await.expect("a store");
     app.drain().await;
     let cost = async |author: &Actor| {
@@ -352,7 +353,7 @@ async fn posting_costs_the_same_however_many_follow_a_star() {
 #[tokio::test]
 async fn a_home_that_nobody_reads_is_dropped_and_whole_at_the_first_read() {
     let app = TestApp::with(Config { session_idle: 60 * DAY_MS as u64, ..small() }).await;
-    let crowd = app.crowd("c", 3).await;
+    let crowd = app.create_users("c", 3).await;
     for author in &crowd[1..] {
         crowd[0].follow(author).await;
     }
@@ -385,7 +386,7 @@ async fn a_home_that_nobody_reads_is_dropped_and_whole_at_the_first_read() {
 #[tokio::test]
 async fn whom_one_has_left_is_not_shown_even_if_nothing_was_swept() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     reader.follow(author).await;
     author.post("said").await;
@@ -405,7 +406,7 @@ async fn whom_one_has_left_is_not_shown_even_if_nothing_was_swept() {
 #[tokio::test]
 async fn work_that_fails_is_tried_again_then_laid_aside_and_may_be_revived() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (a, b) = (crowd[0].user_id(), crowd[1].user_id());
     let _lost = journal::begin(&app.app, Task::Source { feed: Feed::Home(a), source: b }).await.expect("an entry");
     // What no code of ours writes.
@@ -432,7 +433,7 @@ async fn work_that_fails_is_tried_again_then_laid_aside_and_may_be_revived() {
 async fn work_is_done_by_whoever_comes_first_and_a_dead_owner_is_succeeded() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let task = Task::Source { feed: Feed::Home(crowd[0].user_id()), source: crowd[1].user_id() };
     let _lost = journal::begin(&app.app, task).await.expect("an entry");
     app.clock.advance(10_000);
@@ -446,7 +447,7 @@ async fn work_is_done_by_whoever_comes_first_and_a_dead_owner_is_succeeded() {
 #[tokio::test]
 async fn more_work_than_there_is_room_for_is_done_bit_by_bit_and_nothing_of_it_is_given_up() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 60).await;
+    let crowd = app.create_users("c", 60).await;
     for reader in &crowd {
         journal::enqueue(&app.app, Task::Refill { feed: Feed::Home(reader.user_id()) }).await.expect("a store");
         journal::enqueue(&app.app, Task::Reach { author: reader.user_id() }).await.expect("a store");
@@ -470,7 +471,7 @@ async fn more_work_than_there_is_room_for_is_done_bit_by_bit_and_nothing_of_it_i
 #[tokio::test]
 async fn an_entry_that_kills_whoever_takes_it_is_laid_aside() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let task = Task::Source { feed: Feed::Home(crowd[0].user_id()), source: crowd[1].user_id() };
     let _lost = journal::begin(&app.app, task).await.expect("an entry");
     for _ in 0..20 {

@@ -1,9 +1,9 @@
 //! Text of clients never becomes Lua, the name of a key, or a pattern, wherever the schema lets them write it.
 
 use crate::ads;
-use crate::support::inputs::{Inputs, Place};
+use crate::support::inputs::{TextInput, TextInputs};
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, Alone, Answer, RedisServer, START, TestApp, error_codes};
+use crate::support::{Actor, HttpResponse, RedisServer, START, SingleServerReason, TestApp, error_codes};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,8 +38,13 @@ fn texts() -> Vec<String> {
 }
 
 /// Ada, with a status, a comment, a session, a list, a campaign with an ad and a website, and the places where she may write.
-async fn scene() -> (TestApp, Actor, Inputs) {
-    let app = TestApp::over(Arc::new(RedisServer::alone(Alone::Record)), Clock::manual(START), Config::default()).await;
+async fn scene() -> (TestApp, Actor, TextInputs) {
+    let app = TestApp::on_redis(
+        Arc::new(RedisServer::single(SingleServerReason::MonitorOutput)),
+        Clock::manual(START),
+        Config::default(),
+    )
+    .await;
     let ada = app.user("ada").await;
     let status = ada.post("Hello.").await;
     let sessions = ada.run("Viewer", json!({})).await;
@@ -56,22 +61,22 @@ async fn scene() -> (TestApp, Actor, Inputs) {
     let of_ada = [("User", ada.id.clone()), ("Status", status), ("Session", session), ("UserList", list), ("Comment", comment)];
     let of_ads = [("Campaign", campaign), ("Ad", ad), ("Website", site)];
     let ids = of_ada.into_iter().chain(of_ads).collect();
-    (app, ada, Inputs::of(include_str!("../../schema.graphql"), ids))
+    (app, ada, TextInputs::new(include_str!("../../schema.graphql"), ids))
 }
 
 /// Sends one, and checks what came.
-async fn put(app: &TestApp, ada: &Actor, inputs: &Inputs, place: &Place, text: &str) {
-    let request = inputs.request(place, text);
-    let answer = Answer::of(app.post().bearer_auth(ada.token.as_ref().expect("a token")).json(&request)).await;
+async fn put(app: &TestApp, ada: &Actor, inputs: &TextInputs, input: &TextInput, text: &str) {
+    let request = inputs.request(input, text);
+    let answer = HttpResponse::fetch(app.post().bearer_auth(ada.token.as_ref().expect("a token")).json(&request)).await;
     let body = answer.json();
-    let told = || format!("{place:?} {:?}: {} {}", text.chars().take(40).collect::<String>(), answer.status, answer.text);
+    let told = || format!("{input:?} {:?}: {} {}", text.chars().take(40).collect::<String>(), answer.status, answer.text);
     let fatal = ["INTERNAL_SERVER_ERROR", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "UNAUTHENTICATED"];
     assert!(answer.status == 200 && error_codes(&body).iter().all(|code| !fatal.contains(&code.as_str())), "{}", told());
     // It came to the field: that has a value, or an error.
-    let is_there = |value: &Value| holds(value, &place.field);
+    let is_there = |value: &Value| holds(value, &input.field);
     let is_told = body["errors"]
         .as_array()
-        .is_some_and(|errors| errors.iter().any(|error| error["path"].to_string().contains(&place.field)));
+        .is_some_and(|errors| errors.iter().any(|error| error["path"].to_string().contains(&input.field)));
     assert!(is_there(&body["data"]) || is_told, "{}", told());
 }
 
@@ -92,22 +97,22 @@ fn keys_of(redis: &mut redis::Connection, command: &[Vec<u8>]) -> Vec<Vec<u8>> {
 #[tokio::test]
 async fn what_clients_write_never_becomes_lua_a_key_or_a_pattern() {
     let (app, ada, inputs) = scene().await;
-    let places = inputs.places();
+    let text_inputs = inputs.text_inputs();
     for known in
         ["user login", "signUp input login", "postStatus input message", "postStatus input idempotencyKey", "entries after"]
     {
-        let named = |place: &Place| format!("{} {}", place.field, place.path.join(" "));
-        assert!(places.iter().any(|place| named(place) == known), "{known} was not found among {places:?}");
+        let named = |input: &TextInput| format!("{} {}", input.field, input.path.join(" "));
+        assert!(text_inputs.iter().any(|input| named(input) == known), "{known} was not found among {text_inputs:?}");
     }
-    let monitor = Monitor::of(&app.redis);
-    for place in &places {
+    let monitor = Monitor::start(&app.redis);
+    for input in &text_inputs {
         for text in texts() {
-            put(&app, &ada, &inputs, place, &text).await;
+            put(&app, &ada, &inputs, input, &text).await;
         }
     }
     for text in texts().iter().filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')) {
         for token in [text.clone(), format!("{text:x<43.43}")] {
-            let answer = Answer::of(
+            let answer = HttpResponse::fetch(
                 app.post()
                     .bearer_auth(&token)
                     .header("user-agent", text)

@@ -1,6 +1,6 @@
 //! Hosts: what a page gets whose own name was pointed at this server (DNS rebinding), and whom it must not keep out.
 
-use crate::support::{Answer, PROTOCOL, Process, RedisServer, Socket, TestApp, waxwing};
+use crate::support::{HttpResponse, PROTOCOL, Process, RedisServer, Socket, TestApp, waxwing};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 use waxwing::base::config::Config;
@@ -10,7 +10,7 @@ const EVIL: &str = "evil.example:4000";
 
 async fn at_social_example() -> TestApp {
     let hosts = AllowedHosts::Listed { names: vec!["social.example".parse().expect("a host")], local: false };
-    TestApp::at_edge(Config::default(), EdgeConfig { hosts, ..EdgeConfig::default() }).await
+    TestApp::with_edge(Config::default(), EdgeConfig { hosts, ..EdgeConfig::default() }).await
 }
 
 /// What a page of this host sends once its name is ours: the browser takes all of it for the page's own origin.
@@ -40,7 +40,7 @@ async fn a_page_under_a_foreign_name_gets_nothing_over_any_transport() {
     let app = at_social_example().await;
     for path in ["/graphql", "/", "/live", "/playground.json"] {
         for request in requests(&app, path) {
-            let answer = Answer::of(of_page(request, EVIL)).await;
+            let answer = HttpResponse::fetch(of_page(request, EVIL)).await;
             assert_eq!(answer.refusal(), (421, vec!["HOST_REFUSED".to_owned()], false), "{path}: {answer:?}");
         }
     }
@@ -60,12 +60,12 @@ async fn our_own_host_and_probes_are_answered() {
     let app = at_social_example().await;
     for host in ["social.example", "SOCIAL.EXAMPLE:443"] {
         let ask = app.post().json(&json!({ "query": "{ __typename }" }));
-        assert_eq!(Answer::of(of_page(ask, host)).await.json(), json!({ "data": { "__typename": "Query" } }), "{host}");
+        assert_eq!(HttpResponse::fetch(of_page(ask, host)).await.json(), json!({ "data": { "__typename": "Query" } }), "{host}");
     }
     for path in ["/healthz", "/readyz", "/metrics"] {
-        assert_eq!(Answer::of(app.get(path)).await.status, 200, "{path}, by the address");
+        assert_eq!(HttpResponse::fetch(app.get(path)).await.status, 200, "{path}, by the address");
     }
-    assert_eq!(app.ask("{ __typename }").await.status, 421, "an address is no name of ours");
+    assert_eq!(app.query("{ __typename }").await.status, 421, "an address is no name of ours");
 }
 
 /// Statuses of the API for these hosts, and whether the server has warned that it answers for all.
@@ -76,7 +76,7 @@ async fn served(redis: &RedisServer, arguments: &[&str], hosts: &[&str]) -> (Vec
     let (http, mut statuses) = (reqwest::Client::new(), Vec::new());
     for host in hosts {
         let ask = http.post(format!("{}/graphql", server.url)).json(&json!({ "query": "{ __typename }" }));
-        statuses.push(Answer::of(ask.header("host", *host)).await.status);
+        statuses.push(HttpResponse::fetch(ask.header("host", *host)).await.status);
     }
     (statuses, server.log().contains("requests for every host are answered"))
 }

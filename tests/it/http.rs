@@ -1,6 +1,6 @@
 //! GraphQL over HTTP: which requests are accepted, which are refused, and that refused requests are not executed.
 
-use crate::support::{Answer, Socket, TestApp, error_codes};
+use crate::support::{HttpResponse, Socket, TestApp, error_codes};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -29,14 +29,14 @@ async fn a_query_comes_by_post_and_by_get() {
     let (query, variables) = ("query($l: String!) { user(login: $l) { login } viewer { login } }", json!({ "l": "ADA" }));
     let expected = json!({ "data": { "user": { "login": "ada" }, "viewer": { "login": "ada" } } });
     let body = json!({ "query": query, "variables": variables, "extensions": {}, "operationName": null, "more": 1 });
-    let posted = Answer::of(app.post().bearer_auth(token).json(&body)).await;
+    let posted = HttpResponse::fetch(app.post().bearer_auth(token).json(&body)).await;
     assert_eq!((posted.status, posted.json(), posted.header("content-type")), (200, expected.clone(), PLAIN));
     assert_eq!(posted.header("cache-control"), "no-store");
     let parameters = [("query", query), ("variables", &variables.to_string()), ("extensions", "{}"), ("operationName", "")];
-    let got = Answer::of(get(&app, &parameters).bearer_auth(token)).await;
+    let got = HttpResponse::fetch(get(&app, &parameters).bearer_auth(token)).await;
     assert_eq!((got.status, got.json()), (200, expected));
     for charset in ["application/json;charset=utf-8", "APPLICATION/JSON; charset=UTF-8"] {
-        let answer = Answer::of(app.post().header("content-type", charset).body("{\"query\":\"{ __typename }\"}")).await;
+        let answer = HttpResponse::fetch(app.post().header("content-type", charset).body("{\"query\":\"{ __typename }\"}")).await;
         assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }));
     }
 }
@@ -51,13 +51,13 @@ async fn a_mutation_by_get_is_refused_and_not_executed() {
     for parameters in [vec![("query", POST)], vec![("query", both.as_str()), ("operationName", "M")]] {
         for accept in ["*/*", GRAPHQL, BROWSER] {
             let request = get(&app, &parameters).bearer_auth(ada.token.as_deref().expect("a token"));
-            let answer = Answer::of(request.header("accept", accept)).await;
+            let answer = HttpResponse::fetch(request.header("accept", accept)).await;
             assert_eq!(answer.refusal(), refused(405, "METHOD_NOT_ALLOWED"));
             assert_eq!(answer.header("allow"), "POST");
         }
     }
     assert_eq!(app.redis.dump(), store);
-    let query = Answer::of(get(&app, &[("query", &both), ("operationName", "Q")])).await;
+    let query = HttpResponse::fetch(get(&app, &[("query", &both), ("operationName", "Q")])).await;
     assert_eq!(query.json(), json!({ "data": { "__typename": "Query" } }));
 }
 
@@ -84,7 +84,7 @@ async fn a_body_that_is_not_declared_as_json_is_not_executed() {
         if let Some(content_type) = content_type {
             request = request.header("content-type", content_type);
         }
-        assert_eq!(Answer::of(request).await.refusal(), refused(415, "UNSUPPORTED_MEDIA_TYPE"), "{content_type:?}");
+        assert_eq!(HttpResponse::fetch(request).await.refusal(), refused(415, "UNSUPPORTED_MEDIA_TYPE"), "{content_type:?}");
     }
     assert_eq!(app.redis.dump(), store);
 }
@@ -97,7 +97,7 @@ async fn a_body_that_is_no_request_is_refused() {
     let store = app.redis.dump();
     let send = async |body: Vec<u8>| {
         let request = app.post().bearer_auth(ada.token.as_deref().expect("a token")).header("content-type", "application/json");
-        Answer::of(request.body(body)).await.refusal()
+        HttpResponse::fetch(request.body(body)).await.refusal()
     };
     for batch in [json!([]), json!([{ "query": POST }]), json!([{ "query": POST }, { "query": POST }])] {
         assert_eq!(send(format!(" \n{batch}").into_bytes()).await, refused(400, "BATCH_REFUSED"));
@@ -131,7 +131,7 @@ async fn a_body_that_is_no_request_is_refused() {
         vec![("query", "{ __typename }"), ("variables", "{")],
         vec![("query", "{ __typename }"), ("extensions", "1")],
     ] {
-        assert_eq!(Answer::of(get(&app, &parameters)).await.refusal(), refused(400, "BAD_REQUEST"), "{parameters:?}");
+        assert_eq!(HttpResponse::fetch(get(&app, &parameters)).await.refusal(), refused(400, "BAD_REQUEST"), "{parameters:?}");
     }
     assert_eq!(app.redis.dump(), store);
 }
@@ -153,7 +153,7 @@ fn unreadable() -> Vec<(String, &'static str)> {
 #[tokio::test]
 async fn a_body_that_cannot_be_read_says_why() {
     let app = TestApp::start().await;
-    let told = |answer: &Answer, what: &str, why: &str| {
+    let told = |answer: &HttpResponse, what: &str, why: &str| {
         assert_eq!(answer.refusal(), refused(400, "BAD_REQUEST"), "{why}");
         let message = answer.json()["errors"][0]["message"].as_str().expect("a message").to_owned();
         assert!(message.starts_with(&format!("{what} {why}")), "{why}: {message}");
@@ -161,14 +161,14 @@ async fn a_body_that_cannot_be_read_says_why() {
     for (variables, why) in unreadable() {
         let body = format!("{{\"query\":\"{{ __typename }}\",\"variables\":{variables}}}");
         let request = app.post().header("content-type", "application/json").body(body);
-        told(&Answer::of(request).await, "The body", why);
-        let got = Answer::of(get(&app, &[("query", "{ __typename }"), ("variables", &variables)])).await;
+        told(&HttpResponse::fetch(request).await, "The body", why);
+        let got = HttpResponse::fetch(get(&app, &[("query", "{ __typename }"), ("variables", &variables)])).await;
         told(&got, "`variables`", why);
     }
     let twice = "{\"query\":\"{ a }\",\"query\":\"{ b }\"}";
-    let answer = Answer::of(app.post().header("content-type", "application/json").body(twice)).await;
+    let answer = HttpResponse::fetch(app.post().header("content-type", "application/json").body(twice)).await;
     told(&answer, "The body", "has the key `query` twice in one object.");
-    let shape = Answer::of(app.post().json(&json!({ "query": "{ __typename }", "variables": [] }))).await;
+    let shape = HttpResponse::fetch(app.post().json(&json!({ "query": "{ __typename }", "variables": [] }))).await;
     told(&shape, "The body", "must be a JSON object with a `query`");
 }
 
@@ -177,9 +177,9 @@ async fn a_socket_says_why_a_message_cannot_be_read() {
     let app = TestApp::start().await;
     for (variables, why) in unreadable() {
         let payload = format!("{{\"query\":\"{{ __typename }}\",\"variables\":{variables}}}");
-        let mut socket = Socket::of(&app, None).await;
+        let mut socket = Socket::connect(&app, None).await;
         socket.send(Message::text(format!("{{\"type\":\"subscribe\",\"id\":\"a\",\"payload\":{payload}}}"))).await;
-        let (code, reason) = socket.closed().await;
+        let (code, reason) = socket.close_reason().await;
         let what = if why.contains("no JSON") { "The message" } else { "The `payload`" };
         assert!(code == 4400 && reason.starts_with(&format!("{what} {why}")), "{why}: {reason}");
     }
@@ -192,7 +192,8 @@ async fn a_body_of_more_than_a_mebibyte_is_refused_however_it_comes() {
         let frame = json!({ "query": "{ __typename }", "variables": { "x": "" } }).to_string().len();
         json!({ "query": "{ __typename }", "variables": { "x": "x".repeat(bytes - frame) } }).to_string()
     };
-    let send = async |body: reqwest::Body| Answer::of(app.post().header("content-type", "application/json").body(body)).await;
+    let send =
+        async |body: reqwest::Body| HttpResponse::fetch(app.post().header("content-type", "application/json").body(body)).await;
     assert_eq!(send(body(1 << 20).into()).await.json(), json!({ "data": { "__typename": "Query" } }));
     assert_eq!(send(body((1 << 20) + 1).into()).await.refusal(), refused(413, "PAYLOAD_TOO_LARGE"));
     let chunks = |bytes: usize| {
@@ -223,9 +224,9 @@ async fn a_document_that_cannot_run_is_a_request_error_without_data() {
         ("\0", "GRAPHQL_PARSE_FAILED"),
     ];
     for (document, code) in cases {
-        let legacy = app.ask(document).await;
+        let legacy = app.query(document).await;
         assert_eq!(legacy.refusal(), refused(200, code), "{document}");
-        let modern = Answer::of(app.post().header("accept", GRAPHQL).json(&json!({ "query": document }))).await;
+        let modern = HttpResponse::fetch(app.post().header("accept", GRAPHQL).json(&json!({ "query": document }))).await;
         assert_eq!(modern.refusal(), refused(400, code), "{document}");
         assert!(modern.header("content-type").starts_with(GRAPHQL));
     }
@@ -235,7 +236,7 @@ async fn a_document_that_cannot_run_is_a_request_error_without_data() {
 async fn a_field_that_fails_is_told_beside_the_data() {
     let app = TestApp::start().await;
     for accept in [GRAPHQL, "application/json", "text/html, application/graphql-response+json;q=0.9"] {
-        let answer = Answer::of(
+        let answer = HttpResponse::fetch(
             app.post().header("accept", accept).json(&json!({ "query": "{ viewer { id } homeTimeline { syncCursor } }" })),
         )
         .await;
@@ -245,7 +246,8 @@ async fn a_field_that_fails_is_told_beside_the_data() {
         assert_eq!(answer.header("content-type").starts_with(GRAPHQL), accept.contains(GRAPHQL));
     }
     let nulled =
-        Answer::of(app.post().header("accept", GRAPHQL).json(&json!({ "query": "{ nodes(ids: [\"x\"]) { id } }" }))).await;
+        HttpResponse::fetch(app.post().header("accept", GRAPHQL).json(&json!({ "query": "{ nodes(ids: [\"x\"]) { id } }" })))
+            .await;
     assert_eq!((nulled.status, &nulled.json()["data"]), (200, &Value::Null));
     assert!(nulled.json().get("data").is_some(), "it was executed, and data is null");
 }
@@ -254,13 +256,14 @@ async fn a_field_that_fails_is_told_beside_the_data() {
 async fn the_operation_is_chosen_by_its_name() {
     let app = TestApp::start().await;
     let document = "query A { a: __typename } query B { b: __typename }";
-    let ask = async |name: Value| Answer::of(app.post().json(&json!({ "query": document, "operationName": name }))).await;
+    let ask =
+        async |name: Value| HttpResponse::fetch(app.post().json(&json!({ "query": document, "operationName": name }))).await;
     assert_eq!(ask(json!("A")).await.json(), json!({ "data": { "a": "Query" } }));
     assert_eq!(ask(json!("B")).await.json(), json!({ "data": { "b": "Query" } }));
     for name in [json!("C"), json!(null), json!(""), json!("a")] {
         assert_eq!(ask(name).await.refusal(), refused(200, "GRAPHQL_VALIDATION_FAILED"));
     }
-    let got = Answer::of(get(&app, &[("query", document), ("operationName", "B")])).await;
+    let got = HttpResponse::fetch(get(&app, &[("query", document), ("operationName", "B")])).await;
     assert_eq!(got.json(), json!({ "data": { "b": "Query" } }));
 }
 
@@ -269,7 +272,7 @@ async fn a_request_has_an_id_that_a_proxy_may_give() {
     let app = TestApp::start().await;
     let ask = async |id: &str| {
         let request = app.post().json(&json!({ "query": "{ __typename }" }));
-        Answer::of(if id.is_empty() { request } else { request.header("x-request-id", id) })
+        HttpResponse::fetch(if id.is_empty() { request } else { request.header("x-request-id", id) })
             .await
             .header("x-request-id")
             .to_owned()
@@ -280,7 +283,7 @@ async fn a_request_has_an_id_that_a_proxy_may_give() {
         assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
         assert!(!made[..at].contains(id));
     }
-    let refusal = Answer::of(app.post().header("x-request-id", "mine").body("x")).await;
+    let refusal = HttpResponse::fetch(app.post().header("x-request-id", "mine").body("x")).await;
     assert_eq!(refusal.header("x-request-id"), "mine");
 }
 
@@ -288,22 +291,25 @@ async fn a_request_has_an_id_that_a_proxy_may_give() {
 async fn health_and_the_playground_answer() {
     let app = TestApp::start().await;
     for path in ["/healthz", "/readyz"] {
-        assert_eq!(Answer::of(app.get(path)).await.status, 200);
+        assert_eq!(HttpResponse::fetch(app.get(path)).await.status, 200);
     }
     // The pages of the app exist only after a build.
     let is_built = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("playground/dist/index.html").exists();
     let pages = ["/home", "/live", "/ads", "/thread/U3RhdHVzOjE"];
     for path in ["/graphql", "/"].iter().chain(pages.iter().filter(|_| is_built)) {
-        let page = Answer::of(app.get(path).header("accept", BROWSER)).await;
+        let page = HttpResponse::fetch(app.get(path).header("accept", BROWSER)).await;
         assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
         assert!(page.text.contains("<html") && page.header("content-security-policy").contains("frame-ancestors 'none'"));
         assert!(!page.header("content-security-policy").contains("unsafe"));
     }
-    let answer = Answer::of(get(&app, &[("query", "{ __typename }")]).header("accept", BROWSER)).await;
+    let answer = HttpResponse::fetch(get(&app, &[("query", "{ __typename }")]).header("accept", BROWSER)).await;
     assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }), "a browser that brings a query gets its answer");
-    assert_eq!(Answer::of(app.get("/nowhere")).await.status, 404);
-    assert_eq!(Answer::of(app.get("/assets/../../Cargo.toml")).await.status, 404);
-    assert_eq!(Answer::of(app.http.patch(format!("{}/graphql", app.url)).json(&json!({ "query": POST }))).await.status, 405);
+    assert_eq!(HttpResponse::fetch(app.get("/nowhere")).await.status, 404);
+    assert_eq!(HttpResponse::fetch(app.get("/assets/../../Cargo.toml")).await.status, 404);
+    assert_eq!(
+        HttpResponse::fetch(app.http.patch(format!("{}/graphql", app.url)).json(&json!({ "query": POST }))).await.status,
+        405
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Idempotency keys: what is remembered, for how long, how much of it, and for which account.
 
-use crate::support::{TestApp, codes};
+use crate::support::{TestApp, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::json;
 use waxwing::app::App;
@@ -80,11 +80,11 @@ async fn a_key_is_remembered_for_a_day_from_its_first_use() {
 #[tokio::test]
 async fn both_sides_end_a_day_after_their_last_use_and_hold_nothing_in_the_clear() {
     let app = start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
+    let ada = app.create_users("ada", 1).await.remove(0);
     let input = json!({ "message": "x", "idempotencyKey": "a-telling-key" });
     let post = async || ada.run("PostStatus", json!({ "input": input })).await["data"]["postStatus"].take();
     let first = post().await;
-    assert_eq!(codes(&first), [""; 0]);
+    assert_eq!(user_error_codes(&first), [""; 0]);
     assert!(!app.redis.dump().contains("a-telling-key"));
     let keys = app.redis.keys();
     for kind in ["idempotency:{", "idempotent:{"] {

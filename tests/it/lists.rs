@@ -1,6 +1,6 @@
 //! Lists: named, private, bounded; who is on them, what those say, and doing all of it twice.
 
-use crate::support::{Actor, TestApp, codes, error_codes, texts};
+use crate::support::{Actor, TestApp, error_codes, texts, user_error_codes};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use waxwing::base::ids::{StatusId, UserId, UserListId};
@@ -112,7 +112,7 @@ async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
     let id = create(&ada, "Birds").await;
     let key = format!("list:{{{}}}", inner(&id).0);
     let edges = || app.redis.run::<u64>(&["HGET", &key, "edges"]);
-    assert_eq!((codes(&remove(&ada, &id, &bea).await), edges()), (vec![], 0));
+    assert_eq!((user_error_codes(&remove(&ada, &id, &bea).await), edges()), (vec![], 0));
     let first = add(&ada, &id, &bea).await;
     let since = app.redis.run::<f64>(&["ZSCORE", &key.replace("list", "members"), &bea.user_id().0.to_string()]);
     app.clock.advance(60_000);
@@ -120,12 +120,12 @@ async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
     let now = app.redis.run::<f64>(&["ZSCORE", &key.replace("list", "members"), &bea.user_id().0.to_string()]);
     assert_eq!(now.to_bits(), since.to_bits(), "it is the old membership");
     for _ in 0..2 {
-        assert_eq!((codes(&remove(&ada, &id, &bea).await), members(&ada, &id).await.1, edges()), (vec![], 0, 2));
+        assert_eq!((user_error_codes(&remove(&ada, &id, &bea).await), members(&ada, &id).await.1, edges()), (vec![], 0, 2));
     }
     assert!(!traces(&app).iter().any(|key| key.starts_with("memberships:") || key.starts_with("left:")));
-    assert_eq!(codes(&delete(&ada, &id).await), [""; 0]);
+    assert_eq!(user_error_codes(&delete(&ada, &id).await), [""; 0]);
     let again = delete(&ada, &id).await;
-    assert_eq!((codes(&again), &again["deletedUserListId"]), (vec!["NOT_FOUND"], &Value::Null));
+    assert_eq!((user_error_codes(&again), &again["deletedUserListId"]), (vec!["NOT_FOUND"], &Value::Null));
     // Oneself may be on it, and several lists may have one name.
     let (one, _) = (create(&ada, "Same").await, create(&ada, "Same").await);
     assert_eq!(add(&ada, &one, &ada).await["userList"]["members"]["totalCount"], 1);
@@ -139,28 +139,28 @@ async fn a_name_is_any_text_that_shows_something() {
     let id = create(&ada, "Birds").await;
     app.drain().await;
     let store = app.redis.dump();
-    for name in texts::refused(50).into_iter().chain(["".to_owned(), "a\nb".to_owned()]) {
+    for name in texts::invalid(50).into_iter().chain(["".to_owned(), "a\nb".to_owned()]) {
         for (operation, input) in [("CreateList", json!({ "name": name })), ("RenameList", json!({ "listId": id, "name": name }))]
         {
             let payload = change(&ada, operation, input).await;
-            assert_eq!((codes(&payload), &payload["userList"]), (vec!["INVALID_NAME"], &Value::Null), "{name:.40?}");
+            assert_eq!((user_error_codes(&payload), &payload["userList"]), (vec!["INVALID_NAME"], &Value::Null), "{name:.40?}");
             assert_eq!(payload["userErrors"][0]["path"], json!(["name"]));
         }
     }
     assert_eq!(app.redis.dump(), store);
-    for (name, kept) in texts::kept(50) {
+    for (name, kept) in texts::valid(50) {
         let made = change(&ada, "CreateList", json!({ "name": name })).await;
         let renamed = change(&ada, "RenameList", json!({ "listId": id, "name": name })).await;
         assert_eq!((&made["userList"]["name"], &renamed["userList"]["name"]), (&json!(kept), &json!(kept)));
     }
     let both = change(&ada, "CreateList", json!({ "name": " ", "idempotencyKey": " " })).await;
-    assert_eq!(codes(&both), ["INVALID_NAME", "INVALID_INPUT"]);
+    assert_eq!(user_error_codes(&both), ["INVALID_NAME", "INVALID_INPUT"]);
 }
 
 #[tokio::test]
 async fn nobody_else_learns_that_a_list_is_there() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let [ada, bea] = &crowd[..] else { unreachable!() };
     let id = create(ada, "Birds").await;
     add(ada, &id, bea).await;
@@ -208,7 +208,7 @@ async fn whom_one_cannot_put_on_it_is_told_and_nothing_is_changed() {
     for user in [UserId(4_242_424_242).global().as_str(), &status, &id, "garbage", "", &"x".repeat(10_000)] {
         for operation in ["AddToList", "RemoveFromList"] {
             let payload = change(&ada, operation, json!({ "listId": id, "userId": user })).await;
-            assert_eq!((codes(&payload), &payload["userList"]), (vec!["NOT_FOUND"], &Value::Null), "{user:.40}");
+            assert_eq!((user_error_codes(&payload), &payload["userList"]), (vec!["NOT_FOUND"], &Value::Null), "{user:.40}");
             assert_eq!(payload["userErrors"][0]["path"], json!(["userId"]));
         }
     }
@@ -222,25 +222,25 @@ async fn one_has_fifty_lists_and_no_more() {
     let made =
         join_all((0..60).map(|number| change(&ada, "CreateList", json!({ "name": "x", "idempotencyKey": number.to_string() }))))
             .await;
-    let refused: Vec<usize> = (0..60).filter(|at| codes(&made[*at]) == ["LIMIT_REACHED"]).collect();
+    let refused: Vec<usize> = (0..60).filter(|at| user_error_codes(&made[*at]) == ["LIMIT_REACHED"]).collect();
     assert_eq!((refused.len(), names(&ada).await.len()), (10, 20), "a page is twenty");
     let count = "{ viewerLists(first: 100) { totalCount edges { node { id } } } }";
     let all = ada.gql(count, json!({})).await["data"]["viewerLists"].take();
     assert_eq!((&all["totalCount"], all["edges"].as_array().map(Vec::len)), (&json!(50), Some(50)));
     let one = all["edges"][49]["node"]["id"].as_str().expect("an id").to_owned();
-    assert_eq!(codes(&delete(&ada, &one).await), [""; 0]);
+    assert_eq!(user_error_codes(&delete(&ada, &one).await), [""; 0]);
     // What was refused is not kept under its key.
     let key = refused[0].to_string();
     let other = change(&ada, "CreateList", json!({ "name": "y", "idempotencyKey": key })).await;
-    assert_eq!((codes(&other), &other["userList"]["name"]), (vec![], &json!("y")));
-    assert_eq!(codes(&change(&ada, "CreateList", json!({ "name": "z" })).await), ["LIMIT_REACHED"]);
+    assert_eq!((user_error_codes(&other), &other["userList"]["name"]), (vec![], &json!("y")));
+    assert_eq!(user_error_codes(&change(&ada, "CreateList", json!({ "name": "z" })).await), ["LIMIT_REACHED"]);
     assert_eq!(traces(&app).iter().filter(|key| key.starts_with("list:")).count(), 50);
 }
 
 #[tokio::test]
 async fn a_list_has_five_hundred_members_and_no_more() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 502).await;
+    let crowd = app.create_users("c", 502).await;
     let (ada, id) = (&crowd[0], create(&crowd[0], "Crowd").await);
     let list = inner(&id);
     for chunk in crowd[1..500].chunks(50) {
@@ -248,19 +248,19 @@ async fn a_list_has_five_hundred_members_and_no_more() {
         assert!(join_all(added).await.iter().all(Result::is_ok));
     }
     let last = join(add(ada, &id, &crowd[500]), add(ada, &id, &crowd[501])).await;
-    let mut told = [codes(&last.0), codes(&last.1)].concat();
+    let mut told = [user_error_codes(&last.0), user_error_codes(&last.1)].concat();
     assert_eq!((told.pop(), told.pop(), members(ada, &id).await.1), (Some("LIMIT_REACHED"), None, 500));
-    let refused = if codes(&last.0).is_empty() { &crowd[501] } else { &crowd[500] };
+    let refused = if user_error_codes(&last.0).is_empty() { &crowd[501] } else { &crowd[500] };
     let again = add(ada, &id, refused).await;
-    assert_eq!((codes(&again), &again["userErrors"][0]["path"]), (vec!["LIMIT_REACHED"], &json!(["listId"])));
-    assert_eq!(codes(&add(ada, &id, &crowd[1]).await), [""; 0], "they are on it already");
+    assert_eq!((user_error_codes(&again), &again["userErrors"][0]["path"]), (vec!["LIMIT_REACHED"], &json!(["listId"])));
+    assert_eq!(user_error_codes(&add(ada, &id, &crowd[1]).await), [""; 0], "they are on it already");
     for (at, actor) in crowd[1..500].iter().step_by(100).enumerate() {
         actor.post(&at.to_string()).await;
     }
     assert_eq!(timeline(ada, &id).await, ["4", "3", "2", "1", "0"]);
     remove(ada, &id, &crowd[1]).await;
-    assert_eq!(codes(&add(ada, &id, refused).await), [""; 0]);
-    assert_eq!(codes(&delete(ada, &id).await), [""; 0]);
+    assert_eq!(user_error_codes(&add(ada, &id, refused).await), [""; 0]);
+    assert_eq!(user_error_codes(&delete(ada, &id).await), [""; 0]);
     assert_eq!(traces(&app), [""; 0], "all five hundred are off it");
 }
 
@@ -268,7 +268,7 @@ async fn a_list_has_five_hundred_members_and_no_more() {
 async fn the_same_key_gives_the_first_list_and_other_input_is_refused() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let ada = &crowd[0];
     let input = json!({ "name": "Birds", "idempotencyKey": "k" });
     let tries = (0..20).map(|number| {
@@ -281,7 +281,7 @@ async fn the_same_key_gives_the_first_list_and_other_input_is_refused() {
     let id = answers[0]["userList"]["id"].as_str().expect("an id").to_owned();
     assert_eq!(change(ada, "CreateList", json!({ "name": " Birds ", "idempotencyKey": "k" })).await, answers[0], "the same name");
     let refused = change(ada, "CreateList", json!({ "name": "Bees", "idempotencyKey": "k" })).await;
-    assert_eq!((codes(&refused), &refused["userList"]), (vec!["IDEMPOTENCY_MISMATCH"], &Value::Null));
+    assert_eq!((user_error_codes(&refused), &refused["userList"]), (vec!["IDEMPOTENCY_MISMATCH"], &Value::Null));
     let post = ada.run("PostStatus", json!({ "input": { "message": "Birds", "idempotencyKey": "k" } })).await;
     assert!(post["data"]["postStatus"]["status"].is_object(), "a key belongs to its mutation: {post}");
     assert!(change(&crowd[1], "CreateList", input.clone()).await["userList"].is_object(), "and to its account");
@@ -298,7 +298,7 @@ async fn the_same_key_gives_the_first_list_and_other_input_is_refused() {
 #[tokio::test]
 async fn a_creation_that_was_cut_off_anywhere_is_finished_by_its_repetition() {
     let app = TestApp::start().await;
-    let ada = app.crowd("c", 1).await.remove(0);
+    let ada = app.create_users("c", 1).await.remove(0);
     let input = json!({ "name": "Birds", "idempotencyKey": "k" });
     let first = change(&ada, "CreateList", input.clone()).await;
     let id = inner(first["userList"]["id"].as_str().expect("an id")).0.to_string();
@@ -318,7 +318,7 @@ async fn a_creation_that_was_cut_off_anywhere_is_finished_by_its_repetition() {
 #[tokio::test]
 async fn what_was_cut_off_is_settled_by_whoever_finds_it() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 4).await;
+    let crowd = app.create_users("c", 4).await;
     let (ada, list) = (&crowd[0], inner(&create(&crowd[0], "Birds").await));
     let (id, owner) = (list.0.to_string(), ada.user_id());
     let run = |command: &str| {
@@ -365,7 +365,7 @@ async fn what_was_cut_off_is_settled_by_whoever_finds_it() {
 #[tokio::test]
 async fn a_removal_is_known_until_its_sweep() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let bob = crowd[1].user_id();
     let list = inner(&create(&crowd[0], "Birds").await);
     let left = async || lists::edge(&app.app, list, bob).await.expect("a store").left;
@@ -392,7 +392,7 @@ async fn a_removal_is_known_until_its_sweep() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn however_changes_of_members_overtake_each_other_both_sides_agree() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (owner, bob) = (crowd[0].user_id(), crowd[1].user_id());
     for round in 0..60 {
         let list = inner(&create(&crowd[0], "x").await);
@@ -425,7 +425,7 @@ async fn however_changes_of_members_overtake_each_other_both_sides_agree() {
 async fn who_is_put_on_a_list_while_it_goes_is_on_none() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.crowd("c", 13).await;
+    let crowd = app.create_users("c", 13).await;
     let owner = crowd[0].user_id();
     for round in 0..80 {
         let list = inner(&create(&crowd[0], "x").await);
@@ -444,7 +444,7 @@ async fn who_is_put_on_a_list_while_it_goes_is_on_none() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repetition_that_meets_a_deletion_brings_nothing_back() {
     let app = TestApp::start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
+    let ada = app.create_users("ada", 1).await.remove(0);
     for round in 0..40 {
         let input = json!({ "name": "x", "idempotencyKey": round.to_string() });
         let made = change(&ada, "CreateList", input.clone()).await;
@@ -458,7 +458,7 @@ async fn a_repetition_that_meets_a_deletion_brings_nothing_back() {
 #[tokio::test]
 async fn deletions_are_known_for_a_day_and_an_hour_and_only_so_many() {
     let app = TestApp::start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
+    let ada = app.create_users("ada", 1).await.remove(0);
     let key = format!("dropped:{{{}}}", ada.user_id().0);
     let first = create(&ada, "x").await;
     delete(&ada, &first).await;
@@ -476,7 +476,7 @@ async fn deletions_are_known_for_a_day_and_an_hour_and_only_so_many() {
 #[tokio::test]
 async fn a_timeline_is_that_of_its_members_as_they_are_now() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 4).await;
+    let crowd = app.create_users("c", 4).await;
     let [ada, bob, cyd, dan] = &crowd[..] else { unreachable!() };
     let id = create(ada, "Birds").await;
     let sync = async || ada.run("ListTimeline", json!({ "id": id })).await["data"]["node"]["timeline"]["syncCursor"].take();

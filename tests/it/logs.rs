@@ -1,6 +1,6 @@
 //! Logs: no secret and no message is logged at any level, every line of a request has the request's id, and no client can forge a line.
 
-use crate::support::{Alone, Answer, Process, RedisServer, TestApp, error_codes, waxwing};
+use crate::support::{HttpResponse, Process, RedisServer, SingleServerReason, TestApp, error_codes, waxwing};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ const REDIS: &str = "zqredis";
 
 impl Server {
     fn start(variables: &[(&str, &str)]) -> Self {
-        let redis = RedisServer::with_one_user(Alone::Users);
+        let redis = RedisServer::with_operator_only(SingleServerReason::AclUsers);
         redis.run::<()>(&["CONFIG", "SET", "requirepass", REDIS]);
         let url = format!("{}?pass={REDIS}", redis.url());
         let mut command = waxwing(&["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &url]);
@@ -35,9 +35,9 @@ impl Server {
         self.http.post(format!("{}/graphql", self.process.url))
     }
 
-    async fn ask(&self, token: &str, query: &str) -> Answer {
+    async fn ask(&self, token: &str, query: &str) -> HttpResponse {
         let request = self.post().json(&json!({ "query": query }));
-        Answer::of(if token.is_empty() { request } else { request.bearer_auth(token) }).await
+        HttpResponse::fetch(if token.is_empty() { request } else { request.bearer_auth(token) }).await
     }
 }
 
@@ -49,9 +49,9 @@ async fn use_secrets(server: &Server) -> String {
     for password in [WRONG, PASSWORD] {
         let log_in = "mutation($input: LogInInput!) { logIn(input: $input) { userErrors { code } } }";
         let body = json!({ "query": log_in, "variables": { "input": { "login": "ada", "password": password } } });
-        Answer::of(server.post().json(&body)).await;
+        HttpResponse::fetch(server.post().json(&body)).await;
         let wrong = json!({ "query": log_in, "variables": { "input": password } });
-        Answer::of(server.post().json(&wrong)).await;
+        HttpResponse::fetch(server.post().json(&wrong)).await;
     }
     // Invalid documents with a password: an unknown field, an unknown argument, a missing bracket.
     for document in [
@@ -68,18 +68,18 @@ async fn use_secrets(server: &Server) -> String {
     // Bodies that are no valid requests.
     let bad = format!("{{\"query\": \"mutation\", \"variables\": {{\"password\": \"{PASSWORD}\"}}");
     for media in ["application/json", "text/plain", "application/x-www-form-urlencoded"] {
-        Answer::of(server.post().header("content-type", media).body(bad.clone())).await;
+        HttpResponse::fetch(server.post().header("content-type", media).body(bad.clone())).await;
     }
     // Tokens in all possible places.
     for authorization in [format!("Bearer {FORGED}"), format!("Basic {FORGED}"), FORGED.to_owned(), format!("Bearer {token}")] {
         let request =
             server.post().header("authorization", authorization).header("cookie", format!("session={COOKIE}; t={token}"));
-        Answer::of(request.json(&json!({ "query": "{ viewer { login } }" }))).await;
+        HttpResponse::fetch(request.json(&json!({ "query": "{ viewer { login } }" }))).await;
     }
     for query in
         [format!("token={FORGED}&query=%7B__typename%7D"), format!("query=%7B{FORGED}%7D"), format!("access_token={token}")]
     {
-        Answer::of(server.http.get(format!("{}/graphql?{query}", server.process.url))).await;
+        HttpResponse::fetch(server.http.get(format!("{}/graphql?{query}", server.process.url))).await;
     }
     let post = format!("mutation {{ postStatus(input: {{ message: \"{MESSAGE} one\" }}) {{ status {{ id message }} }} }}");
     let posted = server.ask(&token, &post).await.json();
@@ -134,7 +134,7 @@ async fn no_secret_and_no_message_is_logged_however_much_is() {
 }
 
 /// Returns the log line of the request as JSON, by the id of its answer.
-fn line_of(log: &str, answer: &Answer) -> Value {
+fn line_of(log: &str, answer: &HttpResponse) -> Value {
     let id = answer.header("x-request-id");
     let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("no JSON: {line}")));
     let mut own = lines.filter(|line| line["spans"][0]["request_id"] == id && line["message"] == "request");
@@ -155,8 +155,11 @@ async fn the_line_of_a_request_tells_what_it_was_and_what_came_of_it() {
         ),
         (server.ask("", "{ nope }").await, json!([null, "query", "GRAPHQL_VALIDATION_FAILED", 200])),
         (server.ask("", "{").await, json!([null, null, "GRAPHQL_PARSE_FAILED", 200])),
-        (Answer::of(server.post().body("x")).await, json!([null, null, "UNSUPPORTED_MEDIA_TYPE", 415])),
-        (Answer::of(server.http.get(format!("{}/healthz?a=b", server.process.url))).await, json!([null, null, null, 200])),
+        (HttpResponse::fetch(server.post().body("x")).await, json!([null, null, "UNSUPPORTED_MEDIA_TYPE", 415])),
+        (
+            HttpResponse::fetch(server.http.get(format!("{}/healthz?a=b", server.process.url))).await,
+            json!([null, null, null, 200]),
+        ),
     ];
     let log = server.process.stop();
     for (answer, expected) in cases {
@@ -193,7 +196,7 @@ async fn no_client_can_forge_a_line() {
     server.ask("", &format!("query {long} {{ __typename }}")).await;
     for name in ["a\n2026-01-01T00:00:00.000000Z  INFO forged", "\u{1b}[2J", "\u{9b}2J", "\u{202e}"] {
         let request = server.post().header("user-agent", "x").header("x-request-id", "ok");
-        Answer::of(request.json(&json!({ "query": "query Q { __typename }", "operationName": name }))).await;
+        HttpResponse::fetch(request.json(&json!({ "query": "query Q { __typename }", "operationName": name }))).await;
         server.ask("", &format!("query {name} {{ __typename }}")).await;
         server.ask("", &format!("{{ {name} }}")).await;
     }
@@ -233,7 +236,7 @@ async fn work_after_the_answer_keeps_the_id_of_its_request() {
 async fn a_server_whose_output_nobody_reads_serves() {
     let redis = RedisServer::start();
     let options = ["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &redis.url()];
-    let server = Process::start_unheard(&mut waxwing(&options));
+    let server = Process::start_with_closed_stdout(&mut waxwing(&options));
     assert_eq!(reqwest::get(format!("{}/healthz", server.url)).await.expect("an answer").status(), 200);
     server.stop();
 }

@@ -1,6 +1,6 @@
 //! `/metrics`: the metrics, the bounds of their labels, and where they are served.
 
-use crate::support::{Answer, Process, RedisServer, TestApp, error_codes, ran, waxwing};
+use crate::support::{HttpResponse, Process, RedisServer, TestApp, error_codes, run_command, waxwing};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ impl Samples {
     }
 
     async fn at(app: &TestApp) -> Self {
-        let answer = Answer::of(app.get("/metrics")).await;
+        let answer = HttpResponse::fetch(app.get("/metrics")).await;
         assert_eq!((answer.status, answer.header("cache-control")), (200, "no-store"));
         assert_eq!(answer.header("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
         Self::of(&answer.text)
@@ -73,17 +73,20 @@ async fn requests_are_counted_by_operation_kind_and_outcome() {
     ada.home().await;
     ada.home().await;
     app.anonymous().run("Home", json!({ "first": 1 })).await;
-    app.ask("{ __typename }").await;
-    app.ask("query OnlyOne { __typename }").await;
-    app.ask("query { nope }").await;
-    app.ask("query Broken {").await;
+    app.query("{ __typename }").await;
+    app.query("query OnlyOne { __typename }").await;
+    app.query("query { nope }").await;
+    app.query("query Broken {").await;
     let both = "query A { __typename } mutation B { logOut { userErrors { code } } }";
-    Answer::of(app.post().json(&json!({ "query": both, "operationName": "A" }))).await;
-    Answer::of(app.post().json(&json!({ "query": both, "operationName": "C" }))).await;
-    Answer::of(app.post().header("content-type", "text/plain").body("{}")).await;
-    Answer::of(app.post().json(&json!([]))).await;
-    Answer::of(app.post().json(&json!({ "query": "mutation M { logOut { userErrors { code } } }" })).bearer_auth("forged")).await;
-    Answer::of(app.get("/graphql?query=mutation%20M%20%7B__typename%7D")).await;
+    HttpResponse::fetch(app.post().json(&json!({ "query": both, "operationName": "A" }))).await;
+    HttpResponse::fetch(app.post().json(&json!({ "query": both, "operationName": "C" }))).await;
+    HttpResponse::fetch(app.post().header("content-type", "text/plain").body("{}")).await;
+    HttpResponse::fetch(app.post().json(&json!([]))).await;
+    HttpResponse::fetch(
+        app.post().json(&json!({ "query": "mutation M { logOut { userErrors { code } } }" })).bearer_auth("forged"),
+    )
+    .await;
+    HttpResponse::fetch(app.get("/graphql?query=mutation%20M%20%7B__typename%7D")).await;
     let samples = Samples::at(&app).await;
     for (operation, kind, outcome, count) in [
         ("SignUp", "mutation", "ok", 1.0),
@@ -122,7 +125,7 @@ async fn requests_are_counted_by_operation_kind_and_outcome() {
 #[tokio::test]
 async fn clients_cannot_make_labels_without_end() {
     let app = TestApp::start().await;
-    let ask = async |name: String| app.ask(&format!("query {name} {{ __typename }}")).await.status;
+    let ask = async |name: String| app.query(&format!("query {name} {{ __typename }}")).await.status;
     for chunk in (0..1_000).collect::<Vec<_>>().chunks(50) {
         assert!(join_all(chunk.iter().map(|at| ask(format!("N{at}")))).await.iter().all(|status| *status == 200));
     }
@@ -130,7 +133,7 @@ async fn clients_cannot_make_labels_without_end() {
     ask("N0".into()).await;
     // A name that is invalid in the document is no label either.
     for name in ["a\"} 1\nfake{x=\"", "\u{1b}[2J", "é"] {
-        let answer = Answer::of(app.post().json(&json!({ "query": "{ __typename }", "operationName": name }))).await;
+        let answer = HttpResponse::fetch(app.post().json(&json!({ "query": "{ __typename }", "operationName": name }))).await;
         assert_eq!(error_codes(&answer.json()), ["GRAPHQL_VALIDATION_FAILED"]);
     }
     let samples = Samples::at(&app).await;
@@ -167,7 +170,7 @@ async fn what_redis_costs_is_counted_and_metrics_cost_nothing() {
 
 #[tokio::test]
 async fn errors_of_redis_are_counted_by_their_kind() {
-    let app = TestApp::hasty(Config::default()).await;
+    let app = TestApp::with_default_timeouts(Config::default()).await;
     let ada = app.user("ada").await;
     let errors = async |kind: &str| Samples::at(&app).await.get(&format!("waxwing_redis_errors_total{{kind=\"{kind}\"}}"));
     app.redis.run::<()>(&["SET", &format!("home:{{{}}}", ada.user_id().0), "spoiled"]);
@@ -177,11 +180,11 @@ async fn errors_of_redis_are_counted_by_their_kind() {
     assert_eq!(error_codes(&ada.run("PostStatus", json!({ "input": { "message": "x" } })).await), ["STORAGE_FULL"]);
     assert!(errors("full").await >= 1.0);
     app.redis.signal("STOP");
-    app.ask("{ user(login: \"ada\") { login } }").await;
+    app.query("{ user(login: \"ada\") { login } }").await;
     assert!(errors("timeout").await >= 1.0);
     app.redis.signal("CONT");
     app.redis.kill();
-    app.ask("{ user(login: \"ada\") { login } }").await;
+    app.query("{ user(login: \"ada\") { login } }").await;
     assert!(errors("unreachable").await >= 1.0);
     let samples = Samples::at(&app).await;
     assert_eq!(samples.requests("anonymous", "query", "STORAGE_UNAVAILABLE"), 2.0);
@@ -287,7 +290,7 @@ async fn prometheus_may_ask_for_its_own_text_format() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     ada.home().await;
-    let ask = async |accept: &str| Answer::of(app.get("/metrics").header("accept", accept)).await;
+    let ask = async |accept: &str| HttpResponse::fetch(app.get("/metrics").header("accept", accept)).await;
     for accept in [
         "text/plain",
         "text/plain;version=0.0.4",
@@ -349,10 +352,10 @@ async fn metrics_can_be_kept_to_a_listener_of_their_own() {
     // Two listeners cannot share an address.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
-    let (code, _, stderr) = ran(waxwing(&options).env("WAXWING_METRICS_LISTEN", &address));
+    let (code, _, stderr) = run_command(waxwing(&options).env("WAXWING_METRICS_LISTEN", &address));
     assert!(code == 1 && stderr.contains(&format!("cannot listen on {address}")), "{stderr}");
     drop(taken);
     let options = ["serve", "--listen", &address, "--metrics-listen", &address, "--redis", "unix:/nowhere"];
-    let (code, _, stderr) = ran(&mut waxwing(&options));
+    let (code, _, stderr) = run_command(&mut waxwing(&options));
     assert!(code == 1 && stderr.contains(&format!("cannot listen on {address}")), "{stderr}");
 }

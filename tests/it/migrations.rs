@@ -1,6 +1,6 @@
 //! Versions of the store: a new one is marked, an older one is migrated, a newer one is refused.
 
-use crate::support::{CALM, Process, RedisServer, START, TestApp, ran, waxwing};
+use crate::support::{LONG_TIMEOUTS, Process, RedisServer, START, TestApp, run_command, waxwing};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -72,14 +72,14 @@ async fn a_server_migrates_the_store_of_an_earlier_version() {
     assert!(log.contains(&format!("the store is migrated from=0 to={}", latest(STEPS))), "{log}");
     let log = serve().stop();
     assert!(!log.contains("the store is migrated"), "{log}");
-    let (code, stdout, stderr) = ran(&mut waxwing(&["fsck", "--data-dir", data.to_str().expect("text")]));
+    let (code, stdout, stderr) = run_command(&mut waxwing(&["fsck", "--data-dir", data.to_str().expect("text")]));
     assert!(code == 0 && stdout.ends_with("no findings.\n"), "{stdout}{stderr}");
 }
 
 #[tokio::test]
 async fn the_command_migrates_the_store_of_an_earlier_version() {
     let redis = redis_of(0).await;
-    let migrate = || ran(&mut waxwing(&["migrate", "--redis", &redis.url()]));
+    let migrate = || run_command(&mut waxwing(&["migrate", "--redis", &redis.url()]));
     let (code, stdout, stderr) = migrate();
     assert_eq!((code, stdout), (0, format!("The store is migrated from version 0 to {}.\n", latest(STEPS))), "{stderr}");
     let (code, stdout, stderr) = migrate();
@@ -88,9 +88,9 @@ async fn the_command_migrates_the_store_of_an_earlier_version() {
         (0, format!("The store has version {}: there is nothing to migrate.\n", latest(STEPS))),
         "{stderr}"
     );
-    let (code, stdout, stderr) = ran(&mut waxwing(&["fsck", "--redis", &redis.url()]));
+    let (code, stdout, stderr) = run_command(&mut waxwing(&["fsck", "--redis", &redis.url()]));
     assert!(code == 0, "{stdout}{stderr}");
-    let app = TestApp::over(redis.into(), Clock::System, Config::default()).await;
+    let app = TestApp::on_redis(redis.into(), Clock::System, Config::default()).await;
     let answer = app.anonymous().gql(SEEN, json!({})).await;
     assert_eq!(first_status(&answer)["commentCount"], 1, "{answer}");
 }
@@ -130,7 +130,7 @@ fn a_newer_store_is_refused_by_every_command() {
             &["backup", &copy],
             &["admin", "rotate-ad-keys"],
         ] {
-            let (code, stdout, stderr) = ran(waxwing(command).env("WAXWING_REDIS", redis.url()));
+            let (code, stdout, stderr) = run_command(waxwing(command).env("WAXWING_REDIS", redis.url()));
             assert!((code, stdout.as_str()) == (1, "") && stderr.contains(text), "{command:?}: {code} {stdout}{stderr}");
         }
         assert_eq!(redis.dump(), before);
@@ -138,21 +138,21 @@ fn a_newer_store_is_refused_by_every_command() {
     // A newer version that this program may use is reported as such.
     set("1", "0");
     redis.run::<()>(&["HSET", "version:{store}", "version", "99", "needs", "1"]);
-    let told = ran(waxwing(&["migrate"]).env("WAXWING_REDIS", redis.url()));
+    let told = run_command(waxwing(&["migrate"]).env("WAXWING_REDIS", redis.url()));
     assert_eq!((told.0, told.1.as_str()), (0, "The store has version 99: there is nothing to migrate.\n"), "{}", told.2);
     redis.run::<()>(&["HDEL", "version:{store}", "needs"]);
     // A running server stops when the store becomes newer.
     set("1", "0");
     for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["worker", "--metrics-listen", "127.0.0.1:0"]] {
         set("1", "0");
-        let process = Process::start_untold(waxwing(command).env("WAXWING_REDIS", redis.url()));
+        let process = Process::start_in_background(waxwing(command).env("WAXWING_REDIS", redis.url()));
         let began = Instant::now();
         while !process.log().contains("address=") {
             assert!(began.elapsed().as_secs() < 20, "{}", process.log());
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         set("99", "0");
-        let (code, log) = process.ended();
+        let (code, log) = process.wait();
         assert!(code == 1 && log.contains(text), "{command:?}: {code} {log}");
     }
 }
@@ -189,7 +189,7 @@ static TWO: [Step; 2] = [
 
 /// A process with a Redis that a Waxwing without marks has used.
 async fn process(redis: &RedisServer) -> App {
-    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     let app = App::new(db, Clock::manual(START), Config::default());
     app.next_id().await.expect("an id");
     app

@@ -1,6 +1,6 @@
 //! Subscriptions as multipart responses, by the protocol of Apollo's clients.
 
-use crate::support::{Actor, Answer, Events, Parts, Process, RedisServer, TestApp, waxwing};
+use crate::support::{Actor, EventStream, HttpResponse, MultipartResponse, Process, RedisServer, TestApp, waxwing};
 use crate::ws::QUIET;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const EVERYTHING: &str = "subscription($after: String) { statusEvents(filter: { 
     cursor ... on StatusPosted { status { message } } } }";
 
 async fn with(live: LiveConfig) -> TestApp {
-    TestApp::at_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
+    TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
 }
 
 fn post(app: &TestApp, accept: &str, query: &str) -> RequestBuilder {
@@ -55,7 +55,7 @@ fn posted(message: Option<Value>) -> (String, String) {
 async fn until_open(app: &TestApp, name: &str, expected: &str) {
     let began = Instant::now();
     loop {
-        let metrics = Answer::of(app.get("/metrics")).await.text;
+        let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
         let name = format!("waxwing_live_{name}{{transport=\"multipart\"}} ");
         let open = metrics.lines().find_map(|line| line.strip_prefix(&name)).unwrap_or("0");
         if open == expected {
@@ -77,7 +77,7 @@ async fn until_listening(app: &TestApp, count: usize) {
 #[tokio::test]
 async fn the_response_is_what_the_protocol_shows_byte_by_byte() {
     let app = TestApp::start().await;
-    let answer = Answer::of(post(&app, ONLY, "{ __typename }").header("accept-encoding", "gzip, zstd")).await;
+    let answer = HttpResponse::fetch(post(&app, ONLY, "{ __typename }").header("accept-encoding", "gzip, zstd")).await;
     let part = |json: &str| format!("\r\n--graphql\r\nContent-Type: application/json\r\n\r\n{json}");
     let expected = part("{}") + &part(r#"{"payload":{"data":{"__typename":"Query"}}}"#) + "\r\n--graphql--\r\n";
     assert_eq!((answer.status, answer.text.as_str()), (200, expected.as_str()));
@@ -85,7 +85,7 @@ async fn the_response_is_what_the_protocol_shows_byte_by_byte() {
     assert_eq!((header("content-type"), header("cache-control"), header("x-accel-buffering")), (MEDIA, "no-store", "no"));
     let ada = app.user("ada").await;
     let mutation = "mutation { postStatus(input: { message: \"in parts\" }) { status { message } } }";
-    let posted = Parts::of(post(&app, ONLY, mutation).bearer_auth(token(&ada))).await.all().await;
+    let posted = MultipartResponse::open(post(&app, ONLY, mutation).bearer_auth(token(&ada))).await.all().await;
     assert_eq!(posted, [json!({ "payload": { "data": { "postStatus": { "status": { "message": "in parts" } } } } })]);
 }
 
@@ -94,7 +94,7 @@ async fn an_event_is_complete_before_the_next_one_comes() {
     let app = with(LiveConfig { keep_alive: Duration::from_hours(1), ..LiveConfig::default() }).await;
     let ada = app.user("ada").await;
     let by_get = app.get("/graphql").query(&[("query", EVERYTHING)]).header("accept", APOLLO);
-    let mut responses = [Parts::of(follow(&app, None)).await, Parts::of(by_get).await];
+    let mut responses = [MultipartResponse::open(follow(&app, None)).await, MultipartResponse::open(by_get).await];
     until_listening(&app, 2).await;
     for message in ["One", "Two"] {
         ada.post(message).await;
@@ -112,14 +112,14 @@ async fn it_resumes_after_a_cursor() {
     for message in ["One", "Two", "Three"] {
         ada.post(message).await;
     }
-    let mut parts = Parts::of(follow(&app, begin.as_str())).await;
+    let mut parts = MultipartResponse::open(follow(&app, begin.as_str())).await;
     let (cursor, message) = posted(parts.next_message().await);
     assert_eq!(message, "One");
     drop(parts);
-    let mut parts = Parts::of(follow(&app, Some(&cursor))).await;
+    let mut parts = MultipartResponse::open(follow(&app, Some(&cursor))).await;
     assert_eq!(posted(parts.next_message().await).1, "Two");
     assert_eq!(posted(parts.next_message().await).1, "Three");
-    let forged = Parts::of(follow(&app, Some("forged"))).await.all().await;
+    let forged = MultipartResponse::open(follow(&app, Some("forged"))).await.all().await;
     assert_eq!(forged[0]["payload"]["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{forged:?}");
     assert_eq!(forged.len(), 1);
 }
@@ -127,30 +127,33 @@ async fn it_resumes_after_a_cursor() {
 #[tokio::test]
 async fn what_is_not_executed_is_answered_in_json_where_the_client_accepts_it() {
     let app = TestApp::start().await;
-    let answer = Answer::of(post(&app, APOLLO, "{ __typename }")).await;
+    let answer = HttpResponse::fetch(post(&app, APOLLO, "{ __typename }")).await;
     assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }), "a query has one answer");
     for (query, status, code) in [
         ("subscription {", 400, "GRAPHQL_PARSE_FAILED"),
         ("subscription { nope }", 400, "GRAPHQL_VALIDATION_FAILED"),
         ("{ nope }", 400, "GRAPHQL_VALIDATION_FAILED"),
     ] {
-        let answer = Answer::of(post(&app, APOLLO, query)).await;
+        let answer = HttpResponse::fetch(post(&app, APOLLO, query)).await;
         assert_eq!(answer.header("content-type"), "application/graphql-response+json; charset=utf-8", "{query}");
         assert_eq!(answer.refusal(), refused(status, code), "{query}");
     }
     let home = "subscription { homeTimelineEvents { cursor } }";
-    let started = Parts::of(post(&app, APOLLO, home)).await.all().await;
+    let started = MultipartResponse::open(post(&app, APOLLO, home)).await.all().await;
     assert_eq!(started[0]["payload"]["errors"][0]["extensions"]["code"], "UNAUTHENTICATED", "{started:?}");
-    assert_eq!(Answer::of(post(&app, APOLLO, QUIET).bearer_auth("nope")).await.refusal(), refused(401, "UNAUTHENTICATED"));
+    assert_eq!(
+        HttpResponse::fetch(post(&app, APOLLO, QUIET).bearer_auth("nope")).await.refusal(),
+        refused(401, "UNAUTHENTICATED")
+    );
     let body = app.post().header("accept", APOLLO).header("content-type", "application/json").body("{");
-    assert_eq!(Answer::of(body).await.refusal(), refused(400, "BAD_REQUEST"));
+    assert_eq!(HttpResponse::fetch(body).await.refusal(), refused(400, "BAD_REQUEST"));
     let text = app.post().header("accept", APOLLO).header("content-type", "text/plain").body("{}");
-    assert_eq!(Answer::of(text).await.refusal(), refused(415, "UNSUPPORTED_MEDIA_TYPE"));
+    assert_eq!(HttpResponse::fetch(text).await.refusal(), refused(415, "UNSUPPORTED_MEDIA_TYPE"));
     let mutation = "mutation { logOut { endedSessionId } }";
-    assert_eq!(Answer::of(get(&app, mutation)).await.refusal(), refused(405, "METHOD_NOT_ALLOWED"));
-    assert_eq!(Answer::of(post(&app, "multipart/mixed", QUIET)).await.refusal(), refused(406, "NOT_ACCEPTABLE"));
+    assert_eq!(HttpResponse::fetch(get(&app, mutation)).await.refusal(), refused(405, "METHOD_NOT_ALLOWED"));
+    assert_eq!(HttpResponse::fetch(post(&app, "multipart/mixed", QUIET)).await.refusal(), refused(406, "NOT_ACCEPTABLE"));
     let defer = "multipart/mixed;deferSpec=20220824,application/json";
-    assert_eq!(Answer::of(post(&app, defer, QUIET)).await.refusal(), refused(400, "SUBSCRIPTION_NEEDS_STREAM"));
+    assert_eq!(HttpResponse::fetch(post(&app, defer, QUIET)).await.refusal(), refused(400, "SUBSCRIPTION_NEEDS_STREAM"));
 }
 
 #[tokio::test]
@@ -161,31 +164,31 @@ async fn what_is_not_executed_is_a_part_where_the_client_accepts_nothing_else() 
         ("subscription { nope }", "GRAPHQL_VALIDATION_FAILED"),
         ("subscription { homeTimelineEvents { cursor } }", "UNAUTHENTICATED"),
     ] {
-        let parts = Parts::at_first_delimiter(post(&app, ONLY, query)).await.all().await;
+        let parts = MultipartResponse::open_without_heartbeat(post(&app, ONLY, query)).await.all().await;
         assert_eq!(parts.len(), 1, "{query}: {parts:?}");
         assert!(parts[0]["payload"].get("data").is_none(), "{query}: {parts:?}");
         assert_eq!(parts[0]["payload"]["errors"][0]["extensions"]["code"], code, "{query}");
     }
     let unknown = json!({ "extensions": { "persistedQuery": { "version": 1, "sha256Hash": "00" } } });
-    let unknown = Parts::at_first_delimiter(app.post().header("accept", ONLY).json(&unknown)).await.all().await;
+    let unknown = MultipartResponse::open_without_heartbeat(app.post().header("accept", ONLY).json(&unknown)).await.all().await;
     assert_eq!(unknown[0]["payload"]["errors"][0]["message"], "PersistedQueryNotFound");
-    assert_eq!(Answer::of(post(&app, ONLY, QUIET).bearer_auth("nope")).await.refusal(), refused(401, "UNAUTHENTICATED"));
+    assert_eq!(HttpResponse::fetch(post(&app, ONLY, QUIET).bearer_auth("nope")).await.refusal(), refused(401, "UNAUTHENTICATED"));
 }
 
 #[tokio::test]
 async fn a_page_of_another_origin_opens_no_stream_by_get() {
     let app = TestApp::start().await;
     let foreign = get(&app, QUIET).header("origin", "https://evil.example");
-    assert_eq!(Answer::of(foreign).await.refusal(), refused(403, "ORIGIN_REFUSED"));
-    Parts::of(get(&app, QUIET).header("origin", app.url.as_str())).await;
-    let app = TestApp::at_edge(Config::default(), EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
-    assert_eq!(Answer::of(get(&app, QUIET)).await.refusal(), refused(403, "CSRF_REFUSED"));
+    assert_eq!(HttpResponse::fetch(foreign).await.refusal(), refused(403, "ORIGIN_REFUSED"));
+    MultipartResponse::open(get(&app, QUIET).header("origin", app.url.as_str())).await;
+    let app = TestApp::with_edge(Config::default(), EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
+    assert_eq!(HttpResponse::fetch(get(&app, QUIET)).await.refusal(), refused(403, "CSRF_REFUSED"));
 }
 
 #[tokio::test]
 async fn an_idle_stream_sends_heartbeats_and_ends_with_its_client() {
     let app = with(LiveConfig { keep_alive: Duration::from_millis(50), ..LiveConfig::default() }).await;
-    let mut parts = Parts::of(post(&app, APOLLO, QUIET)).await;
+    let mut parts = MultipartResponse::open(post(&app, APOLLO, QUIET)).await;
     for _ in 0..3 {
         assert_eq!(parts.next().await, Some(json!({})));
     }
@@ -200,23 +203,23 @@ async fn an_idle_stream_sends_heartbeats_and_ends_with_its_client() {
 async fn event_streams_of_either_format_share_one_limit() {
     let app = with(LiveConfig { event_streams: 2, ..LiveConfig::default() }).await;
     let ada = app.user("ada").await;
-    let parts = Parts::of(post(&app, APOLLO, QUIET)).await;
-    let events = Events::of(post(&app, "text/event-stream", QUIET)).await;
-    let over = Answer::of(post(&app, APOLLO, QUIET)).await;
+    let parts = MultipartResponse::open(post(&app, APOLLO, QUIET)).await;
+    let events = EventStream::open(post(&app, "text/event-stream", QUIET)).await;
+    let over = HttpResponse::fetch(post(&app, APOLLO, QUIET)).await;
     assert_eq!(over.refusal(), refused(429, "LIMIT_REACHED"));
     assert_eq!(over.json()["errors"][0]["extensions"]["limit"], "eventStreams");
-    Parts::of(post(&app, APOLLO, QUIET).bearer_auth(token(&ada))).await;
+    MultipartResponse::open(post(&app, APOLLO, QUIET).bearer_auth(token(&ada))).await;
     drop((parts, events));
     until_open(&app, "streams", "0").await;
-    Parts::of(post(&app, APOLLO, QUIET)).await;
+    MultipartResponse::open(post(&app, APOLLO, QUIET)).await;
 }
 
 #[tokio::test]
 async fn a_session_that_ends_ends_its_streams_with_an_error() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let parts = Parts::of(post(&app, APOLLO, QUIET).bearer_auth(token(&ada))).await;
-    let other = Parts::of(post(&app, APOLLO, QUIET)).await;
+    let parts = MultipartResponse::open(post(&app, APOLLO, QUIET).bearer_auth(token(&ada))).await;
+    let other = MultipartResponse::open(post(&app, APOLLO, QUIET)).await;
     until_open(&app, "subscriptions", "2").await;
     ada.gql("mutation { logOut { endedSessionId } }", json!({})).await;
     let [end]: [Value; 1] = parts.all().await.try_into().expect("one message");
@@ -247,7 +250,7 @@ async fn a_server_that_stops_says_when_to_come_back() {
     let redis = RedisServer::start();
     let server = Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url()]));
     let request = reqwest::Client::new().post(format!("{}/graphql", server.url)).header("accept", APOLLO);
-    let parts = Parts::of(request.json(&json!({ "query": QUIET }))).await;
+    let parts = MultipartResponse::open(request.json(&json!({ "query": QUIET }))).await;
     let log = tokio::task::spawn_blocking(|| server.stop());
     let [farewell]: [Value; 1] = parts.all().await.try_into().expect("one message");
     let extensions = &farewell["errors"][0]["extensions"];

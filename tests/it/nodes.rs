@@ -93,7 +93,7 @@ async fn invalid_global_ids_are_refused() {
 #[tokio::test]
 async fn a_hundred_ids_are_taken_and_no_more() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 100).await;
+    let crowd = app.create_users("c", 100).await;
     let ids: Vec<&str> = crowd.iter().map(|actor| actor.id.as_str()).collect();
     let found = nodes(&crowd[0], &ids).await;
     assert!(found.iter().zip(&crowd).all(|(node, actor)| node["login"] == actor.login.as_str()));

@@ -1,6 +1,6 @@
 //! Pages below a home's window: they add up to the home whatever happens meanwhile, and the profiles of all sources are not read for each of them.
 
-use crate::support::{Actor, Listing, TestApp, findings};
+use crate::support::{Actor, PagedConnection, TestApp, findings};
 use serde_json::json;
 use std::collections::HashMap;
 use waxwing::base::config::Config;
@@ -10,8 +10,8 @@ use waxwing::platform::journal::Progress;
 
 /// Of these twelve the first follows all others but the last, each of whom has posted in turn; what they said, the newest first.
 async fn world(app: &TestApp, statuses: usize) -> (Vec<Actor>, Vec<String>) {
-    let crowd = app.crowd("c", 12).await;
-    app.follows(&crowd[1..11].iter().map(|author| (&crowd[0], author)).collect::<Vec<_>>()).await;
+    let crowd = app.create_users("c", 12).await;
+    app.create_follows(&crowd[1..11].iter().map(|author| (&crowd[0], author)).collect::<Vec<_>>()).await;
     let mut ids = Vec::new();
     for number in 0..statuses {
         app.clock.advance(1_000);
@@ -25,9 +25,9 @@ fn small() -> Config {
     Config { home_window: 20, star_followers: 4, ..Config::default() }
 }
 
-fn home(reader: &Actor) -> Listing {
+fn home(reader: &Actor) -> PagedConnection {
     let path = "homeTimeline { @ }".to_owned();
-    Listing { actor: reader.clone(), path, field: "entries", arguments: "", pointer: "/data/homeTimeline/list" }
+    PagedConnection { actor: reader.clone(), path, field: "entries", arguments: "", pointer: "/data/homeTimeline/list" }
 }
 
 /// The messages of a home in pages of this size, newest first.
@@ -85,7 +85,7 @@ async fn pages_below_the_window_add_up_to_the_home() {
 
 #[tokio::test]
 async fn the_profiles_are_read_once_for_many_pages() {
-    let app = TestApp::far(Config { home_window: 100, ..Config::default() }).await;
+    let app = TestApp::without_client_cache(Config { home_window: 100, ..Config::default() }).await;
     let (crowd, _) = world(&app, 250).await;
     let reader = &crowd[0];
     let last =
@@ -129,7 +129,7 @@ async fn the_profiles_are_read_once_for_many_pages() {
 
 #[tokio::test]
 async fn many_requests_at_once_merge_once() {
-    let app = TestApp::far(small()).await;
+    let app = TestApp::without_client_cache(small()).await;
     let (crowd, _) = world(&app, 60).await;
     let oldest = "{ homeTimeline { entries(last: 1) { edges { node { status { message } } } } } }";
     app.redis.reset_calls();

@@ -1,6 +1,6 @@
 //! The commands of operators and their output.
 
-use crate::support::{Process, RedisServer, TestApp, ran, waxwing};
+use crate::support::{Process, RedisServer, TestApp, run_command, waxwing};
 use std::time::{Duration, Instant};
 
 /// Waits for a line with `text` in the log of a process, and returns the rest of the line.
@@ -19,7 +19,7 @@ async fn logged(process: &Process, text: &str) -> String {
 async fn a_worker_serves_metrics_and_health() {
     let redis = RedisServer::start();
     let options = ["worker", "--allow-volatile", "--metrics-listen", "127.0.0.1:0", "--redis", &redis.url()];
-    let worker = Process::start_untold(&mut waxwing(&options));
+    let worker = Process::start_in_background(&mut waxwing(&options));
     let url = format!("http://{}", logged(&worker, "served here address=").await);
     let get = async |path: &str| {
         let answer = reqwest::get(format!("{url}{path}")).await.expect("an answer");
@@ -33,12 +33,12 @@ async fn a_worker_serves_metrics_and_health() {
     redis.kill();
     assert_eq!(get("/readyz").await.0, 503);
     assert_eq!(get("/healthz").await.0, 200);
-    redis.start_again();
+    redis.restart();
     worker.stop();
     // A port in use is reported before the first command to Redis.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
-    let (code, _, stderr) = ran(&mut waxwing(&["worker", "--metrics-listen", &address, "--redis", "unix:/nowhere"]));
+    let (code, _, stderr) = run_command(&mut waxwing(&["worker", "--metrics-listen", &address, "--redis", "unix:/nowhere"]));
     assert!(code == 1 && stderr.contains(&format!("cannot listen on {address}")), "{stderr}");
 }
 
@@ -46,9 +46,9 @@ async fn a_worker_serves_metrics_and_health() {
 async fn every_metric_of_the_alerts_exists() {
     let app = TestApp::start().await;
     // A family without samples is not exposed.
-    app.ask("{ __typename }").await;
+    app.query("{ __typename }").await;
     app.drain().await;
-    let text = crate::support::Answer::of(app.get("/metrics")).await.text;
+    let text = crate::support::HttpResponse::fetch(app.get("/metrics")).await.text;
     let families: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
     let rules = include_str!("../../docs/deploy/alerts.yml");
     let words = rules.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
@@ -65,7 +65,7 @@ async fn every_metric_of_the_alerts_exists() {
 #[test]
 fn an_empty_queue_says_so() {
     let redis = RedisServer::start();
-    let tasks = || ran(&mut waxwing(&["tasks", "--redis", &redis.url()]));
+    let tasks = || run_command(&mut waxwing(&["tasks", "--redis", &redis.url()]));
     let (code, stdout, stderr) = tasks();
     assert_eq!((code, stdout.as_str()), (0, "There are no tasks.\n"), "{stderr}");
     // A task of a missing account, due at once.

@@ -1,6 +1,6 @@
 //! Pages of other origins: which ones each profile allows, and what the log says of those that it refuses.
 
-use crate::support::{Answer, PROTOCOL, Process, RedisServer, Socket, waxwing};
+use crate::support::{HttpResponse, PROTOCOL, Process, RedisServer, Socket, waxwing};
 use reqwest::Method;
 use serde_json::json;
 
@@ -20,14 +20,14 @@ async fn allowed(server: &Process, origin: &str) -> [bool; 4] {
     let preflight = http.request(Method::OPTIONS, &url).header("access-control-request-method", "POST");
     let post = http.post(&url).json(&json!({ "query": "{ __typename }" }));
     let is_readable = async |request: reqwest::RequestBuilder| {
-        let answer = Answer::of(request.header("origin", origin)).await;
+        let answer = HttpResponse::fetch(request.header("origin", origin)).await;
         assert_eq!(answer.header("access-control-allow-credentials"), "", "{origin}");
         answer.header("access-control-allow-origin") == origin
     };
     let socket = Socket::dial(&server.url, &[("sec-websocket-protocol", PROTOCOL), ("origin", origin)]).await;
     let events = http.get(&url).query(&[("query", "subscription { homeTimelineEvents { cursor } }")]);
     let events = events.header("accept", "text/event-stream").header("graphql-require-preflight", "1");
-    let events = Answer::of(events.header("origin", origin)).await;
+    let events = HttpResponse::fetch(events.header("origin", origin)).await;
     [is_readable(preflight).await, is_readable(post).await, socket.is_ok(), events.status == 200]
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ads;
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, Alone, CALM, RedisServer, START, Served, TestApp, findings, mentions};
+use crate::support::{Actor, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer, findings, references};
 use serde_json::json;
 use std::sync::Arc;
 use waxwing::app::App;
@@ -21,7 +21,7 @@ use waxwing::platform::journal::{Feed, Progress, Task};
 
 /// What is held up is the one connection that a process has.
 async fn alone() -> TestApp {
-    TestApp::over(Arc::new(RedisServer::alone(Alone::OneWire)), Clock::manual(START), small()).await
+    TestApp::on_redis(Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)), Clock::manual(START), small()).await
 }
 
 fn small() -> Config {
@@ -36,9 +36,9 @@ struct Slow {
 
 impl Slow {
     async fn beside(app: &TestApp) -> Self {
-        let proxy = Proxy::before(&app.redis).await;
+        let proxy = Proxy::in_front_of(&app.redis).await;
         let target = app.redis.tcp_url(proxy.port).parse().expect("an address");
-        let db = Db::open(&target, Timing { connections: 1, ..CALM }).await.expect("a store");
+        let db = Db::open(&target, Timing { connections: 1, ..LONG_TIMEOUTS }).await.expect("a store");
         let slow = Self { app: App::new(db, app.clock.clone(), small()), proxy };
         slow.app.next_id().await.expect("a store");
         slow
@@ -48,7 +48,7 @@ impl Slow {
     async fn is_overtaken<T>(&self, at: &'static [u8], work: impl Future<Output = T>, meanwhile: impl AsyncFnOnce()) -> T {
         self.proxy.set_after(at, Flow::Hold);
         let overtaking = async {
-            while self.proxy.lies_in_wait() {
+            while self.proxy.is_armed() {
                 tokio::task::yield_now().await;
             }
             meanwhile().await;
@@ -115,7 +115,7 @@ async fn is_whole(app: &TestApp, reader: &Actor, count: usize) {
 /// A reader whose home has room, since somebody talkative was left; somebody who is followed still; a star, who is too; and somebody
 /// who is not. What they have to say is older than the home's floor.
 async fn with_room(app: &TestApp) -> Vec<Actor> {
-    let crowd = app.crowd("c", 8).await;
+    let crowd = app.create_users("c", 8).await;
     let [reader, friend, star, stranger, talker, fans @ ..] = &crowd[..] else { panic!("eight") };
     for fan in fans.iter().chain([reader]) {
         fan.follow(star).await;
@@ -235,7 +235,7 @@ async fn a_home_that_is_filled_up_while_a_star_falls_has_all_of_it() {
 #[tokio::test]
 async fn who_is_left_while_a_post_is_on_its_way_is_not_in_the_home() {
     let app = alone().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     crowd[0].follow(&crowd[1]).await;
     let slow = Slow::beside(&app).await;
     let draft = Draft { message: "late".into(), location: None, idempotency_key: None };
@@ -248,7 +248,7 @@ async fn who_is_left_while_a_post_is_on_its_way_is_not_in_the_home() {
 #[tokio::test]
 async fn what_is_deleted_while_it_is_on_its_way_is_in_no_home() {
     let app = alone().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     reader.follow(author).await;
     let slow = Slow::beside(&app).await;
@@ -288,7 +288,7 @@ async fn is_whole_without(app: &TestApp, reader: &Actor, deleted: StatusId, coun
 #[tokio::test]
 async fn what_is_deleted_while_a_follow_brings_it_in_is_in_no_home() {
     let app = alone().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     say(&app, author, 3).await;
     let (slow, mut deleted) = (Slow::beside(&app).await, None);
@@ -333,13 +333,13 @@ async fn see(reader: &Actor) -> usize {
 #[tokio::test]
 async fn a_home_that_is_cut_while_it_is_read_goes_on_where_it_was_cut() {
     let app = alone().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     reader.follow(author).await;
     say(&app, author, 22).await;
     assert_eq!(size(&app, "home", reader), 22, "one more is one too many");
     let slow = Slow::beside(&app).await;
-    let served = Served::start(slow.app.clone(), app.clock.clone()).await;
+    let served = TestServer::start(slow.app.clone(), app.clock.clone()).await;
     let reading = reader.at(&served);
     let seen = slow.is_interrupted(b"home:{", see(&reading), async || say(&app, author, 1).await).await;
     assert_eq!((seen, size(&app, "home", reader)), (23, 20));
@@ -352,7 +352,7 @@ async fn a_home_that_is_filled_up_while_it_is_read_is_not_taken_for_what_it_was(
     let crowd = with_room(&app).await;
     let reader = &crowd[0];
     let slow = Slow::beside(&app).await;
-    let served = Served::start(slow.app.clone(), app.clock.clone()).await;
+    let served = TestServer::start(slow.app.clone(), app.clock.clone()).await;
     let reading = reader.at(&served);
     let seen = slow.is_interrupted(b"feed:{", see(&reading), async || fill_up(&app.app, reader).await).await;
     assert_eq!((seen, size(&app, "home", reader)), (20, 10));
@@ -369,7 +369,7 @@ async fn begin_to_leave(app: &TestApp, reader: &Actor, author: &Actor) {
 #[tokio::test]
 async fn what_an_older_follow_brings_is_what_the_newer_one_does() {
     let app = alone().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     say(&app, author, 30).await;
     let slow = Slow::beside(&app).await;
@@ -386,7 +386,7 @@ async fn what_an_older_follow_brings_is_what_the_newer_one_does() {
 #[tokio::test]
 async fn an_older_unfollow_does_not_forget_that_somebody_was_left_again() {
     let app = alone().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     say(&app, author, 3).await;
     reader.follow(author).await;
@@ -407,13 +407,13 @@ async fn an_older_unfollow_does_not_forget_that_somebody_was_left_again() {
 /// Whatever was late to settle, an account that is being taken away has no part in it.
 async fn is_nowhere(app: &TestApp, gone: &Actor) {
     app.drain().await;
-    assert_eq!(mentions(&app.app, gone.user_id()).await, [""; 0]);
+    assert_eq!(references(&app.app, gone.user_id()).await, [""; 0]);
 }
 
 #[tokio::test]
 async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
     let app = alone().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let (gone, other) = (&crowd[0], &crowd[1]);
     // Scripts are known then.
     other.follow(gone).await;
@@ -435,7 +435,7 @@ async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
 #[tokio::test]
 async fn a_list_that_is_settled_late_does_not_outlive_its_owner() {
     let app = alone().await;
-    let gone = app.crowd("c", 1).await.remove(0);
+    let gone = app.create_users("c", 1).await.remove(0);
     let new = NewList { name: "friends".into(), idempotency_key: None };
     let list = lists::create(&app.app, gone.user_id(), new).await.expect("a list").expect("it is new");
     let slow = Slow::beside(&app).await;
@@ -453,7 +453,7 @@ async fn a_list_that_is_settled_late_does_not_outlive_its_owner() {
 #[tokio::test]
 async fn what_is_posted_late_leaves_nothing_of_an_account_that_is_gone() {
     let app = alone().await;
-    let gone = app.crowd("c", 1).await.remove(0);
+    let gone = app.create_users("c", 1).await.remove(0);
     // By then a home that nobody reads is dropped.
     app.clock.advance(31 * 24 * 3_600_000);
     let slow = Slow::beside(&app).await;

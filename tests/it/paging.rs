@@ -1,7 +1,7 @@
 //! Every connection passes the same check: sizes, directions, cursors, and concurrent writes.
 
 use crate::ads;
-use crate::support::{Actor, Listing, Page, TestApp};
+use crate::support::{Actor, Page, PagedConnection, TestApp};
 use serde_json::{Value, json};
 
 /// Members of a list: one page shows all of them, and only the sizes 1 and 97 divide them.
@@ -17,20 +17,20 @@ struct World {
 impl World {
     async fn new() -> Self {
         let app = TestApp::start().await;
-        let reader = app.crowd("reader", 1).await.remove(0);
-        let crowd = app.crowd("c", LEN + 20).await;
+        let reader = app.create_users("reader", 1).await.remove(0);
+        let crowd = app.create_users("c", LEN + 20).await;
         Self { app, reader, crowd }
     }
 
-    fn listing(&self, path: &str, field: &'static str, pointer: &'static str) -> Listing {
-        Listing { actor: self.reader.clone(), path: path.to_owned(), field, arguments: "", pointer }
+    fn listing(&self, path: &str, field: &'static str, pointer: &'static str) -> PagedConnection {
+        PagedConnection { actor: self.reader.clone(), path: path.to_owned(), field, arguments: "", pointer }
     }
 
-    fn home(&self) -> Listing {
+    fn home(&self) -> PagedConnection {
         self.listing("homeTimeline { @ }", "entries", "/data/homeTimeline/list")
     }
 
-    fn profile(&self, of: &str) -> Listing {
+    fn profile(&self, of: &str) -> PagedConnection {
         self.listing(
             &format!("user(login: \"{of}\") {{ profileTimeline {{ @ }} }}"),
             "entries",
@@ -38,36 +38,36 @@ impl World {
         )
     }
 
-    fn people(&self, of: &str, field: &'static str) -> Listing {
+    fn people(&self, of: &str, field: &'static str) -> PagedConnection {
         self.listing(&format!("user(login: \"{of}\") {{ @ }}"), field, "/data/user/list")
     }
 
-    fn likers(&self, status: &str) -> Listing {
+    fn likers(&self, status: &str) -> PagedConnection {
         self.listing(&format!("node(id: \"{status}\") {{ ... on Status {{ @ }} }}"), "likers", "/data/node/list")
     }
 
-    fn lists(&self) -> Listing {
+    fn lists(&self) -> PagedConnection {
         self.listing("@", "viewerLists", "/data/list")
     }
 
-    fn members(&self, list: &str) -> Listing {
+    fn members(&self, list: &str) -> PagedConnection {
         self.listing(&format!("node(id: \"{list}\") {{ ... on UserList {{ @ }} }}"), "members", "/data/node/list")
     }
 
-    fn timeline(&self, list: &str) -> Listing {
+    fn timeline(&self, list: &str) -> PagedConnection {
         let path = format!("node(id: \"{list}\") {{ ... on UserList {{ timeline {{ @ }} }} }}");
         self.listing(&path, "entries", "/data/node/timeline/list")
     }
 
-    fn campaigns(&self) -> Listing {
+    fn campaigns(&self) -> PagedConnection {
         self.listing("@", "viewerCampaigns", "/data/list")
     }
 
-    fn websites(&self) -> Listing {
+    fn websites(&self) -> PagedConnection {
         self.listing("@", "viewerWebsites", "/data/list")
     }
 
-    fn ads(&self, campaign: &str) -> Listing {
+    fn ads(&self, campaign: &str) -> PagedConnection {
         self.listing(&format!("node(id: \"{campaign}\") {{ ... on Campaign {{ @ }} }}"), "ads", "/data/node/list")
     }
 
@@ -90,19 +90,19 @@ impl World {
     }
 
     /// The first users follow the reader.
-    async fn followed(&self) -> Listing {
-        self.app.follows(&self.crowd[..LEN].iter().map(|fan| (fan, &self.reader)).collect::<Vec<_>>()).await;
+    async fn followed(&self) -> PagedConnection {
+        self.app.create_follows(&self.crowd[..LEN].iter().map(|fan| (fan, &self.reader)).collect::<Vec<_>>()).await;
         self.people("reader0", "followers")
     }
 
     /// The reader follows the first users.
-    async fn following(&self) -> Listing {
-        self.app.follows(&self.crowd[..LEN].iter().map(|other| (&self.reader, other)).collect::<Vec<_>>()).await;
+    async fn following(&self) -> PagedConnection {
+        self.app.create_follows(&self.crowd[..LEN].iter().map(|other| (&self.reader, other)).collect::<Vec<_>>()).await;
         self.people("reader0", "following")
     }
 
     /// The first users like a status of the reader.
-    async fn liked(&self) -> (Listing, String) {
+    async fn liked(&self) -> (PagedConnection, String) {
         let status = self.reader.post("liked").await;
         for liker in &self.crowd[..LEN] {
             liker.like(&status).await;
@@ -125,13 +125,13 @@ impl World {
 }
 
 /// The ids of a list for which the check has no other source: one large page.
-async fn one_page(list: &Listing) -> Vec<String> {
+async fn one_page(list: &PagedConnection) -> Vec<String> {
     let page = list.page(json!({ "first": 100 })).await;
     assert_eq!(page.ids.len(), LEN);
     page.ids
 }
 
-async fn cursor_of(list: &Listing) -> String {
+async fn cursor_of(list: &PagedConnection) -> String {
     list.page(json!({ "first": 1 })).await.cursors.remove(0)
 }
 
@@ -140,7 +140,7 @@ fn ids(pages: &[Page]) -> Vec<String> {
 }
 
 /// Pages through a list in both directions while `write` adds something in front of it after every page.
-async fn check_while_written(list: &Listing, mut write: impl AsyncFnMut(usize)) {
+async fn check_while_written(list: &PagedConnection, mut write: impl AsyncFnMut(usize)) {
     let before = list.page(json!({ "first": 100 })).await.ids;
     let mut written = 0;
     let forward = list
@@ -370,7 +370,7 @@ async fn what_no_page_can_be_is_refused_by_every_list() {
             cursors.iter().enumerate().filter(|(at, _)| *at != own).map(|(_, cursor)| cursor.clone()).collect();
         list.check_refusals(&foreign).await;
     }
-    let theirs = Listing { actor: world.crowd[0].clone(), ..world.home() };
+    let theirs = PagedConnection { actor: world.crowd[0].clone(), ..world.home() };
     theirs.check_refusals(&cursors).await;
 }
 
@@ -389,7 +389,7 @@ async fn sync_cursor(reader: &Actor, first: usize) -> String {
 #[tokio::test]
 async fn after_a_sync_cursor_comes_exactly_what_was_posted_since() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 3).await;
+    let crowd = app.create_users("c", 3).await;
     let reader = &crowd[0];
     reader.follow(&crowd[1]).await;
     let empty = sync_cursor(reader, 20).await;
@@ -414,7 +414,7 @@ async fn after_a_sync_cursor_comes_exactly_what_was_posted_since() {
 #[tokio::test]
 async fn a_sync_cursor_without_a_page_and_of_a_profile_works_too() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let query = "{ homeTimeline { syncCursor } user(login: \"c1\") { profileTimeline { syncCursor } } }";
     for _ in 0..2 {
         let answer = crowd[0].gql(query, json!({})).await;

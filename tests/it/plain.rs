@@ -1,6 +1,6 @@
 //! Direct rendering gives the same answer as the resolvers: for every field, and for every shape of a selection.
 
-use crate::support::{Actor, Answer, TestApp};
+use crate::support::{Actor, HttpResponse, TestApp};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -75,7 +75,7 @@ async fn discussion(reader: &Actor) -> String {
 /// The text of an answer: the order of its members counts.
 async fn text(app: &TestApp, reader: &Actor, query: &str) -> String {
     let token = reader.token.as_deref().expect("a session");
-    let answer = Answer::of(app.post().bearer_auth(token).json(&json!({ "query": query }))).await;
+    let answer = HttpResponse::fetch(app.post().bearer_auth(token).json(&json!({ "query": query }))).await;
     assert_eq!(answer.status, 200, "{query}: {}", answer.text);
     answer.text
 }

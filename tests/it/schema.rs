@@ -1,6 +1,6 @@
 //! The schema is what `schema.graphql` says, every document that clients send fits it, and everything in it is described.
 
-use crate::support::{Answer, TestApp, definitions, document, operations};
+use crate::support::{HttpResponse, TestApp, definitions, document, operations};
 use async_graphql::Variables;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -39,7 +39,7 @@ async fn validate(app: &TestApp, name: &str, document: &str) {
         let operation = operation.split(|end: char| !end.is_alphanumeric()).next().expect("a name");
         let body = json!({ "query": document, "operationName": operation });
         // Without its variables and a session a subscription ends with its first event, an error.
-        let answer = Answer::of(app.post().header("accept", "application/json, text/event-stream").json(&body)).await;
+        let answer = HttpResponse::fetch(app.post().header("accept", "application/json, text/event-stream").json(&body)).await;
         let text = answer.text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&answer.text);
         let answer: Value = serde_json::from_str(text).expect("JSON");
         let codes = error_codes(&answer);

@@ -1,6 +1,6 @@
 //! Sessions: how they begin, last, are told apart and end.
 
-use crate::support::{Actor, Answer, TestApp, codes, error_codes};
+use crate::support::{Actor, HttpResponse, TestApp, error_codes, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::base::clock::{DAY, MINUTE};
@@ -20,7 +20,7 @@ async fn device(app: &TestApp, of: &Actor, agent: &str) -> Actor {
 /// Whether a session proves anything. Tells a refusal as a whole from every other failure.
 async fn lives(app: &TestApp, actor: &Actor) -> bool {
     let request = app.post().bearer_auth(actor.token.as_deref().expect("a token"));
-    let answer = Answer::of(request.json(&json!({ "query": "{ viewer { id } }" }))).await;
+    let answer = HttpResponse::fetch(request.json(&json!({ "query": "{ viewer { id } }" }))).await;
     if answer.status == 200 {
         assert_eq!(answer.json(), json!({ "data": { "viewer": { "id": actor.id } } }));
         return true;
@@ -170,8 +170,8 @@ async fn reads_answer_while_redis_refuses_writes() {
     }
     app.redis.run::<()>(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
     assert_eq!(ada.home().await, ["before"], "nothing was half done");
-    assert_eq!(codes(&bea.follow(&ada).await), [""; 0]);
-    assert_eq!(codes(&bea.delete(&status).await), [""; 0]);
+    assert_eq!(user_error_codes(&bea.follow(&ada).await), [""; 0]);
+    assert_eq!(user_error_codes(&bea.delete(&status).await), [""; 0]);
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn every_device_is_listed_newest_first_and_ended_one_by_one() {
     let ended = end(&phone, json!({ "sessionId": listed[0]["id"] })).await;
     assert_eq!(ended, json!({ "endedSessionIds": [listed[0]["id"]], "userErrors": [] }));
     assert!(!lives(&app, &tablet).await && lives(&app, &phone).await && lives(&app, &first).await);
-    assert_eq!(codes(&end(&phone, json!({ "sessionId": listed[0]["id"] })).await), ["NOT_FOUND"]);
+    assert_eq!(user_error_codes(&end(&phone, json!({ "sessionId": listed[0]["id"] })).await), ["NOT_FOUND"]);
     let own = end(&phone, json!({ "sessionId": listed[1]["id"] })).await;
     assert_eq!(own["endedSessionIds"], json!([listed[1]["id"]]));
     assert!(!lives(&app, &phone).await && lives(&app, &first).await);
@@ -239,7 +239,7 @@ async fn a_session_is_there_for_its_owner_alone() {
         [id.clone(), json!(ada.id), json!("garbage"), json!(""), json!(waxwing::base::ids::SessionId(4_242_424_242).global())]
     {
         let payload = end(&bea, json!({ "sessionId": foreign })).await;
-        assert_eq!(codes(&payload), ["NOT_FOUND"], "{foreign}");
+        assert_eq!(user_error_codes(&payload), ["NOT_FOUND"], "{foreign}");
         assert_eq!((&payload["userErrors"][0]["path"], &payload["endedSessionIds"]), (&json!(["sessionId"]), &Value::Null));
     }
     assert!(lives(&app, &ada).await);
@@ -253,7 +253,7 @@ async fn ending_takes_exactly_one_of_the_two() {
     for input in
         [json!({}), json!({ "sessionId": id, "allOthers": true }), json!({ "allOthers": false }), json!({ "sessionId": null })]
     {
-        assert_eq!(codes(&end(&ada, input.clone()).await), ["INVALID_INPUT"], "{input}");
+        assert_eq!(user_error_codes(&end(&ada, input.clone()).await), ["INVALID_INPUT"], "{input}");
     }
     let nobody = app.anonymous().run("EndSessions", json!({ "input": { "allOthers": true } })).await;
     assert_eq!(error_codes(&nobody), ["UNAUTHENTICATED"]);
@@ -314,16 +314,16 @@ async fn a_header_that_names_no_session_is_refused_as_a_whole() {
     let keys = app.redis.keys();
     for value in values {
         let header = reqwest::header::HeaderValue::from_bytes(&value).expect("a header");
-        let answer = Answer::of(app.post().header("authorization", header).json(&json!({ "query": query }))).await;
+        let answer = HttpResponse::fetch(app.post().header("authorization", header).json(&json!({ "query": query }))).await;
         assert_eq!(answer.refusal(), (401, vec!["UNAUTHENTICATED".to_owned()], false), "{:?}", String::from_utf8_lossy(&value));
         assert_eq!(answer.header("www-authenticate"), "Bearer error=\"invalid_token\"");
         assert_eq!(answer.json()["errors"][0]["message"], INVALID_TOKEN);
     }
-    let nobody = app.ask("{ homeTimeline { syncCursor } }").await;
+    let nobody = app.query("{ homeTimeline { syncCursor } }").await;
     assert_eq!(nobody.json()["errors"][0]["message"], "Log in first: this requires a session.");
     assert_eq!((nobody.status, nobody.header("www-authenticate")), (200, ""));
     assert_eq!(app.redis.keys(), keys, "nothing was executed");
-    let lower = Answer::of(
+    let lower = HttpResponse::fetch(
         app.post().header("authorization", format!("bEARER {token}")).json(&json!({ "query": "{ viewer { login } }" })),
     );
     assert_eq!(lower.await.json()["data"]["viewer"]["login"], "ada");

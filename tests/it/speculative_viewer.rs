@@ -3,7 +3,7 @@
 
 use crate::client_cache::TwoProcesses;
 use crate::support::proxy::Flow;
-use crate::support::{Actor, Alone, RedisServer, START, TestApp, error_codes};
+use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, error_codes};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +24,8 @@ async fn is_refused(actor: &Actor, query: &str) -> bool {
 
 #[tokio::test]
 async fn a_cached_session_costs_no_round_trip() {
-    let redis = Arc::new(RedisServer::alone(Alone::ClientCache));
-    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let redis = Arc::new(RedisServer::single(SingleServerReason::ClientCache));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
     ada.post("x").await;
     app.drain().await;

@@ -1,6 +1,6 @@
 //! Event streams by the protocol of graphql-sse: a connection for each operation, and one for all operations.
 
-use crate::support::{Actor, Answer, Events, Process, RedisServer, TestApp, waxwing};
+use crate::support::{Actor, EventStream, HttpResponse, Process, RedisServer, TestApp, waxwing};
 use crate::ws::QUIET;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const ANY: &str =
     "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed";
 
 async fn with(live: LiveConfig) -> TestApp {
-    TestApp::at_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
+    TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
 }
 
 fn post(app: &TestApp, query: &str) -> RequestBuilder {
@@ -32,7 +32,7 @@ fn refused(status: u16, code: &str) -> (u16, Vec<String>, bool) {
 
 /// Returns the error codes of the only result of a request.
 async fn code(request: RequestBuilder) -> Value {
-    let answer = Answer::of(request).await;
+    let answer = HttpResponse::fetch(request).await;
     assert_eq!((answer.status, answer.header("content-type")), (200, "text/event-stream; charset=utf-8"), "{answer:?}");
     let (event, rest) = answer.text.trim_start_matches(":\n\n").split_once("\n\n").expect("an event");
     assert_eq!(rest, "event: complete\ndata: \n\n");
@@ -43,7 +43,7 @@ async fn code(request: RequestBuilder) -> Value {
 
 /// Returns the number of open streams by the server's metrics.
 async fn open(app: &TestApp, name: &str) -> String {
-    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix(&format!("waxwing_live_{name}{{transport=\"sse\"}} ")));
     line.unwrap_or("0").to_owned()
 }
@@ -60,13 +60,13 @@ async fn an_operation_of_any_kind_is_streamed_to_who_takes_nothing_else() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let known = ["event: next\ndata: {\"data\":{\"__typename\":\"Query\"}}", "event: complete\ndata: "];
-    assert_eq!(Events::of(post(&app, "{ __typename }").header("accept-encoding", "gzip, zstd")).await.all().await, known);
-    assert_eq!(Events::of(get(&app, "{ __typename }")).await.all().await, known);
+    assert_eq!(EventStream::open(post(&app, "{ __typename }").header("accept-encoding", "gzip, zstd")).await.all().await, known);
+    assert_eq!(EventStream::open(get(&app, "{ __typename }")).await.all().await, known);
     let mutation = "mutation { postStatus(input: { message: \"by events\" }) { status { message } } }";
-    let posted = Events::of(post(&app, mutation).bearer_auth(ada.token.as_deref().expect("a token"))).await.all().await;
+    let posted = EventStream::open(post(&app, mutation).bearer_auth(ada.token.as_deref().expect("a token"))).await.all().await;
     assert!(posted[0].contains("by events"), "{posted:?}");
     assert_eq!(ada.home().await, ["by events"]);
-    assert_eq!(Answer::of(get(&app, mutation)).await.refusal(), refused(405, "METHOD_NOT_ALLOWED"));
+    assert_eq!(HttpResponse::fetch(get(&app, mutation)).await.refusal(), refused(405, "METHOD_NOT_ALLOWED"));
 }
 
 #[tokio::test]
@@ -85,50 +85,57 @@ async fn what_does_not_run_is_told_by_an_event() {
     let unknown = json!({ "extensions": { "persistedQuery": { "version": 1, "sha256Hash": "00" } } });
     assert_eq!(code(app.post().header("accept", EVENTS).json(&unknown)).await, "PERSISTED_QUERY_NOT_FOUND");
     let token = post(&app, QUIET).bearer_auth("nope");
-    assert_eq!(Answer::of(token).await.refusal(), refused(401, "UNAUTHENTICATED"));
+    assert_eq!(HttpResponse::fetch(token).await.refusal(), refused(401, "UNAUTHENTICATED"));
     let body = app.post().header("accept", EVENTS).header("content-type", "application/json").body("{");
-    assert_eq!(Answer::of(body).await.refusal(), refused(400, "BAD_REQUEST"));
+    assert_eq!(HttpResponse::fetch(body).await.refusal(), refused(400, "BAD_REQUEST"));
 }
 
 #[tokio::test]
 async fn who_takes_json_too_gets_it_save_for_subscriptions() {
     let app = TestApp::start().await;
     let ask = |query: &str, accept: &str| app.post().header("accept", accept).json(&json!({ "query": query }));
-    let answer = Answer::of(ask("{ __typename }", ANY)).await;
+    let answer = HttpResponse::fetch(ask("{ __typename }", ANY)).await;
     assert!(answer.header("content-type").starts_with("application/graphql-response+json"), "{answer:?}");
-    let error = Answer::of(ask("{ nope }", ANY)).await;
+    let error = HttpResponse::fetch(ask("{ nope }", ANY)).await;
     assert_eq!(error.refusal(), refused(400, "GRAPHQL_VALIDATION_FAILED"));
-    Events::of(ask(QUIET, ANY)).await;
+    EventStream::open(ask(QUIET, ANY)).await;
     for accept in ["*/*", "application/json", "text/*, application/json", "text/event-stream;q=0, application/json"] {
-        assert_eq!(Answer::of(ask(QUIET, accept)).await.refusal(), refused(400, "SUBSCRIPTION_NEEDS_STREAM"), "{accept}");
+        assert_eq!(
+            HttpResponse::fetch(ask(QUIET, accept)).await.refusal(),
+            refused(400, "SUBSCRIPTION_NEEDS_STREAM"),
+            "{accept}"
+        );
         let by_get = get(&app, QUIET).header("accept", "application/json");
         let mut by_get = by_get.build().expect("a request");
         by_get.headers_mut().insert("accept", accept.parse().expect("a value"));
         let answer = app.http.execute(by_get).await.expect("an answer");
         assert_eq!(answer.status(), 400, "{accept}");
     }
-    assert_eq!(Answer::of(ask("{ __typename }", "text/html")).await.refusal(), refused(406, "NOT_ACCEPTABLE"));
+    assert_eq!(HttpResponse::fetch(ask("{ __typename }", "text/html")).await.refusal(), refused(406, "NOT_ACCEPTABLE"));
 }
 
 #[tokio::test]
 async fn a_page_of_another_origin_opens_no_stream() {
     let edge =
         EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..EdgeConfig::default() };
-    let app = TestApp::at_edge(Config::default(), edge).await;
+    let app = TestApp::with_edge(Config::default(), edge).await;
     for origin in ["https://evil.example", "null"] {
-        assert_eq!(Answer::of(get(&app, QUIET).header("origin", origin)).await.refusal(), refused(403, "ORIGIN_REFUSED"));
+        assert_eq!(
+            HttpResponse::fetch(get(&app, QUIET).header("origin", origin)).await.refusal(),
+            refused(403, "ORIGIN_REFUSED")
+        );
     }
-    Events::of(get(&app, QUIET).header("origin", "https://app.example")).await;
-    Events::of(get(&app, QUIET).header("origin", app.url.as_str())).await;
-    let app = TestApp::at_edge(Config::default(), EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
-    assert_eq!(Answer::of(get(&app, QUIET)).await.refusal(), refused(403, "CSRF_REFUSED"));
-    Events::of(get(&app, QUIET).header("sec-fetch-site", "same-origin")).await;
+    EventStream::open(get(&app, QUIET).header("origin", "https://app.example")).await;
+    EventStream::open(get(&app, QUIET).header("origin", app.url.as_str())).await;
+    let app = TestApp::with_edge(Config::default(), EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
+    assert_eq!(HttpResponse::fetch(get(&app, QUIET)).await.refusal(), refused(403, "CSRF_REFUSED"));
+    EventStream::open(get(&app, QUIET).header("sec-fetch-site", "same-origin")).await;
 }
 
 #[tokio::test]
 async fn a_stream_says_that_it_is_there_and_ends_with_its_client() {
     let app = with(LiveConfig { keep_alive: Duration::from_millis(50), ..LiveConfig::default() }).await;
-    let mut events = Events::of(post(&app, QUIET)).await;
+    let mut events = EventStream::open(post(&app, QUIET)).await;
     for _ in 0..3 {
         assert_eq!(events.next().await.as_deref(), Some(":"));
     }
@@ -142,16 +149,16 @@ async fn a_stream_says_that_it_is_there_and_ends_with_its_client() {
 async fn there_are_only_so_many_streams() {
     let app = with(LiveConfig { event_streams: 2, ..LiveConfig::default() }).await;
     let ada = app.user("ada").await;
-    let first = Events::of(post(&app, QUIET)).await;
+    let first = EventStream::open(post(&app, QUIET)).await;
     let reserved = Stream::reserve(&app, None).await;
-    let over = Answer::of(post(&app, QUIET)).await;
+    let over = HttpResponse::fetch(post(&app, QUIET)).await;
     assert_eq!(over.refusal(), refused(429, "LIMIT_REACHED"));
     assert_eq!(over.json()["errors"][0]["extensions"]["limit"], "eventStreams");
-    assert_eq!(Answer::of(app.http.put(format!("{}/graphql", app.url))).await.refusal(), refused(429, "LIMIT_REACHED"));
-    Events::of(post(&app, QUIET).bearer_auth(ada.token.as_deref().expect("a token"))).await;
+    assert_eq!(HttpResponse::fetch(app.http.put(format!("{}/graphql", app.url))).await.refusal(), refused(429, "LIMIT_REACHED"));
+    EventStream::open(post(&app, QUIET).bearer_auth(ada.token.as_deref().expect("a token"))).await;
     drop((first, reserved));
     until_open(&app, "streams", "0").await;
-    Events::of(post(&app, QUIET)).await;
+    EventStream::open(post(&app, QUIET)).await;
 }
 
 /// A reserved stream.
@@ -166,7 +173,7 @@ impl<'a> Stream<'a> {
         let session = actor.map(|actor| actor.token.clone().expect("a token"));
         let request = app.http.put(format!("{}/graphql", app.url));
         let request = session.iter().fold(request, |request, token| request.bearer_auth(token));
-        let answer = Answer::of(request).await;
+        let answer = HttpResponse::fetch(request).await;
         assert_eq!((answer.status, answer.header("content-type")), (201, "text/plain; charset=utf-8"), "{answer:?}");
         assert!(answer.text.len() >= 32, "{answer:?}");
         Self { app, token: answer.text, session }
@@ -196,29 +203,33 @@ async fn one_stream_serves_all_operations_of_a_client() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let stream = Stream::reserve(&app, Some(&ada)).await;
-    assert_eq!(Answer::of(stream.ask(json!("early"), "{ viewer { login } }")).await.status, 202, "before it is read");
+    assert_eq!(HttpResponse::fetch(stream.ask(json!("early"), "{ viewer { login } }")).await.status, 202, "before it is read");
     let by_query = app.get(&format!("/graphql?token={}", stream.token)).header("accept", EVENTS);
-    let mut events = Events::of(by_query).await;
+    let mut events = EventStream::open(by_query).await;
     assert_eq!(
         events.next().await.expect("one"),
         r#"event: next
 data: {"id":"early","payload":{"data":{"viewer":{"login":"ada"}}}}"#
     );
     assert_eq!(events.next().await.expect("one"), "event: complete\ndata: {\"id\":\"early\"}");
-    assert_eq!(Answer::of(stream.read()).await.refusal(), refused(409, "STREAM_TAKEN"));
-    assert_eq!(Answer::of(stream.ask(json!("early"), "{ __typename }")).await.status, 202, "its id is free again");
+    assert_eq!(HttpResponse::fetch(stream.read()).await.refusal(), refused(409, "STREAM_TAKEN"));
+    assert_eq!(HttpResponse::fetch(stream.ask(json!("early"), "{ __typename }")).await.status, 202, "its id is free again");
     assert!(events.next().await.expect("one").contains("Query") && events.next().await.expect("one").contains("complete"));
-    let accepted = Answer::of(stream.ask(json!("a"), QUIET)).await;
+    let accepted = HttpResponse::fetch(stream.ask(json!("a"), QUIET)).await;
     assert_eq!((accepted.status, accepted.text.as_str()), (202, ""));
-    assert_eq!(Answer::of(stream.ask(json!("a"), "{ __typename }")).await.refusal(), refused(409, "OPERATION_EXISTS"));
-    assert_eq!(Answer::of(stream.complete("?operationId=a")).await.status, 200);
-    assert_eq!(Answer::of(stream.ask(json!("a"), "{ __typename }")).await.status, 202);
+    assert_eq!(HttpResponse::fetch(stream.ask(json!("a"), "{ __typename }")).await.refusal(), refused(409, "OPERATION_EXISTS"));
+    assert_eq!(HttpResponse::fetch(stream.complete("?operationId=a")).await.status, 200);
+    assert_eq!(HttpResponse::fetch(stream.ask(json!("a"), "{ __typename }")).await.status, 202);
     assert!(events.next().await.expect("one").contains(r#"{"id":"a","payload":{"data":{"__typename":"Query"}}}"#));
     assert_eq!(events.next().await.expect("one"), "event: complete\ndata: {\"id\":\"a\"}");
     drop(events);
     until_open(&app, "streams", "0").await;
     until_open(&app, "subscriptions", "0").await;
-    assert_eq!(Answer::of(stream.read()).await.refusal(), refused(404, "STREAM_NOT_FOUND"), "a reservation is for one reader");
+    assert_eq!(
+        HttpResponse::fetch(stream.read()).await.refusal(),
+        refused(404, "STREAM_NOT_FOUND"),
+        "a reservation is for one reader"
+    );
 }
 
 /// The client of graphql-sse reports any other status than 202 as a network error, without the message.
@@ -227,7 +238,7 @@ async fn an_operation_that_is_not_executed_is_told_on_the_shared_stream() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let stream = Stream::reserve(&app, Some(&ada)).await;
-    let mut events = Events::of(stream.read()).await;
+    let mut events = EventStream::open(stream.read()).await;
     for (query, expected) in [
         ("{", "GRAPHQL_PARSE_FAILED"),
         ("{ nope }", "GRAPHQL_VALIDATION_FAILED"),
@@ -236,7 +247,7 @@ async fn an_operation_that_is_not_executed_is_told_on_the_shared_stream() {
         ("subscription { statusEvents(filter: { sample: { percent: 1 } }, after: \"x\") { cursor } }", "BAD_USER_INPUT"),
         (&"[".repeat(65), "QUERY_TOO_DEEP"),
     ] {
-        let answer = Answer::of(stream.ask(json!("a"), query)).await;
+        let answer = HttpResponse::fetch(stream.ask(json!("a"), query)).await;
         assert_eq!((answer.status, answer.text.as_str()), (202, ""), "{query}");
         let event = events.next().await.expect("an event");
         let data = event.strip_prefix("event: next\ndata: ").expect("a result");
@@ -246,10 +257,10 @@ async fn an_operation_that_is_not_executed_is_told_on_the_shared_stream() {
         assert_eq!(events.next().await.expect("an event"), "event: complete\ndata: {\"id\":\"a\"}", "{query}");
     }
     let foreign = Stream { app: &app, token: stream.token.clone(), session: bob.token.clone() };
-    assert_eq!(Answer::of(foreign.ask(json!("b"), "{ nope }")).await.refusal(), refused(404, "STREAM_NOT_FOUND"));
+    assert_eq!(HttpResponse::fetch(foreign.ask(json!("b"), "{ nope }")).await.refusal(), refused(404, "STREAM_NOT_FOUND"));
     let forged = Stream { app: &app, token: stream.token.clone(), session: Some("nope".into()) };
-    assert_eq!(Answer::of(forged.ask(json!("b"), "{ nope }")).await.refusal(), refused(401, "UNAUTHENTICATED"));
-    assert_eq!(Answer::of(stream.ask(json!("c"), "{ __typename }")).await.status, 202);
+    assert_eq!(HttpResponse::fetch(forged.ask(json!("b"), "{ nope }")).await.refusal(), refused(401, "UNAUTHENTICATED"));
+    assert_eq!(HttpResponse::fetch(stream.ask(json!("c"), "{ __typename }")).await.status, 202);
     assert!(events.next().await.expect("an event").contains("{\"id\":\"c\",\"payload\":{\"data\""), "and nothing in between");
 }
 
@@ -258,7 +269,7 @@ async fn errors_of_operations_that_are_not_executed_take_no_more_room_than_resul
     let app = with(LiveConfig { operations: 2, ..LiveConfig::default() }).await;
     let stream = Stream::reserve(&app, None).await;
     for (id, status) in [("a", 202), ("a", 409), ("b", 202), ("c", 429)] {
-        assert_eq!(Answer::of(stream.ask(json!(id), "{ nope }")).await.status, status, "{id}");
+        assert_eq!(HttpResponse::fetch(stream.ask(json!(id), "{ nope }")).await.status, status, "{id}");
     }
 }
 
@@ -269,20 +280,20 @@ async fn a_stream_that_is_not_there_or_anothers_takes_nothing() {
     let stream = Stream::reserve(&app, Some(&ada)).await;
     let gone = refused(404, "STREAM_NOT_FOUND");
     let foreign = Stream { app: &app, token: stream.token.clone(), session: bob.token.clone() };
-    assert_eq!(Answer::of(foreign.ask(json!("a"), "{ __typename }")).await.refusal(), gone);
+    assert_eq!(HttpResponse::fetch(foreign.ask(json!("a"), "{ __typename }")).await.refusal(), gone);
     let nobodys = Stream { app: &app, token: stream.token.clone(), session: None };
-    assert_eq!(Answer::of(nobodys.ask(json!("a"), "{ __typename }")).await.refusal(), gone);
+    assert_eq!(HttpResponse::fetch(nobodys.ask(json!("a"), "{ __typename }")).await.refusal(), gone);
     let forged = Stream { app: &app, token: "forged".into(), session: ada.token.clone() };
-    assert_eq!(Answer::of(forged.ask(json!("a"), "{ __typename }")).await.refusal(), gone);
-    assert_eq!(Answer::of(forged.read()).await.refusal(), gone);
-    assert_eq!(Answer::of(forged.complete("?operationId=a")).await.refusal(), gone);
-    assert_eq!(Answer::of(app.http.delete(stream.url())).await.refusal(), gone);
+    assert_eq!(HttpResponse::fetch(forged.ask(json!("a"), "{ __typename }")).await.refusal(), gone);
+    assert_eq!(HttpResponse::fetch(forged.read()).await.refusal(), gone);
+    assert_eq!(HttpResponse::fetch(forged.complete("?operationId=a")).await.refusal(), gone);
+    assert_eq!(HttpResponse::fetch(app.http.delete(stream.url())).await.refusal(), gone);
     for id in [Value::Null, json!(""), json!("x".repeat(256))] {
-        assert_eq!(Answer::of(stream.ask(id, "{ __typename }")).await.refusal(), refused(400, "BAD_REQUEST"));
+        assert_eq!(HttpResponse::fetch(stream.ask(id, "{ __typename }")).await.refusal(), refused(400, "BAD_REQUEST"));
     }
-    assert_eq!(Answer::of(stream.complete("")).await.refusal(), refused(400, "BAD_REQUEST"));
+    assert_eq!(HttpResponse::fetch(stream.complete("")).await.refusal(), refused(400, "BAD_REQUEST"));
     let forged = app.http.put(stream.url()).bearer_auth("nope");
-    assert_eq!(Answer::of(forged).await.refusal(), refused(401, "UNAUTHENTICATED"));
+    assert_eq!(HttpResponse::fetch(forged).await.refusal(), refused(401, "UNAUTHENTICATED"));
 }
 
 #[tokio::test]
@@ -290,16 +301,20 @@ async fn a_stream_that_nobody_reads_is_given_up_and_has_so_many_operations() {
     let app = with(LiveConfig { reservation: Duration::from_secs(2), operations: 2, ..LiveConfig::default() }).await;
     let stream = Stream::reserve(&app, None).await;
     for (id, status) in [("a", 202), ("b", 202), ("c", 429)] {
-        assert_eq!(Answer::of(stream.ask(json!(id), QUIET)).await.status, status);
+        assert_eq!(HttpResponse::fetch(stream.ask(json!(id), QUIET)).await.status, status);
     }
     until_open(&app, "subscriptions", "0").await;
-    assert_eq!(Answer::of(stream.read()).await.refusal(), refused(404, "STREAM_NOT_FOUND"));
+    assert_eq!(HttpResponse::fetch(stream.read()).await.refusal(), refused(404, "STREAM_NOT_FOUND"));
     let stream = Stream::reserve(&app, None).await;
-    let mut events = Events::of(stream.read()).await;
+    let mut events = EventStream::open(stream.read()).await;
     let later = Stream::reserve(&app, None).await;
-    assert_eq!(Answer::of(later.ask(json!("a"), QUIET)).await.status, 202);
+    assert_eq!(HttpResponse::fetch(later.ask(json!("a"), QUIET)).await.status, 202);
     until_open(&app, "subscriptions", "0").await;
-    assert_eq!(Answer::of(stream.ask(json!("a"), "{ __typename }")).await.status, 202, "one that is read stays for longer");
+    assert_eq!(
+        HttpResponse::fetch(stream.ask(json!("a"), "{ __typename }")).await.status,
+        202,
+        "one that is read stays for longer"
+    );
     assert!(events.next().await.expect("one").contains("Query"));
 }
 
@@ -310,7 +325,7 @@ async fn whoever_does_not_read_is_closed() {
     let unread = stream.read().send().await.expect("an answer");
     let schema = "{ __schema { types { name description fields { name description args { name description } } } } }";
     for at in 0..128 {
-        let status = Answer::of(stream.ask(json!(format!("{at}")), schema)).await.status;
+        let status = HttpResponse::fetch(stream.ask(json!(format!("{at}")), schema)).await.status;
         if status != 202 {
             assert!(status == 404 && at > 5, "{status} for number {at}");
             break;
@@ -326,7 +341,7 @@ async fn a_server_that_stops_says_when_to_come_back() {
     let server = Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url()]));
     let http = reqwest::Client::new();
     let request = http.post(format!("{}/graphql", server.url)).header("accept", EVENTS).json(&json!({ "query": QUIET }));
-    let events = Events::of(request).await;
+    let events = EventStream::open(request).await;
     let log = tokio::task::spawn_blocking(|| server.stop());
     let [farewell]: [String; 1] = events.all().await.try_into().expect("one");
     let retry = farewell.lines().next().and_then(|line| line.strip_prefix("retry: ")).expect("a hint");

@@ -2,7 +2,7 @@
 //! wait is not refused. A test and all its tasks run on one thread, so that blocking the thread stalls the whole process.
 
 use crate::rates::by_default;
-use crate::support::{Actor, Answer, CALM, RedisServer, START, Socket, TestApp};
+use crate::support::{Actor, HttpResponse, LONG_TIMEOUTS, RedisServer, START, Socket, TestApp};
 use crate::ws::QUIET;
 use futures_util::{FutureExt, SinkExt};
 use serde_json::json;
@@ -37,7 +37,7 @@ async fn an_answer_that_came_while_the_process_did_not_run_is_taken() {
     let redis = RedisServer::start();
     // Connecting takes several turns, and each of them may be the last one before the stall.
     for turns in 0..12 {
-        let timing = Timing { connect: BRIEF, response: BRIEF, write: BRIEF, ..CALM };
+        let timing = Timing { connect: BRIEF, response: BRIEF, write: BRIEF, ..LONG_TIMEOUTS };
         let db = Db::open(&redis.target(), timing).await.expect("a store");
         for what in ["connecting", "connected"] {
             let (read, ()) = tokio::join!(db.read::<Option<String>>(get()), stall(turns, 3 * BRIEF));
@@ -49,7 +49,7 @@ async fn an_answer_that_came_while_the_process_did_not_run_is_taken() {
 #[tokio::test]
 async fn a_write_waits_longer_for_redis_than_a_read() {
     let redis = RedisServer::start();
-    let timing = Timing { response: BRIEF, write: Duration::from_secs(60), ..CALM };
+    let timing = Timing { response: BRIEF, write: Duration::from_secs(60), ..LONG_TIMEOUTS };
     let db = Db::open(&redis.target(), timing).await.expect("a store");
     db.ping().await.expect("it answers");
     redis.signal("STOP");
@@ -77,7 +77,7 @@ fn no_request_waits_for_redis_for_two_seconds() {
 async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() {
     let init_timeout = Duration::from_secs(3);
     let edge = EdgeConfig { live: LiveConfig { init_timeout, ..LiveConfig::default() }, ..EdgeConfig::default() };
-    let app = TestApp::at_edge(Config::default(), edge).await;
+    let app = TestApp::with_edge(Config::default(), edge).await;
     // Many sockets, since the order in which simultaneous events are seen is random.
     let mut sockets = Vec::new();
     for _ in 0..16 {
@@ -98,10 +98,10 @@ async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() 
 async fn a_client_whose_pong_waits_to_be_read_is_not_gone() {
     let (ping_every, pong_timeout) = (Duration::from_secs(1), Duration::from_secs(2));
     let live = LiveConfig { ping_every, pong_timeout, ..LiveConfig::default() };
-    let app = TestApp::at_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await;
+    let app = TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await;
     let mut sockets = Vec::new();
     for _ in 0..16 {
-        sockets.push(Socket::of(&app, None).await);
+        sockets.push(Socket::connect(&app, None).await);
     }
     for socket in &mut sockets {
         assert!(matches!(socket.frame().await, Some(Message::Ping(_))));
@@ -110,7 +110,7 @@ async fn a_client_whose_pong_waits_to_be_read_is_not_gone() {
     }
     std::thread::sleep(pong_timeout + ping_every);
     for socket in &mut sockets {
-        socket.say(json!({ "type": "ping" })).await;
+        socket.send_json(json!({ "type": "ping" })).await;
         assert_eq!(socket.next().await, json!({ "type": "pong" }));
     }
 }
@@ -119,18 +119,18 @@ async fn a_client_whose_pong_waits_to_be_read_is_not_gone() {
 #[tokio::test]
 async fn subscriptions_wait_for_their_turn_to_start() {
     let redis = Arc::new(RedisServer::start());
-    let (db, clock) = (Db::open(&redis.target(), CALM).await.expect("a store"), Clock::manual(START));
+    let (db, clock) = (Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store"), Clock::manual(START));
     let edge = EdgeConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..EdgeConfig::default() };
-    let app = TestApp::of(App::new(db, clock.clone(), by_default()), clock, edge, redis).await;
+    let app = TestApp::from_parts(App::new(db, clock.clone(), by_default()), clock, edge, redis).await;
     let ada: Actor = app.user("ada").await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     app.redis.signal("STOP");
     let all = 60;
     for at in 0..all {
         socket.subscribe(&format!("s{at}"), &QUIET.replace("percent: 1 ", "percent: 100 ")).await;
     }
     // The server has read all messages once it answers the later ping.
-    socket.say(json!({ "type": "ping" })).await;
+    socket.send_json(json!({ "type": "ping" })).await;
     assert_eq!(socket.next().await["type"], "pong", "none is refused");
     app.redis.signal("CONT");
     let started = async {
@@ -156,19 +156,21 @@ async fn subscriptions_wait_for_their_turn_to_start() {
 #[tokio::test]
 async fn operations_that_may_take_long_wait_for_those_of_their_address_without_a_place() {
     let redis = Arc::new(RedisServer::start());
-    let (db, clock) = (Db::open(&redis.target(), CALM).await.expect("a store"), Clock::manual(START));
+    let (db, clock) = (Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store"), Clock::manual(START));
     let edge = EdgeConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..EdgeConfig::default() };
     let config = Config { trusted_proxies: vec!["127.0.0.0/8".parse().expect("a network")], ..Config::default() };
-    let app = TestApp::of(App::new(db, clock.clone(), config), clock, edge, redis).await;
+    let app = TestApp::from_parts(App::new(db, clock.clone(), config), clock, edge, redis).await;
     app.user("ada").await;
     let long = "{ user(login: \"ada\") { login followers(first: 100) { edges { node { followers(first: 100) { edges { cursor } } } } } } }";
-    let ask = |from: &str, query: &str| Answer::of(app.post().header("x-forwarded-for", from).json(&json!({ "query": query })));
-    let mut socket = Socket::of(&app, None).await;
+    let ask = |from: &str, query: &str| {
+        HttpResponse::fetch(app.post().header("x-forwarded-for", from).json(&json!({ "query": query })))
+    };
+    let mut socket = Socket::connect(&app, None).await;
     app.redis.signal("STOP");
     for at in 0..8 {
         socket.subscribe(&format!("s{at}"), long).await;
     }
-    socket.say(json!({ "type": "ping" })).await;
+    socket.send_json(json!({ "type": "ping" })).await;
     assert_eq!(socket.next().await["type"], "pong");
     let others = async {
         for _ in 0..20 {

@@ -1,6 +1,6 @@
 //! Who is a star: looked at with each status, at the end of an import, and of all authors when the threshold has changed.
 
-use crate::support::{Actor, Process, Served, TestApp, findings, waxwing};
+use crate::support::{Actor, Process, TestApp, TestServer, findings, waxwing};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
@@ -13,9 +13,9 @@ fn config(star_followers: u64) -> Config {
 
 /// So many people who follow each of some authors, without that anybody looked at how many they are.
 async fn world(app: &TestApp, fans: usize, authors: usize) -> (Vec<Actor>, Vec<Actor>) {
-    let mut crowd = app.crowd("c", fans + authors).await;
+    let mut crowd = app.create_users("c", fans + authors).await;
     let fans = crowd.split_off(authors);
-    app.follows(&crowd.iter().flat_map(|author| fans.iter().map(move |fan| (fan, author))).collect::<Vec<_>>()).await;
+    app.create_follows(&crowd.iter().flat_map(|author| fans.iter().map(move |fan| (fan, author))).collect::<Vec<_>>()).await;
     (fans, crowd)
 }
 
@@ -67,7 +67,7 @@ async fn whoever_posts_is_looked_at() {
 /// Who has fewer followers costs nothing more than before.
 #[tokio::test]
 async fn nobody_else_waits_for_it() {
-    let app = TestApp::far(config(30)).await;
+    let app = TestApp::without_client_cache(config(30)).await;
     let (_, authors) = world(&app, 29, 1).await;
     authors[0].post("scripts are known now").await;
     app.drain().await;
@@ -86,7 +86,7 @@ async fn nobody_else_waits_for_it() {
 }
 
 /// Reads the whole home of some fan again and again while the workers work: what was posted by then is there, each once.
-async fn is_whole_while_it_crosses(app: &Served, fans: &[Actor], expected: &[String]) {
+async fn is_whole_while_it_crosses(app: &TestServer, fans: &[Actor], expected: &[String]) {
     let crossing = async {
         for round in 0.. {
             let fan = fans[round % fans.len()].at(app);
@@ -121,7 +121,7 @@ async fn a_changed_threshold_is_taken_up_and_every_home_is_whole_meanwhile() {
     app.drain().await;
     assert_eq!(reach(&app, &authors[0]), "", "nobody has so many");
     // A server that begins with another threshold.
-    let low = TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await;
+    let low = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config(30)).await;
     let all = say(&app, 3).await;
     timelines::apply_mode_threshold(&low.app).await.expect("a store");
     assert_eq!(journal::queue_length(&low.app, Queue::Long).await.expect("a store"), 1, "one task, for whoever takes it");
@@ -134,7 +134,7 @@ async fn a_changed_threshold_is_taken_up_and_every_home_is_whole_meanwhile() {
     assert_eq!(journal::queue_length(&low.app, Queue::Long).await.expect("a store"), 0, "it is known");
     // And back.
     let all = say(&low, 30).await;
-    let high = TestApp::over(app.redis.clone(), app.clock.clone(), config(1_000)).await;
+    let high = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config(1_000)).await;
     timelines::apply_mode_threshold(&high.app).await.expect("a store");
     is_whole_while_it_crosses(&high, &fans, &all).await;
     for author in &authors {
@@ -162,7 +162,7 @@ async fn a_threshold_that_was_changed_again_is_not_walked_for() {
 async fn all_authors_are_looked_at_in_passes() {
     let app = TestApp::with(config(10)).await;
     world(&app, 10, 8).await;
-    app.crowd("d", 2_000).await;
+    app.create_users("d", 2_000).await;
     app.app.db().set_star_followers(10).await.expect("a store");
     let (mut passes, mut next) = (0, Some(Progress::default()));
     while let Some(progress) = next {
@@ -180,7 +180,7 @@ async fn a_process_with_another_threshold_crosses_by_that_of_the_store() {
     let (_, authors) = world(&app, 30, 2).await;
     timelines::apply_mode_threshold(&app.app).await.expect("a store");
     app.drain().await;
-    let low = TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await;
+    let low = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config(30)).await;
     timelines::apply_mode_threshold(&low.app).await.expect("a store");
     app.drain().await;
     for author in &authors {
@@ -198,10 +198,10 @@ async fn a_process_with_another_threshold_crosses_by_that_of_the_store() {
 async fn processes_that_begin_at_once_leave_one_review() {
     let app = TestApp::with(config(1_000)).await;
     timelines::apply_mode_threshold(&app.app).await.expect("a store");
-    app.drain_wholly().await;
+    app.drain_journal().await;
     let mut servers = Vec::new();
     for _ in 0..5 {
-        servers.push(TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await);
+        servers.push(TestApp::on_redis(app.redis.clone(), app.clock.clone(), config(30)).await);
     }
     let begun = futures_util::future::join_all(servers.iter().map(|server| timelines::apply_mode_threshold(&server.app))).await;
     assert!(begun.iter().all(Result::is_ok), "{begun:?}");

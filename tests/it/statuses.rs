@@ -1,6 +1,6 @@
 //! Statuses: posting, placing, liking, deleting, and repeating all of it.
 
-use crate::support::{Actor, TestApp, codes, error_codes, texts};
+use crate::support::{Actor, TestApp, error_codes, texts, user_error_codes};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use waxwing::platform::journal;
@@ -31,16 +31,16 @@ async fn posts(actor: &Actor) -> (u64, usize) {
 #[tokio::test]
 async fn a_message_is_one_to_five_hundred_visible_characters() {
     let app = TestApp::start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
-    let kept = texts::kept(500).into_iter().chain([(" a\n\nb ".to_owned(), "a\n\nb".to_owned())]);
+    let ada = app.create_users("ada", 1).await.remove(0);
+    let kept = texts::valid(500).into_iter().chain([(" a\n\nb ".to_owned(), "a\n\nb".to_owned())]);
     let mut count = 0;
     for (message, kept) in kept {
         assert_eq!(post(&ada, json!({ "message": message })).await["status"]["message"], kept, "{message}");
         count += 1;
     }
-    for message in texts::refused(500).into_iter().chain(["", " ", "\n\n"].map(str::to_owned)) {
+    for message in texts::invalid(500).into_iter().chain(["", " ", "\n\n"].map(str::to_owned)) {
         let payload = post(&ada, json!({ "message": message })).await;
-        assert_eq!((codes(&payload), &payload["status"]), (vec!["INVALID_MESSAGE"], &Value::Null));
+        assert_eq!((user_error_codes(&payload), &payload["status"]), (vec!["INVALID_MESSAGE"], &Value::Null));
         assert_eq!(payload["userErrors"][0]["path"], json!(["message"]));
     }
     assert_eq!(posts(&ada).await, (count, count as usize));
@@ -49,7 +49,7 @@ async fn a_message_is_one_to_five_hundred_visible_characters() {
 #[tokio::test]
 async fn a_place_is_kept_exactly_and_up_to_the_poles() {
     let app = TestApp::start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
+    let ada = app.create_users("ada", 1).await.remove(0);
     for (latitude, longitude) in [(90.0, 180.0), (-90.0, -180.0), (0.0, 0.0), (52.520_008_123_456_7, 13.404_954), (1e-300, -1e-7)]
     {
         let place = json!({ "latitude": latitude, "longitude": longitude });
@@ -73,7 +73,7 @@ async fn a_place_is_kept_exactly_and_up_to_the_poles() {
         let rows: Vec<Value> = fields.iter().map(|field| json!(["location", field])).collect();
         let paths: Vec<&Value> = payload["userErrors"].as_array().expect("rows").iter().map(|row| &row["path"]).collect();
         assert_eq!(paths, rows.iter().collect::<Vec<_>>(), "{place}");
-        assert!(codes(&payload).iter().all(|code| *code == "INVALID_LOCATION") && payload["status"].is_null());
+        assert!(user_error_codes(&payload).iter().all(|code| *code == "INVALID_LOCATION") && payload["status"].is_null());
     }
     assert_eq!(posts(&ada).await, before);
 }
@@ -82,30 +82,30 @@ async fn a_place_is_kept_exactly_and_up_to_the_poles() {
 async fn what_is_deleted_is_gone_for_everybody_and_at_once() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.crowd("c", 3).await;
+    let crowd = app.create_users("c", 3).await;
     let (ada, bea) = (&crowd[0], &crowd[1]);
     bea.follow(ada).await;
     let id = ada.post("going").await;
     ada.post("staying").await;
     bea.like(&id).await;
     for stranger in [bea, &crowd[2]] {
-        assert_eq!(codes(&stranger.delete(&id).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&stranger.delete(&id).await), ["NOT_FOUND"]);
     }
     assert_eq!(ada.delete(&id).await, json!({ "deletedStatusId": id, "userErrors": [] }));
     for reader in [ada.clone(), bea.clone(), bea.at(&other)] {
         assert_eq!(reader.home().await, ["staying"]);
         assert_eq!(status(&reader, &id).await, Value::Null);
-        assert_eq!(codes(&reader.like(&id).await), ["NOT_FOUND"]);
-        assert_eq!(codes(&unlike(&reader, &id).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&reader.like(&id).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&unlike(&reader, &id).await), ["NOT_FOUND"]);
     }
     assert_eq!(posts(ada).await, (1, 1));
-    app.drain_wholly().await;
+    app.drain_journal().await;
     let number = waxwing::base::ids::StatusId::from_global(&id).expect("a status").0.to_string();
     let dump = app.redis.dump_without_events().replace(&format!("gone:{{{number}}}"), "");
     assert!(!dump.contains(&number) && !app.redis.dump().contains("going"), "{dump}");
     for again in [id.as_str(), "garbage", "", &ada.id] {
         let payload = ada.delete(again).await;
-        assert_eq!((codes(&payload), &payload["deletedStatusId"]), (vec!["NOT_FOUND"], &Value::Null), "{again}");
+        assert_eq!((user_error_codes(&payload), &payload["deletedStatusId"]), (vec!["NOT_FOUND"], &Value::Null), "{again}");
         assert_eq!(payload["userErrors"][0]["path"], json!(["statusId"]));
     }
     assert_eq!(posts(ada).await, (1, 1));
@@ -114,11 +114,11 @@ async fn what_is_deleted_is_gone_for_everybody_and_at_once() {
 #[tokio::test]
 async fn a_status_deleted_twice_at_once_is_deleted_once() {
     let app = TestApp::start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
+    let ada = app.create_users("ada", 1).await.remove(0);
     for _ in 0..5 {
         let id = ada.post("x").await;
         let answers = join_all((0..8).map(|_| ada.delete(&id))).await;
-        assert_eq!(answers.iter().filter(|payload| codes(payload).is_empty()).count(), 1);
+        assert_eq!(answers.iter().filter(|payload| user_error_codes(payload).is_empty()).count(), 1);
         assert_eq!(posts(&ada).await, (0, 0));
     }
 }
@@ -126,7 +126,7 @@ async fn a_status_deleted_twice_at_once_is_deleted_once() {
 #[tokio::test]
 async fn a_deletion_that_was_cut_off_is_finished_by_the_next_process() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let id = crowd[0].post("x").await;
     // What is left when the process dies after the first of the steps.
     let status = waxwing::base::ids::StatusId::from_global(&id).expect("a status");
@@ -135,7 +135,7 @@ async fn a_deletion_that_was_cut_off_is_finished_by_the_next_process() {
     let _lost = journal::service::begin(&app.app, task).await.expect("an entry");
     app.redis.run::<()>(&["DEL", &format!("status:{{{number}}}")]);
     app.redis.run::<()>(&["SET", &format!("gone:{{{number}}}"), "1"]);
-    assert_eq!(codes(&crowd[1].delete(&id).await), ["NOT_FOUND"]);
+    assert_eq!(user_error_codes(&crowd[1].delete(&id).await), ["NOT_FOUND"]);
     assert_eq!(posts(&crowd[0]).await, (1, 0), "a stranger mends nothing");
     app.drain().await;
     assert_eq!(posts(&crowd[0]).await, (1, 0), "it is somebody's still");
@@ -147,7 +147,7 @@ async fn a_deletion_that_was_cut_off_is_finished_by_the_next_process() {
 #[tokio::test]
 async fn likes_are_counted_once_each_however_many_come_at_once() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 50).await;
+    let crowd = app.create_users("c", 50).await;
     let id = crowd[0].post("x").await;
     let answers = join_all(crowd.iter().chain(&crowd).map(|liker| liker.like(&id))).await;
     assert!(answers.iter().all(|payload| payload["status"]["viewerHasLiked"] == true));
@@ -170,10 +170,10 @@ async fn likes_are_counted_once_each_however_many_come_at_once() {
 #[tokio::test]
 async fn a_like_is_the_viewers_own_and_may_be_taken_back() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 3).await;
+    let crowd = app.create_users("c", 3).await;
     let id = crowd[0].post("x").await;
     let never = unlike(&crowd[1], &id).await;
-    assert_eq!((codes(&never), &never["status"]["likeCount"]), (vec![], &json!(0)));
+    assert_eq!((user_error_codes(&never), &never["status"]["likeCount"]), (vec![], &json!(0)));
     for liker in &crowd {
         let payload = liker.like(&id).await;
         assert_eq!(payload["status"]["viewerHasLiked"], true);
@@ -188,14 +188,14 @@ async fn a_like_is_the_viewers_own_and_may_be_taken_back() {
     assert_eq!((&back["status"]["likeCount"], &back["status"]["viewerHasLiked"]), (&json!(2), &json!(false)));
     assert_eq!(status(&crowd[0], &id).await["viewerHasLiked"], true);
     for wrong in ["garbage", "", &crowd[0].id] {
-        assert_eq!(codes(&crowd[0].like(wrong).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&crowd[0].like(wrong).await), ["NOT_FOUND"]);
     }
 }
 
 #[tokio::test]
 async fn nobody_changes_nothing() {
     let app = TestApp::start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
+    let ada = app.create_users("ada", 1).await.remove(0);
     let id = ada.post("x").await;
     app.drain().await;
     let store = app.redis.dump();
@@ -215,7 +215,7 @@ async fn nobody_changes_nothing() {
 async fn the_same_key_gives_the_first_answer_and_other_input_is_refused() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     let ada = &crowd[0];
     let place = json!({ "latitude": 1, "longitude": 2 });
     let input = json!({ "message": "once", "location": place, "idempotencyKey": "key" });
@@ -233,7 +233,7 @@ async fn the_same_key_gives_the_first_answer_and_other_input_is_refused() {
         json!({ "message": "once", "location": { "latitude": 1, "longitude": 3 }, "idempotencyKey": "key" }),
     ] {
         let refused = post(ada, changed).await;
-        assert_eq!((codes(&refused), &refused["status"]), (vec!["IDEMPOTENCY_MISMATCH"], &Value::Null));
+        assert_eq!((user_error_codes(&refused), &refused["status"]), (vec!["IDEMPOTENCY_MISMATCH"], &Value::Null));
         assert_eq!(refused["userErrors"][0]["path"], json!(["idempotencyKey"]));
     }
     assert_eq!(posts(ada).await, (1, 1));
@@ -249,23 +249,23 @@ async fn the_same_key_gives_the_first_answer_and_other_input_is_refused() {
 #[tokio::test]
 async fn what_was_refused_is_not_kept_under_its_key() {
     let app = TestApp::start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
-    assert_eq!(codes(&post(&ada, json!({ "message": " ", "idempotencyKey": "k" })).await), ["INVALID_MESSAGE"]);
+    let ada = app.create_users("ada", 1).await.remove(0);
+    assert_eq!(user_error_codes(&post(&ada, json!({ "message": " ", "idempotencyKey": "k" })).await), ["INVALID_MESSAGE"]);
     assert_eq!(post(&ada, json!({ "message": "better", "idempotencyKey": "k" })).await["status"]["message"], "better");
     for key in ["", " ", "a b", "é", "a\n", "\u{7f}", &"k".repeat(65)] {
         let payload = post(&ada, json!({ "message": "x", "idempotencyKey": key })).await;
-        assert_eq!(codes(&payload), ["INVALID_INPUT"], "{key:?}");
+        assert_eq!(user_error_codes(&payload), ["INVALID_INPUT"], "{key:?}");
         assert_eq!(payload["userErrors"][0]["path"], json!(["idempotencyKey"]));
     }
     let edge = "~!".repeat(32);
-    assert_eq!(codes(&post(&ada, json!({ "message": "x", "idempotencyKey": edge })).await), [""; 0]);
+    assert_eq!(user_error_codes(&post(&ada, json!({ "message": "x", "idempotencyKey": edge })).await), [""; 0]);
 }
 
 #[tokio::test]
 async fn twenty_at_once_with_one_key_make_one_status() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     crowd[1].follow(&crowd[0]).await;
     let tries = (0..20).map(|number| {
         let actor = if number % 2 == 0 { crowd[0].clone() } else { crowd[0].at(&other) };
@@ -279,7 +279,7 @@ async fn twenty_at_once_with_one_key_make_one_status() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repetition_that_meets_a_deletion_brings_nothing_back() {
     let app = TestApp::start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
+    let ada = app.create_users("ada", 1).await.remove(0);
     for round in 0..60 {
         let input = json!({ "message": "x", "idempotencyKey": round.to_string() });
         let id = post(&ada, input.clone()).await["status"]["id"].as_str().expect("an id").to_owned();

@@ -1,6 +1,6 @@
 //! Redis dead, frozen, without its data, and back again.
 
-use crate::support::{Actor, Answer, RedisServer, TestApp, error_codes};
+use crate::support::{Actor, HttpResponse, RedisServer, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const SOON: Duration = Duration::from_secs(1);
 /// Over a Redis with persistence, so that it can die and come back. (With `everysec` a busy disk may cost it the last second.)
 async fn durable() -> TestApp {
     let redis = Arc::new(RedisServer::with(&["--appendonly", "yes", "--appendfsync", "always"]));
-    TestApp::hasty_over(redis, Config::default()).await
+    TestApp::with_default_timeouts_on(redis, Config::default()).await
 }
 
 /// The code of a request as a whole, or of its only error, and its duration.
@@ -23,7 +23,7 @@ async fn refusal(app: &TestApp, actor: Option<&Actor>, query: &str) -> (u16, Str
     if let Some(token) = actor.and_then(|actor| actor.token.as_deref()) {
         request = request.bearer_auth(token);
     }
-    let answer = Answer::of(request).await;
+    let answer = HttpResponse::fetch(request).await;
     let codes = error_codes(&answer.json());
     assert!(!answer.text.contains("redis") && !answer.text.contains("sock") && !answer.text.contains("/tmp"), "{answer:?}");
     (answer.status, codes.first().cloned().unwrap_or_default(), began.elapsed())
@@ -49,7 +49,7 @@ async fn assert_down(app: &TestApp, ada: &Actor, codes: &[&str]) {
 }
 
 async fn health(app: &TestApp) -> (u16, u16) {
-    (Answer::of(app.get("/healthz")).await.status, Answer::of(app.get("/readyz")).await.status)
+    (HttpResponse::fetch(app.get("/healthz")).await.status, HttpResponse::fetch(app.get("/readyz")).await.status)
 }
 
 /// Polls until the home shows these messages.
@@ -83,7 +83,7 @@ async fn a_dead_redis_is_told_at_once_and_all_is_well_when_it_is_back() {
     app.redis.kill();
     assert_down(&app, &ada, &["STORAGE_UNAVAILABLE"]).await;
     assert_eq!(health(&app).await, (200, 503));
-    app.redis.start_again();
+    app.redis.restart();
     eventually_home(&ada, &["before"]).await;
     assert_eq!(health(&app).await, (200, 200));
     ada.post("after").await;
@@ -128,7 +128,7 @@ async fn requests_under_way_survive_a_redis_that_dies_and_returns() {
     for number in 0..30 {
         if number == 10 || number == 20 {
             app.redis.kill();
-            app.redis.start_again();
+            app.redis.restart();
         }
         let input = json!({ "message": number.to_string(), "idempotencyKey": number.to_string() });
         let began = Instant::now();
@@ -142,8 +142,8 @@ async fn requests_under_way_survive_a_redis_that_dies_and_returns() {
 
 #[tokio::test]
 async fn forgotten_scripts_are_not_noticed() {
-    let app = TestApp::hasty(Config::default()).await;
-    let crowd = app.crowd("c", 12).await;
+    let app = TestApp::with_default_timeouts(Config::default()).await;
+    let crowd = app.create_users("c", 12).await;
     for fan in &crowd[1..] {
         fan.follow(&crowd[0]).await;
     }
@@ -163,10 +163,10 @@ async fn forgotten_scripts_are_not_noticed() {
 async fn a_server_may_start_before_its_redis() {
     let redis = Arc::new(RedisServer::start());
     redis.kill();
-    let app = TestApp::hasty_over(redis.clone(), Config::default()).await;
+    let app = TestApp::with_default_timeouts_on(redis.clone(), Config::default()).await;
     assert_eq!(health(&app).await, (200, 503));
     assert_eq!(refusal(&app, None, SIGN_UP).await.1, "STORAGE_UNAVAILABLE");
-    redis.start_again();
+    redis.restart();
     let began = Instant::now();
     while health(&app).await.1 != 200 {
         assert!(began.elapsed() < Duration::from_secs(5));
@@ -194,7 +194,7 @@ impl CutShort {
 #[tokio::test]
 async fn a_change_that_was_cut_short_by_the_storage_does_not_say_that_nothing_happened() {
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
-    let schema = Schema::new(CutShort(TestApp::hasty(Config::default()).await), EmptyMutation, EmptySubscription);
+    let schema = Schema::new(CutShort(TestApp::with_default_timeouts(Config::default()).await), EmptyMutation, EmptySubscription);
     for (query, code) in [("{ beforeTheFirstWrite }", "STORAGE_UNAVAILABLE"), ("{ afterIt }", "OUTCOME_UNKNOWN")] {
         let answer = waxwing::schema::execute(&schema, query.into()).await;
         let answer = serde_json::to_value(&answer).expect("JSON");
@@ -206,9 +206,9 @@ async fn a_change_that_was_cut_short_by_the_storage_does_not_say_that_nothing_ha
 #[tokio::test]
 async fn a_fan_out_waits_for_a_storage_that_stands_still() {
     let app = durable().await;
-    let crowd = app.crowd("c", 6_001).await;
+    let crowd = app.create_users("c", 6_001).await;
     let follows: Vec<(&Actor, &Actor)> = crowd[1..].iter().map(|fan| (fan, &crowd[0])).collect();
-    app.follows(&follows).await;
+    app.create_follows(&follows).await;
     crowd[0].post("to all").await;
     // The first thousand homes have it; the passes over the others meet a Redis that answers after the timeout.
     app.redis.signal("STOP");

@@ -1,6 +1,6 @@
 //! Homes and profiles: what is in them, whatever happens at once.
 
-use crate::support::{Actor, TestApp, codes, error_codes};
+use crate::support::{Actor, TestApp, error_codes, user_error_codes};
 use futures_util::StreamExt;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -18,7 +18,7 @@ fn home_size(app: &TestApp, actor: &Actor) -> usize {
 async fn a_post_is_in_ones_own_and_in_the_followers_timelines_on_every_server() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.crowd("c", 4).await;
+    let crowd = app.create_users("c", 4).await;
     crowd[1].follow(&crowd[0]).await;
     crowd[2].follow(&crowd[1]).await;
     app.clock.advance(1_000);
@@ -40,7 +40,7 @@ async fn a_post_is_in_ones_own_and_in_the_followers_timelines_on_every_server() 
 #[tokio::test]
 async fn a_follow_brings_what_was_said_before_and_its_end_takes_exactly_that_out() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 3).await;
+    let crowd = app.create_users("c", 3).await;
     let (ada, bea, cyd) = (&crowd[0], &crowd[1], &crowd[2]);
     for (author, message) in [(bea, "b1"), (ada, "a1"), (cyd, "c1"), (bea, "b2"), (cyd, "c2"), (ada, "a2")] {
         author.post(message).await;
@@ -63,16 +63,16 @@ async fn a_follow_brings_what_was_said_before_and_its_end_takes_exactly_that_out
 #[tokio::test]
 async fn a_post_reaches_thousands_and_so_does_its_deletion() {
     let app = TestApp::start().await;
-    let star = app.crowd("star", 1).await.remove(0);
-    let fans = app.crowd("fan", 2_100).await;
-    app.follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
+    let star = app.create_users("star", 1).await.remove(0);
+    let fans = app.create_users("fan", 2_100).await;
+    app.create_follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
     let reached = || fans.iter().filter(|fan| home_size(&app, fan) == 1).count();
     let id = star.post("to all").await;
     assert!(reached() >= 1_000, "the first thousand have it at once");
     app.drain().await;
     assert_eq!(reached(), 2_100);
     assert_eq!(fans[0].home().await, ["to all"]);
-    assert_eq!(codes(&star.delete(&id).await), [""; 0]);
+    assert_eq!(user_error_codes(&star.delete(&id).await), [""; 0]);
     assert_eq!(fans[0].home().await, [""; 0]);
     assert_eq!(fans[2_099].home().await, [""; 0]);
     app.drain().await;
@@ -82,9 +82,9 @@ async fn a_post_reaches_thousands_and_so_does_its_deletion() {
 #[tokio::test]
 async fn a_deletion_that_follows_a_post_closely_leaves_it_in_no_home() {
     let app = TestApp::start().await;
-    let star = app.crowd("star", 1).await.remove(0);
-    let fans = app.crowd("fan", 1_300).await;
-    app.follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
+    let star = app.create_users("star", 1).await.remove(0);
+    let fans = app.create_users("fan", 1_300).await;
+    app.create_follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
     for _ in 0..3 {
         let id = star.post("soon gone").await;
         star.delete(&id).await;
@@ -96,7 +96,7 @@ async fn a_deletion_that_follows_a_post_closely_leaves_it_in_no_home() {
 #[tokio::test]
 async fn a_home_keeps_the_newest_of_its_window() {
     let app = TestApp::with(Config { home_window: 100, ..Config::default() }).await;
-    let crowd = app.crowd("c", 3).await;
+    let crowd = app.create_users("c", 3).await;
     for number in 0..70 {
         crowd[0].post(&format!("a{number}")).await;
         crowd[1].post(&format!("b{number}")).await;
@@ -117,7 +117,7 @@ async fn a_home_keeps_the_newest_of_its_window() {
 #[tokio::test]
 async fn nobody_has_no_home_and_the_rest_of_the_answer_stands() {
     let app = TestApp::start().await;
-    app.crowd("ada", 1).await[0].post("x").await;
+    app.create_users("ada", 1).await[0].post("x").await;
     let answer = app.anonymous().run("Home", json!({ "first": 5 })).await;
     assert_eq!(answer["data"], json!({ "viewer": null, "homeTimeline": null }));
     assert_eq!(
@@ -132,7 +132,7 @@ async fn nobody_has_no_home_and_the_rest_of_the_answer_stands() {
 #[tokio::test]
 async fn an_answer_and_its_cursor_fit_together_whatever_is_posted_meanwhile() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 2).await;
+    let crowd = app.create_users("c", 2).await;
     crowd[0].follow(&crowd[1]).await;
     let posting = async {
         for number in 0..60 {
@@ -233,7 +233,7 @@ async fn after_any_muddle_every_home_is_what_one_follows_and_every_count_is_true
     println!("WAXWING_SEED={seed}");
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let people = app.crowd("c", 6).await;
+    let people = app.create_users("c", 6).await;
     let elsewhere: Vec<Actor> = people.iter().map(|person| person.at(&other)).collect();
     let posted = Mutex::new(Vec::new());
     let acts = (0..200).map(|step| act(if step % 2 == 0 { &people } else { &elsewhere }, &posted, seed.wrapping_add(step)));

@@ -1,6 +1,6 @@
 //! Spans of requests, as a collector gets them.
 
-use crate::support::{Answer, Process, RedisServer, ran, waxwing};
+use crate::support::{HttpResponse, Process, RedisServer, run_command, waxwing};
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::HeaderMap;
@@ -66,11 +66,13 @@ async fn a_span_of_each_request_reaches_the_collector() {
     let server = Process::start(command.env("WAXWING_LOG_FORMAT", "json"));
     let graphql = format!("{}/graphql", server.url);
     let ask = |query: &str| http.post(&graphql).json(&json!({ "query": query }));
-    let named = Answer::of(ask("query Home { __typename }").header("traceparent", format!("00-{TRACE}-{PARENT}-01"))).await;
-    Answer::of(ask("{ __typename }").bearer_auth("zqtoken")).await;
-    Answer::of(ask("mutation Up { signUp(input: { login: \"ada\", name: \"a\", password: \"zqpassword\" }) { nope } }")).await;
-    Answer::of(http.get(format!("{}/healthz?token=zqtoken", server.url)).header("cookie", "zqcookie")).await;
-    Answer::of(ask("{ __typename }").header("traceparent", format!("00-{TRACE}-{PARENT}-00"))).await;
+    let named =
+        HttpResponse::fetch(ask("query Home { __typename }").header("traceparent", format!("00-{TRACE}-{PARENT}-01"))).await;
+    HttpResponse::fetch(ask("{ __typename }").bearer_auth("zqtoken")).await;
+    HttpResponse::fetch(ask("mutation Up { signUp(input: { login: \"ada\", name: \"a\", password: \"zqpassword\" }) { nope } }"))
+        .await;
+    HttpResponse::fetch(http.get(format!("{}/healthz?token=zqtoken", server.url)).header("cookie", "zqcookie")).await;
+    HttpResponse::fetch(ask("{ __typename }").header("traceparent", format!("00-{TRACE}-{PARENT}-00"))).await;
     let log = server.stop();
     let spans = collector.spans();
     let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
@@ -117,6 +119,6 @@ async fn a_collector_that_is_away_harms_nothing() {
         let log = server.stop();
         assert!(log.contains("BatchSpanProcessor"), "it is told: {log}");
     }
-    let (code, _, stderr) = ran(waxwing(&options).env("WAXWING_OTLP_ENDPOINT", "grpc://c:4317"));
+    let (code, _, stderr) = run_command(waxwing(&options).env("WAXWING_OTLP_ENDPOINT", "grpc://c:4317"));
     assert!(code == 2 && stderr.contains("a URL such as http://127.0.0.1:4318 is expected"), "{stderr}");
 }

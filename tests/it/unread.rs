@@ -1,6 +1,6 @@
 //! Unread answers: counted by address and in all, independent of the permits for work, and dropped when a client reads too slowly.
 
-use crate::support::{Answer, Events, PROTOCOL, Parts, Socket, TestApp, error_codes};
+use crate::support::{EventStream, HttpResponse, MultipartResponse, PROTOCOL, Socket, TestApp, error_codes};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Starts a server that takes the clients' addresses from `X-Forwarded-For`.
 async fn with(edge: EdgeConfig) -> TestApp {
     let trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
-    TestApp::at_edge(Config { trusted_proxies, ..Config::default() }, edge).await
+    TestApp::with_edge(Config { trusted_proxies, ..Config::default() }, edge).await
 }
 
 /// A document whose answer is over a megabyte: far longer than the system buffers for a reader with a small receive buffer.
@@ -64,7 +64,7 @@ fn small(app: &TestApp, from: &str) -> RequestBuilder {
 
 /// Returns a metric of the server.
 async fn metric(app: &TestApp, name: &str) -> u64 {
-    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
     let line =
         metrics.lines().find_map(|line| line.strip_prefix(&format!("{name} "))).unwrap_or_else(|| panic!("{name}: {metrics}"));
     line.parse().expect("a number")
@@ -83,9 +83,9 @@ async fn socket(app: &TestApp, from: &str) -> Socket {
 
 async fn socket_of(app: &TestApp, from: &str, token: Option<&str>) -> Socket {
     let headers = [("sec-websocket-protocol", PROTOCOL), ("x-forwarded-for", from)];
-    let mut socket = Socket::over(narrow(app).await, &app.url, &headers).await.expect("a socket");
+    let mut socket = Socket::open_on(narrow(app).await, &app.url, &headers).await.expect("a socket");
     let payload = token.map(|token| json!({ "authorization": format!("Bearer {token}") }));
-    socket.say(json!({ "type": "connection_init", "payload": payload })).await;
+    socket.send_json(json!({ "type": "connection_init", "payload": payload })).await;
     assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
     socket
 }
@@ -94,7 +94,7 @@ async fn socket_of(app: &TestApp, from: &str, token: Option<&str>) -> Socket {
 async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
     let live = LiveConfig { write_timeout: 10 * PATIENCE, ..LiveConfig::default() };
     let app = with(EdgeConfig { max_requests: 4, stall_timeout: 10 * PATIENCE, live, ..EdgeConfig::default() }).await;
-    let length = Answer::of(app.post().json(&json!({ "query": long() }))).await.text.len();
+    let length = HttpResponse::fetch(app.post().json(&json!({ "query": long() }))).await.text.len();
     let mut tracking_disabled = Vec::new();
     for at in 0..4_u64 {
         let mut socket = socket(&app, "192.0.2.1").await;
@@ -108,7 +108,7 @@ async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
     }
     let mut other = socket(&app, "192.0.2.2").await;
     for _ in 0..20 {
-        assert_eq!(Answer::of(small(&app, "192.0.2.2")).await.status, 200);
+        assert_eq!(HttpResponse::fetch(small(&app, "192.0.2.2")).await.status, 200);
         assert_eq!(other.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
     }
     // Readers that read at last have lost nothing.
@@ -152,15 +152,16 @@ async fn an_address_has_so_many_unread_bytes_over_all_that_it_has_open() {
     assert_eq!(same.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
     // The same holds for an event stream.
     let events = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", "text/event-stream");
-    let said = Answer::of(events.json(&json!({ "query": long() }))).await.text;
+    let said = HttpResponse::fetch(events.json(&json!({ "query": long() }))).await.text;
     assert!(said.contains("UNREAD_ANSWERS") && said.contains("event: complete"), "{said}");
     // The same holds for a multipart response, where the server ends the stream.
     let parts = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", MULTIPART);
-    let said = Parts::of(parts.json(&json!({ "query": long() }))).await.all().await;
+    let said = MultipartResponse::open(parts.json(&json!({ "query": long() }))).await.all().await;
     assert_eq!((said.len(), &said[0]["payload"]), (1, &Value::Null), "{said:?}");
     assert_eq!(said[0]["errors"][0]["extensions"]["code"], "UNREAD_ANSWERS", "{said:?}");
     // Other addresses are served as usual.
-    let answer = Answer::of(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long() }))).await;
+    let answer =
+        HttpResponse::fetch(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long() }))).await;
     assert_eq!((answer.status, answer.text.len()), (200, length(&held[0].1)));
     // Bytes that were read are no longer counted.
     for (mut stream, head) in held {
@@ -189,7 +190,7 @@ async fn an_address_over_its_bound_is_refused_before_anything_is_done() {
         sign_up_from("events").header("accept", "text/event-stream"),
         sign_up_from("parts").header("accept", MULTIPART),
     ] {
-        let answer = Answer::of(request).await;
+        let answer = HttpResponse::fetch(request).await;
         assert_eq!((answer.status, &answer.json()["errors"][0]["extensions"]), (429, &refused));
     }
     own.subscribe("a", &sign_up("socket")).await;
@@ -199,7 +200,7 @@ async fn an_address_over_its_bound_is_refused_before_anything_is_done() {
     stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
     until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
     for login in ["http", "events", "parts", "socket"] {
-        let answer = Answer::of(sign_up_from(login)).await.json();
+        let answer = HttpResponse::fetch(sign_up_from(login)).await.json();
         assert_eq!(answer["data"]["signUp"]["userErrors"], json!([]), "{login} has not signed up before");
     }
 }
@@ -209,7 +210,7 @@ async fn an_address_over_its_bound_is_refused_before_anything_is_done() {
 async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
     let length_of_long = {
         let app = TestApp::start().await;
-        Answer::of(app.post().json(&json!({ "query": long() }))).await.text.len()
+        HttpResponse::fetch(app.post().json(&json!({ "query": long() }))).await.text.len()
     };
     let (left, stall) = (32 << 10, 10 * PATIENCE);
     let app =
@@ -223,32 +224,34 @@ async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
     let from = |request: RequestBuilder| request.header("x-forwarded-for", "192.0.2.1").bearer_auth(token);
     let url = format!("{}/graphql", app.url);
     let mut own = socket_of(&app, "192.0.2.1", Some(token)).await;
-    let reserved = Answer::of(from(app.http.put(&url))).await.text;
+    let reserved = HttpResponse::fetch(from(app.http.put(&url))).await.text;
     let of_reserved = |request: RequestBuilder| from(request).header("x-graphql-event-stream-token", &reserved);
-    let mut shared = Events::of(of_reserved(app.http.get(&url)).header("accept", "text/event-stream")).await;
+    let mut shared = EventStream::open(of_reserved(app.http.get(&url)).header("accept", "text/event-stream")).await;
     let (_held, head) = ask(&app, "192.0.2.1").await;
     assert!(head.starts_with("HTTP/1.1 200") && length(&head) == length_of_long, "{head}");
     // The previous answers are no longer counted, so that the next mutation can begin.
     let is_read = async || until(&app, "waxwing_unread_bytes", |bytes| bytes == length_of_long as u64).await;
 
-    is_told(&Answer::of(from(app.post()).json(&payload)).await.text);
+    is_told(&HttpResponse::fetch(from(app.post()).json(&payload)).await.text);
     is_read().await;
-    is_told(&Events::of(from(app.post()).header("accept", "text/event-stream").json(&payload)).await.all().await[0]);
+    is_told(&EventStream::open(from(app.post()).header("accept", "text/event-stream").json(&payload)).await.all().await[0]);
     is_read().await;
-    is_told(&Parts::of(from(app.post()).header("accept", MULTIPART).json(&payload)).await.all().await[0].to_string());
+    is_told(
+        &MultipartResponse::open(from(app.post()).header("accept", MULTIPART).json(&payload)).await.all().await[0].to_string(),
+    );
     is_read().await;
-    own.say(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
+    own.send_json(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
     is_told(&own.next().await.to_string());
     is_read().await;
     let mut asked = payload.clone();
     asked["extensions"] = json!({ "operationId": "a" });
-    assert_eq!(Answer::of(of_reserved(app.post()).json(&asked)).await.status, 202);
+    assert_eq!(HttpResponse::fetch(of_reserved(app.post()).json(&asked)).await.status, 202);
     is_told(&shared.next().await.expect("an event"));
     is_read().await;
     // A query with an answer of the same length is refused.
     let page = "profileTimeline { entries(first: 20) { edges { node { status { message a: message b: message c: message d: message } } } } }";
     let query = json!({ "query": format!("{{ user(login: \"ada\") {{ {page} }} }}") });
-    assert_eq!(Answer::of(from(app.post()).json(&query)).await.refusal().1, ["UNREAD_ANSWERS"]);
+    assert_eq!(HttpResponse::fetch(from(app.post()).json(&query)).await.refusal().1, ["UNREAD_ANSWERS"]);
 }
 
 #[tokio::test]
@@ -260,15 +263,16 @@ async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
     let mut slow = socket(&app, "192.0.2.1").await;
     let listens = "subscription { statusEvents(filter: { track: [\"x\"] }) { cursor } }";
     let listens = app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": listens }));
-    let parts = Parts::of(listens.try_clone().expect("a body").header("accept", MULTIPART)).await;
-    let events = Events::of(listens.header("accept", "text/event-stream")).await;
+    let parts = MultipartResponse::open(listens.try_clone().expect("a body").header("accept", MULTIPART)).await;
+    let events = EventStream::open(listens.header("accept", "text/event-stream")).await;
     // More than each of the readers below has: two answers at once.
     slow.subscribe("a", &long()).await;
     let (mut streamed, _) = ask_for(&app, "192.0.2.1", "text/event-stream").await;
     until(&app, "waxwing_unread_bytes", |bytes| bytes >= 3 * length(&head) as u64).await;
     for from in 2..=most {
         let query = json!({ "query": long() });
-        let answers = [0; 2].map(|_| Answer::of(app.post().header("x-forwarded-for", format!("192.0.2.{from}")).json(&query)));
+        let answers =
+            [0; 2].map(|_| HttpResponse::fetch(app.post().header("x-forwarded-for", format!("192.0.2.{from}")).json(&query)));
         for answer in futures_util::future::join_all(answers).await {
             assert_eq!((answer.status, answer.text.len()), (200, length(&head)), "never at others' cost");
         }
@@ -287,7 +291,7 @@ async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
     assert_eq!(events.all().await, [""; 0], "its event streams end");
     assert!(parts.ends_without_delimiter().await, "and its multipart responses");
     // A client that then reads the queued messages gets the reason, too.
-    let (code, reason) = slow.closed().await;
+    let (code, reason) = slow.close_reason().await;
     assert!(code == 0 || (code, reason.as_str()) == (4429, "Too many unread answers"), "{code} {reason}");
 }
 
@@ -305,5 +309,5 @@ async fn a_client_that_reads_too_slowly_is_disconnected() {
     assert!(read < length(&head), "{read} bytes");
     assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"slow_reader\"}").await, 1);
     until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
-    assert_eq!(error_codes(&app.ask("{ __typename }").await.json()), [""; 0]);
+    assert_eq!(error_codes(&app.query("{ __typename }").await.json()), [""; 0]);
 }

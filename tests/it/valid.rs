@@ -46,7 +46,7 @@ async fn every_server_finds_out_for_itself() {
     let types = "{ __schema { queryType { name } } }";
     assert!(open.gql(types, json!({})).await.get("errors").is_none());
     let config = waxwing::base::config::Config { introspection: false, ..waxwing::base::config::Config::default() };
-    let closed = TestApp::over(app.redis.clone(), app.clock.clone(), config).await;
+    let closed = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config).await;
     for _ in 0..2 {
         let answer = open.at(&closed).gql(types, json!({})).await;
         assert_eq!(answer["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED", "{answer}");

@@ -1,7 +1,7 @@
 //! Campaigns, ads and websites: made, changed, read, and by whom.
 
 use super::{add, banner, campaign, done, make, number, number_of_ad, offers, run};
-use crate::support::{START, TestApp, codes, error_codes};
+use crate::support::{START, TestApp, error_codes, user_error_codes};
 use serde_json::{Value, json};
 
 /// A payload's rows: code and path.
@@ -171,9 +171,9 @@ async fn the_same_request_makes_one_thing() {
     app.clock.advance(120_000);
     assert_eq!(make(&ada, once).await, id, "although its time is over");
     let other = run(&ada, "CreateCampaign", campaign(json!({ "idempotencyKey": "k", "budget": "11" }))).await;
-    assert_eq!(codes(&other), ["IDEMPOTENCY_MISMATCH"]);
+    assert_eq!(user_error_codes(&other), ["IDEMPOTENCY_MISMATCH"]);
     let refused = json!({ "idempotencyKey": "late", "endsAt": at(START) });
-    assert_eq!(codes(&run(&ada, "CreateCampaign", campaign(refused)).await), ["INVALID_INPUT"]);
+    assert_eq!(user_error_codes(&run(&ada, "CreateCampaign", campaign(refused)).await), ["INVALID_INPUT"]);
     make(&ada, json!({ "idempotencyKey": "late" })).await;
     let ad = add(&ada, &id, json!({ "idempotencyKey": "k" })).await;
     assert_eq!(add(&ada, &id, json!({ "idempotencyKey": "k" })).await, ad);
@@ -315,7 +315,7 @@ async fn ads_are_bounded_at_once_and_ever() {
     assert_eq!(offers(&app, &id), [("banner".to_owned(), 9_000_000)]);
     let gone = done(&ada, "RemoveAd", "removedAdId", json!({ "adId": first })).await;
     assert_eq!((gone, offers(&app, &id)), (json!(first), vec![("banner".to_owned(), 2_000_000)]));
-    assert_eq!(codes(&run(&ada, "RemoveAd", json!({ "adId": first })).await), ["NOT_FOUND"]);
+    assert_eq!(user_error_codes(&run(&ada, "RemoveAd", json!({ "adId": first })).await), ["NOT_FOUND"]);
     let record = format!("ad:{{{}}}:{}", number(&id), number_of_ad(&first));
     let left: i64 = app.redis.run(&["PTTL", &record]);
     assert!((24 * 3_600_000..=25 * 3_600_000).contains(&left), "known for as long as it may be clicked: {left}");
@@ -335,9 +335,12 @@ async fn an_account_has_a_thousand_campaigns_and_a_hundred_websites() {
     for (list, most) in [("campaigns", "1000"), ("websites", "100")] {
         app.redis.run::<()>(&["EVAL", fill, "1", &format!("{list}:{{{}}}", ada.user_id().0), most]);
     }
-    assert_eq!(codes(&run(&ada, "CreateCampaign", campaign(json!({ "idempotencyKey": "k" }))).await), ["LIMIT_REACHED"]);
     assert_eq!(
-        codes(&run(&ada, "RegisterWebsite", json!({ "name": "N", "origin": "https://n.example" })).await),
+        user_error_codes(&run(&ada, "CreateCampaign", campaign(json!({ "idempotencyKey": "k" }))).await),
+        ["LIMIT_REACHED"]
+    );
+    assert_eq!(
+        user_error_codes(&run(&ada, "RegisterWebsite", json!({ "name": "N", "origin": "https://n.example" })).await),
         ["LIMIT_REACHED"]
     );
     app.drain().await;
@@ -413,7 +416,7 @@ async fn a_campaign_that_was_stopped_is_changed_no_more() {
     for (operation, input) in changes {
         let refused = run(&ada, operation, input).await;
         let row = &refused["userErrors"][0];
-        assert_eq!((codes(&refused), &row["path"]), (vec!["INVALID_INPUT"], &json!(["campaignId"])), "{operation}");
+        assert_eq!((user_error_codes(&refused), &row["path"]), (vec!["INVALID_INPUT"], &json!(["campaignId"])), "{operation}");
     }
     assert_eq!(done(&ada, "CreateAd", "ad", keyed).await["id"], ad["id"], "what was made before comes back");
     let stands = done(&ada, "StopCampaign", "campaign", json!({ "campaignId": id })).await;

@@ -2,7 +2,7 @@
 
 use super::decide::{begun, money_holds, of_share, serve, spent, started};
 use super::{add, done, make, run};
-use crate::support::{Actor, TestApp, codes};
+use crate::support::{Actor, TestApp, user_error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 use waxwing::domains::ads::service as ads;
@@ -27,7 +27,7 @@ async fn counted(page: &Actor, token: &str) -> bool {
 /// That a click comes too late for `clickAd`.
 async fn is_late(page: &Actor, token: &str) {
     let payload = click(page, token).await;
-    let told = (codes(&payload), &payload["counted"], &payload["targetUrl"]);
+    let told = (user_error_codes(&payload), &payload["counted"], &payload["targetUrl"]);
     assert_eq!(told, (vec!["INVALID_TOKEN"], &Value::Null, &Value::Null));
 }
 
@@ -183,7 +183,7 @@ async fn a_forged_token_counts_nothing() {
     for forged in ["", "x", &altered, &genuine[..genuine.len() - 1], &format!("{genuine}A")] {
         let payload = click(&page, forged).await;
         assert_eq!(
-            (codes(&payload), &payload["counted"], &payload["targetUrl"]),
+            (user_error_codes(&payload), &payload["counted"], &payload["targetUrl"]),
             (vec!["INVALID_TOKEN"], &Value::Null, &Value::Null)
         );
     }
@@ -205,10 +205,10 @@ async fn keys_are_rotated_without_losing_a_click() {
     assert!(counted(&other, token(&after[0])).await, "signed with a key that this server has not seen");
     assert_eq!(ads::rotate_keys(&app.app).await.expect("a store"), 3);
     app.clock.advance(60_000);
-    assert_eq!(codes(&click(&page, token(&before[0])).await), ["INVALID_TOKEN"], "two keys ago");
+    assert_eq!(user_error_codes(&click(&page, token(&before[0])).await), ["INVALID_TOKEN"], "two keys ago");
     assert!(click(&page, token(&after[0])).await["counted"].is_boolean());
     app.clock.advance(2 * HOUR);
-    assert_eq!(codes(&click(&page, token(&after[0])).await), ["INVALID_TOKEN"]);
+    assert_eq!(user_error_codes(&click(&page, token(&after[0])).await), ["INVALID_TOKEN"]);
 }
 
 #[tokio::test]

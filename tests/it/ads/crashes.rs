@@ -1,7 +1,9 @@
 //! A process that dies between any two of its writes, in the middle of a change of campaigns: whoever comes after the lease finishes it.
 
 use super::{add, make, offers};
-use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings, suite_runs_again};
+use crate::support::{
+    Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, is_repeated_run,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::app::App;
@@ -92,15 +94,20 @@ impl World {
 }
 
 async fn cut_off_everywhere(change: Change) {
-    let app = TestApp::over(Arc::new(RedisServer::alone(Alone::OneWire)), Clock::manual(START), Config::default()).await;
+    let app = TestApp::on_redis(
+        Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)),
+        Clock::manual(START),
+        Config::default(),
+    )
+    .await;
     // One wire is one wire, however the suite is run: then some of the cuts are enough.
-    let stride = if suite_runs_again() { 5 } else { 1 };
+    let stride = if is_repeated_run() { 5 } else { 1 };
     for writes in (0..).step_by(stride) {
         let when = format!("{change:?} after {writes} writes");
         let world = World::make(&app, writes).await;
-        let guillotine = Guillotine::before(&app.redis, writes).await;
-        let target = app.redis.tcp_url(guillotine.port).parse().expect("an address");
-        let timing = Timing { connections: 1, ..CALM };
+        let crash_proxy = CrashProxy::start(&app.redis, writes).await;
+        let target = app.redis.tcp_url(crash_proxy.port).parse().expect("an address");
+        let timing = Timing { connections: 1, ..LONG_TIMEOUTS };
         let doomed = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), Config::default());
         let acknowledged = world.make_it(&doomed, change).await;
         doomed.drain().await;
@@ -116,7 +123,7 @@ async fn cut_off_everywhere(change: Change) {
         assert!(found.is_empty(), "{when}: {found:#?}");
         let again = world.make_it(&app.app, change).await;
         assert!(again && world.holds(&app, change).await, "{when}: once, whatever happened to the first try");
-        if !guillotine.fell() {
+        if !crash_proxy.has_cut() {
             assert!(writes > 3 && acknowledged, "{when}: it has steps");
             return;
         }

@@ -1,7 +1,7 @@
 //! Decisions: what is shown, to whom, and that budgets, days and caps hold however many ask at once.
 
 use super::{add, done, make, number, run};
-use crate::support::{Actor, START, TestApp, codes};
+use crate::support::{Actor, START, TestApp, user_error_codes};
 use serde_json::{Value, json};
 use std::time::Duration;
 use waxwing::base::config::Config;
@@ -85,7 +85,7 @@ pub(crate) async fn started(shares: u64) -> (TestApp, Actor, String) {
 /// The same with settings of the test's choice.
 pub(crate) async fn begun(config: Config) -> (TestApp, Actor, String) {
     let edge = EdgeConfig { request_timeout: Duration::from_secs(60), max_requests: 1_000, ..EdgeConfig::default() };
-    let app = TestApp::at_edge(config, edge).await;
+    let app = TestApp::with_edge(config, edge).await;
     let ada = app.user("ada").await;
     let key = website(&ada).await;
     (app, ada, key)
@@ -279,7 +279,7 @@ async fn what_a_page_asks_wrongly_is_told() {
         super::merge(&mut input, more);
         let payload = run(&page, "ServeAds", input).await;
         assert_eq!(payload["impressions"], Value::Null);
-        (codes(&payload)[0].to_owned(), payload["userErrors"][0]["path"][0].as_str().unwrap_or_default().to_owned())
+        (user_error_codes(&payload)[0].to_owned(), payload["userErrors"][0]["path"][0].as_str().unwrap_or_default().to_owned())
     };
     let of = |code: &str, field: &str| (code.to_owned(), field.to_owned());
     assert_eq!(ask(json!({ "websiteKey": "x" })).await, of("NOT_FOUND", "websiteKey"));
@@ -307,7 +307,7 @@ async fn a_website_or_an_advertiser_that_is_held_back_is_out_of_it_until_it_is_n
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
     ads::suspend(&app.app, user(&ada), Role::Publisher, true).await.expect("a store");
     let refused = run(&page, "ServeAds", json!({ "websiteKey": key, "slot": "BANNER" })).await;
-    assert_eq!((codes(&refused), &refused["impressions"]), (vec!["FORBIDDEN"], &Value::Null));
+    assert_eq!((user_error_codes(&refused), &refused["impressions"]), (vec!["FORBIDDEN"], &Value::Null));
     ads::suspend(&app.app, user(&ada), Role::Publisher, false).await.expect("a store");
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
     money_holds(&app, &id, 1);

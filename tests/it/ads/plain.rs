@@ -4,7 +4,7 @@
 
 use super::decide::{begun, money_holds, spent};
 use super::{add, make, number, number_of_ad, run};
-use crate::support::{Actor, TestApp, codes, suite_runs_again};
+use crate::support::{Actor, TestApp, is_repeated_run, user_error_codes};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
@@ -251,7 +251,7 @@ impl World {
         let counts = is_plausible && !was_clicked && !is_late;
         let clicked = run(&self.app.anonymous(), "ClickAd", json!({ "token": token })).await;
         let expected = if is_late { (Value::Null, vec!["INVALID_TOKEN"]) } else { (json!(counts), Vec::new()) };
-        assert_eq!((clicked["counted"].clone(), codes(&clicked)), expected, "{clicked}");
+        assert_eq!((clicked["counted"].clone(), user_error_codes(&clicked)), expected, "{clicked}");
         if counts {
             self.shown[which].6 = true;
             self.campaigns[at].ads[ad].clicked += 1;
@@ -319,7 +319,7 @@ macro_rules! plays {
     ($($name:ident = $seed:literal, $auction:ident;)*) => {$(
         #[tokio::test]
         async fn $name() {
-            play($seed, if suite_runs_again() { 40 } else { 125 }, Auction::$auction).await;
+            play($seed, if is_repeated_run() { 40 } else { 125 }, Auction::$auction).await;
         }
     )*};
 }

@@ -3,7 +3,7 @@
 use super::decide::{begun, crowd_of, money_holds, of_share, spent};
 use super::{done, make, run};
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, Alone, RedisServer, START, TestApp, codes};
+use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, user_error_codes};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::base::clock::Clock;
@@ -155,8 +155,8 @@ async fn the_best_are_promoted_and_nothing_that_is_there_anyway_or_gone() {
 
 #[tokio::test]
 async fn reading_writes_nothing() {
-    let redis = Arc::new(RedisServer::alone(Alone::Record));
-    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
     let bob = reader(&app, 30).await;
     let cap = json!({ "frequencyCap": { "impressions": 2, "perSeconds": 60 } });
@@ -165,7 +165,7 @@ async fn reading_writes_nothing() {
     app.drain().await;
     page(&bob, json!({ "first": 30 })).await;
     app.app.drain().await;
-    let monitor = Monitor::of(&app.redis);
+    let monitor = Monitor::start(&app.redis);
     for _ in 0..5 {
         let (edges, _) = page(&bob, json!({ "first": 30 })).await;
         assert_eq!(tokens(&edges).len(), 1, "one campaign, one place");
@@ -231,10 +231,10 @@ async fn what_is_not_ones_own_or_forged_counts_nothing() {
     let of_a_page = super::decide::serve(&bob, &key, json!({})).await[0]["token"].as_str().expect("a token").to_owned();
     for (who, other) in [(&ada, genuine.as_str()), (&bob, "x"), (&bob, of_a_page.as_str())] {
         let payload = run(who, "RecordImpressions", json!({ "tokens": [genuine, other] })).await;
-        assert_eq!((codes(&payload), &payload["countedTokens"]), (vec!["INVALID_TOKEN"], &Value::Null));
+        assert_eq!((user_error_codes(&payload), &payload["countedTokens"]), (vec!["INVALID_TOKEN"], &Value::Null));
     }
     let payload = run(&bob, "RecordImpressions", json!({ "tokens": vec![genuine.clone(); 21] })).await;
-    assert_eq!(codes(&payload), ["INVALID_INPUT"]);
+    assert_eq!(user_error_codes(&payload), ["INVALID_INPUT"]);
     assert_eq!(of_share(&app, &id, 0, "i"), 0);
     let nobody = app.anonymous().run("RecordImpressions", json!({ "input": { "tokens": [genuine] } })).await;
     assert_eq!(nobody["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");

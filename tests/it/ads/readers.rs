@@ -4,7 +4,7 @@ use super::decide::{begun, crowd_of, money_holds, of_share, serve};
 use super::promoted::{names, page, promote, reader, record, tokens};
 use super::{add, done, make, number};
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
+use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, findings};
 use serde_json::json;
 use std::sync::Arc;
 use waxwing::base::clock::Clock;
@@ -45,7 +45,7 @@ async fn what_was_seen_counts_once_wherever_the_clocks_of_processes_stand() {
     // A second apart, in the ten minutes before; and as far apart as no two clocks should be.
     for behind in [1_000, 25 * MINUTE] {
         let clock = Clock::manual(app.clock.now() - behind as u64);
-        let other = TestApp::over(app.redis.clone(), clock, Config::default()).await;
+        let other = TestApp::on_redis(app.redis.clone(), clock, Config::default()).await;
         assert_eq!(record(&bob.at(&other), &seen).await, 0, "{behind} ms behind");
         money_holds(&app, &id, 1);
     }
@@ -134,8 +134,8 @@ async fn many_campaigns_for_one_status_take_one_place_and_none_when_it_is_gone()
 
 #[tokio::test]
 async fn of_whom_a_reader_has_seen_enough_they_are_not_looked_at_again() {
-    let redis = Arc::new(RedisServer::alone(Alone::Record));
-    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
     let bob = reader(&app, 40).await;
     let cap = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } });
@@ -145,7 +145,7 @@ async fn of_whom_a_reader_has_seen_enough_they_are_not_looked_at_again() {
     let (edges, _) = page(&bob, json!({ "first": 50 })).await;
     let looks = async || {
         app.app.drain().await;
-        let monitor = Monitor::of(&app.redis);
+        let monitor = Monitor::start(&app.redis);
         let (edges, _) = page(&bob, json!({ "first": 50 })).await;
         app.app.drain().await;
         let commands = monitor.end(&app.redis);

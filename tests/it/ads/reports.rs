@@ -136,7 +136,7 @@ async fn what_has_a_default_may_be_a_variable_that_is_null() {
 /// Somebody with 25 campaigns of two ads and some days each.
 /// Where each read is counted.
 async fn with_campaigns() -> (TestApp, Actor) {
-    let app = TestApp::far(Config::default()).await;
+    let app = TestApp::without_client_cache(Config::default()).await;
     let ada = app.user("ada").await;
     for number in 0..25 {
         let id = make(&ada, json!({ "name": number.to_string() })).await;

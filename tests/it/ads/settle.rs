@@ -215,7 +215,7 @@ async fn an_operator_holds_a_publisher_back() {
 async fn the_command_line_suspends_and_restores() {
     let redis = crate::support::RedisServer::start();
     let url = redis.url();
-    let run = |arguments: &[&str]| crate::support::ran(crate::support::waxwing(arguments).args(["--redis", &url]));
+    let run = |arguments: &[&str]| crate::support::run_command(crate::support::waxwing(arguments).args(["--redis", &url]));
     assert_eq!(run(&["demo"]).0, 0);
     let (code, stdout, stderr) = run(&["admin", "suspend", "advertiser", "Ada"]);
     assert!(code == 0 && stdout.contains("is suspended as an advertiser"), "{stdout} {stderr}");
@@ -263,7 +263,7 @@ async fn campaigns_and_websites_go_with_their_account() {
 /// Redis counts: a change of a campaign costs the same however many keywords it has.
 #[tokio::test]
 async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
-    let app = TestApp::far(Config::default()).await;
+    let app = TestApp::without_client_cache(Config::default()).await;
     let [ada] = app.users(["ada"]).await;
     let many: Vec<String> = (0..250).map(|number| format!("k{number}")).collect();
     let mut costs = Vec::new();

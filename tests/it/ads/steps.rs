@@ -2,7 +2,7 @@
 
 use super::decide::{of_share, started};
 use super::{add, make, number, number_of_ad};
-use crate::support::{Alone, RedisServer, TestApp};
+use crate::support::{RedisServer, SingleServerReason, TestApp};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::json;
@@ -36,7 +36,7 @@ fn draw_sums(redis: &RedisServer, campaign: u64, arguments: &[u128]) -> String {
 
 #[tokio::test]
 async fn the_pool_allows_exactly_what_the_rule_allows() {
-    let redis = RedisServer::alone(Alone::Record);
+    let redis = RedisServer::single(SingleServerReason::MonitorOutput);
     let mut random = StdRng::seed_from_u64(7);
     for round in 0..2_000_u64 {
         let day = 20_513 + random.random_range(0..3);
@@ -86,7 +86,7 @@ async fn the_pool_allows_exactly_what_the_rule_allows() {
 
 #[tokio::test]
 async fn a_draw_that_is_repeated_grants_nothing_more_and_what_comes_back_counts_once() {
-    let redis = RedisServer::alone(Alone::Record);
+    let redis = RedisServer::single(SingleServerReason::MonitorOutput);
     redis.run::<i64>(&[
         "HSET",
         "campaign:{7}",
@@ -124,7 +124,7 @@ async fn a_draw_that_is_repeated_grants_nothing_more_and_what_comes_back_counts_
 /// The largest budget goes to and fro until what was granted in all is a thousand times what a double holds exactly: nothing is made, nothing lost.
 #[tokio::test]
 async fn money_may_come_and_go_for_ever() {
-    let redis = RedisServer::alone(Alone::Record);
+    let redis = RedisServer::single(SingleServerReason::MonitorOutput);
     let budget = 9_000_000_000_000_000_u128;
     let of_pool = [("id", "7"), ("budget", &budget.to_string()), ("pacing", "ASAP"), ("from", "0"), ("shares", "1")];
     let mut words = vec!["HSET", "campaign:{7}"];

@@ -4,7 +4,7 @@
 //! `WAXWING_ADS_ASKED` says how often is asked; the budgets pay for a twentieth of it.
 
 use super::{add, done, make};
-use crate::support::{Actor, Alone, RedisServer, Servers, TestApp, findings};
+use crate::support::{Actor, RedisServer, ServerPair, SingleServerReason, TestApp, findings};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ struct Fair {
 }
 
 /// Asks until it was asked often enough; the impressions that were answered.
-async fn visitor(servers: Arc<Servers>, fair: Arc<Fair>, anyone: Actor, key: String, number: usize) -> Vec<String> {
+async fn visitor(servers: Arc<ServerPair>, fair: Arc<Fair>, anyone: Actor, key: String, number: usize) -> Vec<String> {
     let (mut shown, most) = (Vec::new(), asked());
     loop {
         let turn = fair.asked.fetch_add(1, Ordering::SeqCst);
@@ -43,7 +43,7 @@ async fn visitor(servers: Arc<Servers>, fair: Arc<Fair>, anyone: Actor, key: Str
         };
         let input =
             json!({ "websiteKey": key, "slot": "BANNER", "keywords": ["tea"], "visitorId": format!("v{number}"), "count": 1 });
-        match anyone.at_url(&url).attempt("ServeAds", json!({ "input": input })).await {
+        match anyone.at_url(&url).try_run("ServeAds", json!({ "input": input })).await {
             Ok(answer) if answer["data"]["serveAds"]["impressions"].is_array() => {
                 let found = answer["data"]["serveAds"]["impressions"].as_array().expect("a list");
                 fair.shown.fetch_add(found.len(), Ordering::SeqCst);
@@ -64,7 +64,7 @@ async fn visitor(servers: Arc<Servers>, fair: Arc<Fair>, anyone: Actor, key: Str
 }
 
 /// Kills each server once, and freezes Redis, while budgets last.
-fn harm(servers: &Servers, fair: &Fair, budgets: usize) {
+fn harm(servers: &ServerPair, fair: &Fair, budgets: usize) {
     let until = |shown: usize| {
         while fair.shown.load(Ordering::SeqCst) < shown {
             std::thread::sleep(Duration::from_millis(1));
@@ -74,7 +74,7 @@ fn harm(servers: &Servers, fair: &Fair, budgets: usize) {
         until(budgets * (which + 1) / 5);
         servers.kill(which);
         std::thread::sleep(Duration::from_millis(100));
-        servers.start_again(which);
+        servers.restart(which);
     }
     until(budgets * 3 / 5);
     servers.redis.signal("STOP");
@@ -90,8 +90,11 @@ async fn told(ada: &Actor, id: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn budgets_hold_through_a_storm() {
-    let redis = Arc::new(RedisServer::alone_with(Alone::OneWire, &["--appendonly", "yes", "--appendfsync", "always"]));
-    let app = TestApp::over(redis.clone(), Clock::System, Config::default()).await;
+    let redis = Arc::new(RedisServer::single_with(
+        SingleServerReason::ConnectionControl,
+        &["--appendonly", "yes", "--appendfsync", "always"],
+    ));
+    let app = TestApp::on_redis(redis.clone(), Clock::System, Config::default()).await;
     let ada = app.user("ada").await;
     let budgets = asked() / 20;
     // Three fifths pay for impressions, at a thousandth of two; the others hold a quarter for a click. Both are spent to nothing.
@@ -105,7 +108,7 @@ async fn budgets_hold_through_a_storm() {
     let key = site["key"].as_str().expect("a key").to_owned();
     app.drain().await;
 
-    let (servers, fair) = (Arc::new(Servers::start(redis.clone())), Arc::new(Fair::default()));
+    let (servers, fair) = (Arc::new(ServerPair::start(redis.clone())), Arc::new(Fair::default()));
     let visitors: Vec<_> = (0..CLIENTS)
         .map(|number| tokio::spawn(visitor(servers.clone(), fair.clone(), app.anonymous(), key.clone(), number)))
         .collect();
@@ -128,7 +131,7 @@ async fn budgets_hold_through_a_storm() {
 
     // An hour later nobody has clicked: within a minute all of it can be spent again.
     let later = Clock::manual(Clock::System.now() + CLICK_TIME + MINUTE);
-    let later = TestApp::over(redis, later, Config::default()).await;
+    let later = TestApp::on_redis(redis, later, Config::default()).await;
     later.drain().await;
     let ask = json!({ "input": { "websiteKey": key, "slot": "BANNER", "visitorId": "late", "count": 1 } });
     let (mut again, anyone) = (0, later.anonymous());

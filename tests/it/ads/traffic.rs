@@ -3,7 +3,7 @@
 use super::decide::{begun, money_holds, of_share, spent, website};
 use super::promoted::{page, promote, record, tokens};
 use super::{add, done, make, run};
-use crate::support::{Actor, TestApp, codes, findings};
+use crate::support::{Actor, TestApp, findings, user_error_codes};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use waxwing::base::config::{AdTraffic, Config};
@@ -300,10 +300,14 @@ async fn a_website_that_requires_its_server_key_is_served_with_it_alone() {
     let forged = format!("{}{}", if secret.starts_with('A') { "B" } else { "A" }, &secret[1..]);
     for wrong in [json!({}), json!({ "serverKey": "" }), json!({ "serverKey": key }), json!({ "serverKey": forged })] {
         let refused = asked(wrong.clone()).await;
-        assert_eq!((codes(&refused), &refused["userErrors"][0]["path"]), (vec!["FORBIDDEN"], &json!(["serverKey"])), "{wrong}");
+        assert_eq!(
+            (user_error_codes(&refused), &refused["userErrors"][0]["path"]),
+            (vec!["FORBIDDEN"], &json!(["serverKey"])),
+            "{wrong}"
+        );
     }
     let of_another = run(&page, "ServeAds", json!({ "websiteKey": open, "slot": "BANNER", "serverKey": secret })).await;
-    assert_eq!(codes(&of_another), ["FORBIDDEN"], "it is the key of another website");
+    assert_eq!(user_error_codes(&of_another), ["FORBIDDEN"], "it is the key of another website");
     assert_eq!(of_share(&app, &id, 0, "i") + of_share(&app, &id, 0, "y"), 0, "nothing was shown");
     // The publisher's server asks for all its visitors, and says where each is.
     for n in 0..4 {
@@ -321,9 +325,9 @@ async fn a_website_that_requires_its_server_key_is_served_with_it_alone() {
         "what one publisher says of an address does not count for others"
     );
     let wrong = asked(json!({ "serverKey": secret, "visitorAddress": "somewhere" })).await;
-    assert_eq!((codes(&wrong), &wrong["userErrors"][0]["path"]), (vec!["INVALID_INPUT"], &json!(["visitorAddress"])));
+    assert_eq!((user_error_codes(&wrong), &wrong["userErrors"][0]["path"]), (vec!["INVALID_INPUT"], &json!(["visitorAddress"])));
     let alone = run(&page, "ServeAds", json!({ "websiteKey": open, "slot": "BANNER", "visitorAddress": "192.0.2.9" })).await;
-    assert_eq!(codes(&alone), ["INVALID_INPUT"], "anybody could say so");
+    assert_eq!(user_error_codes(&alone), ["INVALID_INPUT"], "anybody could say so");
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
@@ -349,14 +353,14 @@ async fn a_new_server_key_ends_the_one_before() {
     for (actor, id) in [(&bob, &site["id"]), (&ada, &gone), (&ada, &json!("nothing"))] {
         let refused = renew(actor, id).await;
         assert_eq!(
-            (codes(&refused), &refused["website"], &refused["userErrors"][0]["path"]),
+            (user_error_codes(&refused), &refused["website"], &refused["userErrors"][0]["path"]),
             (vec!["NOT_FOUND"], &Value::Null, &json!(["websiteId"]))
         );
     }
     let page = app.anonymous();
     for (secret, expected) in [(None, vec!["FORBIDDEN"]), (Some(&secrets[0]), vec!["FORBIDDEN"]), (Some(&secrets[1]), vec![])] {
         let served = run(&page, "ServeAds", json!({ "websiteKey": key, "slot": "BANNER", "serverKey": secret })).await;
-        assert_eq!(codes(&served), expected, "{secret:?}");
+        assert_eq!(user_error_codes(&served), expected, "{secret:?}");
     }
     assert_eq!(findings(&app.app).await, [""; 0]);
 }

@@ -1,7 +1,7 @@
 //! The cost of requests on three nodes: as many round trips as on one server, one more for a sync cursor, and one pipeline per node in each.
 
 use super::db_on;
-use crate::support::{CALM, Cluster, START, Served};
+use crate::support::{Cluster, LONG_TIMEOUTS, START, TestServer};
 use redis::{Cmd, Value, cmd};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -12,8 +12,8 @@ use waxwing::base::config::Config;
 #[tokio::test]
 async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {
     let (cluster, clock) = (Cluster::start(), Clock::manual(START));
-    let db = db_on(&cluster, CALM).await;
-    let app = Served::start(App::new(db, clock.clone(), Config::default()), clock).await;
+    let db = db_on(&cluster, LONG_TIMEOUTS).await;
+    let app = TestServer::start(App::new(db, clock.clone(), Config::default()), clock).await;
     let reader = app.user("reader").await;
     let mut authors = Vec::new();
     for number in 0..12 {
@@ -33,7 +33,7 @@ async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {
     let (trips, pipelines) = (app.app.db().round_trips() - trips, app.app.db().meters().pipelines() - pipelines);
     assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(30), "{answer}");
     let places: BTreeSet<usize> =
-        authors.iter().map(|author| cluster.place_of(&format!("user:{{{}}}", author.user_id().0))).collect();
+        authors.iter().map(|author| cluster.node_of(&format!("user:{{{}}}", author.user_id().0))).collect();
     // The session, the viewer, the position in the event log (a part on every node), the rows; thirty statuses, on every node; and the authors.
     assert_eq!((trips, pipelines), (6, 1 + 1 + 3 + 1 + 3 + places.len() as u64));
 }
@@ -41,7 +41,7 @@ async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {
 #[tokio::test]
 async fn answers_come_in_the_order_of_the_questions() {
     let cluster = Cluster::start();
-    let db = db_on(&cluster, CALM).await;
+    let db = db_on(&cluster, LONG_TIMEOUTS).await;
     let key = |number: usize| format!("user:{{{number}}}");
     let sets: Vec<Cmd> = (0..5_000).map(|number| cmd("HSET").arg(key(number)).arg("a").arg(number).take()).collect();
     assert_eq!(db.write_many(sets).await.expect("written"), vec![Value::Int(1); 5_000]);

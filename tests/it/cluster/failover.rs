@@ -1,7 +1,7 @@
 //! A primary fails, and its replica takes over.
 
 use super::{db_on, profile};
-use crate::support::{Actor, Cluster, Served, error_codes};
+use crate::support::{Actor, Cluster, TestServer, error_codes};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -68,9 +68,9 @@ impl Life<'_> {
 async fn what_was_acknowledged_outlives_a_node_that_falls() {
     let cluster = Arc::new(Cluster::with_replicas());
     let app = App::new(db_on(&cluster, Timing::default()).await, Clock::System, Config::default());
-    let app = Served::start(app, Clock::System).await;
+    let app = TestServer::start(app, Clock::System).await;
     let people = app.users(["ada", "bob", "cleo", "dan"]).await;
-    let fallen = cluster.place_of(&format!("user:{{{}}}", people[0].user_id().0));
+    let fallen = cluster.node_of(&format!("user:{{{}}}", people[0].user_id().0));
     let (begun, over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let live = async |at: usize| {
         let mut life = Life { actor: &people[at], other: &people[(at + 1) % 4], posted: Vec::new(), failed: 0 };

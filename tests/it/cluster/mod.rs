@@ -5,7 +5,7 @@ mod cost;
 mod failover;
 mod slots;
 
-use crate::support::{Actor, CALM, Cluster, Served, waxwing};
+use crate::support::{Actor, Cluster, LONG_TIMEOUTS, TestServer, waxwing};
 use serde_json::json;
 use waxwing::app::App;
 use waxwing::base::clock::Clock;
@@ -17,7 +17,7 @@ async fn db_on(cluster: &Cluster, timing: Timing) -> Db {
 }
 
 async fn app_on(cluster: &Cluster) -> App {
-    App::new(db_on(cluster, CALM).await, Clock::System, Config::default())
+    App::new(db_on(cluster, LONG_TIMEOUTS).await, Clock::System, Config::default())
 }
 
 /// The messages on a profile, newest first, at most 100.
@@ -31,7 +31,7 @@ async fn profile(actor: &Actor) -> Vec<String> {
 #[tokio::test]
 async fn people_follow_and_talk_across_slots() {
     let cluster = Cluster::start();
-    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let app = TestServer::start(app_on(&cluster).await, Clock::System).await;
     let [ada, bob, cleo] = app.users(["ada", "bob", "cleo"]).await;
     assert_eq!(ada.follow(&bob).await["user"]["followersCount"], 1);
     ada.follow(&cleo).await;
@@ -68,7 +68,7 @@ async fn a_world_is_loaded_into_a_cluster_and_served() {
     let cluster = Cluster::start();
     let demo = waxwing(&["demo", "--redis", &cluster.url()]).output().expect("it runs");
     assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
-    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let app = TestServer::start(app_on(&cluster).await, Clock::System).await;
     let input = json!({ "input": { "login": "ada", "password": "waxwing-demo" } });
     let answer = app.anonymous().run("LogIn", input).await;
     let token = answer["data"]["logIn"]["session"]["token"].as_str().expect("a token");

@@ -1,7 +1,7 @@
 //! Slots that migrate while they are used.
 
 use super::{app_on, db_on, profile};
-use crate::support::{Actor, CALM, Cluster, Served};
+use crate::support::{Actor, Cluster, LONG_TIMEOUTS, TestServer};
 use futures_util::future::{join, join_all};
 use redis::{Value, cmd};
 use std::sync::Arc;
@@ -28,14 +28,14 @@ fn errors(cluster: &Cluster, code: &str) -> u64 {
 #[tokio::test]
 async fn what_is_redirected_is_sent_again_and_nothing_else() {
     let cluster = Cluster::start();
-    let db = db_on(&cluster, CALM).await;
+    let db = db_on(&cluster, LONG_TIMEOUTS).await;
     let keys: Vec<String> = (0..30).map(|number| format!("user:{{{number}}}")).collect();
     let count = |key: &String| cmd("HINCRBY").arg(key).arg("a").arg(1).take();
     let counted = async || db.write_many(keys.iter().map(count).collect()).await.expect("written");
     assert_eq!(counted().await, vec![Value::Int(1); 30]);
     // Some have moved, and the slot map is outdated.
     for key in &keys[..5] {
-        cluster.move_slot(slot(&cluster, key), (cluster.place_of(key) + 1) % 3, || ());
+        cluster.move_slot(slot(&cluster, key), (cluster.node_of(key) + 1) % 3, || ());
     }
     let sent = db.meters().pipelines();
     assert_eq!(counted().await, vec![Value::Int(2); 30], "none was done twice");
@@ -50,11 +50,11 @@ async fn what_is_redirected_is_sent_again_and_nothing_else() {
 #[tokio::test]
 async fn keys_on_their_way_are_found_where_they_are() {
     let cluster = Arc::new(Cluster::start());
-    let db = db_on(&cluster, CALM).await;
+    let db = db_on(&cluster, LONG_TIMEOUTS).await;
     let keys: Vec<String> = (0..20).map(|number| format!("user:{{7}}{number}")).collect();
     let count = |key: &String| cmd("HINCRBY").arg(key).arg("a").arg(1).take();
     assert_eq!(db.write_many(keys.iter().map(count).collect()).await.expect("written"), vec![Value::Int(1); 20]);
-    let to = (cluster.place_of(&keys[0]) + 1) % 3;
+    let to = (cluster.node_of(&keys[0]) + 1) % 3;
     let (mover, handle) = (cluster.clone(), tokio::runtime::Handle::current());
     let moved = tokio::task::spawn_blocking(move || {
         let mut rounds = 1;
@@ -72,7 +72,7 @@ async fn keys_on_their_way_are_found_where_they_are() {
 #[tokio::test]
 async fn a_set_that_a_script_empties_while_its_slot_moves_stops_no_script() {
     let cluster = Arc::new(Cluster::start());
-    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let app = TestServer::start(app_on(&cluster).await, Clock::System).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let key = format!("followers:{{{}}}", bob.user_id().0);
     let (mover, handle, app_) = (cluster.clone(), tokio::runtime::Handle::current(), app.app.clone());
@@ -80,7 +80,7 @@ async fn a_set_that_a_script_empties_while_its_slot_moves_stops_no_script() {
     let moved = tokio::task::spawn_blocking(move || {
         handle.block_on(timelines::follow(&app_, a, b)).expect("a follow");
         let mut first = true;
-        mover.move_slot(slot(&mover, &key), (mover.place_of(&key) + 1) % 3, || {
+        mover.move_slot(slot(&mover, &key), (mover.node_of(&key) + 1) % 3, || {
             // Nothing has moved yet, but a missing key now belongs to the other node.
             if std::mem::take(&mut first) {
                 handle.block_on(timelines::unfollow(&app_, a, b)).expect("no follow");
@@ -122,7 +122,7 @@ async fn live(own: &Actor, other: &Actor, state: &State) -> Vec<String> {
 #[tokio::test]
 async fn nobody_notices_that_slots_move() {
     let cluster = Arc::new(Cluster::start());
-    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let app = TestServer::start(app_on(&cluster).await, Clock::System).await;
     let people = app.users(["ada", "bob", "cleo", "dan"]).await;
     for author in &people[1..] {
         people[0].follow(author).await;
@@ -140,7 +140,7 @@ async fn nobody_notices_that_slots_move() {
             }
         };
         for key in keys.iter().chain(&keys) {
-            mover.move_slot(slot(&mover, key), (mover.place_of(key) + 1) % 3, between);
+            mover.move_slot(slot(&mover, key), (mover.node_of(key) + 1) % 3, between);
         }
         seen.stop.store(true, Ordering::SeqCst);
     });

@@ -2,7 +2,7 @@
 
 use super::Says;
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings, mentions};
+use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, findings, references};
 use futures_util::future::join_all;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -85,7 +85,7 @@ fn left(app: &TestApp) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_account_and_a_status_go_while_people_talk_in_a_large_thread() {
     let app = TestApp::start().await;
-    let (crowd, other) = (app.crowd("c", 6).await, app.sibling().await);
+    let (crowd, other) = (app.create_users("c", 6).await, app.sibling().await);
     let status = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
     let people: Vec<UserId> = crowd.iter().map(Actor::user_id).collect();
     let all = Arc::new(grow(&app.app, &people, status, 2_000, &mut StdRng::seed_from_u64(1)).await);
@@ -107,7 +107,7 @@ async fn an_account_and_a_status_go_while_people_talk_in_a_large_thread() {
     }
     drain().await;
     assert!(done > 100, "{done} came through");
-    assert_eq!((findings(&app.app).await, mentions(&app.app, people[1]).await), (vec![], vec![]));
+    assert_eq!((findings(&app.app).await, references(&app.app, people[1]).await), (vec![], vec![]));
     let talks = talking(20);
     crowd[0].delete(&status.global()).await;
     join_all(talks).await.into_iter().for_each(|talk| _ = talk.expect("nothing odd"));
@@ -126,15 +126,20 @@ fn keys(monitor: Monitor, redis: &RedisServer) -> usize {
 }
 
 async fn alone() -> (TestApp, Vec<Actor>) {
-    let app = TestApp::over(Arc::new(RedisServer::alone(Alone::OneWire)), Clock::manual(START), Config::default()).await;
-    let crowd = app.crowd("c", 3).await;
+    let app = TestApp::on_redis(
+        Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)),
+        Clock::manual(START),
+        Config::default(),
+    )
+    .await;
+    let crowd = app.create_users("c", 3).await;
     (app, crowd)
 }
 
 /// Passes to the end; how many.
 async fn every_pass_is_small(app: &TestApp, mut pass: impl AsyncFnMut() -> bool) -> usize {
     for passes in 1.. {
-        let monitor = Monitor::of(&app.redis);
+        let monitor = Monitor::start(&app.redis);
         let more = pass().await;
         let keys = keys(monitor, &app.redis);
         assert!(keys <= KEYS, "pass {passes} touched {keys} keys");
@@ -198,7 +203,7 @@ async fn an_account_with_many_threads_goes_in_small_passes() {
     assert!(every_pass_is_small(&app, settle).await > 10);
     app.drain().await;
     app.clock.advance(120_000);
-    assert_eq!((findings(&app.app).await, mentions(&app.app, people[1]).await), (vec![], vec![]));
+    assert_eq!((findings(&app.app).await, references(&app.app, people[1]).await), (vec![], vec![]));
     let answer = crowd[0].run("Profile", json!({ "login": "c0", "first": 1 })).await;
     assert_eq!(answer["data"]["user"]["statusesCount"], 100, "{answer}");
 }

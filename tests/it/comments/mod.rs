@@ -76,7 +76,7 @@ pub(super) fn id(payload: &Value) -> String {
 /// An application, so many people, and a status of the first.
 pub(super) async fn scene(people: usize) -> (TestApp, Vec<Actor>, String) {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", people).await;
+    let crowd = app.create_users("c", people).await;
     let status = crowd[0].post("a status").await;
     (app, crowd, status)
 }

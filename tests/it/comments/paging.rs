@@ -1,24 +1,24 @@
 //! Levels of threads, by the one check of all connections, in every order; and what others write meanwhile.
 
 use super::{Says, scene};
-use crate::support::{Actor, Listing, Page};
+use crate::support::{Actor, Page, PagedConnection};
 use serde_json::json;
 
 const LEN: usize = 97;
 const SORTS: [&str; 5] = ["TOP", "NEW", "OLD", "REPLIES", "CONTROVERSIAL"];
 
-fn top_level(reader: &Actor, status: &str, field: &'static str) -> Listing {
+fn top_level(reader: &Actor, status: &str, field: &'static str) -> PagedConnection {
     let path = format!("node(id: \"{status}\") {{ ... on Status {{ commentThread {{ @ }} }} }}");
-    Listing { actor: reader.clone(), path, field, arguments: "", pointer: "/data/node/commentThread/list" }
+    PagedConnection { actor: reader.clone(), path, field, arguments: "", pointer: "/data/node/commentThread/list" }
 }
 
-fn below(reader: &Actor, comment: &str, field: &'static str) -> Listing {
+fn below(reader: &Actor, comment: &str, field: &'static str) -> PagedConnection {
     let path = format!("node(id: \"{comment}\") {{ ... on Comment {{ @ }} }}");
-    Listing { actor: reader.clone(), path, field, arguments: "", pointer: "/data/node/list" }
+    PagedConnection { actor: reader.clone(), path, field, arguments: "", pointer: "/data/node/list" }
 }
 
 /// A listing in one order.
-fn sorted(list: Listing, sort: &str) -> Listing {
+fn sorted(list: PagedConnection, sort: &str) -> PagedConnection {
     let arguments = match sort {
         "TOP" => "sort: TOP,",
         "NEW" => "sort: NEW,",
@@ -26,7 +26,7 @@ fn sorted(list: Listing, sort: &str) -> Listing {
         "REPLIES" => "sort: REPLIES,",
         _ => "sort: CONTROVERSIAL,",
     };
-    Listing { arguments, ..list }
+    PagedConnection { arguments, ..list }
 }
 
 fn ids(pages: &[Page]) -> Vec<String> {
@@ -145,7 +145,7 @@ async fn what_no_page_can_be_is_refused() {
     let parent = ada.on(&status, "x").await;
     let reply = ada.to(&parent, "y").await;
     ada.to(&reply, "z").await;
-    let lists: Vec<Listing> = SORTS
+    let lists: Vec<PagedConnection> = SORTS
         .iter()
         .flat_map(|sort| {
             let levels = [

@@ -1,7 +1,7 @@
 //! What people do with comments, and what they may.
 
 use super::{Says, id, scene};
-use crate::support::{TestApp, codes, error_codes, findings, mentions, texts};
+use crate::support::{TestApp, error_codes, findings, references, texts, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
@@ -31,7 +31,7 @@ async fn a_thread_is_said_edited_voted_on_and_deleted() {
     assert_eq!(bob.edit(&first, "1").await["comment"]["editedAt"], "2026-03-01T00:00:01.000Z");
     for other in [&ada, &cyd] {
         let refused = other.edit(&first, "mine").await;
-        assert_eq!((codes(&refused), &refused["comment"]), (vec!["FORBIDDEN"], &Value::Null));
+        assert_eq!((user_error_codes(&refused), &refused["comment"]), (vec!["FORBIDDEN"], &Value::Null));
     }
     // Voted on, by its author too.
     for (who, vote, expected) in [
@@ -59,10 +59,10 @@ async fn a_thread_is_said_edited_voted_on_and_deleted() {
         (&json!(1), &json!(2), &json!(2))
     );
     for who in [&ada, &bob, &cyd] {
-        assert_eq!(codes(&who.delete(&first, false).await), ["NOT_FOUND"]);
-        assert_eq!(codes(&who.vote(&first, "UP").await), ["NOT_FOUND"]);
-        assert_eq!(codes(&who.edit(&first, "x").await), ["NOT_FOUND"]);
-        assert_eq!(codes(&who.add(json!({ "parentId": first, "message": "x" })).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&who.delete(&first, false).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&who.vote(&first, "UP").await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&who.edit(&first, "x").await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&who.add(json!({ "parentId": first, "message": "x" })).await), ["NOT_FOUND"]);
     }
     cyd.delete(&reply, false).await;
     assert_eq!(ada.read(&status, "OLD").await, ["*", "-*", "--three"]);
@@ -80,14 +80,14 @@ async fn a_thread_is_said_edited_voted_on_and_deleted() {
 async fn a_message_is_one_to_two_thousand_visible_characters() {
     let (_app, crowd, status) = scene(1).await;
     let ada = Says(&crowd[0]);
-    for (message, kept) in texts::kept(2_000) {
+    for (message, kept) in texts::valid(2_000) {
         let payload = ada.add(json!({ "statusId": status, "message": message })).await;
         assert_eq!(payload["comment"]["message"], kept, "{message}");
     }
     let comment = ada.on(&status, "x").await;
-    for message in texts::refused(2_000).into_iter().chain(["", " ", "\n\n"].map(str::to_owned)) {
+    for message in texts::invalid(2_000).into_iter().chain(["", " ", "\n\n"].map(str::to_owned)) {
         for payload in [ada.add(json!({ "statusId": status, "message": message })).await, ada.edit(&comment, &message).await] {
-            assert_eq!((codes(&payload), &payload["comment"]), (vec!["INVALID_MESSAGE"], &Value::Null));
+            assert_eq!((user_error_codes(&payload), &payload["comment"]), (vec!["INVALID_MESSAGE"], &Value::Null));
             assert_eq!(payload["userErrors"][0]["path"], json!(["message"]));
         }
     }
@@ -99,22 +99,26 @@ async fn exactly_one_of_status_and_parent_is_given_and_must_be_there() {
     let ada = Says(&crowd[0]);
     let comment = ada.on(&status, "x").await;
     for input in [json!({ "message": "x" }), json!({ "statusId": status, "parentId": comment, "message": "x" })] {
-        assert_eq!(codes(&ada.add(input).await), ["INVALID_INPUT"]);
+        assert_eq!(user_error_codes(&ada.add(input).await), ["INVALID_INPUT"]);
     }
     let other = CommentId { number: 7, ..CommentId::from_global(&comment).expect("an id") }.global();
     for wrong in ["garbage", "", &status, &other, &crowd[0].id] {
         let refused = ada.add(json!({ "parentId": wrong, "message": "x" })).await;
-        assert_eq!((codes(&refused), &refused["userErrors"][0]["path"]), (vec!["NOT_FOUND"], &json!(["parentId"])), "{wrong}");
+        assert_eq!(
+            (user_error_codes(&refused), &refused["userErrors"][0]["path"]),
+            (vec!["NOT_FOUND"], &json!(["parentId"])),
+            "{wrong}"
+        );
         for payload in [ada.vote(wrong, "UP").await, ada.edit(wrong, "y").await, ada.delete(wrong, true).await] {
             assert_eq!(
-                (codes(&payload), &payload["userErrors"][0]["path"]),
+                (user_error_codes(&payload), &payload["userErrors"][0]["path"]),
                 (vec!["NOT_FOUND"], &json!(["commentId"])),
                 "{wrong}"
             );
         }
     }
     for wrong in ["garbage", &comment, &crowd[0].id] {
-        assert_eq!(codes(&ada.add(json!({ "statusId": wrong, "message": "x" })).await), ["NOT_FOUND"], "{wrong}");
+        assert_eq!(user_error_codes(&ada.add(json!({ "statusId": wrong, "message": "x" })).await), ["NOT_FOUND"], "{wrong}");
     }
     assert_eq!(ada.read(&status, "NEW").await, ["x"]);
 }
@@ -142,7 +146,7 @@ async fn nobody_changes_nothing() {
 async fn replies_go_as_deep_as_they_may_and_no_deeper() {
     for depth in [1, 64] {
         let app = TestApp::with(Config { comment_depth: depth, ..Config::default() }).await;
-        let crowd = app.crowd("c", 1).await;
+        let crowd = app.create_users("c", 1).await;
         let (ada, status) = (Says(&crowd[0]), crowd[0].post("x").await);
         let top = ada.on(&status, "0").await;
         let mut last = top.clone();
@@ -150,7 +154,10 @@ async fn replies_go_as_deep_as_they_may_and_no_deeper() {
             last = ada.to(&last, &level.to_string()).await;
         }
         let refused = ada.add(json!({ "parentId": last, "message": "too deep" })).await;
-        assert_eq!((codes(&refused), &refused["userErrors"][0]["path"]), (vec!["LIMIT_REACHED"], &json!(["parentId"])));
+        assert_eq!(
+            (user_error_codes(&refused), &refused["userErrors"][0]["path"]),
+            (vec!["LIMIT_REACHED"], &json!(["parentId"]))
+        );
         let seen = ada.see(&top).await;
         assert_eq!((&seen["descendantCount"], &seen["replyCount"]), (&json!(depth), &json!(1)));
         assert_eq!(ada.see(&last).await["depth"], json!(depth));
@@ -182,9 +189,9 @@ async fn the_same_key_gives_the_first_answer_and_other_input_is_refused() {
         json!({ "statusId": status, "message": "twice", "idempotencyKey": "k" }),
         json!({ "parentId": first, "message": "once", "idempotencyKey": "k" }),
     ] {
-        assert_eq!(codes(&bob.add(changed).await), ["IDEMPOTENCY_MISMATCH"]);
+        assert_eq!(user_error_codes(&bob.add(changed).await), ["IDEMPOTENCY_MISMATCH"]);
     }
-    assert_eq!(codes(&Says(&crowd[0]).add(input.clone()).await), [""; 0], "a key belongs to its account");
+    assert_eq!(user_error_codes(&Says(&crowd[0]).add(input.clone()).await), [""; 0], "a key belongs to its account");
     // Deleted with its place, without it, and with what it stood under: it never comes back.
     let under = json!({ "parentId": first, "message": "under", "idempotencyKey": "k2" });
     let reply = id(&bob.add(under.clone()).await);
@@ -198,8 +205,8 @@ async fn the_same_key_gives_the_first_answer_and_other_input_is_refused() {
     app.clock.advance(24 * 3_600_000 + 1);
     assert_ne!(id(&bob.add(input).await), first, "a day later it is a new one");
     let refused = bob.add(json!({ "statusId": status, "message": " ", "idempotencyKey": "k3" })).await;
-    assert_eq!(codes(&refused), ["INVALID_MESSAGE"]);
-    assert_eq!(codes(&bob.add(json!({ "statusId": status, "message": "x", "idempotencyKey": "k3" })).await), [""; 0]);
+    assert_eq!(user_error_codes(&refused), ["INVALID_MESSAGE"]);
+    assert_eq!(user_error_codes(&bob.add(json!({ "statusId": status, "message": "x", "idempotencyKey": "k3" })).await), [""; 0]);
 }
 
 /// Who asks, whether the branch is to go, and what comes of it, by what stands where.
@@ -241,7 +248,7 @@ async fn who_may_delete_what() {
             Says(&crowd[BOB]).delete(&comment, false).await;
         }
         let payload = Says(&crowd[who]).delete(&comment, with_replies).await;
-        let found = match codes(&payload)[..] {
+        let found = match user_error_codes(&payload)[..] {
             [] => Ok(payload["removedCount"].as_u64().expect("a count")),
             [code] => Err(code.to_owned()),
             _ => panic!("{payload}"),
@@ -274,11 +281,11 @@ async fn what_went_with_its_branch_is_gone_at_once() {
     app.redis.run::<()>(&["ZADD", &place, &number.number.to_string(), &number.number.to_string()]);
     for comment in &all {
         assert_eq!(ada.see(comment).await, Value::Null);
-        assert_eq!(codes(&bob.vote(comment, "UP").await), ["NOT_FOUND"]);
-        assert_eq!(codes(&bob.edit(comment, "y").await), ["NOT_FOUND"]);
-        assert_eq!(codes(&bob.delete(comment, false).await), ["NOT_FOUND"]);
-        assert_eq!(codes(&ada.delete(comment, true).await), ["NOT_FOUND"]);
-        assert_eq!(codes(&bob.add(json!({ "parentId": comment, "message": "y" })).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&bob.vote(comment, "UP").await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&bob.edit(comment, "y").await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&bob.delete(comment, false).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&ada.delete(comment, true).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&bob.add(json!({ "parentId": comment, "message": "y" })).await), ["NOT_FOUND"]);
     }
 }
 
@@ -342,10 +349,10 @@ async fn a_status_takes_its_thread_with_it() {
     crowd[0].delete(&status).await;
     for comment in all.iter().step_by(40) {
         assert_eq!(ada.see(comment).await, Value::Null);
-        assert_eq!(codes(&bob.vote(comment, "UP").await), ["NOT_FOUND"]);
-        assert_eq!(codes(&bob.add(json!({ "parentId": comment, "message": "y" })).await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&bob.vote(comment, "UP").await), ["NOT_FOUND"]);
+        assert_eq!(user_error_codes(&bob.add(json!({ "parentId": comment, "message": "y" })).await), ["NOT_FOUND"]);
     }
-    assert_eq!(codes(&bob.add(json!({ "statusId": status, "message": "y" })).await), ["NOT_FOUND"]);
+    assert_eq!(user_error_codes(&bob.add(json!({ "statusId": status, "message": "y" })).await), ["NOT_FOUND"]);
     app.drain().await;
     let left = ["comment:", "votes:", "replies:", "thread:", "discussion:", "pending:", "erased:", "fallen:", "commented:"];
     let keys = app.redis.keys();
@@ -367,8 +374,8 @@ async fn an_account_that_is_gone_leaves_places_and_its_votes_counted() {
     app.redis.run::<()>(&["DEL", &format!("user:{{{}}}", crowd[1].user_id().0)]);
     let held_now = ada.see(&held).await;
     assert_eq!((&held_now["isDeleted"], &held_now["message"], &held_now["author"]), (&json!(true), &json!(""), &Value::Null));
-    assert_eq!(codes(&ada.add(json!({ "parentId": held, "message": "x" })).await), ["NOT_FOUND"]);
-    assert_eq!((codes(&dan.vote(&held, "DOWN").await), ada.see(&on_own).await), (vec!["NOT_FOUND"], Value::Null));
+    assert_eq!(user_error_codes(&ada.add(json!({ "parentId": held, "message": "x" })).await), ["NOT_FOUND"]);
+    assert_eq!((user_error_codes(&dan.vote(&held, "DOWN").await), ada.see(&on_own).await), (vec!["NOT_FOUND"], Value::Null));
     waxwing::domains::accounts::service::delete_unchecked(&app.app, crowd[1].user_id(), "c1").await.expect("it is gone");
     app.drain().await;
     assert_eq!(ada.read(&status, "OLD").await, ["*", "-under", "voted"]);
@@ -376,5 +383,5 @@ async fn an_account_that_is_gone_leaves_places_and_its_votes_counted() {
     assert_eq!(ada.see(&held).await["status"]["commentCount"], 2);
     app.clock.advance(120_000);
     assert_eq!(findings(&app.app).await, [""; 0]);
-    assert_eq!(mentions(&app.app, crowd[1].user_id()).await, [""; 0]);
+    assert_eq!(references(&app.app, crowd[1].user_id()).await, [""; 0]);
 }

@@ -1,7 +1,7 @@
 //! Examples in the documents: the queries run, the documents are valid, the configurations are accepted.
 
 use super::{Page, pages};
-use crate::support::{RedisServer, TestApp, error_codes, ran, waxwing};
+use crate::support::{RedisServer, TestApp, error_codes, run_command, waxwing};
 use serde_json::{Value, json};
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
@@ -18,9 +18,9 @@ async fn the_first_query_of_the_readme_returns_what_the_readme_says() {
     let command = readme.code("sh").into_iter().find(|code| code.starts_with("curl ")).expect("a query");
     let expected: Value = serde_json::from_str(readme.code("json")[0]).expect("JSON");
     let redis = RedisServer::start();
-    let (code, _, stderr) = ran(&mut waxwing(&["demo", "--redis", &redis.url()]));
+    let (code, _, stderr) = run_command(&mut waxwing(&["demo", "--redis", &redis.url()]));
     assert_eq!(code, 0, "{stderr}");
-    let app = TestApp::over(redis.into(), Clock::System, Config::default()).await;
+    let app = TestApp::on_redis(redis.into(), Clock::System, Config::default()).await;
     let body = body(command);
     let query = body["query"].as_str().expect("a query");
     assert_eq!(app.anonymous().gql(query, body["variables"].clone()).await, expected);
@@ -50,7 +50,7 @@ fn every_configuration_in_the_docs_is_accepted() {
     for page in pages() {
         for configuration in page.code("toml") {
             std::fs::write(&file, configuration).expect("a file");
-            let (code, _, stderr) = ran(&mut waxwing(&["config", "check", file.to_str().expect("text")]));
+            let (code, _, stderr) = run_command(&mut waxwing(&["config", "check", file.to_str().expect("text")]));
             assert_eq!(code, 0, "{}: {configuration}{stderr}", page.path.display());
             count += 1;
         }

@@ -1,7 +1,7 @@
 //! Repairs of single keys: each repair checks the key again, since servers write meanwhile, and changes the key only while it is still
 //! broken.
 
-use crate::support::{CALM, RedisServer};
+use crate::support::{LONG_TIMEOUTS, RedisServer};
 use waxwing::db::Db;
 
 const USER: &str = "user:{1}";
@@ -140,7 +140,7 @@ fn take_all(redis: &RedisServer) -> Vec<String> {
 #[tokio::test]
 async fn a_repair_of_a_key_changes_only_what_is_still_broken() {
     let redis = RedisServer::start();
-    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     let mut wrong = Vec::new();
     for (before, mend, after) in [STRINGS, HASHES, SETS].concat() {
         run(&redis, after);

@@ -6,7 +6,7 @@ mod mend;
 mod repair;
 mod repair_world;
 
-use crate::support::{Actor, CALM, Cluster, START, Served, TestApp, waxwing};
+use crate::support::{Actor, Cluster, LONG_TIMEOUTS, START, TestApp, TestServer, waxwing};
 use serde_json::json;
 use std::process::Output;
 use std::time::Duration;
@@ -59,7 +59,7 @@ impl Scene {
         let comments = make_thread(&people, &second).await;
         let token = log_in(&app, ada).await;
         ada.with_token(&token).run("LogOut", json!({})).await;
-        app.drain_wholly().await;
+        app.drain_journal().await;
         app.clock.advance(120_000);
         let mut scene = Self { app, people: people.clone(), names: Vec::new() };
         scene.name(&[("$status", &status), ("$second", &second), ("$ofbob", &of_bob), ("$gone", &gone)]);
@@ -161,7 +161,7 @@ async fn make_thread([ada, bob, cyd]: &[Actor; 3], status: &str) -> [String; 3] 
     [first, second, third]
 }
 
-async fn log_in(app: &Served, actor: &Actor) -> String {
+async fn log_in(app: &TestServer, actor: &Actor) -> String {
     let input = json!({ "login": actor.login, "password": "correct horse" });
     let answer = app.anonymous().run("LogIn", json!({ "input": input })).await;
     answer["data"]["logIn"]["session"]["token"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
@@ -300,8 +300,8 @@ async fn demo_worlds_are_sound() {
 #[tokio::test]
 async fn a_cluster_is_read_on_every_node() {
     let cluster = Cluster::start();
-    let db = Db::open(&cluster.url().parse().expect("a URL"), CALM).await.expect("a cluster");
-    let app = Served::start(App::new(db, Clock::System, Config::default()), Clock::System).await;
+    let db = Db::open(&cluster.url().parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a cluster");
+    let app = TestServer::start(App::new(db, Clock::System, Config::default()), Clock::System).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
     bob.like(&ada.post("Hello.").await).await;

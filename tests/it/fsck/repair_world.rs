@@ -2,7 +2,7 @@
 
 use super::repair::values_of;
 use super::{QUICK, Scene};
-use crate::support::{CALM, RedisServer, waxwing};
+use crate::support::{LONG_TIMEOUTS, RedisServer, waxwing};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -63,7 +63,7 @@ fn damage(redis: &RedisServer, times: usize) {
 
 /// Opens the store with a clock one minute later, so that nothing is too young to be checked.
 async fn later(redis: &RedisServer) -> App {
-    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     App::new(db, Clock::manual(Clock::System.now() + 120_000), Config::default())
 }
 

@@ -10,7 +10,7 @@ mod threads;
 mod town;
 mod verdict;
 
-use crate::support::{Alone, RedisServer};
+use crate::support::{RedisServer, SingleServerReason};
 use person::Person;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -28,7 +28,8 @@ async fn survives(harm: impl FnOnce(&Town, &mut StdRng) + Send + 'static) {
     let seed = number("WAXWING_KILLS_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
     println!("seed {seed}");
     let began = Instant::now();
-    let redis = RedisServer::alone_with(Alone::OneWire, &["--appendonly", "yes", "--appendfsync", "always"]);
+    let redis =
+        RedisServer::single_with(SingleServerReason::ConnectionControl, &["--appendonly", "yes", "--appendfsync", "always"]);
     let (town, people) = Town::found(redis, seed).await;
     let lives: Vec<_> = people.into_iter().map(|person| tokio::spawn(person.live(town.clone()))).collect();
     let doing = town.clone();

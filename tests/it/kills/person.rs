@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::talk::Talk;
-use crate::support::{Actor, codes, error_codes};
+use crate::support::{Actor, error_codes, user_error_codes};
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{Rng, SeedableRng};
@@ -110,7 +110,7 @@ impl Person {
     pub(super) async fn ask(&mut self, town: &Shared, operation: &str, variables: Value, field: &str) -> Heard {
         let Some(url) = town.server(self.random.random_range(0..2)) else { return Heard::NotDone };
         let actor = self.actor.at_url(&url);
-        let answer = actor.attempt(operation, variables);
+        let answer = actor.try_run(operation, variables);
         let heard = match tokio::time::timeout(Duration::from_secs(60), answer).await.expect("an answer, or none for good") {
             Err(error) if error.is_connect() => Heard::NotDone,
             Err(_) => Heard::Unknown,
@@ -122,7 +122,7 @@ impl Person {
                     (Some("STORAGE_UNAVAILABLE" | "OVERLOADED" | "DEADLINE_EXCEEDED"), _) => Heard::NotDone,
                     (Some(_), _) => panic!("{answer}"),
                     (None, Some(rows)) if !rows.is_empty() => {
-                        Heard::Refused(codes(payload).into_iter().map(str::to_owned).collect())
+                        Heard::Refused(user_error_codes(payload).into_iter().map(str::to_owned).collect())
                     }
                     _ => Heard::Done(payload.clone()),
                 }

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::person::Person;
-use crate::support::{CALM, Process, RedisServer, TestApp, ran, waxwing};
+use crate::support::{LONG_TIMEOUTS, Process, RedisServer, TestApp, run_command, waxwing};
 use futures_util::future::join_all;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -46,8 +46,8 @@ impl Town {
     pub(super) async fn found(redis: RedisServer, seed: u64) -> (Shared, Vec<Person>) {
         let redis = Arc::new(redis);
         let config = Config { home_window: WINDOW, star_followers: STAR.parse().expect("a number"), ..Config::default() };
-        let app = TestApp::over(redis.clone(), Clock::System, config).await;
-        let crowd = app.crowd("p", PEOPLE).await;
+        let app = TestApp::on_redis(redis.clone(), Clock::System, config).await;
+        let crowd = app.create_users("p", PEOPLE).await;
         let mut people: Vec<Person> = (0..PEOPLE).map(|at| Person::new(at, &crowd, seed)).collect();
         for _ in 0..12 {
             let posts = people.iter_mut().map(async |person| {
@@ -119,7 +119,7 @@ impl Town {
             let start = |_| Process::try_start(&mut waxwing(&[own.as_slice(), &common].concat())).ok();
             (0..20).find_map(start).expect("a server starts")
         } else {
-            Process::start_untold(&mut waxwing(&[["worker"].as_slice(), &common].concat()))
+            Process::start_in_background(&mut waxwing(&[["worker"].as_slice(), &common].concat()))
         };
         if which < SERVERS {
             self.urls.lock().expect("no panic while held")[which].clone_from(&process.url);
@@ -143,7 +143,7 @@ impl Town {
         self.harm_redis(|redis| {
             redis.kill();
             std::thread::sleep(away);
-            redis.start_again();
+            redis.restart();
         });
     }
 
@@ -171,7 +171,7 @@ impl Town {
 
     fn run(&self, command: &[&str]) -> (i32, String, String) {
         let redis = self.redis.url();
-        ran(&mut waxwing(&[command, &["--redis", &redis]].concat()))
+        run_command(&mut waxwing(&[command, &["--redis", &redis]].concat()))
     }
 
     /// Waits until the journal is empty: a lease at most, the workers' next look, and their work.
@@ -194,7 +194,7 @@ impl Town {
         let window = WINDOW.to_string();
         let (code, found, log) = self.run(&["fsck", "--home-window", &window]);
         assert!(code == 0, "{found}{log}");
-        let db = Db::open(&self.redis.target(), CALM).await.expect("a store");
+        let db = Db::open(&self.redis.target(), LONG_TIMEOUTS).await.expect("a store");
         let later = App::new(db, Clock::manual(Clock::System.now() + 61_000), Config::default());
         let mut found = Vec::new();
         let options = fsck::Options { home_window: Some(WINDOW), ..fsck::Options::default() };

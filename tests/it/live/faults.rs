@@ -2,7 +2,7 @@
 
 use super::{Ear, Hub, listening};
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Alone, CALM, RedisServer, START, Served, TestApp};
+use crate::support::{LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,11 @@ use waxwing::domains::streaming::service as streaming;
 
 #[tokio::test]
 async fn a_redis_that_dies_and_comes_back_leaves_no_hole() {
-    let redis = Arc::new(RedisServer::alone_with(Alone::OneWire, &["--appendonly", "yes", "--appendfsync", "always"]));
-    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let redis = Arc::new(RedisServer::single_with(
+        SingleServerReason::ConnectionControl,
+        &["--appendonly", "yes", "--appendfsync", "always"],
+    ));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let other = app.sibling().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     ada.follow(&bob).await;
@@ -25,10 +28,10 @@ async fn a_redis_that_dies_and_comes_back_leaves_no_hole() {
     for round in 0..3 {
         bob.post(&format!("before {round}")).await;
         app.redis.kill();
-        app.redis.start_again();
+        app.redis.restart();
         let after = format!("after {round}");
         while bob
-            .attempt("PostStatus", json!({ "input": { "message": after } }))
+            .try_run("PostStatus", json!({ "input": { "message": after } }))
             .await
             .expect("an answer")
             .get("errors")
@@ -44,8 +47,8 @@ async fn a_redis_that_dies_and_comes_back_leaves_no_hole() {
 
 #[tokio::test]
 async fn a_redis_that_is_frozen_for_a_while_leaves_no_hole() {
-    let redis = Arc::new(RedisServer::alone(Alone::OneWire));
-    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let (_, bob, mut ear) = listening(&app).await;
     bob.post("before").await;
     app.redis.signal("STOP");
@@ -81,22 +84,22 @@ async fn what_was_published_and_never_heard_is_found() {
 /// An event's object is read when the event arrives. A failed read is repeated, without any result of the failed one.
 #[tokio::test]
 async fn an_event_that_could_not_be_looked_at_is_told_all_the_same() {
-    let redis = Arc::new(RedisServer::alone(Alone::OneWire));
-    let proxy = Proxy::before(&redis).await;
-    let timing = Timing { response: Duration::from_secs(1), connections: 1, ..CALM };
+    let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
+    let proxy = Proxy::in_front_of(&redis).await;
+    let timing = Timing { response: Duration::from_secs(1), connections: 1, ..LONG_TIMEOUTS };
     let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
     let clock = Clock::manual(START);
-    let near = Served::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
-    let far = TestApp::over(redis, clock, Config::default()).await;
+    let near = TestServer::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
+    let far = TestApp::on_redis(redis, clock, Config::default()).await;
     let [ada, bob] = far.users(["ada", "bob"]).await;
     ada.follow(&bob).await;
     let mut ear = Ear::home(&near, &ada.at(&near), None).await.listen().await;
     bob.post("first").await;
     assert_eq!(ear.hear(1).await, ["+first"]);
-    proxy.set_after(b"HGETALL", Flow::Swallow);
+    proxy.set_after(b"HGETALL", Flow::Drop);
     bob.post("second").await;
     assert_eq!(ear.hear(1).await, ["+second"]);
-    assert!(!proxy.lies_in_wait(), "a read was lost");
+    assert!(!proxy.is_armed(), "a read was lost");
 }
 
 #[tokio::test]

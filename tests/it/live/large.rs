@@ -1,7 +1,7 @@
 //! Large filters: the limit of filter entries of an account or an address, their cost, and that all entries are released.
 
 use super::is_quiet;
-use crate::support::{Answer, Events, PROTOCOL, Served, Socket, TestApp};
+use crate::support::{EventStream, HttpResponse, PROTOCOL, Socket, TestApp, TestServer};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
@@ -19,13 +19,13 @@ async fn with(filter_entries: usize) -> TestApp {
     TestApp::with(Config { filter_entries, ..Config::default() }).await
 }
 
-async fn metric(app: &Served, name: &str) -> u64 {
-    let metrics = Answer::of(app.http.get(format!("{}/metrics", app.url))).await.text;
+async fn metric(app: &TestServer, name: &str) -> u64 {
+    let metrics = HttpResponse::fetch(app.http.get(format!("{}/metrics", app.url))).await.text;
     let value = metrics.lines().find_map(|line| line.strip_prefix(&format!("{name} "))).expect("the metric");
     value.parse().expect("a number")
 }
 
-async fn until_held(app: &Served, entries: u64) {
+async fn until_held(app: &TestServer, entries: u64) {
     let began = Instant::now();
     while metric(app, "waxwing_live_filter_entries").await != entries {
         assert!(began.elapsed() < Duration::from_secs(20), "{entries} entries should be held");
@@ -34,7 +34,7 @@ async fn until_held(app: &Served, entries: u64) {
 }
 
 async fn subscribe(socket: &mut Socket, id: &str, payload: Value) {
-    socket.say(json!({ "id": id, "type": "subscribe", "payload": payload })).await;
+    socket.send_json(json!({ "id": id, "type": "subscribe", "payload": payload })).await;
 }
 
 /// Returns the extensions of the error that refuses a subscription.
@@ -44,7 +44,7 @@ async fn refusal(socket: &mut Socket, id: &str) -> Value {
     said["payload"][0]["extensions"].clone()
 }
 
-fn stream(app: &Served, payload: &Value) -> reqwest::RequestBuilder {
+fn stream(app: &TestServer, payload: &Value) -> reqwest::RequestBuilder {
     app.http.post(format!("{}/graphql", app.url)).header("accept", "text/event-stream").json(payload)
 }
 
@@ -56,32 +56,32 @@ fn limit() -> Value {
 async fn an_account_and_an_address_hold_so_many_entries_over_sockets_and_event_streams_together() {
     let app = with(1_000).await;
     let ada = app.user("ada").await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     subscribe(&mut socket, "a", follow(0, 400)).await;
     // Equal filters count separately: the limit does not depend on the filters of other clients.
     subscribe(&mut socket, "b", follow(0, 400)).await;
     until_held(&app, 800).await;
     subscribe(&mut socket, "c", follow(0, 201)).await;
     assert_eq!(refusal(&mut socket, "c").await, limit());
-    let over = Answer::of(stream(&app, &follow(500, 201))).await;
+    let over = HttpResponse::fetch(stream(&app, &follow(500, 201))).await;
     assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
     assert_eq!(metric(&app, "waxwing_live_filters_refused_total").await, 2);
     let over = app.post().header("accept", "multipart/mixed;subscriptionSpec=1.0, application/json").json(&follow(500, 201));
-    let over = Answer::of(over).await;
+    let over = HttpResponse::fetch(over).await;
     assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
     assert_eq!(metric(&app, "waxwing_live_filters_refused_total").await, 3);
-    let events = Events::of(stream(&app, &follow(500, 200))).await;
+    let events = EventStream::open(stream(&app, &follow(500, 200))).await;
     until_held(&app, 1_000).await;
     // An account has its own limit.
     let token = ada.token.as_deref();
-    let mut own = Socket::of(&app, token).await;
+    let mut own = Socket::connect(&app, token).await;
     subscribe(&mut own, "a", follow(0, 1_000)).await;
     until_held(&app, 2_000).await;
-    let over = Answer::of(stream(&app, &follow(0, 1)).bearer_auth(token.expect("a token"))).await;
+    let over = HttpResponse::fetch(stream(&app, &follow(0, 1)).bearer_auth(token.expect("a token"))).await;
     assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
     // The entries are released when a subscription is completed, when an event stream or a socket ends, and when a subscription never
     // began.
-    socket.say(json!({ "id": "a", "type": "complete" })).await;
+    socket.send_json(json!({ "id": "a", "type": "complete" })).await;
     until_held(&app, 1_600).await;
     drop(events);
     until_held(&app, 1_400).await;
@@ -103,14 +103,14 @@ async fn an_account_and_an_address_hold_so_many_entries_over_sockets_and_event_s
 #[tokio::test]
 async fn a_filter_that_is_refused_holds_nothing() {
     let app = TestApp::start().await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     for (at, variables) in [follow(0, 5_001), follow(0, 0)].into_iter().enumerate() {
         let id = at.to_string();
         subscribe(&mut socket, &id, variables).await;
         assert_eq!(refusal(&mut socket, &id).await["code"], "BAD_USER_INPUT");
         until_held(&app, 0).await;
     }
-    let answer = Answer::of(stream(&app, &follow(0, 5_001))).await;
+    let answer = HttpResponse::fetch(stream(&app, &follow(0, 5_001))).await;
     assert!(answer.text.contains("BAD_USER_INPUT"), "{answer:?}");
     until_held(&app, 0).await;
 }
@@ -122,7 +122,7 @@ async fn behind_a_proxy_each_address_and_each_network_of_ipv6_holds_its_own() {
     let open = async |address: &str| {
         let headers = [("sec-websocket-protocol", PROTOCOL), ("x-forwarded-for", address)];
         let mut socket = Socket::dial(&app.url, &headers).await.expect("a socket");
-        socket.say(json!({ "type": "connection_init" })).await;
+        socket.send_json(json!({ "type": "connection_init" })).await;
         assert_eq!(socket.next().await["type"], "connection_ack");
         subscribe(&mut socket, "a", follow(0, 60)).await;
         socket
@@ -131,7 +131,7 @@ async fn behind_a_proxy_each_address_and_each_network_of_ipv6_holds_its_own() {
     until_held(&app, 180).await;
     let mut same = open("2001:db8:1:2:ffff::9").await;
     assert_eq!(refusal(&mut same, "a").await, limit());
-    let over = Answer::of(stream(&app, &follow(0, 60)).header("x-forwarded-for", "203.0.113.7")).await;
+    let over = HttpResponse::fetch(stream(&app, &follow(0, 60)).header("x-forwarded-for", "203.0.113.7")).await;
     assert_eq!(over.json()["errors"][0]["extensions"], limit());
 }
 
@@ -143,9 +143,9 @@ async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
     // An invalid document executes nothing, and its answer contains the cost that was charged.
     let mut unfit = follow(0, 1_000);
     unfit["query"] = json!(FOLLOW.replace("cursor", "nothing"));
-    let told = Answer::of(app.post().header("waxwing-cost", "1").json(&unfit)).await.json();
+    let told = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&unfit)).await.json();
     assert_eq!(told["extensions"]["cost"]["charged"], 2 + 4 * 1_000, "{told}");
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     subscribe(&mut socket, "a", follow(0, 5_000)).await;
     until_held(&app, 5_000).await;
     let began = Instant::now();
@@ -156,7 +156,7 @@ async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
     app.redis.reset_calls();
     subscribe(&mut socket, "b", follow(0, 5_000)).await;
     assert_eq!(refusal(&mut socket, "b").await["code"], "RATE_LIMITED");
-    let over = Answer::of(stream(&app, &follow(0, 5_000))).await;
+    let over = HttpResponse::fetch(stream(&app, &follow(0, 5_000))).await;
     assert_eq!(over.json()["errors"][0]["extensions"]["code"], "RATE_LIMITED");
     assert_eq!(app.redis.calls().get("hget"), None, "nobody was looked up");
     until_held(&app, 5_000).await;
@@ -167,7 +167,7 @@ async fn a_filter_that_is_refused_is_charged_as_if_it_were_not() {
     let quota = |limit: Limit| if limit == Limit::Requests { "10000/1h" } else { "1000000/1s" };
     let rates = Some(RateLimits::new(|limit| quota(limit).parse().expect("a quota")));
     let app = TestApp::with(Config { rates, filter_entries: 1_000, ..Config::default() }).await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     for (id, code) in [("a", "LIMIT_REACHED"), ("b", "LIMIT_REACHED"), ("c", "RATE_LIMITED")] {
         subscribe(&mut socket, id, follow(0, 1_001)).await;
         assert_eq!(refusal(&mut socket, id).await["code"], code);

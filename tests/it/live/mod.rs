@@ -13,7 +13,7 @@ mod storm;
 mod threads;
 
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, Alone, RedisServer, START, Served, TestApp};
+use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, TestServer};
 use async_graphql::{Request, Variables};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ impl Drop for Ear {
 
 impl Ear {
     /// Subscribes as an actor, or without a session, with the operation of this name in the contract.
-    async fn open(app: &Served, actor: Option<&Actor>, operation: &str, variables: Value) -> Self {
+    async fn open(app: &TestServer, actor: Option<&Actor>, operation: &str, variables: Value) -> Self {
         Self::ask(
             app,
             context(app, actor).await,
@@ -57,7 +57,7 @@ impl Ear {
     }
 
     /// Subscribes with any document.
-    fn ask(app: &Served, context: request::Request, mut request: Request) -> Self {
+    fn ask(app: &TestServer, context: request::Request, mut request: Request) -> Self {
         let schema = waxwing::schema::build();
         waxwing::schema::check(&mut request, app.app.config()).expect("it passes");
         let mut stream = waxwing::schema::subscribe(&schema, request, context);
@@ -73,11 +73,11 @@ impl Ear {
         Self { app: app.app.clone(), others, told, task }
     }
 
-    async fn home(app: &Served, actor: &Actor, after: Option<&str>) -> Self {
+    async fn home(app: &TestServer, actor: &Actor, after: Option<&str>) -> Self {
         Self::open(app, Some(actor), "HomeEvents", json!({ "after": after })).await
     }
 
-    async fn public(app: &Served, filter: Value, after: Option<&str>) -> Self {
+    async fn public(app: &TestServer, filter: Value, after: Option<&str>) -> Self {
         Self::open(app, None, "PublicStream", json!({ "filter": filter, "after": after })).await
     }
 
@@ -123,7 +123,7 @@ impl Ear {
 }
 
 /// Returns the request context of an actor, or of a client without a session.
-async fn context(app: &Served, actor: Option<&Actor>) -> request::Request {
+async fn context(app: &TestServer, actor: Option<&Actor>) -> request::Request {
     let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
         Some(token) => {
             Some(sessions::viewer(&app.app, app.app.db().read_barrier(), token).await.expect("an answer").expect("a session"))
@@ -256,13 +256,13 @@ async fn a_list_that_is_deleted_tells_nothing_more() {
 /// Subscribers read a list again when they are notified of a change: before the deletion is done, they would still find the list.
 #[tokio::test]
 async fn a_deletion_of_a_list_is_published_after_it() {
-    let redis = Arc::new(RedisServer::alone(Alone::Record));
-    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
     let made = ada.run("CreateList", json!({ "input": { "name": "Birds" } })).await;
     let list = made["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
     let id = waxwing::base::ids::UserListId::from_global(&list).expect("an id").0;
-    let monitor = Monitor::of(&app.redis);
+    let monitor = Monitor::start(&app.redis);
     ada.run("DeleteList", json!({ "input": { "listId": list } })).await;
     app.drain().await;
     let commands = monitor.end(&app.redis);

@@ -30,7 +30,7 @@ async fn replay(app: &App, mut position: LogPosition) -> Vec<EventId> {
 
 #[tokio::test]
 async fn what_was_replayed_once_is_not_read_again() {
-    let app = TestApp::far(Config::default()).await;
+    let app = TestApp::without_client_cache(Config::default()).await;
     let author = app.user("ada").await.user_id();
     let start = events::position(&app.app).await.expect("a store");
     for _ in 0..40 {

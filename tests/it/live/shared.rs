@@ -48,7 +48,7 @@ async fn reads(app: &TestApp, author: &Actor, message: &str, ears: &mut [Ear]) -
 #[tokio::test]
 async fn an_event_is_rendered_once_for_all_who_asked_the_same_whatever_they_wait_for() {
     // Without the client cache: with the cache, the number of reads would depend on timing.
-    let app = TestApp::far(Config::default()).await;
+    let app = TestApp::without_client_cache(Config::default()).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let mut one = vec![ear(&app, None, LIVE, "alone").await];
     let (alone, _) = reads(&app, &ada, "I am alone", &mut one).await;

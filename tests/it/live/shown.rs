@@ -2,7 +2,7 @@
 
 use super::Ear;
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, Alone, RedisServer, START, Served, TestApp};
+use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, TestServer};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use waxwing::platform::journal::{Feed, Progress, Task, service as journal};
 
 /// Creates Ada, and the authors whom she follows.
 async fn reader_and_authors(app: &TestApp, authors: usize) -> (Actor, Vec<Actor>) {
-    let mut crowd = app.crowd("c", authors + 1).await;
+    let mut crowd = app.create_users("c", authors + 1).await;
     let reader = crowd.remove(0);
     for author in &crowd {
         reader.follow(author).await;
@@ -43,7 +43,7 @@ async fn read(reader: &Actor, pages: &str) -> (BTreeSet<String>, String) {
 }
 
 /// Returns the messages between a cursor and a marker that is posted now.
-async fn after(app: &Served, reader: &Actor, author: &Actor, cursor: &str) -> Vec<String> {
+async fn after(app: &TestServer, reader: &Actor, author: &Actor, cursor: &str) -> Vec<String> {
     let mark = format!("mark {}", app.app.next_id().await.expect("an id"));
     author.post(&mark).await;
     let mut ear = Ear::home(app, reader, Some(cursor)).await;
@@ -57,14 +57,14 @@ async fn after(app: &Served, reader: &Actor, author: &Actor, cursor: &str) -> Ve
 }
 
 /// Commits a status and adds it to its author's profile. The remaining steps stay in its journal entry.
-async fn begin_post(app: &Served, author: &Actor, message: &str) -> StatusId {
+async fn begin_post(app: &TestServer, author: &Actor, message: &str) -> StatusId {
     let draft = Draft { message: message.into(), location: None, idempotency_key: None };
     let posted = statuses::create(&app.app, author.user_id(), draft).await.expect("a store").expect("it is new");
     posted.id
 }
 
 /// Runs the remaining steps.
-async fn finish_post(app: &Served, author: &Actor, id: StatusId) {
+async fn finish_post(app: &TestServer, author: &Actor, id: StatusId) {
     let mut place = Some(Progress::default());
     while let Some(next) = place {
         place = timelines::settle_status(&app.app, author.user_id(), id, next).await.expect("it is settled");
@@ -156,12 +156,17 @@ async fn what_comes_late_below_what_is_shown_is_told() {
 #[tokio::test]
 async fn the_position_is_read_before_the_entries() {
     // On a cluster this read has its own round trip before them.
-    let app = TestApp::over(Arc::new(RedisServer::alone(Alone::Record)), Clock::manual(START), Config::default()).await;
+    let app = TestApp::on_redis(
+        Arc::new(RedisServer::single(SingleServerReason::MonitorOutput)),
+        Clock::manual(START),
+        Config::default(),
+    )
+    .await;
     let (reader, authors) = reader_and_authors(&app, 1).await;
     authors[0].post("told").await;
     read(&reader, "entries { ...Page }").await;
     app.app.drain().await;
-    let monitor = Monitor::of(&app.redis);
+    let monitor = Monitor::start(&app.redis);
     let (shown, _) = read(&reader, "entries { ...Page }").await;
     assert_eq!(shown, BTreeSet::from(["+told".to_owned()]));
     let commands = monitor.end(&app.redis);

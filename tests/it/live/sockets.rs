@@ -1,7 +1,7 @@
 //! Live events over real sockets and event streams: clients resume where they stopped, and busy subscriptions do not starve quiet ones.
 
 use super::LIVE;
-use crate::support::{Actor, Events, Socket, TestApp};
+use crate::support::{Actor, EventStream, Socket, TestApp};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -13,9 +13,9 @@ fn event(payload: &Value) -> &Value {
     &payload["data"]["statusEvents"]
 }
 
-async fn opened(app: &TestApp, variables: Value, last: Option<&str>) -> Events {
+async fn opened(app: &TestApp, variables: Value, last: Option<&str>) -> EventStream {
     let request = app.post().header("accept", "text/event-stream").json(&stream(variables));
-    Events::of(match last {
+    EventStream::open(match last {
         Some(last) => request.header("last-event-id", last),
         None => request,
     })
@@ -23,7 +23,7 @@ async fn opened(app: &TestApp, variables: Value, last: Option<&str>) -> Events {
 }
 
 /// Returns the id and the message of the next event. Skips comments.
-async fn told(events: &mut Events) -> (String, Value) {
+async fn told(events: &mut EventStream) -> (String, Value) {
     loop {
         let text = events.next().await.expect("an event");
         let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
@@ -81,13 +81,13 @@ async fn flood(author: &Actor, count: usize) {
 async fn what_is_hot_does_not_starve_what_is_cold_on_the_same_socket() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     for number in 0..20 {
         let payload = stream(json!({ "filter": { "track": ["hot"] } }));
-        socket.say(json!({ "id": format!("hot{number}"), "type": "subscribe", "payload": payload })).await;
+        socket.send_json(json!({ "id": format!("hot{number}"), "type": "subscribe", "payload": payload })).await;
     }
     let payload = stream(json!({ "filter": { "track": ["cold"] } }));
-    socket.say(json!({ "id": "cold", "type": "subscribe", "payload": payload })).await;
+    socket.send_json(json!({ "id": "cold", "type": "subscribe", "payload": payload })).await;
     listening(&app, 21).await;
     // More than all buffers on the way take while nobody reads: 20 times 800 times 2 KiB.
     flood(&ada, 800).await;
@@ -128,9 +128,9 @@ async fn what_is_broken_ends_a_socket_by_the_codes_of_websockets() {
         (frame(&[0xff, 0xfe], Data::Text), (1007, "Text must be UTF-8")),
         (frame(b"{}", Data::Continue), (1002, "Protocol error")),
     ] {
-        let mut socket = Socket::of(&app, None).await;
+        let mut socket = Socket::connect(&app, None).await;
         socket.send(frame).await;
-        assert_eq!(socket.closed().await, (closed.0, closed.1.to_owned()));
+        assert_eq!(socket.close_reason().await, (closed.0, closed.1.to_owned()));
     }
 }
 
@@ -141,6 +141,6 @@ async fn a_storage_that_cannot_be_asked_who_this_is_asks_to_come_again() {
     let mut socket = Socket::open(&app).await;
     app.redis.kill();
     let authorization = format!("Bearer {}", ada.token.as_deref().expect("a token"));
-    socket.say(json!({ "type": "connection_init", "payload": { "authorization": authorization } })).await;
-    assert_eq!(socket.closed().await, (1013, "Try again later".into()));
+    socket.send_json(json!({ "type": "connection_init", "payload": { "authorization": authorization } })).await;
+    assert_eq!(socket.close_reason().await, (1013, "Try again later".into()));
 }

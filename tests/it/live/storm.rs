@@ -4,7 +4,7 @@
 //!
 //! `WAXWING_STORM_SECONDS` sets the duration, `WAXWING_STORM_SEED` the seed.
 
-use crate::support::{Actor, Alone, RedisServer, Servers, TestApp};
+use crate::support::{Actor, RedisServer, ServerPair, SingleServerReason, TestApp};
 use futures_util::{SinkExt, StreamExt};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -27,7 +27,7 @@ fn number(name: &str) -> Option<u64> {
 
 /// The servers and their state.
 struct Harbour {
-    servers: Servers,
+    servers: ServerPair,
     /// A counter: each client whose number it reaches drops its socket.
     cut: AtomicUsize,
     over: AtomicBool,
@@ -143,7 +143,7 @@ async fn author(harbour: Arc<Harbour>, actor: Actor, number: usize) -> usize {
                     None => tokio::time::sleep(Duration::from_millis(20)).await,
                 }
             };
-            match actor.at_url(&url).attempt("PostStatus", json!({ "input": input })).await {
+            match actor.at_url(&url).try_run("PostStatus", json!({ "input": input })).await {
                 Ok(answer) if answer["data"]["postStatus"]["status"]["id"].is_string() => break,
                 _ => tokio::time::sleep(Duration::from_millis(20)).await,
             }
@@ -163,12 +163,12 @@ fn rage(harbour: &Harbour, random: &mut StdRng, patience: Duration) {
                 let which = random.random_range(0..2);
                 harbour.servers.kill(which);
                 std::thread::sleep(Duration::from_millis(random.random_range(0..300)));
-                harbour.servers.start_again(which);
+                harbour.servers.restart(which);
             }
             2 => {
                 harbour.servers.redis.kill();
                 std::thread::sleep(Duration::from_millis(random.random_range(0..500)));
-                harbour.servers.redis.start_again();
+                harbour.servers.redis.restart();
             }
             3..6 => drop(harbour.servers.redis.run::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"])),
             _ => drop(harbour.cut.fetch_add(random.random_range(1..CLIENTS), Ordering::SeqCst)),
@@ -181,11 +181,12 @@ async fn everybody_hears_everything_through_a_storm() {
     let seed = number("WAXWING_STORM_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
     let patience = Duration::from_secs(number("WAXWING_STORM_SECONDS").unwrap_or(12));
     println!("seed {seed}");
-    let redis = RedisServer::alone_with(Alone::OneWire, &["--appendonly", "yes", "--appendfsync", "always"]);
+    let redis =
+        RedisServer::single_with(SingleServerReason::ConnectionControl, &["--appendonly", "yes", "--appendfsync", "always"]);
     let redis = Arc::new(redis);
-    let app = TestApp::over(redis.clone(), Clock::System, Config::default()).await;
-    let authors = app.crowd("author", AUTHORS).await;
-    let crowd = app.crowd("client", CLIENTS).await;
+    let app = TestApp::on_redis(redis.clone(), Clock::System, Config::default()).await;
+    let authors = app.create_users("author", AUTHORS).await;
+    let crowd = app.create_users("client", CLIENTS).await;
     for client in &crowd {
         for author in &authors {
             client.follow(author).await;
@@ -198,7 +199,7 @@ async fn everybody_hears_everything_through_a_storm() {
         cursors.push(answer["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned());
     }
     drop(app);
-    let harbour = Harbour { servers: Servers::start(redis), cut: AtomicUsize::new(0), over: AtomicBool::new(false) };
+    let harbour = Harbour { servers: ServerPair::start(redis), cut: AtomicUsize::new(0), over: AtomicBool::new(false) };
     let harbour = Arc::new(harbour);
     let end = Arc::new(Mutex::new(None));
     let clients = crowd.into_iter().zip(cursors).enumerate();

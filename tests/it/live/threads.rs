@@ -198,7 +198,7 @@ async fn each_sees_their_own_vote() {
 #[tokio::test]
 async fn a_hundred_comments_at_once_reach_who_follows_in_the_order_of_the_log() {
     let app = TestApp::start().await;
-    let crowd = app.crowd("c", 10).await;
+    let crowd = app.create_users("c", 10).await;
     let status = crowd[0].post("a status").await;
     let mut ears = vec![live(&app, &status).await];
     ears.push(follow(&app, None, &status, None).await);

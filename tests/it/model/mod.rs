@@ -4,7 +4,7 @@
 mod play;
 mod plain;
 
-use crate::support::{CALM, RedisServer, START};
+use crate::support::{LONG_TIMEOUTS, RedisServer, START};
 use play::Play;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ fn settings() -> Config {
 
 async fn app() -> (App, Clock, Arc<RedisServer>) {
     let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
-    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     (App::new(db, clock.clone(), settings()), clock, redis)
 }
 

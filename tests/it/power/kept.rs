@@ -1,7 +1,7 @@
 //! The journal's retention on a cluster, step by step: the clock is moved, and the test deletes what a power failure takes from a node.
 
 use super::OPTIONS;
-use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
+use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, findings};
 use std::sync::Arc;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
@@ -12,7 +12,7 @@ use waxwing::platform::journal::{Queue, RETENTION, Task, retention};
 
 /// An application on a cluster, two users, and an empty journal.
 async fn scene() -> (TestApp, Actor, Actor) {
-    let app = TestApp::over(Arc::new(RedisServer::clustered(&OPTIONS)), Clock::manual(START), Config::default()).await;
+    let app = TestApp::on_redis(Arc::new(RedisServer::clustered(&OPTIONS)), Clock::manual(START), Config::default()).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     later(&app).await;
     assert_eq!(journal(&app), [""; 0]);
@@ -35,7 +35,7 @@ fn journal(app: &TestApp) -> Vec<String> {
 /// Restarts every node; returns another process on the same cluster.
 async fn restarted(app: &TestApp) -> TestApp {
     app.redis.kill();
-    app.redis.start_again();
+    app.redis.restart();
     app.sibling().await
 }
 
@@ -268,8 +268,8 @@ async fn a_session_that_makes_room_is_noted_as_ended() {
 /// A backup of a cluster may be restored into a single server, which never sweeps.
 #[tokio::test]
 async fn a_single_server_works_off_what_a_cluster_has_kept() {
-    let redis = Arc::new(RedisServer::alone(Alone::OneFile));
-    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let redis = Arc::new(RedisServer::single(SingleServerReason::AppendOnlyFile));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let record = r#"0 0 {"stage":0,"below":0,"mark":0} 7:0 {"Refill":{"feed":{"Home":5}}}"#;
     app.redis.run::<()>(&["HSET", "journal:{5}", "5", record]);
     app.redis.run::<()>(&["ZADD", "settled:{5}", "1", "5"]);

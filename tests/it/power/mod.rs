@@ -6,7 +6,7 @@
 mod kept;
 mod people;
 
-use crate::support::{Alone, CALM, Process, RedisServer, TestApp, aof, findings, waxwing};
+use crate::support::{LONG_TIMEOUTS, Process, RedisServer, SingleServerReason, TestApp, aof, findings, waxwing};
 use people::Person;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -52,8 +52,8 @@ struct Town {
 impl Town {
     async fn found(redis: RedisServer, seed: u64) -> Self {
         let redis = Arc::new(redis);
-        let app = TestApp::over(redis.clone(), Clock::System, config()).await;
-        let crowd = app.crowd("p", PEOPLE).await;
+        let app = TestApp::on_redis(redis.clone(), Clock::System, config()).await;
+        let crowd = app.create_users("p", PEOPLE).await;
         app.drain().await;
         let (url, window) = (redis.url(), WINDOW.to_string());
         let options = ["--redis", &url, "--home-window", &window, "--star-followers", STAR];
@@ -69,7 +69,7 @@ impl Town {
     async fn lose_power(self, random: &mut StdRng) -> Arc<RedisServer> {
         let Self { redis, servers, people } = self;
         let (folders, stop, answered) = (redis.folders(), Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-        let growth = aof::Growth::of(&folders);
+        let sampler = aof::FileSizeSampler::start(&folders);
         let live = |person: Person| tokio::spawn(person.live(stop.clone(), answered.clone()));
         let lives: Vec<_> = people.into_iter().map(live).collect();
         let began = Instant::now();
@@ -90,9 +90,9 @@ impl Town {
             life.await.expect("a life");
         }
         println!("{} requests were answered", answered.load(Ordering::SeqCst));
-        cut(&folders, &growth.end(), end, random);
+        cut(&folders, &sampler.end(), end, random);
         let started = redis.clone();
-        tokio::task::spawn_blocking(move || started.start_again()).await.expect("it starts");
+        tokio::task::spawn_blocking(move || started.restart()).await.expect("it starts");
         redis
     }
 }
@@ -102,7 +102,7 @@ fn cut(folders: &[PathBuf], samples: &[(Instant, Vec<u64>)], end: Instant, rando
     for (at, folder) in folders.iter().enumerate() {
         let age = LOSS.mul_f64(random.random_range(0.0..1.0));
         let before = samples.iter().rfind(|(when, _)| *when + age <= end).or(samples.first()).expect("a sample");
-        let lost = aof::cut(folder, before.1[at]);
+        let lost = aof::truncate(folder, before.1[at]);
         println!("node {at} loses {age:.0?}, {lost} bytes");
     }
 }
@@ -110,7 +110,7 @@ fn cut(folders: &[PathBuf], samples: &[(Instant, Vec<u64>)], end: Instant, rando
 /// Whether the store is sound after everything in the journal was settled. The clock is moved to the end of the leases.
 async fn heals(redis: &Arc<RedisServer>) {
     let clock = Clock::manual(Clock::System.now() + RETENTION + 2_000);
-    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     let app = App::new(db, clock.clone(), config());
     workers::drain(&app).await.expect("a store");
     clock.advance(61_000);
@@ -138,7 +138,7 @@ async fn survives(name: &str, cuts: u64, redis: impl Fn() -> RedisServer) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_power_cut_on_one_server_heals_by_itself() {
-    survives("one server", 1, || RedisServer::alone_with(Alone::OneFile, &OPTIONS)).await;
+    survives("one server", 1, || RedisServer::single_with(SingleServerReason::AppendOnlyFile, &OPTIONS)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,6 @@
 //! A user who performs one action after the other through the API and accepts refusals.
 
-use crate::support::{Actor, codes};
+use crate::support::{Actor, user_error_codes};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -78,10 +78,10 @@ impl Person {
 
     /// The result of a mutation; `None` if it was refused or is unknown.
     async fn ask(&mut self, operation: &str, field: &str, input: Value) -> Option<Value> {
-        let answer = self.actor.attempt(operation, json!({ "input": input })).await.ok()?;
+        let answer = self.actor.try_run(operation, json!({ "input": input })).await.ok()?;
         self.answered.fetch_add(1, Ordering::SeqCst);
         let payload = answer["data"][field].clone();
-        (payload.is_object() && codes(&payload).is_empty()).then_some(payload)
+        (payload.is_object() && user_error_codes(&payload).is_empty()).then_some(payload)
     }
 
     fn any(&mut self, from: impl Fn(&Seen) -> &Vec<String>) -> Option<String> {
@@ -180,7 +180,7 @@ impl Person {
         self.comment().await;
         if self.random.random_bool(0.5) {
             let document = "mutation($i: DeleteAccountInput!) { deleteAccount(input: $i) { deletedUserId } }";
-            let _ = self.actor.attempt_gql(document, json!({ "i": { "password": "correct horse" } })).await;
+            let _ = self.actor.try_gql(document, json!({ "i": { "password": "correct horse" } })).await;
         }
         self.actor = before;
     }

@@ -3,7 +3,7 @@
 use super::log_ins::{Came, RIGHT, came};
 use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, Answer, Served, Socket, TestApp, error_codes};
+use crate::support::{Actor, HttpResponse, Socket, TestApp, TestServer, error_codes};
 use futures_util::future::join_all;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const QUARTER_MS: i64 = 15 * 60_000;
 const HOME: &str = "203.0.113.7";
 const ELSEWHERE: &str = "198.51.100.1";
 
-fn attempt(app: &Served, from: &str, login: &str, password: &str, device: Option<&str>) -> RequestBuilder {
+fn attempt(app: &TestServer, from: &str, login: &str, password: &str, device: Option<&str>) -> RequestBuilder {
     let document =
         "mutation($input: LogInInput!) { logIn(input: $input) { session { token deviceToken } userErrors { code message } } }";
     let mut input = json!({ "login": login, "password": password });
@@ -30,18 +30,18 @@ fn attempt(app: &Served, from: &str, login: &str, password: &str, device: Option
     app.http.post(format!("{}/graphql", app.url)).json(&body).header("x-forwarded-for", from)
 }
 
-async fn tried(app: &Served, from: &str, login: &str, password: &str, device: Option<&str>) -> Came {
-    came(&Answer::of(attempt(app, from, login, password, device)).await)
+async fn tried(app: &TestServer, from: &str, login: &str, password: &str, device: Option<&str>) -> Came {
+    came(&HttpResponse::fetch(attempt(app, from, login, password, device)).await)
 }
 
 /// The token of a device that logs in to this account now.
-async fn device_of(app: &Served, login: &str, device: Option<&str>) -> String {
-    let answer = Answer::of(attempt(app, HOME, login, RIGHT, device)).await.json();
+async fn device_of(app: &TestServer, login: &str, device: Option<&str>) -> String {
+    let answer = HttpResponse::fetch(attempt(app, HOME, login, RIGHT, device)).await.json();
     answer["data"]["logIn"]["session"]["deviceToken"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
 /// Guesses until no guess is compared any more; returns the number of compared guesses.
-async fn guess_on(app: &Served, from: &str, login: &str, device: Option<&str>) -> usize {
+async fn guess_on(app: &TestServer, from: &str, login: &str, device: Option<&str>) -> usize {
     let mut looked_at = 0;
     while tried(app, from, login, "a wrong one", device).await == Wrong {
         looked_at += 1;
@@ -50,8 +50,8 @@ async fn guess_on(app: &Served, from: &str, login: &str, device: Option<&str>) -
 }
 
 /// The limit that refused an attempt.
-async fn limit_of(app: &Served, from: &str, login: &str, device: Option<&str>) -> Value {
-    let answer = Answer::of(attempt(app, from, login, RIGHT, device)).await.json();
+async fn limit_of(app: &TestServer, from: &str, login: &str, device: Option<&str>) -> Value {
+    let answer = HttpResponse::fetch(attempt(app, from, login, RIGHT, device)).await.json();
     assert_eq!(error_codes(&answer), ["RATE_LIMITED"], "{answer}");
     answer["errors"][0]["extensions"]["limit"].clone()
 }
@@ -67,15 +67,15 @@ fn small() -> Config {
     behind_a_proxy(limited(&limits))
 }
 
-async fn delete(app: &Served, actor: &Actor, password: &str) -> Answer {
+async fn delete(app: &TestServer, actor: &Actor, password: &str) -> HttpResponse {
     let document = format!("mutation {{ deleteAccount(input: {{ password: {password:?} }}) {{ userErrors {{ code }} }} }}");
-    Answer::of(asked_by(app, actor, &document).header("x-forwarded-for", HOME)).await
+    HttpResponse::fetch(asked_by(app, actor, &document).header("x-forwarded-for", HOME)).await
 }
 
 #[tokio::test]
 async fn who_guesses_from_one_address_never_keeps_the_owner_out() {
     let app = TestApp::with(behind_a_proxy(by_default())).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     for quarter in 0..6 {
         assert_eq!(guess_on(&app, ELSEWHERE, "c0", None).await, 10, "the address' own share, in quarter {quarter}");
         assert_eq!(tried(&app, HOME, "c0", RIGHT, None).await, In, "a device that nobody knows, in quarter {quarter}");
@@ -90,7 +90,7 @@ async fn who_guesses_from_one_address_never_keeps_the_owner_out() {
 #[tokio::test]
 async fn one_customer_of_ipv6_is_one_who_guesses() {
     let app = TestApp::with(small()).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let mut looked_at = 0;
     for number in 0..20 {
         let from = format!("2001:db8:0:1:{number:x}::{number:x}");
@@ -103,7 +103,7 @@ async fn one_customer_of_ipv6_is_one_who_guesses() {
 #[tokio::test]
 async fn a_known_device_logs_in_beside_who_guesses_at_the_same_address() {
     let app = TestApp::with(behind_a_proxy(by_default())).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let device = device_of(&app, "c0", None).await;
     let mut looked_at = guess_on(&app, HOME, "c0", None).await;
     for number in 0..4 {
@@ -117,7 +117,7 @@ async fn a_known_device_logs_in_beside_who_guesses_at_the_same_address() {
 #[tokio::test]
 async fn a_known_device_logs_in_while_the_account_is_tried_from_everywhere() {
     let app = TestApp::with(small()).await;
-    app.crowd("c", 2).await;
+    app.create_users("c", 2).await;
     let device = device_of(&app, "c0", None).await;
     for number in 0..8 {
         assert_eq!(tried(&app, &format!("198.51.100.{number}"), "c0", "a wrong one", None).await, Wrong);
@@ -135,7 +135,7 @@ async fn a_known_device_logs_in_while_the_account_is_tried_from_everywhere() {
 #[tokio::test]
 async fn a_session_deletes_its_account_whoever_guesses() {
     let app = TestApp::with(small()).await;
-    let people = app.crowd("c", 2).await;
+    let people = app.create_users("c", 2).await;
     for person in &people {
         guess_on(&app, HOME, &person.login, None).await;
     }
@@ -155,7 +155,7 @@ async fn a_session_deletes_its_account_whoever_guesses() {
 #[tokio::test]
 async fn a_known_device_fails_in_a_bucket_of_its_own() {
     let app = TestApp::with(small()).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let (first, second) = (device_of(&app, "c0", None).await, device_of(&app, "c0", None).await);
     assert_eq!(guess_on(&app, HOME, "c0", Some(&first)).await, 2);
     assert_eq!(limit_of(&app, HOME, "c0", Some(&first)).await, "log-ins-of-device");
@@ -172,10 +172,10 @@ async fn a_known_device_fails_in_a_bucket_of_its_own() {
 async fn many_attempts_of_one_device_at_once_are_no_more_than_it_has_tokens() {
     let app = TestApp::with(small()).await;
     let other = app.sibling().await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let device = device_of(&app, "c0", None).await;
     let guess = |number: usize| {
-        let server: &Served = if number.is_multiple_of(2) { &app } else { &other };
+        let server: &TestServer = if number.is_multiple_of(2) { &app } else { &other };
         tried(server, HOME, "c0", "a wrong one", Some(&device))
     };
     let wrong = join_all((0..40).map(guess)).await.iter().filter(|came| **came == Wrong).count();
@@ -186,17 +186,17 @@ async fn many_attempts_of_one_device_at_once_are_no_more_than_it_has_tokens() {
 #[tokio::test]
 async fn many_attempts_of_one_session_at_once_are_no_more_than_it_has_tokens() {
     let app = TestApp::with(small()).await;
-    let ada = &app.crowd("c", 1).await[0];
+    let ada = &app.create_users("c", 1).await[0];
     let answers = join_all((0..40).map(|_| delete(&app, ada, "a wrong one"))).await;
     let wrong = answers.iter().filter(|answer| error_codes(&answer.json()).is_empty()).count();
     assert_eq!(wrong, 2);
 }
 
 /// The response to ending all other sessions, or one of them.
-async fn end_sessions(app: &Served, actor: &Actor, input: &str) -> Value {
+async fn end_sessions(app: &TestServer, actor: &Actor, input: &str) -> Value {
     let document =
         format!("mutation {{ endSessions(input: {{ {input} }}) {{ endedSessionIds deviceToken userErrors {{ code }} }} }}");
-    let answer = Answer::of(asked_by(app, actor, &document)).await.json();
+    let answer = HttpResponse::fetch(asked_by(app, actor, &document)).await.json();
     assert!(answer["data"]["endSessions"]["endedSessionIds"].is_array(), "{answer}");
     answer["data"]["endSessions"].clone()
 }
@@ -204,10 +204,10 @@ async fn end_sessions(app: &Served, actor: &Actor, input: &str) -> Value {
 #[tokio::test]
 async fn ending_all_other_sessions_revokes_every_device_token_of_the_account() {
     let app = TestApp::with(small()).await;
-    let people = app.crowd("c", 2).await;
+    let people = app.create_users("c", 2).await;
     let (own, stolen) = (device_of(&app, "c0", None).await, device_of(&app, "c0", None).await);
     let foreign = device_of(&app, "c1", None).await;
-    let sessions = Answer::of(asked_by(&app, &people[0], "{ viewerSessions { id isCurrent } }")).await.json();
+    let sessions = HttpResponse::fetch(asked_by(&app, &people[0], "{ viewerSessions { id isCurrent } }")).await.json();
     let sessions = sessions["data"]["viewerSessions"].as_array().expect("sessions").clone();
     let other = sessions.iter().find(|session| session["isCurrent"] == false).expect("another one")["id"].clone();
     let one = end_sessions(&app, &people[0], &format!("sessionId: {other}, deviceToken: {own:?}")).await;
@@ -233,7 +233,7 @@ async fn ending_all_other_sessions_revokes_every_device_token_of_the_account() {
 #[tokio::test]
 async fn who_renews_a_device_token_wins_no_guesses() {
     let app = TestApp::with(small()).await;
-    let people = app.crowd("c", 1).await;
+    let people = app.create_users("c", 1).await;
     let mut device = device_of(&app, "c0", None).await;
     assert_eq!(guess_on(&app, HOME, "c0", Some(&device)).await, 2);
     for _ in 0..3 {
@@ -246,7 +246,7 @@ async fn who_renews_a_device_token_wins_no_guesses() {
 #[tokio::test]
 async fn a_token_that_is_not_the_accounts_own_counts_as_none() {
     let app = TestApp::with(small()).await;
-    app.crowd("c", 2).await;
+    app.create_users("c", 2).await;
     let (own, foreign) = (device_of(&app, "c0", None).await, device_of(&app, "c1", None).await);
     guess_on(&app, HOME, "c0", None).await;
     let (forged, long) = (format!("{}{}", &own[..65], if own.ends_with('A') { 'Q' } else { 'A' }), "A".repeat(5_000));
@@ -255,14 +255,14 @@ async fn a_token_that_is_not_the_accounts_own_counts_as_none() {
     }
     assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&own)).await, In);
     assert_eq!(tried(&app, HOME, "c1", RIGHT, Some(&own)).await, In, "no reason to refuse anybody either");
-    let access = Answer::of(asking(&app, "{ viewer { login } }").bearer_auth(&own)).await;
+    let access = HttpResponse::fetch(asking(&app, "{ viewer { login } }").bearer_auth(&own)).await;
     assert_eq!(access.status, 401, "it is no session");
 }
 
 #[tokio::test]
 async fn a_device_is_known_for_ninety_days_and_longer_if_it_comes_back() {
     let app = TestApp::with(small()).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let first = device_of(&app, "c0", None).await;
     let knows = async |token: &str| {
         guess_on(&app, HOME, "c0", None).await;
@@ -285,7 +285,7 @@ async fn a_device_is_known_for_ninety_days_and_longer_if_it_comes_back() {
 #[tokio::test]
 async fn a_new_password_and_the_end_of_the_account_revoke_its_devices() {
     let app = TestApp::with(small()).await;
-    let people = app.crowd("c", 1).await;
+    let people = app.create_users("c", 1).await;
     let device = device_of(&app, "c0", None).await;
     guess_on(&app, HOME, "c0", None).await;
     assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&device)).await, In);
@@ -311,7 +311,7 @@ async fn signing_up_makes_the_device_known() {
     let app = TestApp::with(small()).await;
     let document =
         "mutation { signUp(input: { login: \"ada\", name: \"A\", password: \"correct horse\" }) { session { deviceToken } } }";
-    let answer = Answer::of(asking(&app, document).header("x-forwarded-for", HOME)).await.json();
+    let answer = HttpResponse::fetch(asking(&app, document).header("x-forwarded-for", HOME)).await.json();
     let device = answer["data"]["signUp"]["session"]["deviceToken"].as_str().expect("a token");
     guess_on(&app, HOME, "ada", None).await;
     assert_eq!(tried(&app, HOME, "ada", RIGHT, None).await, Limited);
@@ -321,7 +321,7 @@ async fn signing_up_makes_the_device_known() {
 #[tokio::test]
 async fn what_is_refused_costs_no_hash() {
     let app = TestApp::with(small()).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let device = device_of(&app, "c0", None).await;
     guess_on(&app, HOME, "c0", Some(&device)).await;
     guess_on(&app, HOME, "c0", None).await;
@@ -342,12 +342,12 @@ async fn what_is_refused_costs_no_hash() {
 #[tokio::test]
 async fn an_attempt_that_its_own_address_refuses_does_not_touch_what_others_need() {
     let app = TestApp::with(small()).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     guess_on(&app, ELSEWHERE, "c0", None).await;
     if app.app.db().is_cluster() {
         return; // A node tells only of its own commands; who decides is the same code.
     }
-    let monitor = Monitor::of(&app.redis);
+    let monitor = Monitor::start(&app.redis);
     for _ in 0..3 {
         assert_eq!(tried(&app, ELSEWHERE, "c0", "a wrong one", None).await, Limited);
     }
@@ -360,7 +360,7 @@ async fn an_attempt_that_its_own_address_refuses_does_not_touch_what_others_need
 #[tokio::test]
 async fn attempts_over_a_socket_count_with_the_others() {
     let app = TestApp::with(small()).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let document = |device: &str| {
         format!(
             "mutation {{ logIn(input: {{ login: \"c0\", password: \"correct horse\", deviceToken: {device:?} }}) {{ session {{ token }} userErrors {{ code }} }} }}"
@@ -371,7 +371,7 @@ async fn attempts_over_a_socket_count_with_the_others() {
     let mut socket = Socket::dial(&app.url, &[("sec-websocket-protocol", crate::support::PROTOCOL), ("x-forwarded-for", HOME)])
         .await
         .expect("a socket");
-    socket.say(json!({ "type": "connection_init" })).await;
+    socket.send_json(json!({ "type": "connection_init" })).await;
     assert_eq!(socket.next().await["type"], "connection_ack");
     assert_eq!(error_codes(&socket.answer("1", &document("")).await), ["RATE_LIMITED"]);
     let answer = socket.answer("2", &document(&device)).await;

@@ -1,7 +1,7 @@
 //! Password guessing: no more attempts than tokens, per account and per address.
 
 use super::{asking, behind_a_proxy, by_default, limited, log_in, refused, sign_up};
-use crate::support::{Answer, Served, TestApp, error_codes};
+use crate::support::{HttpResponse, TestApp, TestServer, error_codes};
 use futures_util::future::join_all;
 use serde_json::Value;
 use waxwing::base::config::{Config, DocumentLimits};
@@ -21,7 +21,7 @@ pub(super) enum Came {
 }
 use Came::{In, Limited, Wrong};
 
-pub(super) fn came(answer: &Answer) -> Came {
+pub(super) fn came(answer: &HttpResponse) -> Came {
     let body = answer.json();
     let codes = error_codes(&body);
     match (&body["data"]["logIn"], codes.as_slice()) {
@@ -32,12 +32,12 @@ pub(super) fn came(answer: &Answer) -> Came {
     }
 }
 
-async fn attempt(app: &Served, login: &str, password: &str) -> Came {
-    came(&Answer::of(asking(app, &log_in(login, password))).await)
+async fn attempt(app: &TestServer, login: &str, password: &str) -> Came {
+    came(&HttpResponse::fetch(asking(app, &log_in(login, password))).await)
 }
 
-async fn attempt_from(app: &Served, forwarded: &str, login: &str, password: &str) -> Came {
-    came(&Answer::of(asking(app, &log_in(login, password)).header("x-forwarded-for", forwarded)).await)
+async fn attempt_from(app: &TestServer, forwarded: &str, login: &str, password: &str) -> Came {
+    came(&HttpResponse::fetch(asking(app, &log_in(login, password)).header("x-forwarded-for", forwarded)).await)
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_hundred_log_ins_in_one_document_are_ten_attempts() {
     // Such a document is refused because of its size; here any size is allowed.
     let documents = DocumentLimits { tokens: 5_000, aliases: 100, root_fields: 100, ..DocumentLimits::default() };
     let app = TestApp::with(Config { documents, ..by_default() }).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let field = |number: u32| {
         // The correct password is among those that are not compared.
         let password = if number == 50 { RIGHT.to_owned() } else { format!("wrong {number}") };
@@ -54,7 +54,7 @@ async fn a_hundred_log_ins_in_one_document_are_ten_attempts() {
         )
     };
     let document: String = (0..100).map(field).collect();
-    let answer = Answer::of(asking(&app, &format!("mutation {{ {document} }}"))).await;
+    let answer = HttpResponse::fetch(asking(&app, &format!("mutation {{ {document} }}"))).await;
     assert_eq!(refused(&answer, Limit::LogIns), Some(90));
     let body = answer.json();
     let payloads = body["data"].as_object().expect("data").values().filter(|payload| !payload.is_null());
@@ -72,9 +72,9 @@ async fn a_hundred_log_ins_in_one_document_are_ten_attempts() {
 async fn a_hundred_log_ins_at_once_are_ten_attempts_at_most() {
     let app = TestApp::with(by_default()).await;
     let other = app.sibling().await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let guess = |number: u32| {
-        let server: &Served = if number.is_multiple_of(2) { &app } else { &other };
+        let server: &TestServer = if number.is_multiple_of(2) { &app } else { &other };
         async move { attempt(server, "c0", &format!("wrong {number}")).await }
     };
     let came = join_all((0..100).map(guess)).await;
@@ -92,7 +92,7 @@ async fn a_hundred_log_ins_at_once_are_ten_attempts_at_most() {
 #[tokio::test]
 async fn who_gets_in_has_failed_at_nothing() {
     let app = TestApp::with(by_default()).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     for _ in 0..30 {
         assert_eq!(attempt(&app, "c0", RIGHT).await, In);
     }
@@ -108,7 +108,7 @@ async fn who_gets_in_has_failed_at_nothing() {
 #[tokio::test]
 async fn an_account_that_is_not_there_is_limited_like_one_that_is() {
     let app = TestApp::with(limited(&[(Limit::LogIns, "3/1h")])).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     // The script is loaded from here on.
     attempt(&app, "somebody else", "a wrong one").await;
     let long = "x".repeat(5_000);
@@ -131,7 +131,7 @@ async fn an_account_that_is_not_there_is_limited_like_one_that_is() {
 async fn an_address_is_limited_over_all_accounts_and_an_account_over_all_addresses() {
     let limits = [(Limit::LogIns, "3/1h"), (Limit::LogInsFromAddress, "10/1h"), (Limit::LogInsOfAccount, "10/1h")];
     let app = TestApp::with(behind_a_proxy(limited(&limits))).await;
-    app.crowd("c", 3).await;
+    app.create_users("c", 3).await;
     for number in 0..10 {
         assert_eq!(attempt_from(&app, "198.51.100.1", &format!("nobody{number}"), "a wrong one").await, Wrong);
         assert_eq!(attempt_from(&app, &format!("203.0.113.{number}"), "c1", "a wrong one").await, Wrong);
@@ -199,9 +199,9 @@ async fn a_site_of_ipv6_has_so_many_times_what_an_address_has() {
 #[tokio::test]
 async fn sign_ups_are_limited_by_address_also_when_the_login_is_taken() {
     let app = TestApp::with(behind_a_proxy(limited(&[(Limit::SignUps, "3/1h")]))).await;
-    app.crowd("c", 1).await;
+    app.create_users("c", 1).await;
     let code = async |login: &str, from: &str| {
-        let body = Answer::of(asking(&app, &sign_up(login)).header("x-forwarded-for", from)).await.json();
+        let body = HttpResponse::fetch(asking(&app, &sign_up(login)).header("x-forwarded-for", from)).await.json();
         let rows = body["data"]["signUp"]["userErrors"].as_array().map(|rows| rows.first().map(|row| row["code"].to_string()));
         rows.map_or_else(|| error_codes(&body).concat(), Option::unwrap_or_default)
     };

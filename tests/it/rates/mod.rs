@@ -7,7 +7,7 @@ mod requests;
 mod storage;
 mod work;
 
-use crate::support::{Actor, Answer, Served, TestApp, error_codes};
+use crate::support::{Actor, HttpResponse, TestApp, TestServer, error_codes};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
@@ -38,12 +38,12 @@ fn behind_a_proxy(config: Config) -> Config {
 }
 
 /// A POST of a document to this server.
-fn asking(app: &Served, query: &str) -> RequestBuilder {
+fn asking(app: &TestServer, query: &str) -> RequestBuilder {
     app.http.post(format!("{}/graphql", app.url)).json(&json!({ "query": query }))
 }
 
 /// The same with a session.
-fn asked_by(app: &Served, actor: &Actor, query: &str) -> RequestBuilder {
+fn asked_by(app: &TestServer, actor: &Actor, query: &str) -> RequestBuilder {
     asking(app, query).bearer_auth(actor.token.as_deref().expect("a session"))
 }
 
@@ -60,7 +60,7 @@ fn sign_up(login: &str) -> String {
 }
 
 /// An action that one limit charges for, the `n`th one, by Ada (or on her).
-async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer {
+async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpResponse {
     let (ada, other) = (&people[0], &people[1]);
     let even = n.is_multiple_of(2);
     let request = match limit {
@@ -135,7 +135,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
     };
-    Answer::of(request).await
+    HttpResponse::fetch(request).await
 }
 
 async fn unknown_comment(app: &TestApp) -> String {
@@ -144,7 +144,7 @@ async fn unknown_comment(app: &TestApp) -> String {
 }
 
 /// Whether a response is the refusal of this limit, in every place where clients look; returns the seconds to wait.
-fn refused(answer: &Answer, limit: Limit) -> Option<u64> {
+fn refused(answer: &HttpResponse, limit: Limit) -> Option<u64> {
     let body = answer.json();
     let codes = error_codes(&body);
     if !codes.contains(&"RATE_LIMITED".to_owned()) {
@@ -168,7 +168,7 @@ async fn every_limit_fires_at_its_edge_and_lets_in_again_what_has_come_back() {
     for limit in Limit::ALL {
         let (full, cost) = if limit == Limit::Requests { ("6/1h", 2) } else { ("3/1h", 1) };
         let app = TestApp::with(limited(&[(limit, full)])).await;
-        let people = app.crowd("c", 2).await;
+        let people = app.create_users("c", 2).await;
         for n in 0..3 {
             assert_eq!(refused(&once(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
         }
@@ -197,7 +197,7 @@ const KINDS: usize = 11;
 async fn all_that_a_limit_names_is_charged() {
     for limit in Limit::ALL {
         let app = TestApp::with(limited(&[(limit, if limit == Limit::Requests { "2/1h" } else { "1/1h" })])).await;
-        let people = app.crowd("c", 2).await;
+        let people = app.create_users("c", 2).await;
         for n in 0..KINDS {
             assert_eq!(refused(&once(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
             assert_eq!(refused(&once(&app, limit, &people, n).await, limit), Some(3_600), "{limit:?} {n}");
@@ -228,7 +228,7 @@ async fn every_limit_fires_at_its_default() {
         [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists].into_iter().chain(log_ins)
     {
         let app = TestApp::with(by_default()).await;
-        let people = app.crowd("c", 2).await;
+        let people = app.create_users("c", 2).await;
         let quota = limit.default_quota();
         for n in 0..quota.tokens() as usize {
             assert_eq!(refused(&once(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
@@ -242,7 +242,7 @@ async fn every_limit_fires_at_its_default() {
 async fn clients_can_read_every_limit() {
     const LIMITS: &str = "{ serverLimits { rates { name tokens windowSeconds } } }";
     let app = TestApp::with(limited(&[(Limit::Posts, "7/3h")])).await;
-    let told = Answer::of(asking(&app, LIMITS)).await.json()["data"]["serverLimits"]["rates"].take();
+    let told = HttpResponse::fetch(asking(&app, LIMITS)).await.json()["data"]["serverLimits"]["rates"].take();
     let expected: Vec<Value> = Limit::ALL
         .into_iter()
         .map(|limit| {
@@ -252,7 +252,7 @@ async fn clients_can_read_every_limit() {
         .collect();
     assert_eq!(told, Value::Array(expected));
     let unlimited = TestApp::start().await;
-    let told = Answer::of(asking(&unlimited, LIMITS)).await.json();
+    let told = HttpResponse::fetch(asking(&unlimited, LIMITS)).await.json();
     assert_eq!(told["data"]["serverLimits"]["rates"], json!([]));
 }
 
@@ -261,7 +261,7 @@ async fn what_is_limited_is_ones_own() {
     let limits = [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists];
     let config = limited(&limits.map(|limit| (limit, "1/1h")));
     let app = TestApp::with(config).await;
-    let people = app.crowd("c", 2).await;
+    let people = app.create_users("c", 2).await;
     let others = [people[1].clone(), people[0].clone()];
     for limit in limits {
         for (whose, expected) in [(&people, None), (&people, Some(3_600)), (&others.to_vec(), None)] {
@@ -273,11 +273,11 @@ async fn what_is_limited_is_ones_own() {
 #[tokio::test]
 async fn every_field_of_a_document_counts() {
     let app = TestApp::with(limited(&[(Limit::Posts, "3/1h"), (Limit::Likes, "1/1h")])).await;
-    let ada = &app.crowd("c", 1).await[0];
+    let ada = &app.create_users("c", 1).await[0];
     let post = |alias: &str| format!("{alias}: postStatus(input: {{ message: \"x\" }}) {{ userErrors {{ code }} }}");
     let like = "like: likeStatus(input: { statusId: \"nothing\" }) { userErrors { code } }";
     let document = format!("mutation {{ {} {} {} {} {like} {} }}", post("a"), post("b"), post("c"), post("d"), post("e"));
-    let answer = Answer::of(asked_by(&app, ada, &document)).await;
+    let answer = HttpResponse::fetch(asked_by(&app, ada, &document)).await;
     let body = answer.json();
     let done: Vec<bool> = ["a", "b", "c", "d", "like", "e"].iter().map(|alias| !body["data"][alias].is_null()).collect();
     assert_eq!(done, [true, true, true, false, true, false], "{body}");
@@ -290,11 +290,11 @@ async fn every_field_of_a_document_counts() {
 #[tokio::test]
 async fn the_latest_of_several_times_is_told() {
     let app = TestApp::with(limited(&[(Limit::Posts, "1/1m"), (Limit::Follows, "1/1h")])).await;
-    let people = app.crowd("c", 2).await;
+    let people = app.create_users("c", 2).await;
     let post = "postStatus(input: { message: \"x\" }) { userErrors { code } }";
     let follow = format!("followUser(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }}", people[1].id);
     let document = format!("mutation {{ a: {post} b: {follow} c: {post} d: {follow} e: {post} }}");
-    let answer = Answer::of(asked_by(&app, &people[0], &document)).await;
+    let answer = HttpResponse::fetch(asked_by(&app, &people[0], &document)).await;
     let waits: Vec<Value> =
         answer.json()["errors"].as_array().expect("errors").iter().map(|it| it["extensions"]["retryAfter"].clone()).collect();
     assert_eq!((answer.header("retry-after"), waits), ("3600", vec![json!(60), json!(3_600), json!(60)]));
@@ -304,7 +304,7 @@ async fn the_latest_of_several_times_is_told() {
 async fn input_that_is_refused_costs_nothing() {
     let app =
         TestApp::with(limited(&Limit::ALL.map(|limit| (limit, if limit == Limit::Requests { PLENTY } else { "1/1h" })))).await;
-    let ada = &app.crowd("c", 1).await[0];
+    let ada = &app.create_users("c", 1).await[0];
     for document in [
         "mutation { postStatus(input: { message: \"\" }) { userErrors { code } } }".to_owned(),
         "mutation { likeStatus(input: { statusId: \"x\" }) { userErrors { code } } }".to_owned(),
@@ -314,7 +314,7 @@ async fn input_that_is_refused_costs_nothing() {
         sign_up("not a login"),
     ] {
         for _ in 0..3 {
-            let answer = Answer::of(asked_by(&app, ada, &document)).await;
+            let answer = HttpResponse::fetch(asked_by(&app, ada, &document)).await;
             assert_eq!(error_codes(&answer.json()), [""; 0], "{document}: {answer:?}");
         }
     }
@@ -327,7 +327,7 @@ async fn input_that_is_refused_costs_nothing() {
 async fn servers_over_one_redis_share_every_bucket() {
     let app = TestApp::with(limited(&[(Limit::Posts, "10/1h"), (Limit::LogIns, "4/1h")])).await;
     let other = app.sibling().await;
-    let people = app.crowd("c", 2).await;
+    let people = app.create_users("c", 2).await;
     let mut posts = Vec::new();
     for n in 0..14 {
         let server = if n % 2 == 0 { &app } else { &other };
@@ -346,7 +346,7 @@ async fn servers_over_one_redis_share_every_bucket() {
 async fn nothing_is_limited_and_nothing_is_kept_unless_limits_are_on() {
     let app = TestApp::start().await;
     for number in 0..12 {
-        let answer = Answer::of(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
+        let answer = HttpResponse::fetch(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
         assert_eq!(refused(&answer, Limit::LogIns), None);
         assert!(!answer.headers.keys().any(|name| name.as_str().starts_with("ratelimit")), "{answer:?}");
     }
@@ -355,11 +355,11 @@ async fn nothing_is_limited_and_nothing_is_kept_unless_limits_are_on() {
 
 #[tokio::test]
 async fn a_charge_costs_one_script_and_no_walk() {
-    let app = TestApp::far(limited(&[(Limit::Posts, "300/3h"), (Limit::Requests, "1000000/1h")])).await;
-    let off = TestApp::far(Config::default()).await;
+    let app = TestApp::without_client_cache(limited(&[(Limit::Posts, "300/3h"), (Limit::Requests, "1000000/1h")])).await;
+    let off = TestApp::without_client_cache(Config::default()).await;
     let mut counts = Vec::new();
     for app in [&off, &app] {
-        let ada = &app.crowd("c", 1).await[0];
+        let ada = &app.create_users("c", 1).await[0];
         ada.post("the first").await;
         app.drain().await;
         app.redis.reset_calls();

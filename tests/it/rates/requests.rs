@@ -1,7 +1,7 @@
 //! Requests by their cost: the subject, the headers, and the number of round trips.
 
 use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
-use crate::support::{Actor, Answer, Served, Socket, TestApp, error_codes};
+use crate::support::{Actor, HttpResponse, Socket, TestApp, TestServer, error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::base::rate_limits::Limit;
@@ -10,7 +10,7 @@ use waxwing::base::rate_limits::Limit;
 const VIEWER: &str = "{ viewer { login } }";
 
 /// The policy and the remaining quota, as (limit, window, left, seconds until full).
-fn told(answer: &Answer) -> (u64, u64, u64, u64) {
+fn told(answer: &HttpResponse) -> (u64, u64, u64, u64) {
     let number = |header: &str, name: &str| {
         let part = answer
             .header(header)
@@ -21,71 +21,71 @@ fn told(answer: &Answer) -> (u64, u64, u64, u64) {
     (number("ratelimit-policy", "q="), number("ratelimit-policy", "w="), number("ratelimit", "r="), number("ratelimit", "t="))
 }
 
-fn untold(answer: &Answer) -> bool {
+fn untold(answer: &HttpResponse) -> bool {
     !answer.headers.contains_key("ratelimit") && !answer.headers.contains_key("ratelimit-policy")
 }
 
 #[tokio::test]
 async fn every_answer_tells_what_is_left() {
     let app = TestApp::with(limited(&[(Limit::Requests, "100/1h")])).await;
-    let ada = &app.crowd("c", 1).await[0];
+    let ada = &app.create_users("c", 1).await[0];
     for (query, left) in [(VIEWER, 98), (VIEWER, 96), ("{ __typename }", 95), ("{ followers(first: 3) { a } }", 91)] {
-        let answer = Answer::of(asked_by(&app, ada, query)).await;
+        let answer = HttpResponse::fetch(asked_by(&app, ada, query)).await;
         assert_eq!(told(&answer), (100, 3_600, left, (100 - left) * 36), "{query}");
         assert_eq!((answer.status, answer.header("retry-after")), (200, ""));
     }
     app.clock.advance(36_000);
-    assert_eq!(told(&Answer::of(asked_by(&app, ada, "{ __typename }")).await).2, 91);
+    assert_eq!(told(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await).2, 91);
     let got = app.get("/graphql?query=%7B__typename%7D").bearer_auth(ada.token.as_deref().expect("a session"));
-    assert_eq!(told(&Answer::of(got).await).2, 90);
+    assert_eq!(told(&HttpResponse::fetch(got).await).2, 90);
     for document in ["{", "mutation A { a } mutation B { b }"] {
-        assert!(untold(&Answer::of(asked_by(&app, ada, document)).await), "what is refused unread is not charged");
+        assert!(untold(&HttpResponse::fetch(asked_by(&app, ada, document)).await), "what is refused unread is not charged");
     }
-    assert_eq!(told(&Answer::of(asked_by(&app, ada, "{ __typename }")).await).2, 89);
+    assert_eq!(told(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await).2, 89);
 }
 
 #[tokio::test]
 async fn one_that_cannot_pay_is_refused_as_a_whole() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10/1h")])).await;
-    let ada = &app.crowd("c", 1).await[0];
+    let ada = &app.create_users("c", 1).await[0];
     for _ in 0..3 {
-        assert_eq!(Answer::of(asked_by(&app, ada, VIEWER)).await.status, 200);
+        assert_eq!(HttpResponse::fetch(asked_by(&app, ada, VIEWER)).await.status, 200);
     }
     let post = |alias: &str| format!("{alias}: postStatus(input: {{ message: \"x\" }}) {{ userErrors {{ code }} }}");
     let (store, dear) = (app.redis.dump(), format!("mutation {{ {} {} }}", post("a"), post("b")));
     for (accept, media) in
         [("application/json", "application/json"), ("application/graphql-response+json", "application/graphql-response+json")]
     {
-        let answer = Answer::of(asked_by(&app, ada, &dear).header("accept", accept)).await;
+        let answer = HttpResponse::fetch(asked_by(&app, ada, &dear).header("accept", accept)).await;
         assert_eq!((refused(&answer, Limit::Requests), answer.refusal().0), (Some(720), 429));
         assert_eq!(told(&answer), (10, 3_600, 4, 2_160));
         assert!(answer.header("content-type").starts_with(media));
     }
     assert_eq!(app.redis.dump(), store, "nothing was run");
-    assert_eq!(Answer::of(asked_by(&app, ada, VIEWER)).await.status, 200, "a cheap one still can");
+    assert_eq!(HttpResponse::fetch(asked_by(&app, ada, VIEWER)).await.status, 200, "a cheap one still can");
     app.clock.advance(1_440_000 - 1);
-    assert_eq!(refused(&Answer::of(asked_by(&app, ada, &dear)).await, Limit::Requests), Some(1));
+    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, &dear)).await, Limit::Requests), Some(1));
     app.clock.advance(1);
-    assert_eq!(refused(&Answer::of(asked_by(&app, ada, &dear)).await, Limit::Requests), None);
+    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, &dear)).await, Limit::Requests), None);
 }
 
 #[tokio::test]
 async fn one_that_costs_more_than_there_can_be_takes_all() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10/1h")])).await;
-    let ada = &app.crowd("c", 1).await[0];
+    let ada = &app.create_users("c", 1).await[0];
     let dear = "{ viewer { followers(first: 100) { edges { cursor } } } }";
-    assert_eq!(told(&Answer::of(asked_by(&app, ada, dear)).await).2, 0);
-    assert_eq!(refused(&Answer::of(asked_by(&app, ada, dear)).await, Limit::Requests), Some(3_600));
-    assert_eq!(refused(&Answer::of(asked_by(&app, ada, "{ __typename }")).await, Limit::Requests), Some(360));
+    assert_eq!(told(&HttpResponse::fetch(asked_by(&app, ada, dear)).await).2, 0);
+    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, dear)).await, Limit::Requests), Some(3_600));
+    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await, Limit::Requests), Some(360));
 }
 
 #[tokio::test]
 async fn an_account_pays_for_itself_and_nobody_by_address() {
     let app = TestApp::with(behind_a_proxy(limited(&[(Limit::Requests, "4/1h")]))).await;
-    let people = app.crowd("c", 2).await;
+    let people = app.create_users("c", 2).await;
     let status = async |who: Option<&Actor>, from: &str| {
         let request = who.map_or_else(|| asking(&app, VIEWER), |who| asked_by(&app, who, VIEWER));
-        Answer::of(request.header("x-forwarded-for", from)).await.status
+        HttpResponse::fetch(request.header("x-forwarded-for", from)).await.status
     };
     for _ in 0..2 {
         assert_eq!(status(None, "203.0.113.1").await, 200);
@@ -98,12 +98,12 @@ async fn an_account_pays_for_itself_and_nobody_by_address() {
 }
 
 /// Sends requests of cost 2 alternately to these servers until both refuse; returns the charged total.
-async fn spend_all(servers: [&Served; 2], who: &Actor) -> u64 {
+async fn spend_all(servers: [&TestServer; 2], who: &Actor) -> u64 {
     let (mut paid, mut refusals) = (0, 0);
     while refusals < 2 {
         refusals = 0;
         for server in servers {
-            match Answer::of(asked_by(server, who, VIEWER)).await.status {
+            match HttpResponse::fetch(asked_by(server, who, VIEWER)).await.status {
                 200 => paid += 2,
                 status => refusals += u64::from(status == 429),
             }
@@ -116,12 +116,12 @@ async fn spend_all(servers: [&Served; 2], who: &Actor) -> u64 {
 async fn two_servers_share_a_bucket_but_for_what_each_has_in_hand() {
     let app = TestApp::with(limited(&[(Limit::Requests, "1000/1h")])).await;
     let other = app.sibling().await;
-    let ada = &app.crowd("c", 1).await[0];
+    let ada = &app.create_users("c", 1).await[0];
     assert_eq!(spend_all([&app, &other], ada).await, 1_000);
     // A full bucket and two leases: the error is at most a hundredth per process.
     app.clock.advance(3_600_000 / 4);
     for server in [&app, &other] {
-        assert_eq!(Answer::of(asked_by(server, ada, VIEWER)).await.status, 200);
+        assert_eq!(HttpResponse::fetch(asked_by(server, ada, VIEWER)).await.status, 200);
     }
     app.clock.advance(3_600_000);
     let paid = spend_all([&app, &other], ada).await;
@@ -130,11 +130,11 @@ async fn two_servers_share_a_bucket_but_for_what_each_has_in_hand() {
 
 #[tokio::test]
 async fn most_requests_cost_no_round_trip() {
-    let app = TestApp::far(limited(&[(Limit::Requests, "10000/1h")])).await;
-    let ada = &app.crowd("c", 1).await[0];
+    let app = TestApp::without_client_cache(limited(&[(Limit::Requests, "10000/1h")])).await;
+    let ada = &app.create_users("c", 1).await[0];
     app.redis.reset_calls();
     for _ in 0..100 {
-        assert_eq!(Answer::of(asked_by(&app, ada, VIEWER)).await.status, 200);
+        assert_eq!(HttpResponse::fetch(asked_by(&app, ada, VIEWER)).await.status, 200);
     }
     let calls = app.redis.calls();
     // 200 tokens are two leases of a hundred; the script must be loaded first.
@@ -147,7 +147,7 @@ async fn many_requests_at_once_lease_once() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10000/1h")])).await;
     app.app.db().ping().await.expect("it answers");
     app.redis.reset_calls();
-    let answers = join_all((0..40).map(|_| Answer::of(asking(&app, VIEWER)))).await;
+    let answers = join_all((0..40).map(|_| HttpResponse::fetch(asking(&app, VIEWER)))).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
     assert_eq!(app.redis.calls().get("hset"), Some(&1));
 }
@@ -156,41 +156,41 @@ async fn many_requests_at_once_lease_once() {
 async fn what_is_known_to_be_refused_costs_redis_nothing() {
     let app = TestApp::with(limited(&[(Limit::Requests, "4/1h")])).await;
     for status in [200, 200, 429] {
-        assert_eq!(Answer::of(asking(&app, VIEWER)).await.status, status);
+        assert_eq!(HttpResponse::fetch(asking(&app, VIEWER)).await.status, status);
     }
     let before = app.app.db().round_trips();
     for _ in 0..50 {
-        assert_eq!(refused(&Answer::of(asking(&app, VIEWER)).await, Limit::Requests), Some(1_800));
+        assert_eq!(refused(&HttpResponse::fetch(asking(&app, VIEWER)).await, Limit::Requests), Some(1_800));
     }
     assert_eq!(app.app.db().round_trips(), before);
     app.clock.advance(-3_600_000);
-    assert_eq!(Answer::of(asking(&app, VIEWER)).await.status, 429, "Redis is asked again, and says the same");
+    assert_eq!(HttpResponse::fetch(asking(&app, VIEWER)).await.status, 429, "Redis is asked again, and says the same");
     app.clock.advance(3_600_000 + 1_800_000);
-    assert_eq!(Answer::of(asking(&app, VIEWER)).await.status, 200);
+    assert_eq!(HttpResponse::fetch(asking(&app, VIEWER)).await.status, 200);
 }
 
 #[tokio::test]
 async fn whoever_asks_once_in_a_while_is_charged_what_it_costs() {
     let app = TestApp::with(limited(&[(Limit::Requests, "2000/1d")])).await;
     for number in 0..200 {
-        let answer = Answer::of(asking(&app, VIEWER)).await;
+        let answer = HttpResponse::fetch(asking(&app, VIEWER)).await;
         assert_eq!(answer.status, 200, "{number}");
         app.clock.advance(120_000);
     }
     // Two tokens every two minutes, while about three are refilled: without unused leases, none would be missing.
-    let (.., left, _) = told(&Answer::of(asking(&app, VIEWER)).await);
+    let (.., left, _) = told(&HttpResponse::fetch(asking(&app, VIEWER)).await);
     assert!(left > 1_950, "{left}");
 }
 
 #[tokio::test]
 async fn a_reader_never_comes_near_the_default() {
     let app = TestApp::with(by_default()).await;
-    let ada = &app.crowd("c", 1).await[0];
+    let ada = &app.create_users("c", 1).await[0];
     for _ in 0..20 {
         let answer: Value = ada.run("Home", json!({ "first": 30 })).await;
         assert_eq!(error_codes(&answer), [""; 0]);
     }
-    let answer = Answer::of(asked_by(&app, ada, VIEWER)).await;
+    let answer = HttpResponse::fetch(asked_by(&app, ada, VIEWER)).await;
     assert_eq!(told(&answer).0, 2_500_000);
     assert!(told(&answer).2 > 2_400_000, "{answer:?}");
 }
@@ -198,7 +198,7 @@ async fn a_reader_never_comes_near_the_default() {
 #[tokio::test]
 async fn over_a_socket_they_cost_the_same_and_the_socket_stays() {
     let app = TestApp::with(limited(&[(Limit::Requests, "20/1h")])).await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     let mut refusal = Value::Null;
     let mut answered = 0;
     while refusal.is_null() {
@@ -219,6 +219,6 @@ async fn over_a_socket_they_cost_the_same_and_the_socket_stays() {
         error["extensions"]["limit"] == Limit::Requests.name() && error["extensions"]["retryAfter"].as_u64() > Some(0),
         "{error}"
     );
-    socket.say(json!({ "type": "ping" })).await;
+    socket.send_json(json!({ "type": "ping" })).await;
     assert_eq!(socket.next().await["type"], "pong");
 }

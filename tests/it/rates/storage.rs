@@ -1,7 +1,9 @@
 //! Limits and the storage: Redis unavailable, a cluster, and the audit.
 
 use super::{asked_by, asking, by_default, limited, log_in, once, refused, sign_up};
-use crate::support::{Alone, Answer, CALM, Cluster, RedisServer, START, Served, TestApp, error_codes, waxwing};
+use crate::support::{
+    Cluster, HttpResponse, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer, error_codes, waxwing,
+};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -33,14 +35,14 @@ const REFUSING: [(&[&str], &[&str]); 2] = [
 async fn a_redis_that_refuses_writes_lets_reads_through_and_nothing_that_must_be_counted() {
     for (begin, end) in REFUSING {
         let replica = begin[0] == "REPLICAOF";
-        let redis = if replica { RedisServer::alone(Alone::Replica) } else { RedisServer::start() };
-        let app = TestApp::hasty_over(Arc::new(redis), by_default()).await;
-        let people = app.crowd("c", 2).await;
+        let redis = if replica { RedisServer::single(SingleServerReason::Replica) } else { RedisServer::start() };
+        let app = TestApp::with_default_timeouts_on(Arc::new(redis), by_default()).await;
+        let people = app.create_users("c", 2).await;
         app.app.next_id().await.expect("ids in stock");
         app.redis.run::<()>(begin);
         for _ in 0..3 {
             for request in [asking(&app, READ), asked_by(&app, &people[0], READ)] {
-                let answer = Answer::of(request).await;
+                let answer = HttpResponse::fetch(request).await;
                 assert_eq!(answer.json(), json!({ "data": { "user": { "login": "c0" } } }), "{begin:?}");
                 assert!(!answer.headers.contains_key("ratelimit"), "it was not charged");
             }
@@ -59,20 +61,20 @@ async fn a_redis_that_refuses_writes_lets_reads_through_and_nothing_that_must_be
 /// A wrong password only reads, so without its charge it would be compared.
 #[tokio::test]
 async fn nobody_guesses_while_nobody_counts() {
-    let app = TestApp::hasty(by_default()).await;
-    app.crowd("c", 1).await;
+    let app = TestApp::with_default_timeouts(by_default()).await;
+    app.create_users("c", 1).await;
     app.redis.run::<()>(REFUSING[0].0);
     for number in 0..30 {
         let password = if number == 20 { "correct horse" } else { "a wrong one" };
-        let answer = Answer::of(asking(&app, &log_in("c0", password))).await;
+        let answer = HttpResponse::fetch(asking(&app, &log_in("c0", password))).await;
         assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"]);
     }
 }
 
 #[tokio::test]
 async fn what_is_used_up_is_told_also_while_writes_are_refused() {
-    let app = TestApp::hasty(limited(&[(Limit::Posts, "1/1h")])).await;
-    let people = app.crowd("c", 2).await;
+    let app = TestApp::with_default_timeouts(limited(&[(Limit::Posts, "1/1h")])).await;
+    let people = app.create_users("c", 2).await;
     assert_eq!(refused(&once(&app, Limit::Posts, &people, 0).await, Limit::Posts), None);
     app.redis.run::<()>(REFUSING[0].0);
     assert_eq!(refused(&once(&app, Limit::Posts, &people, 1).await, Limit::Posts), Some(3_600));
@@ -85,9 +87,9 @@ async fn a_dead_or_frozen_redis_is_told_as_soon_as_without_limits() {
     let wrong = log_in("c0", "a wrong one");
     // The first request meets a connection that was working, the others one that is known to be broken.
     for (frozen, first) in [(false, READ), (true, READ), (true, &wrong)] {
-        let app = TestApp::hasty(by_default()).await;
-        app.crowd("c", 1).await;
-        assert_eq!(Answer::of(asking(&app, "{ __typename }")).await.status, 200);
+        let app = TestApp::with_default_timeouts(by_default()).await;
+        app.create_users("c", 1).await;
+        assert_eq!(HttpResponse::fetch(asking(&app, "{ __typename }")).await.status, 200);
         if frozen {
             app.redis.signal("STOP")
         } else {
@@ -95,7 +97,7 @@ async fn a_dead_or_frozen_redis_is_told_as_soon_as_without_limits() {
         }
         for document in [first, READ, &wrong, &sign_up("new")] {
             let began = Instant::now();
-            let answer = Answer::of(asking(&app, document)).await;
+            let answer = HttpResponse::fetch(asking(&app, document)).await;
             assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"], "{document}: {answer:?}");
             assert!(began.elapsed() < soon, "{document} after {:?}", began.elapsed());
         }
@@ -107,9 +109,9 @@ async fn a_dead_or_frozen_redis_is_told_as_soon_as_without_limits() {
 
 #[tokio::test]
 async fn a_frozen_redis_does_not_hold_up_what_reads_nothing() {
-    let app = TestApp::hasty(by_default()).await;
+    let app = TestApp::with_default_timeouts(by_default()).await;
     app.redis.signal("STOP");
-    let answer = Answer::of(asking(&app, "{ __typename }")).await;
+    let answer = HttpResponse::fetch(asking(&app, "{ __typename }")).await;
     assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }));
     app.redis.signal("CONT");
 }
@@ -140,23 +142,23 @@ async fn far_away(redis: &RedisServer) -> String {
 
 #[tokio::test]
 async fn waiting_for_ones_turn_makes_nobody_free() {
-    let redis = Arc::new(RedisServer::alone(Alone::OneWire));
+    let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let target = far_away(&redis).await.parse().expect("a URL");
-    let timing = Timing { charge: 10 * LATE, ..CALM };
+    let timing = Timing { charge: 10 * LATE, ..LONG_TIMEOUTS };
     let (db, clock) = (Db::open(&target, timing).await.expect("a store"), Clock::manual(START));
-    let app = Served::start(App::new(db, clock.clone(), limited(&[(Limit::Requests, "50/1h")])), clock).await;
+    let app = TestServer::start(App::new(db, clock.clone(), limited(&[(Limit::Requests, "50/1h")])), clock).await;
     // Each has to send its own query, one after the other, for longer than the timeout.
-    let answers = join_all((0..60).map(|_| Answer::of(asking(&app, "{ a: __typename b: __typename }")))).await;
+    let answers = join_all((0..60).map(|_| HttpResponse::fetch(asking(&app, "{ a: __typename b: __typename }")))).await;
     let paid = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!((paid, answers.iter().filter(|answer| answer.status == 429).count()), (25, 35));
 }
 
 #[tokio::test]
 async fn a_frozen_redis_is_waited_for_once_however_many_wait() {
-    let app = TestApp::hasty(by_default()).await;
+    let app = TestApp::with_default_timeouts(by_default()).await;
     app.redis.signal("STOP");
     let began = Instant::now();
-    let answers = join_all((0..40).map(|_| Answer::of(asking(&app, "{ __typename }")))).await;
+    let answers = join_all((0..40).map(|_| HttpResponse::fetch(asking(&app, "{ __typename }")))).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     app.redis.signal("CONT");
@@ -164,16 +166,16 @@ async fn a_frozen_redis_is_waited_for_once_however_many_wait() {
 
 #[tokio::test]
 async fn a_bucket_that_cannot_be_read_stops_no_reader() {
-    let app = TestApp::hasty(by_default()).await;
-    app.crowd("c", 1).await;
+    let app = TestApp::with_default_timeouts(by_default()).await;
+    app.create_users("c", 1).await;
     app.redis.run::<()>(&["SET", "rate:{127.0.0.1}:requests", "nonsense"]);
-    assert_eq!(Answer::of(asking(&app, READ)).await.json(), json!({ "data": { "user": { "login": "c0" } } }));
+    assert_eq!(HttpResponse::fetch(asking(&app, READ)).await.json(), json!({ "data": { "user": { "login": "c0" } } }));
 }
 
 #[tokio::test]
 async fn forgotten_scripts_charge_once() {
     let app = TestApp::with(limited(&[(Limit::Posts, "5/1h")])).await;
-    let people = app.crowd("c", 2).await;
+    let people = app.create_users("c", 2).await;
     for n in 0..7 {
         app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
         assert_eq!(refused(&once(&app, Limit::Posts, &people, n).await, Limit::Posts).is_none(), n < 5);
@@ -194,7 +196,7 @@ impl Charged {
 #[tokio::test]
 async fn a_charge_is_no_change_that_may_have_happened() {
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
-    let schema = Schema::new(Charged(TestApp::hasty(by_default()).await), EmptyMutation, EmptySubscription);
+    let schema = Schema::new(Charged(TestApp::with_default_timeouts(by_default()).await), EmptyMutation, EmptySubscription);
     let answer = waxwing::schema::execute(&schema, "{ andThenNothing }".into()).await;
     assert_eq!(error_codes(&serde_json::to_value(&answer).expect("JSON")), ["STORAGE_UNAVAILABLE"]);
 }
@@ -202,25 +204,25 @@ async fn a_charge_is_no_change_that_may_have_happened() {
 #[tokio::test]
 async fn buckets_lie_all_over_a_cluster() {
     let cluster = Cluster::start();
-    let db = Db::open(&cluster.url().parse().expect("a URL"), CALM).await.expect("a cluster");
+    let db = Db::open(&cluster.url().parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a cluster");
     let clock = Clock::manual(START);
     let quotas = limited(&[(Limit::LogIns, "2/1h"), (Limit::LogInsFromAddress, "9/1h"), (Limit::Posts, "2/1h")]);
-    let app = Served::start(App::new(db, clock.clone(), quotas), clock).await;
+    let app = TestServer::start(App::new(db, clock.clone(), quotas), clock).await;
     let people = app.users(["ada", "bob", "cleo"]).await;
     let post = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
     for person in &people {
         for (document, limit) in [(post.to_owned(), Limit::Posts), (log_in(&person.login, "a wrong one"), Limit::LogIns)] {
             for expected in [None, None, Some(1_800)] {
-                let answer = Answer::of(asked_by(&app, person, &document)).await;
+                let answer = HttpResponse::fetch(asked_by(&app, person, &document)).await;
                 assert_eq!(refused(&answer, limit), expected, "{}: {document}", person.login);
             }
         }
     }
-    let answer = Answer::of(asking(&app, "{ __typename }")).await;
+    let answer = HttpResponse::fetch(asking(&app, "{ __typename }")).await;
     assert!(answer.headers.contains_key("ratelimit"));
     // Six failures; the three refused ones were refunded to the address.
     for (number, expected) in [None, None, None, Some(400)].into_iter().enumerate() {
-        let answer = Answer::of(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
+        let answer = HttpResponse::fetch(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
         assert_eq!(refused(&answer, Limit::LogInsFromAddress), expected);
     }
 }
@@ -233,7 +235,7 @@ async fn what_a_living_node_gave_is_given_back_when_another_is_down() {
     let app = App::new(db, Clock::manual(START), limited(&[(Limit::Posts, "3/1h"), (Limit::Likes, "3/1h")]));
     let on = |node: usize| {
         let subjects = (1..).map(|id| (id, Subject::Account(UserId(id))));
-        let mut there = subjects.filter(|(id, _)| cluster.place_of(&format!("rate:{{{id}}}:posts")) == node);
+        let mut there = subjects.filter(|(id, _)| cluster.node_of(&format!("rate:{{{id}}}:posts")) == node);
         there.next().expect("one of them")
     };
     let ((alive, living), (_, dead)) = (on(0), on(1));
@@ -257,8 +259,8 @@ async fn what_a_living_node_gave_is_given_back_when_another_is_down() {
 
 #[tokio::test]
 async fn the_audit_knows_every_bucket() {
-    let app = TestApp::hasty(limited(&Limit::ALL.map(|limit| (limit, "1000/1h")))).await;
-    let people = app.crowd("c", 2).await;
+    let app = TestApp::with_default_timeouts(limited(&Limit::ALL.map(|limit| (limit, "1000/1h")))).await;
+    let people = app.create_users("c", 2).await;
     for limit in Limit::ALL {
         once(&app, limit, &people, 0).await;
     }
@@ -293,7 +295,7 @@ impl Program {
         let (mut attempts, mut told) = (0, false);
         for number in 0..32 {
             let body = json!({ "query": log_in(&format!("nobody{number}"), "a wrong one") });
-            let answer = Answer::of(reqwest::Client::new().post(&self.1).json(&body)).await;
+            let answer = HttpResponse::fetch(reqwest::Client::new().post(&self.1).json(&body)).await;
             attempts += usize::from(error_codes(&answer.json()).is_empty());
             told = answer.headers.contains_key("ratelimit");
         }

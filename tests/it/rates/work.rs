@@ -1,7 +1,7 @@
 //! Work beyond an estimate: charged after the response, as a debt if the bucket has too little, over every transport and on every server.
 
 use super::{asked_by, asking, limited, refused};
-use crate::support::{Actor, Answer, Events, Parts, Served, Socket, TestApp, error_codes};
+use crate::support::{Actor, EventStream, HttpResponse, MultipartResponse, Socket, TestApp, TestServer, error_codes};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -16,35 +16,35 @@ const VIEWER: &str = "{ viewer { login } }";
 
 /// A server with 1,000 requests an hour, or the given number, and a user with this many followers.
 async fn followed(requests: &str, followers: usize) -> (TestApp, Actor) {
-    let app = TestApp::far(limited(&[(Limit::Requests, requests)])).await;
-    let crowd = app.crowd("c", followers + 1).await;
+    let app = TestApp::without_client_cache(limited(&[(Limit::Requests, requests)])).await;
+    let crowd = app.create_users("c", followers + 1).await;
     let follows: Vec<_> = crowd[1..].iter().map(|fan| (fan, &crowd[0])).collect();
-    app.follows(&follows).await;
+    app.create_follows(&follows).await;
     let ada = crowd[0].clone();
     // Loads the scripts.
-    app.crowd("other", 1).await[0].post("x").await;
+    app.create_users("other", 1).await[0].post("x").await;
     app.drain().await;
     (app, ada)
 }
 
 /// The charge and the work of a request, as its response reports them.
-async fn cost(app: &Served, who: &Actor, query: &str) -> (u64, u64) {
-    let answer = Answer::of(asked_by(app, who, query).header("waxwing-cost", "1")).await;
+async fn cost(app: &TestServer, who: &Actor, query: &str) -> (u64, u64) {
+    let answer = HttpResponse::fetch(asked_by(app, who, query).header("waxwing-cost", "1")).await;
     let told = &answer.json()["extensions"]["cost"];
     let number = |name: &str| told[name].as_u64().unwrap_or_else(|| panic!("no {name}: {answer:?}"));
     (number("charged"), number("worked"))
 }
 
 /// The remaining requests of a user.
-async fn left(app: &Served, who: &Actor) -> u64 {
-    let answer = Answer::of(asked_by(app, who, "{ __typename }")).await;
+async fn left(app: &TestServer, who: &Actor) -> u64 {
+    let answer = HttpResponse::fetch(asked_by(app, who, "{ __typename }")).await;
     let rest = answer.header("ratelimit").split_once("r=").map(|(_, rest)| rest.split(';').next().unwrap_or_default().to_owned());
     rest.and_then(|rest| rest.parse().ok()).unwrap_or_else(|| panic!("{answer:?}"))
 }
 
 /// Units that were counted.
-async fn metric(app: &Served, name: &str) -> u64 {
-    let text = Answer::of(app.http.get(format!("{}/metrics", app.url))).await.text;
+async fn metric(app: &TestServer, name: &str) -> u64 {
+    let text = HttpResponse::fetch(app.http.get(format!("{}/metrics", app.url))).await.text;
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("waxwing_{name}_units_total ")));
     line.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{text}"))
 }
@@ -59,14 +59,14 @@ async fn work_beyond_the_estimate_is_charged_after_the_answer() {
     assert_eq!(left(&app, &ada).await, before - charged - 1);
     assert_eq!(metric(&app, "settled").await - settled, charged - 3);
     assert_eq!(metric(&app, "debt").await, 0, "it was in hand");
-    let told = Answer::of(asked_by(&app, &ada, POST)).await.header("ratelimit").to_owned();
+    let told = HttpResponse::fetch(asked_by(&app, &ada, POST)).await.header("ratelimit").to_owned();
     assert!(told.starts_with(&format!("\"requests\";r={};", left(&app, &ada).await + 1)), "its own work included: {told}");
 }
 
 /// Keywords of campaigns are few commands and many bytes.
 #[tokio::test]
 async fn a_query_is_charged_for_the_bytes_that_it_reads() {
-    let app = TestApp::far(limited(&[(Limit::Requests, "1000000/1h")])).await;
+    let app = TestApp::without_client_cache(limited(&[(Limit::Requests, "1000000/1h")])).await;
     let ada = app.user("ada").await;
     let keywords: Vec<String> = (0..250).map(|number| format!("{number} {}", "word ".repeat(14) + "word")).collect();
     for name in ["a", "b", "c"] {
@@ -95,27 +95,31 @@ async fn an_account_in_debt_waits_until_it_is_paid_back() {
     // A token is refilled in 0.45 seconds.
     let wait = ((debt + 2) * 45).div_ceil(100);
     for _ in 0..2 {
-        assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(wait));
+        assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(wait));
     }
-    let told = Answer::of(asked_by(&app, &ada, VIEWER)).await.header("ratelimit").to_owned();
+    let told = HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await.header("ratelimit").to_owned();
     assert_eq!(told, format!("\"requests\";r=0;t={}", ((8_000 + debt) * 45).div_ceil(100)), "when nothing is missing");
     assert!(
         app.redis.run::<i64>(&["PTTL", &format!("rate:{{{}}}:requests", ada.user_id().0)]) > 3_600_000,
         "it lives for as long"
     );
     app.clock.advance((debt as i64 + 2) * 450 - 1);
-    assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(1));
+    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(1));
     app.clock.advance(1);
-    assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), None);
-    let others = app.crowd("d", 1).await;
-    assert_eq!(refused(&Answer::of(asked_by(&app, &others[0], VIEWER)).await, Limit::Requests), None, "it is nobody else's");
+    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), None);
+    let others = app.create_users("d", 1).await;
+    assert_eq!(
+        refused(&HttpResponse::fetch(asked_by(&app, &others[0], VIEWER)).await, Limit::Requests),
+        None,
+        "it is nobody else's"
+    );
 }
 
 #[tokio::test]
 async fn a_debt_is_a_full_bucket_at_most() {
     let (app, ada) = followed("50/1h", 300).await;
     assert!(cost(&app, &ada, POST).await.0 > 200);
-    let wait = refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests);
+    let wait = refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests);
     assert_eq!(wait, Some((50 + 2) * 72));
     app.clock.advance(2 * 3_600_000);
     assert_eq!(left(&app, &ada).await, 49, "nothing is missing after two windows");
@@ -126,13 +130,13 @@ async fn a_debt_counts_on_every_server_once_its_own_has_asked() {
     let (app, ada) = followed("100/1h", 150).await;
     let other = app.sibling().await;
     assert!(cost(&app, &ada, POST).await.0 > 120);
-    let wait = refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests);
+    let wait = refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests);
     assert!(wait > Some(20 * 36), "{wait:?}");
     for server in [&other, &app] {
-        assert_eq!(refused(&Answer::of(asked_by(server, &ada, VIEWER)).await, Limit::Requests), wait);
+        assert_eq!(refused(&HttpResponse::fetch(asked_by(server, &ada, VIEWER)).await, Limit::Requests), wait);
     }
     app.clock.advance(wait.expect("seconds") as i64 * 1_000);
-    assert_eq!(refused(&Answer::of(asked_by(&other, &ada, VIEWER)).await, Limit::Requests), None);
+    assert_eq!(refused(&HttpResponse::fetch(asked_by(&other, &ada, VIEWER)).await, Limit::Requests), None);
 }
 
 /// A client that disconnects before the response drops the charge halfway.
@@ -176,7 +180,7 @@ async fn over_a_socket_work_goes_to_the_same_bucket() {
     let (app, ada) = followed("100000/1h", 150).await;
     let (charged, _) = cost(&app, &ada, POST).await;
     let before = left(&app, &ada).await;
-    let mut socket = Socket::of(&app, ada.token.as_deref()).await;
+    let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
     let posted = socket.answer("a", POST).await;
     assert_eq!(error_codes(&posted), [""; 0]);
     assert_eq!(left(&app, &ada).await, before - charged - 1);
@@ -187,7 +191,8 @@ async fn over_a_multipart_response_work_goes_to_the_same_bucket() {
     let (app, ada) = followed("100000/1h", 150).await;
     let (charged, _) = cost(&app, &ada, POST).await;
     let before = left(&app, &ada).await;
-    let parts = Parts::of(asked_by(&app, &ada, POST).header("accept", "multipart/mixed;subscriptionSpec=1.0")).await;
+    let parts =
+        MultipartResponse::open(asked_by(&app, &ada, POST).header("accept", "multipart/mixed;subscriptionSpec=1.0")).await;
     assert_eq!(parts.all().await.len(), 1);
     assert_eq!(left(&app, &ada).await, before - charged - 1);
 }
@@ -197,7 +202,7 @@ async fn over_an_event_stream_work_goes_to_the_same_bucket() {
     let (app, ada) = followed("100000/1h", 150).await;
     let (charged, _) = cost(&app, &ada, POST).await;
     let before = left(&app, &ada).await;
-    let events = Events::of(asked_by(&app, &ada, POST).header("accept", "text/event-stream")).await;
+    let events = EventStream::open(asked_by(&app, &ada, POST).header("accept", "text/event-stream")).await;
     assert_eq!(events.all().await.len(), 2);
     assert_eq!(left(&app, &ada).await, before - charged - 1);
 }
@@ -205,7 +210,7 @@ async fn over_an_event_stream_work_goes_to_the_same_bucket() {
 /// The events after an old cursor are read and rendered at once, later ones when they happen.
 #[tokio::test]
 async fn a_subscription_pays_for_its_replay_and_for_each_event() {
-    let app = TestApp::far(limited(&[(Limit::Requests, "100000/1h")])).await;
+    let app = TestApp::without_client_cache(limited(&[(Limit::Requests, "100000/1h")])).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let cursor = ada.gql("{ statusEventsSyncCursor }", json!({})).await["data"]["statusEventsSyncCursor"].take();
     for _ in 0..40 {
@@ -216,7 +221,7 @@ async fn a_subscription_pays_for_its_replay_and_for_each_event() {
     let query = format!(
         "subscription {{ statusEvents(filter: {{ follow: [\"bob\"] }}, after: {cursor}) {{ cursor ... on StatusPosted {{ status {{ message }} }} }} }}"
     );
-    let mut socket = Socket::of(&app, ada.token.as_deref()).await;
+    let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
     socket.subscribe("a", &query).await;
     for _ in 0..40 {
         assert_eq!(socket.next().await["type"], "next");
@@ -235,7 +240,7 @@ async fn a_subscription_pays_for_its_replay_and_for_each_event() {
 /// It has read the missed events, and none matched.
 #[tokio::test]
 async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
-    let app = TestApp::far(limited(&[(Limit::Requests, "100000/1h")])).await;
+    let app = TestApp::without_client_cache(limited(&[(Limit::Requests, "100000/1h")])).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let cursor = ada.gql("{ statusEventsSyncCursor }", json!({})).await["data"]["statusEventsSyncCursor"].take();
     for _ in 0..100 {
@@ -244,7 +249,7 @@ async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
     app.drain().await;
     let before = left(&app, &ada).await;
     let query = format!("subscription {{ statusEvents(filter: {{ follow: [\"ada\"] }}, after: {cursor}) {{ cursor }} }}");
-    let mut socket = Socket::of(&app, ada.token.as_deref()).await;
+    let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
     socket.subscribe("a", &query).await;
     while app.app.extension::<waxwing::domains::streaming::Hub>().subscriber_count() != 1 {
         tokio::task::yield_now().await;
@@ -257,14 +262,14 @@ async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
 /// Each subscription renders for itself or shares a rendering, and is charged for no more than that.
 #[tokio::test]
 async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
-    let app = TestApp::far(limited(&[(Limit::Requests, "100000/1h")])).await;
+    let app = TestApp::without_client_cache(limited(&[(Limit::Requests, "100000/1h")])).await;
     let bob = app.user("bob").await;
-    let people = app.crowd("c", 8).await;
+    let people = app.create_users("c", 8).await;
     let query =
         "subscription { statusEvents(filter: { follow: [\"bob\"] }) { cursor ... on StatusPosted { status { message } } } }";
     let mut sockets = Vec::new();
     for one in &people {
-        let mut socket = Socket::of(&app, one.token.as_deref()).await;
+        let mut socket = Socket::connect(&app, one.token.as_deref()).await;
         socket.subscribe("a", query).await;
         // The reply shows that the subscription before it has begun.
         socket.subscribe("b", "{ statusEventsSyncCursor }").await;
@@ -286,28 +291,28 @@ async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
 #[tokio::test]
 async fn a_first_screen_never_pays_more_than_its_estimate() {
     let config = limited(&[]);
-    for app in [TestApp::far(config.clone()).await, TestApp::with(config).await] {
-        let reader = app.reader().await;
+    for app in [TestApp::without_client_cache(config.clone()).await, TestApp::with(config).await] {
+        let reader = app.create_reader().await;
         for (operation, first) in [("Home", 1), ("Home", 10), ("Home", 30), ("Home", 100)] {
             let body = json!({ "query": crate::support::document(operation), "operationName": operation, "variables": { "first": first } });
             let request =
                 app.post().bearer_auth(reader.token.as_deref().expect("a session")).header("waxwing-cost", "1").json(&body);
-            let answer: Value = Answer::of(request).await.json();
+            let answer: Value = HttpResponse::fetch(request).await.json();
             assert_eq!(error_codes(&answer), [""; 0]);
             let cost = &answer["extensions"]["cost"];
             let (charged, worked) = (cost["charged"].as_u64().expect("a number"), cost["worked"].as_u64().expect("a number"));
             assert!(worked <= charged.max(FREE_UNITS), "{first}: {cost}");
         }
-        let metrics = Answer::of(app.http.get(format!("{}/metrics", app.url))).await.text;
+        let metrics = HttpResponse::fetch(app.http.get(format!("{}/metrics", app.url))).await.text;
         assert!(metrics.contains("waxwing_debt_units_total 0"), "{metrics}");
     }
 }
 
 #[tokio::test]
 async fn nobody_is_in_debt_where_nothing_is_limited() {
-    let app = TestApp::far(Config::default()).await;
-    let ada = &app.crowd("c", 1).await[0];
+    let app = TestApp::without_client_cache(Config::default()).await;
+    let ada = &app.create_users("c", 1).await[0];
     let (charged, worked) = cost(&app, ada, POST).await;
     assert!(charged == 3 && worked > FREE_UNITS, "{charged} for {worked}");
-    assert_eq!(Answer::of(asking(&app, VIEWER)).await.header("ratelimit"), "");
+    assert_eq!(HttpResponse::fetch(asking(&app, VIEWER)).await.header("ratelimit"), "");
 }

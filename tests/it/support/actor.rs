@@ -1,6 +1,6 @@
 //! Users of the API: each sends the contract's own documents with its own session.
 
-use super::Served;
+use super::TestServer;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -26,7 +26,7 @@ const CONTRACT: [&str; 6] = [
 ];
 
 impl Actor {
-    pub fn new(app: &Served, session: Option<&Value>) -> Self {
+    pub fn new(app: &TestServer, session: Option<&Value>) -> Self {
         let text = |path: &str| session.and_then(|session| session.pointer(path)).and_then(Value::as_str).map(str::to_owned);
         Self {
             http: app.http.clone(),
@@ -38,7 +38,7 @@ impl Actor {
     }
 
     /// The same user on another server.
-    pub fn at(&self, app: &Served) -> Self {
+    pub fn at(&self, app: &TestServer) -> Self {
         self.at_url(&app.url)
     }
 
@@ -63,12 +63,12 @@ impl Actor {
     }
 
     /// The same to a server that may die meanwhile.
-    pub async fn attempt(&self, operation: &str, variables: Value) -> Result<Value, reqwest::Error> {
-        self.attempt_gql(&document(operation), variables).await
+    pub async fn try_run(&self, operation: &str, variables: Value) -> Result<Value, reqwest::Error> {
+        self.try_gql(&document(operation), variables).await
     }
 
     /// Sends a document of the test's own to a server that may die meanwhile.
-    pub async fn attempt_gql(&self, query: &str, variables: Value) -> Result<Value, reqwest::Error> {
+    pub async fn try_gql(&self, query: &str, variables: Value) -> Result<Value, reqwest::Error> {
         self.request(&json!({ "query": query, "variables": variables })).send().await?.json().await
     }
 
@@ -169,7 +169,7 @@ pub fn definitions(file: &str) -> Vec<String> {
 }
 
 /// The codes of a payload's `userErrors`.
-pub fn codes(payload: &Value) -> Vec<&str> {
+pub fn user_error_codes(payload: &Value) -> Vec<&str> {
     let rows = payload["userErrors"].as_array().unwrap_or_else(|| panic!("no payload: {payload}"));
     rows.iter().map(|row| row["code"].as_str().expect("a code")).collect()
 }

@@ -12,20 +12,20 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The sampling interval.
-const EVERY: Duration = Duration::from_millis(3);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(3);
 
 /// A time, and the sizes of the files then.
 pub type Sample = (Instant, Vec<u64>);
 
 /// The append-only files of some servers, with their sizes over time.
-pub struct Growth {
+pub struct FileSizeSampler {
     stop: Arc<AtomicBool>,
     sampler: Option<JoinHandle<Vec<Sample>>>,
 }
 
-impl Growth {
+impl FileSizeSampler {
     /// Samples the files in these data folders until it is stopped.
-    pub fn of(folders: &[PathBuf]) -> Self {
+    pub fn start(folders: &[PathBuf]) -> Self {
         let files: Vec<PathBuf> = folders.iter().map(|folder| incremental(folder)).collect();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
@@ -33,7 +33,7 @@ impl Growth {
             let mut samples = Vec::new();
             while !stopped.load(Ordering::SeqCst) {
                 samples.push((Instant::now(), files.iter().map(|file| size(file)).collect()));
-                std::thread::sleep(EVERY);
+                std::thread::sleep(SAMPLE_INTERVAL);
             }
             samples
         });
@@ -47,7 +47,7 @@ impl Growth {
     }
 }
 
-impl Drop for Growth {
+impl Drop for FileSizeSampler {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
     }
@@ -65,16 +65,16 @@ fn incremental(folder: &Path) -> PathBuf {
 }
 
 /// Truncates the file of a stopped server to at most `keep` bytes, after the last complete command; returns the number of lost bytes.
-pub fn cut(folder: &Path, keep: u64) -> u64 {
+pub fn truncate(folder: &Path, keep: u64) -> u64 {
     let file = incremental(folder);
     let bytes = fs::read(&file).expect("a file");
-    let end = last_end(&bytes, usize::try_from(keep).expect("it fits"));
+    let end = last_command_end(&bytes, usize::try_from(keep).expect("it fits"));
     fs::OpenOptions::new().write(true).open(&file).expect("a file").set_len(end as u64).expect("it is cut");
     (bytes.len() - end) as u64
 }
 
 /// The last offset up to `limit` at which a command outside of any MULTI ends.
-fn last_end(bytes: &[u8], limit: usize) -> usize {
+fn last_command_end(bytes: &[u8], limit: usize) -> usize {
     let (mut at, mut end, mut open) = (0, 0, false);
     while let Some((name, next)) = command(bytes, at) {
         if next > limit {

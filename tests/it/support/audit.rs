@@ -11,12 +11,12 @@ use waxwing::platform::journal::RETENTION;
 pub async fn findings(app: &App) -> Vec<String> {
     let mut found = Vec::new();
     let options = Options { home_window: Some(app.config().home_window), pause: Duration::ZERO };
-    fsck::run(app, options, gather(&mut found)).await.expect("a store");
+    fsck::run(app, options, collect_findings(&mut found)).await.expect("a store");
     found
 }
 
 /// Every reference to a deleted account: on a cluster, the journal retains settled entries for a while.
-pub async fn mentions(app: &App, id: UserId) -> Vec<String> {
+pub async fn references(app: &App, id: UserId) -> Vec<String> {
     if app.db().is_cluster() {
         // Entries with an open lease are settled first, and retained after that.
         for _ in 0..2 {
@@ -25,11 +25,11 @@ pub async fn mentions(app: &App, id: UserId) -> Vec<String> {
         }
     }
     let mut found = Vec::new();
-    fsck::references(app, id, gather(&mut found)).await.expect("a store");
+    fsck::references(app, id, collect_findings(&mut found)).await.expect("a store");
     found
 }
 
-fn gather(found: &mut Vec<String>) -> impl FnMut(AuditProgress<'_>) {
+fn collect_findings(found: &mut Vec<String>) -> impl FnMut(AuditProgress<'_>) {
     |step| {
         if let AuditProgress::Found(finding) = step {
             found.push(finding.to_string());

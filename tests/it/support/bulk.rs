@@ -1,6 +1,6 @@
 //! Bulk data: users and follows for tests in which signing up is not the subject.
 
-use super::{Actor, CALM, TestApp};
+use super::{Actor, LONG_TIMEOUTS, TestApp};
 use serde_json::json;
 use waxwing::app::App;
 use waxwing::base::ids::UserId;
@@ -10,17 +10,17 @@ use waxwing::domains::{graph, sessions, users};
 
 impl TestApp {
     /// The application, or one on the same Redis with long timeouts, since bulk writes may take longer.
-    async fn calm(&self) -> App {
-        if self.app.db().timing().response >= CALM.response {
+    async fn app_with_long_timeouts(&self) -> App {
+        if self.app.db().timing().response >= LONG_TIMEOUTS.response {
             return self.app.clone();
         }
-        let db = Db::open(&self.redis.target(), CALM).await.expect("a store");
+        let db = Db::open(&self.redis.target(), LONG_TIMEOUTS).await.expect("a store");
         App::new(db, self.clock.clone(), self.app.config().clone())
     }
 
     /// `count` users with sessions, called `{prefix}0` and so on; all have one password, which is hashed once.
-    pub async fn crowd(&self, prefix: &str, count: usize) -> Vec<Actor> {
-        let app = self.calm().await;
+    pub async fn create_users(&self, prefix: &str, count: usize) -> Vec<Actor> {
+        let app = self.app_with_long_timeouts().await;
         let mut people = Vec::with_capacity(count);
         for number in 0..count {
             let id = UserId(app.next_id().await.expect("an id"));
@@ -39,7 +39,7 @@ impl TestApp {
     }
 
     /// A reader whose home has 120 statuses of twelve users, ten each.
-    pub async fn reader(&self) -> Actor {
+    pub async fn create_reader(&self) -> Actor {
         let reader = self.user("reader").await;
         for number in 0..12 {
             let author = self.user(&format!("author{number}")).await;
@@ -54,12 +54,12 @@ impl TestApp {
     }
 
     /// Follows in bulk, the first one the oldest. For accounts without follows of their own.
-    pub async fn follows(&self, follows: &[(&Actor, &Actor)]) {
+    pub async fn create_follows(&self, follows: &[(&Actor, &Actor)]) {
         let mut users: Vec<UserId> = follows.iter().flat_map(|(a, b)| [a.user_id(), b.user_id()]).collect();
         users.sort();
         users.dedup();
         let place = |actor: &Actor| users.binary_search(&actor.user_id()).expect("it is there");
-        let app = self.calm().await;
+        let app = self.app_with_long_timeouts().await;
         let mut edges = Vec::with_capacity(follows.len());
         for (a, b) in follows {
             edges.push((place(a), place(b), app.next_id().await.expect("an id")));

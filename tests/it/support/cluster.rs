@@ -41,21 +41,21 @@ pub struct Cluster {
 impl Cluster {
     pub fn start() -> Self {
         // Nodes that are frozen or starved for a while must not be declared dead.
-        Self::with(&["--appendonly", "no", "--cluster-node-timeout", "60000"], 0)
+        Self::launch(&["--appendonly", "no", "--cluster-node-timeout", "60000"], 0)
     }
 
     /// With a replica for each, which takes over when its primary has been down for about two seconds.
     pub fn with_replicas() -> Self {
         let options = ["--appendonly", "no", "--cluster-node-timeout", "2000", "--repl-diskless-sync-delay", "0"];
-        Self::with(&options, PRIMARIES)
+        Self::launch(&options, PRIMARIES)
     }
 
     /// With options of the test's choice.
-    pub fn of_options(options: &[&str]) -> Self {
-        Self::with(&[options, &["--cluster-node-timeout", "60000"]].concat(), 0)
+    pub fn with_options(options: &[&str]) -> Self {
+        Self::launch(&[options, &["--cluster-node-timeout", "60000"]].concat(), 0)
     }
 
-    fn with(options: &[&str], replicas: usize) -> Self {
+    fn launch(options: &[&str], replicas: usize) -> Self {
         // A node blocks while it syncs its configuration to disk, so it is stored in memory if possible.
         let memory = Path::new("/dev/shm");
         let place = if memory.is_dir() { memory } else { Path::new("/tmp") };
@@ -64,8 +64,8 @@ impl Cluster {
         let node = |(at, ports): (usize, &[u16])| Node::new(at, ports, options, folder.path());
         let nodes: Vec<Node> = ports.chunks_exact(2).enumerate().map(node).collect();
         let cluster = Self { nodes, _folder: folder };
-        cluster.found();
-        cluster.follow();
+        cluster.bootstrap();
+        cluster.start_replicas();
         cluster
     }
 
@@ -92,7 +92,7 @@ impl Cluster {
     pub async fn behind_proxies(&self) -> Vec<Proxy> {
         let mut proxies = Vec::new();
         for node in &self.nodes {
-            let proxy = Proxy::before_port(host(), node.port).await;
+            let proxy = Proxy::in_front_of_port(host(), node.port).await;
             node.run::<()>(&["CONFIG", "SET", "cluster-announce-port", &proxy.port.to_string()]);
             proxies.push(proxy);
         }
@@ -115,7 +115,7 @@ impl Cluster {
             return answers.swap_remove(0);
         };
         // The key is on its original node, or where that node redirects, or on its replica.
-        let first = &self.nodes[first_place(key)];
+        let first = &self.nodes[initial_node(key)];
         match first.try_run(command) {
             Err(error) if error.redirect_node().is_some() || error.is_io_error() => {
                 self.owner(Slot::for_key(key)).try_run(command).expect("an answer")
@@ -131,14 +131,14 @@ impl Cluster {
 
     /// The owner of this slot, as reported by the first live node.
     fn owner(&self, slot: Slot) -> &Node {
-        let mut asked = self.nodes.iter().filter(|node| node.lives()).filter_map(|node| node.slots().ok());
+        let mut asked = self.nodes.iter().filter(|node| node.is_running()).filter_map(|node| node.slots().ok());
         let ranges = asked.next().expect("a node that lives");
         let port = owner_by(&ranges, slot).expect("every slot is somebody's");
         self.nodes.iter().find(|node| node.port == port).expect("one of these")
     }
 
     /// The index of the node with this key.
-    pub fn place_of(&self, key: &str) -> usize {
+    pub fn node_of(&self, key: &str) -> usize {
         let port = self.owner(Slot::for_key(key)).port;
         self.nodes.iter().position(|node| node.port == port).expect("one of these")
     }
@@ -159,9 +159,9 @@ impl Cluster {
     }
 
     /// Restarts them with their data, and waits until they serve.
-    pub fn start_again(&self) {
+    pub fn restart(&self) {
         self.primaries().iter().for_each(Node::start);
-        self.wait_until_whole();
+        self.wait_until_available();
     }
 
     /// Sends all of them a signal.
@@ -170,8 +170,8 @@ impl Cluster {
     }
 
     /// Waits until every slot is served, in the view of every live node.
-    pub fn wait_until_whole(&self) {
-        for node in self.nodes.iter().filter(|node| node.lives()) {
+    pub fn wait_until_available(&self) {
+        for node in self.nodes.iter().filter(|node| node.is_running()) {
             let info = || node.try_run::<String>(&[b"CLUSTER", b"INFO"]).unwrap_or_default();
             eventually("the cluster is whole", || info().contains("cluster_state:ok"));
         }
@@ -189,7 +189,7 @@ impl Cluster {
             let _ = self.nodes[at].try_run::<String>(&[b"CLUSTER", b"FAILOVER", b"TAKEOVER"]);
         }
         eventually("a replica takes over", || role().contains("role:master"));
-        self.wait_until_whole();
+        self.wait_until_available();
     }
 
     /// Migrates a slot as operators do: key by key, then the assignment. `between` is called after every step.
@@ -242,18 +242,18 @@ impl Cluster {
     }
 
     /// Starts the primaries, each in place of a phantom.
-    fn found(&self) {
+    fn bootstrap(&self) {
         for (at, node) in self.primaries().iter().enumerate() {
             let mut lines = String::new();
             for (other, known) in self.nodes.iter().enumerate() {
-                let role = if other < PRIMARIES { format!("slave {}", phantom(other)) } else { "master -".to_owned() };
+                let role = if other < PRIMARIES { format!("slave {}", placeholder(other)) } else { "master -".to_owned() };
                 let myself = if other == at { "myself," } else { "" };
                 known.describe(&mut lines, &format!("{myself}{role}"), 0, "");
                 if other < PRIMARIES {
                     let _ = writeln!(
                         lines,
                         "{} {}:1@2 master - 0 0 {} connected {}",
-                        phantom(other),
+                        placeholder(other),
                         host(),
                         other + 1,
                         slots(other)
@@ -280,14 +280,14 @@ impl Cluster {
         }
         for node in self.primaries() {
             for at in 0..PRIMARIES {
-                node.run::<()>(&["CLUSTER", "FORGET", &phantom(at)]);
+                node.run::<()>(&["CLUSTER", "FORGET", &placeholder(at)]);
             }
         }
-        self.wait_until_whole();
+        self.wait_until_available();
     }
 
     /// Starts the replicas and waits until they are in sync.
-    fn follow(&self) {
+    fn start_replicas(&self) {
         for (at, node) in self.nodes.iter().enumerate().skip(PRIMARIES) {
             let mut lines = String::new();
             for (other, known) in self.nodes.iter().enumerate() {
@@ -378,7 +378,7 @@ impl Node {
         }
     }
 
-    fn lives(&self) -> bool {
+    fn is_running(&self) -> bool {
         self.child.lock().expect("no panic while held").is_some()
     }
 
@@ -436,16 +436,16 @@ impl Drop for Node {
 }
 
 /// The original owner of this key.
-fn first_place(key: &[u8]) -> usize {
-    static PLACES: LazyLock<HashMap<Slot, usize>> = LazyLock::new(|| {
+fn initial_node(key: &[u8]) -> usize {
+    static INITIAL_NODES: LazyLock<HashMap<Slot, usize>> = LazyLock::new(|| {
         let ranges =
             (0..PRIMARIES).flat_map(|at| (at * SLOTS / PRIMARIES..(at + 1) * SLOTS / PRIMARIES).map(move |slot| (slot, at)));
         ranges.filter_map(|(slot, at)| Some((Slot::new(slot as u16)?, at))).collect()
     });
-    PLACES[&Slot::for_key(key)]
+    INITIAL_NODES[&Slot::for_key(key)]
 }
 
-fn phantom(at: usize) -> String {
+fn placeholder(at: usize) -> String {
     format!("{:040x}", at + 0xf00)
 }
 

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The types of the schema, by name.
-pub struct Inputs {
+pub struct TextInputs {
     types: BTreeMap<String, TypeKind>,
     /// An id of each type that `node` finds.
     ids: HashMap<&'static str, String>,
@@ -18,7 +18,7 @@ pub struct Inputs {
 
 /// A place where a client writes a `String` or an `ID`.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TextInput {
     /// The type with the field: `Query`, `Mutation`, or one that a query reaches.
     pub owner: String,
     /// The field.
@@ -27,9 +27,9 @@ pub struct Place {
     pub path: Vec<String>,
 }
 
-impl Inputs {
+impl TextInputs {
     /// `ids` must have one of every type that `node` finds.
-    pub fn of(schema: &str, ids: HashMap<&'static str, String>) -> Self {
+    pub fn new(schema: &str, ids: HashMap<&'static str, String>) -> Self {
         let types = parse_schema(schema).expect("a schema").definitions.into_iter().filter_map(|definition| match definition {
             TypeSystemDefinition::Type(it) => Some((it.node.name.node.to_string(), it.node.kind)),
             _ => None,
@@ -38,8 +38,8 @@ impl Inputs {
     }
 
     /// Every place.
-    pub fn places(&self) -> Vec<Place> {
-        let mut places = Vec::new();
+    pub fn text_inputs(&self) -> Vec<TextInput> {
+        let mut text_inputs = Vec::new();
         for (owner, kind) in &self.types {
             let TypeKind::Object(object) = kind else { continue };
             // A subscription has no single response; its texts have tests of their own.
@@ -49,12 +49,12 @@ impl Inputs {
             for field in object.fields.iter().map(|field| &field.node) {
                 for argument in field.arguments.iter().map(|argument| &argument.node) {
                     for path in self.texts_in(argument) {
-                        places.push(Place { owner: owner.clone(), field: field.name.node.to_string(), path });
+                        text_inputs.push(TextInput { owner: owner.clone(), field: field.name.node.to_string(), path });
                     }
                 }
             }
         }
-        places
+        text_inputs
     }
 
     fn texts_in(&self, input: &InputValueDefinition) -> Vec<Vec<String>> {
@@ -70,12 +70,12 @@ impl Inputs {
     }
 
     /// A request with `text` in a place, and plain values wherever others are required.
-    pub fn request(&self, place: &Place, text: &str) -> Value {
-        let field = self.field(&place.owner, &place.field);
+    pub fn request(&self, input: &TextInput, text: &str) -> Value {
+        let field = self.field(&input.owner, &input.field);
         let (mut declared, mut variables, mut passed) = (Vec::new(), Map::new(), Vec::new());
         for argument in field.arguments.iter().map(|argument| &argument.node) {
             let name = argument.name.node.as_str();
-            let at = (place.path[0] == name).then(|| &place.path[1..]);
+            let at = (input.path[0] == name).then(|| &input.path[1..]);
             if at.is_some() || is_required(argument) {
                 declared.push(format!("${name}: {}", argument.ty.node));
                 passed.push(format!("{name}: ${name}"));
@@ -83,9 +83,9 @@ impl Inputs {
             }
         }
         let selection = if self.has_fields(named(&field.ty.node)) { " { __typename }" } else { "" };
-        let call = format!("{}({}){selection}", place.field, passed.join(", "));
-        let kind = if place.owner == "Mutation" { "mutation" } else { "query" };
-        let body = self.route(&place.owner).into_iter().rev().fold(call, |inner, step| format!("{step} {{ {inner} }}"));
+        let call = format!("{}({}){selection}", input.field, passed.join(", "));
+        let kind = if input.owner == "Mutation" { "mutation" } else { "query" };
+        let body = self.route(&input.owner).into_iter().rev().fold(call, |inner, step| format!("{step} {{ {inner} }}"));
         json!({ "query": format!("{kind}({}) {{ {body} }}", declared.join(", ")), "variables": variables })
     }
 

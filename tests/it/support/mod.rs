@@ -3,37 +3,37 @@
 
 mod actor;
 mod audit;
-mod alone;
+mod single_server;
 pub mod aof;
 mod bulk;
 mod cluster;
-mod events;
-mod guillotine;
+mod event_stream;
+mod crash_proxy;
 pub mod inputs;
-mod listing;
+mod paged_connection;
 pub mod monitor;
-mod parts;
+mod multipart;
 mod process;
 pub mod proxy;
 mod redis_server;
-mod servers;
+mod server_pair;
 mod socket;
 pub mod texts;
-mod wire;
+mod http_response;
 
-pub use actor::{Actor, codes, definitions, document, operations};
-pub use alone::Alone;
-pub use audit::{findings, mentions};
+pub use actor::{Actor, definitions, document, operations, user_error_codes};
+pub use audit::{findings, references};
 pub use cluster::Cluster;
-pub use events::Events;
-pub use guillotine::Guillotine;
-pub use listing::{Listing, Page};
-pub use parts::Parts;
-pub use process::{Process, ran, waxwing};
-pub use redis_server::{RedisServer, suite_runs_again};
-pub use servers::Servers;
+pub use crash_proxy::CrashProxy;
+pub use event_stream::EventStream;
+pub use http_response::{HttpResponse, error_codes};
+pub use multipart::MultipartResponse;
+pub use paged_connection::{Page, PagedConnection};
+pub use process::{Process, run_command, waxwing};
+pub use redis_server::{RedisServer, is_repeated_run};
+pub use server_pair::ServerPair;
+pub use single_server::SingleServerReason;
 pub use socket::{PROTOCOL, Socket};
-pub use wire::{Answer, error_codes};
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ use waxwing::server::{self, EdgeConfig};
 pub const START: u64 = 1_772_323_200_000;
 
 /// The timeouts of Redis in most tests: a busy machine must not look like an unavailable storage.
-pub const CALM: Timing = Timing {
+pub const LONG_TIMEOUTS: Timing = Timing {
     connect: Duration::from_secs(5),
     response: Duration::from_secs(15),
     write: Duration::from_secs(15),
@@ -58,12 +58,12 @@ pub const CALM: Timing = Timing {
 };
 
 /// The deadline of requests in most tests, for the same reason.
-fn calm_edge() -> EdgeConfig {
+fn edge_with_long_timeout() -> EdgeConfig {
     EdgeConfig { request_timeout: Duration::from_secs(60), ..EdgeConfig::default() }
 }
 
 /// A running server.
-pub struct Served {
+pub struct TestServer {
     pub app: App,
     pub clock: Clock,
     pub url: String,
@@ -72,14 +72,14 @@ pub struct Served {
     _running: tokio_util::sync::DropGuard,
 }
 
-impl Served {
-    /// A server of an application over any storage. Its deadline is as long as [`CALM`].
+impl TestServer {
+    /// A server of an application over any storage. Its deadline is as long as [`LONG_TIMEOUTS`].
     pub async fn start(app: App, clock: Clock) -> Self {
-        Self::at_edge(app, clock, calm_edge()).await
+        Self::with_edge(app, clock, edge_with_long_timeout()).await
     }
 
     /// The same with another configuration of the server.
-    pub async fn at_edge(app: App, clock: Clock, edge: EdgeConfig) -> Self {
+    pub async fn with_edge(app: App, clock: Clock, edge: EdgeConfig) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let stop = tokio_util::sync::CancellationToken::new();
@@ -94,7 +94,7 @@ impl Served {
     }
 
     /// The same until the journal is empty, which on a cluster takes a while: then the clock is moved.
-    pub async fn drain_wholly(&self) {
+    pub async fn drain_journal(&self) {
         self.drain().await;
         if self.app.db().is_cluster() {
             // Entries with an open lease are settled first, and retained after that.
@@ -128,21 +128,21 @@ impl Served {
 }
 
 /// Campaigns have one budget share also on a cluster, unless the test says otherwise, since tests look into it.
-fn with_shares(config: Config) -> Config {
+fn with_one_ad_share(config: Config) -> Config {
     Config { ad_shares: config.ad_shares.or(Some(1)), ..config }
 }
 
 /// A running server over its own Redis, with a manual clock.
 pub struct TestApp {
-    served: Served,
+    server: TestServer,
     /// Last, so that it ends last.
     pub redis: Arc<RedisServer>,
 }
 
 impl Deref for TestApp {
-    type Target = Served;
-    fn deref(&self) -> &Served {
-        &self.served
+    type Target = TestServer;
+    fn deref(&self) -> &TestServer {
+        &self.server
     }
 }
 
@@ -155,50 +155,50 @@ impl TestApp {
     /// With settings of the test's choice.
     pub async fn with(config: Config) -> Self {
         let redis = Arc::new(RedisServer::start());
-        Self::over(redis, Clock::manual(START), config).await
+        Self::on_redis(redis, Clock::manual(START), config).await
     }
 
     /// With a configuration of the server of the test's choice.
-    pub async fn at_edge(config: Config, edge: EdgeConfig) -> Self {
+    pub async fn with_edge(config: Config, edge: EdgeConfig) -> Self {
         let redis = Arc::new(RedisServer::start());
         let clock = Clock::manual(START);
-        let db = Db::open(&redis.target(), CALM).await.expect("a store");
-        Self::of(App::new(db, clock.clone(), with_shares(config)), clock, edge, redis).await
+        let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
+        Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, edge, redis).await
     }
 
     /// With everything of the test's choice.
-    pub async fn of(app: App, clock: Clock, edge: EdgeConfig, redis: Arc<RedisServer>) -> Self {
-        Self { served: Served::at_edge(app, clock, edge).await, redis }
+    pub async fn from_parts(app: App, clock: Clock, edge: EdgeConfig, redis: Arc<RedisServer>) -> Self {
+        Self { server: TestServer::with_edge(app, clock, edge).await, redis }
     }
 
     /// Without a client-side cache, for tests that count every read.
-    pub async fn far(config: Config) -> Self {
+    pub async fn without_client_cache(config: Config) -> Self {
         let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
-        let db = Db::open(&redis.target(), Timing { client_cache: 0, ..CALM }).await.expect("a store");
-        Self::of(App::new(db, clock.clone(), with_shares(config)), clock, calm_edge(), redis).await
+        let db = Db::open(&redis.target(), Timing { client_cache: 0, ..LONG_TIMEOUTS }).await.expect("a store");
+        Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, edge_with_long_timeout(), redis).await
     }
 
     /// With the timeouts of a real server, for tests in which Redis is frozen or down.
-    pub async fn hasty(config: Config) -> Self {
-        Self::hasty_over(Arc::new(RedisServer::start()), config).await
+    pub async fn with_default_timeouts(config: Config) -> Self {
+        Self::with_default_timeouts_on(Arc::new(RedisServer::start()), config).await
     }
 
     /// The same over a Redis of the test's choice.
-    pub async fn hasty_over(redis: Arc<RedisServer>, config: Config) -> Self {
+    pub async fn with_default_timeouts_on(redis: Arc<RedisServer>, config: Config) -> Self {
         let clock = Clock::manual(START);
         let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
-        Self::of(App::new(db, clock.clone(), config), clock, EdgeConfig::default(), redis).await
+        Self::from_parts(App::new(db, clock.clone(), config), clock, EdgeConfig::default(), redis).await
     }
 
     /// Another server process over the same Redis and the same clock.
     pub async fn sibling(&self) -> Self {
-        Self::over(self.redis.clone(), self.clock.clone(), self.app.config().clone()).await
+        Self::on_redis(self.redis.clone(), self.clock.clone(), self.app.config().clone()).await
     }
 
     /// Over a Redis and a clock of the test's choice.
-    pub async fn over(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
-        let db = Db::open(&redis.target(), CALM).await.expect("a store");
-        let app = App::new(db, clock.clone(), with_shares(config));
-        Self { served: Served::start(app, clock).await, redis }
+    pub async fn on_redis(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
+        let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
+        let app = App::new(db, clock.clone(), with_one_ad_share(config));
+        Self { server: TestServer::start(app, clock).await, redis }
     }
 }

@@ -14,7 +14,7 @@ pub struct Monitor {
 
 impl Monitor {
     /// Records everything from now on.
-    pub fn of(redis: &RedisServer) -> Self {
+    pub fn start(redis: &RedisServer) -> Self {
         let path = redis.operator_url();
         let mut stream = UnixStream::connect(path.trim_start_matches("unix:")).expect("it listens");
         stream.write_all(b"MONITOR\r\n").expect("it listens");
@@ -52,7 +52,7 @@ fn words(line: &[u8]) -> Vec<Vec<u8>> {
         loop {
             match bytes.next().expect("a closing quote") {
                 b'"' => break,
-                b'\\' => word.push(unescaped(&mut bytes)),
+                b'\\' => word.push(unescape(&mut bytes)),
                 byte => word.push(byte),
             }
         }
@@ -61,7 +61,7 @@ fn words(line: &[u8]) -> Vec<Vec<u8>> {
     words
 }
 
-fn unescaped(bytes: &mut impl Iterator<Item = u8>) -> u8 {
+fn unescape(bytes: &mut impl Iterator<Item = u8>) -> u8 {
     match bytes.next().expect("what is escaped") {
         b'n' => b'\n',
         b'r' => b'\r',

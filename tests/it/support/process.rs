@@ -30,7 +30,7 @@ fn bare_folder() -> PathBuf {
 }
 
 /// The result of a run: exit code, stdout and stderr.
-pub fn ran(command: &mut Command) -> (i32, String, String) {
+pub fn run_command(command: &mut Command) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command.output().expect("it is built");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
     (status.code().expect("no signal"), text(stdout), text(stderr))
@@ -63,7 +63,7 @@ impl Process {
     }
 
     /// Starts it without a reader of its output, and waits until its log has the address.
-    pub fn start_unheard(command: &mut Command) -> Self {
+    pub fn start_with_closed_stdout(command: &mut Command) -> Self {
         let (nobody, stdout) = std::io::pipe().expect("a pipe");
         drop(nobody);
         let mut process = Self::spawn(command.stdout(stdout));
@@ -79,7 +79,7 @@ impl Process {
     }
 
     /// Starts a command that announces nothing.
-    pub fn start_untold(command: &mut Command) -> Self {
+    pub fn start_in_background(command: &mut Command) -> Self {
         Self::spawn(command.stdout(Stdio::null()))
     }
 
@@ -107,7 +107,7 @@ impl Process {
 
 impl Process {
     /// Waits until it ends by itself; returns its exit code and its whole log.
-    pub fn ended(mut self) -> (i32, String) {
+    pub fn wait(mut self) -> (i32, String) {
         let code = self.child.wait().expect("it ran").code().expect("no signal");
         (code, self.log())
     }

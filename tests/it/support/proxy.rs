@@ -18,7 +18,7 @@ pub enum Flow {
     /// They wait until they may pass.
     Hold,
     /// They are dropped.
-    Swallow,
+    Drop,
 }
 
 /// Both directions of a connection.
@@ -29,7 +29,7 @@ struct Pipe {
 }
 
 /// The state of the replies after some bytes have passed to Redis.
-type Trap = Option<(&'static [u8], Flow)>;
+type ReplyTrigger = Option<(&'static [u8], Flow)>;
 
 /// The bytes before which the rest of a piece waits on its way to Redis.
 type Cut = Option<&'static [u8]>;
@@ -37,7 +37,7 @@ type Cut = Option<&'static [u8]>;
 #[derive(Default)]
 struct State {
     pipes: Mutex<Vec<Pipe>>,
-    trap: Mutex<Trap>,
+    trigger: Mutex<ReplyTrigger>,
     cut: Mutex<Cut>,
     accepted: AtomicUsize,
     open: AtomicUsize,
@@ -50,12 +50,12 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    pub async fn before(redis: &RedisServer) -> Self {
+    pub async fn in_front_of(redis: &RedisServer) -> Self {
         let path = redis.operator_url().trim_start_matches("unix:").to_owned();
         Self::start(Ipv4Addr::LOCALHOST.into(), move || UnixStream::connect(path.clone())).await
     }
 
-    pub async fn before_port(host: IpAddr, port: u16) -> Self {
+    pub async fn in_front_of_port(host: IpAddr, port: u16) -> Self {
         Self::start(host, move || TcpStream::connect((host, port))).await
     }
 
@@ -82,12 +82,12 @@ impl Proxy {
 
     /// Sets the state of the replies on a connection once `bytes` have passed to Redis; once.
     pub fn set_after(&self, bytes: &'static [u8], to_server: Flow) {
-        *self.state.trap.lock().expect("no panic while held") = Some((bytes, to_server));
+        *self.state.trigger.lock().expect("no panic while held") = Some((bytes, to_server));
     }
 
     /// Whether [`Self::set_after`] has not taken effect yet.
-    pub fn lies_in_wait(&self) -> bool {
-        self.state.trap.lock().expect("no panic while held").is_some()
+    pub fn is_armed(&self) -> bool {
+        self.state.trigger.lock().expect("no panic while held").is_some()
     }
 
     /// Passes a piece up to the last occurrence of `bytes`; the rest waits, with everything after it. Once.
@@ -101,7 +101,7 @@ impl Proxy {
     }
 
     /// Whether the permitted number of replies has passed.
-    pub fn holds_answers(&self) -> bool {
+    pub fn holds_replies(&self) -> bool {
         self.state.pipes.lock().expect("no panic while held").iter().all(|pipe| *pipe.to_server.borrow() == Flow::PassOnly(0))
     }
 
@@ -128,19 +128,19 @@ where
         let (connecting, state) = (connect(), state.clone());
         tokio::spawn(async move {
             if let Ok(redis) = connecting.await {
-                carry(server, redis, pipe, state).await;
+                forward(server, redis, pipe, state).await;
             }
         });
     }
 }
 
 /// Forwards until either side closes; then closes both.
-async fn carry(server: TcpStream, redis: impl AsyncRead + AsyncWrite, pipe: Pipe, state: Arc<State>) {
+async fn forward(server: TcpStream, redis: impl AsyncRead + AsyncWrite, pipe: Pipe, state: Arc<State>) {
     state.open.fetch_add(1, Ordering::SeqCst);
     let ((from_server, to_server), (from_redis, to_redis)) = (server.into_split(), tokio::io::split(redis));
-    let trap = |bytes: &[u8]| {
-        let mut trap = state.trap.lock().expect("no panic while held");
-        if let Some((_, flow)) = trap.take_if(|(wanted, _)| bytes.windows(wanted.len()).any(|window| window == *wanted)) {
+    let trigger = |bytes: &[u8]| {
+        let mut trigger = state.trigger.lock().expect("no panic while held");
+        if let Some((_, flow)) = trigger.take_if(|(wanted, _)| bytes.windows(wanted.len()).any(|window| window == *wanted)) {
             pipe.to_server.send_replace(flow);
         }
     };
@@ -151,7 +151,7 @@ async fn carry(server: TcpStream, redis: impl AsyncRead + AsyncWrite, pipe: Pipe
         Some(at)
     };
     tokio::select! {
-        () = one_way(from_server, to_redis, &pipe.to_redis, trap, cut) => {}
+        () = one_way(from_server, to_redis, &pipe.to_redis, trigger, cut) => {}
         () = one_way(from_redis, to_server, &pipe.to_server, |_| (), |_| None) => {}
     }
     state.open.fetch_sub(1, Ordering::SeqCst);
@@ -169,7 +169,7 @@ async fn one_way(
         let Ok(now) = changes.wait_for(|flow| !matches!(flow, Flow::Hold | Flow::PassOnly(0))).await.map(|flow| *flow) else {
             return;
         };
-        if now == Flow::Swallow {
+        if now == Flow::Drop {
             continue;
         }
         let mut piece = &buffer[..length];

@@ -1,9 +1,9 @@
 //! The redis-server of one test: on a unix socket in a temporary folder, removed with the test. With `WAXWING_TEST_CLUSTER` it is a cluster of
-//! three throughout the suite, with the exceptions of [`Alone`].
+//! three throughout the suite, with the exceptions of [`SingleServerReason`].
 //!
 //! The application logs in as a user of least privilege. The test itself is the operator: the user `default`, who may do everything.
 
-use super::{Alone, Cluster};
+use super::{Cluster, SingleServerReason};
 use redis::FromRedisValue;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ fn suite_is_clustered() -> bool {
 }
 
 /// Whether the suite runs once more, over another configuration of Redis: randomized tests may be shorter then.
-pub fn suite_runs_again() -> bool {
+pub fn is_repeated_run() -> bool {
     suite_is_clustered()
 }
 
@@ -57,25 +57,25 @@ impl RedisServer {
 
     fn of(options: &[&str]) -> Self {
         Self(if suite_is_clustered() {
-            Kind::Cluster(Cluster::of_options(options))
+            Kind::Cluster(Cluster::with_options(options))
         } else {
             Kind::Single(Single::spawn(options, true))
         })
     }
 
     /// A single server, whatever the suite runs on.
-    pub fn alone(why: Alone) -> Self {
-        Self::alone_with(why, &["--appendonly", "no"])
+    pub fn single(reason: SingleServerReason) -> Self {
+        Self::single_with(reason, &["--appendonly", "no"])
     }
 
     /// The same with options of the test's choice.
-    pub fn alone_with(_why: Alone, options: &[&str]) -> Self {
+    pub fn single_with(_reason: SingleServerReason, options: &[&str]) -> Self {
         Self(Kind::Single(Single::spawn(options, true)))
     }
 
     /// A cluster of three, whatever the suite runs on, with options of the test's choice.
     pub fn clustered(options: &[&str]) -> Self {
-        Self(Kind::Cluster(Cluster::of_options(options)))
+        Self(Kind::Cluster(Cluster::with_options(options)))
     }
 
     /// The data folders of the servers.
@@ -87,12 +87,12 @@ impl RedisServer {
     }
 
     /// A single server whose only user is the operator, for tests of passwords.
-    pub fn with_one_user(_why: Alone) -> Self {
+    pub fn with_operator_only(_reason: SingleServerReason) -> Self {
         Self(Kind::Single(Single::spawn(&["--appendonly", "no"], false)))
     }
 
     /// A single server with users of the test's choice.
-    pub fn with_acl_file(_why: Alone, file: &Path) -> Self {
+    pub fn with_acl_file(_reason: SingleServerReason, file: &Path) -> Self {
         Self(Kind::Single(Single::spawn(&["--appendonly", "no", "--aclfile", &file.display().to_string()], false)))
     }
 
@@ -108,7 +108,7 @@ impl RedisServer {
         }
     }
 
-    fn single(&self) -> &Single {
+    fn expect_single(&self) -> &Single {
         match &self.0 {
             Kind::Single(server) => server,
             Kind::Cluster(_) => panic!("a cluster has no such thing: the test wants a server alone"),
@@ -117,7 +117,7 @@ impl RedisServer {
 
     /// A single server through a port on loopback.
     pub fn tcp_url(&self, port: u16) -> String {
-        let user = if self.single().restricted { format!("{}@", credentials()) } else { String::new() };
+        let user = if self.expect_single().restricted { format!("{}@", credentials()) } else { String::new() };
         format!("redis://{user}127.0.0.1:{port}")
     }
 
@@ -283,10 +283,10 @@ impl RedisServer {
     }
 
     /// Restarts it after [`Self::kill`], with the same options.
-    pub fn start_again(&self) {
+    pub fn restart(&self) {
         match &self.0 {
-            Kind::Single(server) => server.start_again(),
-            Kind::Cluster(cluster) => cluster.start_again(),
+            Kind::Single(server) => server.restart(),
+            Kind::Cluster(cluster) => cluster.restart(),
         }
     }
 }
@@ -371,7 +371,7 @@ impl Single {
         child.wait().expect("it ends");
     }
 
-    fn start_again(&self) {
+    fn restart(&self) {
         *self.child.lock().expect("no panic while held") = spawn(&self.arguments);
         self.wait();
     }

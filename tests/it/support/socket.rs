@@ -1,6 +1,6 @@
 //! A raw WebSocket client that also sends what no correct client sends.
 
-use super::Served;
+use super::TestServer;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -21,18 +21,18 @@ pub struct Socket(pub WebSocketStream<TcpStream>);
 
 impl Socket {
     /// A socket with the sub-protocol.
-    pub async fn open(app: &Served) -> Self {
+    pub async fn open(app: &TestServer) -> Self {
         Self::dial(&app.url, &[("sec-websocket-protocol", PROTOCOL)]).await.expect("a socket")
     }
 
     /// A socket with these headers in its handshake; else the status and the body of the response.
     pub async fn dial(url: &str, headers: &[(&str, &str)]) -> Result<Self, (u16, String)> {
         let stream = TcpStream::connect(url.trim_start_matches("http://")).await.expect("a connection");
-        Self::over(stream, url, headers).await
+        Self::open_on(stream, url, headers).await
     }
 
     /// The same over an existing connection.
-    pub async fn over(stream: TcpStream, url: &str, headers: &[(&str, &str)]) -> Result<Self, (u16, String)> {
+    pub async fn open_on(stream: TcpStream, url: &str, headers: &[(&str, &str)]) -> Result<Self, (u16, String)> {
         let address = url.trim_start_matches("http://");
         let mut request = format!("ws://{address}/graphql").into_client_request().expect("a request");
         for (name, value) in headers {
@@ -51,21 +51,21 @@ impl Socket {
     }
 
     /// An acknowledged socket, with or without a session.
-    pub async fn of(app: &Served, token: Option<&str>) -> Self {
+    pub async fn connect(app: &TestServer, token: Option<&str>) -> Self {
         let mut socket = Self::open(app).await;
         let payload = token.map(|token| json!({ "authorization": format!("Bearer {token}") }));
-        socket.say(json!({ "type": "connection_init", "payload": payload })).await;
+        socket.send_json(json!({ "type": "connection_init", "payload": payload })).await;
         assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
         socket
     }
 
     /// Sends a message.
-    pub async fn say(&mut self, message: Value) {
+    pub async fn send_json(&mut self, message: Value) {
         self.send(Message::text(message.to_string())).await;
     }
 
     /// Sends a message, unless the other side has closed.
-    pub async fn try_say(&mut self, message: &Value) -> bool {
+    pub async fn try_send_json(&mut self, message: &Value) -> bool {
         self.0.send(Message::text(message.to_string())).await.is_ok()
     }
 
@@ -76,7 +76,7 @@ impl Socket {
 
     /// Starts an operation.
     pub async fn subscribe(&mut self, id: &str, query: &str) {
-        self.say(json!({ "id": id, "type": "subscribe", "payload": { "query": query } })).await;
+        self.send_json(json!({ "id": id, "type": "subscribe", "payload": { "query": query } })).await;
     }
 
     /// The next message; WebSocket pings are answered.
@@ -96,7 +96,7 @@ impl Socket {
     }
 
     /// The reason of the server's close; messages before it are skipped.
-    pub async fn closed(&mut self) -> (u16, String) {
+    pub async fn close_reason(&mut self) -> (u16, String) {
         loop {
             match self.frame().await {
                 Some(Message::Close(Some(close))) => return (close.code.into(), close.reason.to_string()),

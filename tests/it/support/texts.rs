@@ -9,7 +9,7 @@ fn families(max: usize) -> usize {
 }
 
 /// Invalid texts for at most `max` characters. The empty text is left out, since some fields accept it.
-pub fn refused(max: usize) -> Vec<String> {
+pub fn invalid(max: usize) -> Vec<String> {
     let mut texts: Vec<String> = [
         "\u{200b}",
         "\u{200d}\u{200d}",
@@ -45,7 +45,7 @@ pub fn refused(max: usize) -> Vec<String> {
 }
 
 /// Valid texts for at most `max` characters, and their stored forms.
-pub fn kept(max: usize) -> Vec<(String, String)> {
+pub fn valid(max: usize) -> Vec<(String, String)> {
     let as_it_is =
         ["x".repeat(max), FAMILY.repeat(families(max)), "é".repeat(max), "नमस्ते 🇩🇪 שלום\u{200f} <b>&amp;\"'".to_owned()];
     let mut texts: Vec<(String, String)> = as_it_is.into_iter().map(|text| (text.clone(), text)).collect();

@@ -1,6 +1,6 @@
 //! A request that cannot run as a whole changes nothing: no part of a mutation is committed before an error in a variable or a literal is found.
 
-use crate::support::{Answer, TestApp, error_codes};
+use crate::support::{HttpResponse, TestApp, error_codes};
 use serde_json::{Value, json};
 
 const BOTH: &str = "a: postStatus(input: { message: \"half\" }) { status { id } } b: createCampaign(input: { name: \"a\", budget: $b }) { campaign { id } }";
@@ -45,7 +45,7 @@ async fn a_required_variable_is_required() {
     let app = TestApp::start().await;
     let query = "query($b: Boolean!) { serverLimits @include(if: $b) { depth } }";
     for accept in ["application/json", "application/graphql-response+json"] {
-        let answer = Answer::of(app.post().header("accept", accept).json(&json!({ "query": query }))).await;
+        let answer = HttpResponse::fetch(app.post().header("accept", accept).json(&json!({ "query": query }))).await;
         assert_eq!(answer.status, if accept == "application/json" { 200 } else { 400 }, "{answer:?}");
         let expected = json!({ "errors": [{
             "message": "Variable \"$b\" of required type \"Boolean!\" was not provided.",
@@ -79,7 +79,7 @@ async fn defaults_are_heeded_by_conditions_and_by_the_cost() {
         for _ in 0..2 {
             let body = format!("{{\"query\":{},\"variables\":{variables}}}", json!(query));
             let request = app.post().header("content-type", "application/json").header("waxwing-cost", "1").body(body);
-            let answer = Answer::of(request.bearer_auth(ada.token.as_ref().expect("a token"))).await.json();
+            let answer = HttpResponse::fetch(request.bearer_auth(ada.token.as_ref().expect("a token"))).await.json();
             assert_eq!(answer["extensions"]["cost"]["charged"], cost, "{variables}: {answer}");
             assert_eq!(answer.get("errors"), None, "{answer}");
         }

@@ -5,7 +5,7 @@ mod commit;
 mod roots;
 mod texts;
 
-use crate::support::{Answer, Socket, TestApp};
+use crate::support::{HttpResponse, Socket, TestApp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -95,11 +95,11 @@ async fn what_runs_over_http_is_what_graphql_js_would_run() {
     let app = TestApp::start().await;
     let (http, mut wrong) = (reqwest::Client::new(), Vec::new());
     for case in cases() {
-        let answer = Answer::of(app.post().json(&case.request())).await;
+        let answer = HttpResponse::fetch(app.post().json(&case.request())).await;
         case.check("POST", &answer.json(), &mut wrong);
         let is_refused = answer.json().get("data").is_none();
         let accept = "application/graphql-response+json";
-        let strict = Answer::of(app.post().header("accept", accept).json(&case.request())).await;
+        let strict = HttpResponse::fetch(app.post().header("accept", accept).json(&case.request())).await;
         if (strict.status == 400) != (is_refused) {
             wrong.push(format!("the status: {} {strict:?}", case.query));
         }
@@ -110,7 +110,7 @@ async fn what_runs_over_http_is_what_graphql_js_would_run() {
             let parameters = [("query", Some(&case.query)), ("variables", variables.as_ref()), ("operationName", name)];
             let parameters: Vec<_> = parameters.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
             let request = http.get(format!("{}/graphql", app.url)).query(&parameters);
-            let answer = Answer::of(request.header("accept", accept)).await;
+            let answer = HttpResponse::fetch(request.header("accept", accept)).await;
             case.check("GET", &answer.json(), &mut wrong);
         }
     }
@@ -122,14 +122,14 @@ async fn what_runs_over_a_socket_is_what_graphql_js_would_run() {
     let app = TestApp::start().await;
     let mut wrong = Vec::new();
     for cases in cases().chunks(50) {
-        let mut socket = Socket::of(&app, None).await;
+        let mut socket = Socket::connect(&app, None).await;
         for (at, case) in cases.iter().enumerate() {
             // One that runs says nothing until something happens.
             if case.runs && case.query.trim_start().starts_with("subscription") {
                 continue;
             }
             let id = at.to_string();
-            socket.say(json!({ "id": id, "type": "subscribe", "payload": case.request() })).await;
+            socket.send_json(json!({ "id": id, "type": "subscribe", "payload": case.request() })).await;
             let said = socket.next().await;
             assert_eq!(said["id"], json!(id), "{said}");
             match said["type"].as_str() {

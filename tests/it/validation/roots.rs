@@ -1,7 +1,7 @@
 //! An error in a root field that is nullable nulls that field alone. Every one of the schema is made to fail, beside a sibling that stands.
 
 use crate::ads::{self, decide};
-use crate::support::{Actor, Answer, RedisServer, TestApp, error_codes};
+use crate::support::{Actor, HttpResponse, RedisServer, TestApp, error_codes};
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{TypeKind, TypeSystemDefinition};
 use serde_json::{Value, json};
@@ -108,14 +108,15 @@ async fn scene(app: &TestApp) -> (Scene, Actor) {
 #[tokio::test]
 async fn without_a_storage_every_nullable_root_field_fails_alone() {
     let redis = Arc::new(RedisServer::start());
-    let calm = TestApp::over(redis.clone(), waxwing::base::clock::Clock::manual(crate::support::START), Config::default()).await;
+    let calm =
+        TestApp::on_redis(redis.clone(), waxwing::base::clock::Clock::manual(crate::support::START), Config::default()).await;
     let (scene, _) = scene(&calm).await;
-    let app = TestApp::hasty_over(redis, Config::default()).await;
+    let app = TestApp::with_default_timeouts_on(redis, Config::default()).await;
     app.redis.kill();
     let mut failed = 0;
     for kind in ["Query", "Mutation"] {
         for (field, _) in roots(kind).into_iter().filter(|(field, nullable)| *nullable && !NEVER_FAIL.contains(&field.as_str())) {
-            let answer = app.ask(&scene.query(kind, &field)).await.json();
+            let answer = app.query(&scene.query(kind, &field)).await.json();
             check(&field, &answer, &["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN", "UNAUTHENTICATED", "BAD_USER_INPUT"]);
             failed += 1;
         }
@@ -141,7 +142,7 @@ async fn what_a_client_gets_wrong_nulls_the_field_alone() {
     // Nobody is logged in.
     for (field, inner) in [("homeTimeline", "__typename"), ("viewerSessions", "id"), ("viewerLists", "totalCount")] {
         let answer =
-            app.ask(&format!("{{ before: __typename field: {field} {{ {inner} }} sibling: serverLimits {{ depth }} }}")).await;
+            app.query(&format!("{{ before: __typename field: {field} {{ {inner} }} sibling: serverLimits {{ depth }} }}")).await;
         check(field, &answer.json(), &["UNAUTHENTICATED"]);
     }
 }
@@ -154,6 +155,7 @@ async fn root_fields_that_are_not_nullable_are_known() {
     assert_eq!(strict("Query"), ["nodes", "serverLimits", "statusEventsSyncCursor"]);
     assert_eq!(strict("Mutation"), [""; 0]);
     let app = TestApp::start().await;
-    let answer = Answer::of(app.post().json(&json!({ "query": "{ nodes(ids: \"no id\") { id } __typename }" }))).await.json();
+    let answer =
+        HttpResponse::fetch(app.post().json(&json!({ "query": "{ nodes(ids: \"no id\") { id } __typename }" }))).await.json();
     assert_eq!((&answer["data"], error_codes(&answer)), (&Value::Null, vec!["BAD_USER_INPUT".to_owned()]), "{answer}");
 }

@@ -20,7 +20,7 @@ async fn a_parse_error_is_one_line_and_has_a_place() {
         ("{ é }", 1, 3),
         ("{ user(login: \"\n\") { id } }", 1, 15),
     ] {
-        let answer = app.ask(query).await.json();
+        let answer = app.query(query).await.json();
         assert_eq!(error_codes(&answer), ["GRAPHQL_PARSE_FAILED"], "{query}: {answer}");
         let message = messages(&answer)[0];
         assert!(message.starts_with("Syntax error: ") && message.lines().count() == 1 && !message.contains("-->"), "{message:?}");
@@ -47,7 +47,7 @@ async fn names_that_were_probably_meant_are_told() {
         ),
         ("{ user(login: 5) { id } }", "Expected a value of type \"String\" (a string), found an integer."),
     ] {
-        assert_eq!(messages(&app.ask(query).await.json()), [expected], "{query}");
+        assert_eq!(messages(&app.query(query).await.json()), [expected], "{query}");
     }
 }
 
@@ -90,7 +90,7 @@ async fn in_production_a_variable_s_error_says_nothing_of_the_schema() {
 async fn ten_errors_are_told_in_the_order_of_the_document() {
     let app = TestApp::start().await;
     let fields: String = (0..20).map(|at| format!("nope{at}\n")).collect();
-    let answer = app.ask(&format!("{{\n{fields}}}")).await.json();
+    let answer = app.query(&format!("{{\n{fields}}}")).await.json();
     let lines: Vec<_> =
         answer["errors"].as_array().expect("errors").iter().map(|error| error["locations"][0]["line"].clone()).collect();
     assert_eq!(json!(lines), json!((2..12).collect::<Vec<_>>()));

@@ -5,7 +5,7 @@ use super::inputs::{Call, Inputs};
 use super::types::Field;
 use super::world::{WORD, World};
 use super::{Measure, Report, work};
-use crate::support::{Actor, Answer, CALM, Socket, TestApp};
+use crate::support::{Actor, HttpResponse, LONG_TIMEOUTS, Socket, TestApp};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use waxwing::app::App;
@@ -52,16 +52,17 @@ fn subscription(field: &Field, call: Call, selection: &str) -> Subscription {
 
 /// A server that has nothing cached, also no events, and has run everything once that is run beside subscriptions.
 async fn fresh(world: &World) -> TestApp {
-    let db = Db::open(&world.app.redis.target(), Timing { client_cache: 0, ..CALM }).await.expect("a store");
+    let db = Db::open(&world.app.redis.target(), Timing { client_cache: 0, ..LONG_TIMEOUTS }).await.expect("a store");
     let app = App::new(db, world.app.clock.clone(), world.app.app.config().clone());
-    TestApp::of(app, world.app.clock.clone(), EdgeConfig::default(), world.app.redis.clone()).await
+    TestApp::from_parts(app, world.app.clock.clone(), EdgeConfig::default(), world.app.redis.clone()).await
 }
 
 /// What somebody has left of the requests, after this one.
 async fn left(app: &TestApp, who: &Actor) -> u64 {
-    let answer =
-        Answer::of(app.post().bearer_auth(who.token.as_deref().expect("a session")).json(&json!({ "query": "{ __typename }" })))
-            .await;
+    let answer = HttpResponse::fetch(
+        app.post().bearer_auth(who.token.as_deref().expect("a session")).json(&json!({ "query": "{ __typename }" })),
+    )
+    .await;
     let rest = answer.header("ratelimit").split_once("r=").and_then(|(_, rest)| rest.split(';').next()?.parse().ok());
     rest.unwrap_or_else(|| panic!("{answer:?}"))
 }
@@ -109,7 +110,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     async fn begin(app: &'a TestApp, world: &'a World) -> Self {
-        let socket = Socket::of(app, world.heavy.token.as_deref()).await;
+        let socket = Socket::connect(app, world.heavy.token.as_deref()).await;
         app.app.drain().await;
         let before = left(app, &world.heavy).await;
         app.redis.reset_calls();
@@ -119,7 +120,7 @@ impl<'a> Run<'a> {
     /// Opens a subscription, and reads until nothing is left to be told again; `false` where it is refused.
     async fn open(&mut self, subscription: &Subscription) -> bool {
         let payload = json!({ "query": subscription.text, "variables": subscription.variables });
-        self.socket.say(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
+        self.socket.send_json(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
         let began = Instant::now();
         while !self.waits(&subscription.of) {
             assert!(began.elapsed() < Duration::from_secs(20), "it does not begin: {}", subscription.text);

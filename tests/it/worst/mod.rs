@@ -14,7 +14,7 @@ mod inputs;
 mod types;
 mod world;
 
-use crate::support::{Actor, Answer, RedisServer, TestApp, document, error_codes};
+use crate::support::{Actor, HttpResponse, RedisServer, TestApp, document, error_codes};
 use changes::Change;
 use coverage::Coverage;
 use generator::{Document, Generator};
@@ -66,7 +66,7 @@ async fn measure(app: &TestApp, who: &Actor, body: &Value, idle: u64) -> (Value,
     app.app.drain().await;
     app.redis.reset_calls();
     let request = app.post().bearer_auth(who.token.as_deref().expect("a session")).header("waxwing-cost", "1");
-    let answer = Answer::of(request.json(body)).await;
+    let answer = HttpResponse::fetch(request.json(body)).await;
     app.app.drain().await;
     let work = work(&app.redis).saturating_sub(idle);
     let answer = answer.json();
@@ -204,7 +204,7 @@ async fn no_query_does_more_work_than_it_is_charged_for() {
 /// How many times the work of a first screen a post does that is pushed to a thousand, on a server that charges nobody: there a document counts no more
 /// than its estimate.
 async fn by_estimate_alone(world: &World) -> u64 {
-    let app = TestApp::over(world.app.redis.clone(), world.app.clock.clone(), Config::default()).await;
+    let app = TestApp::on_redis(world.app.redis.clone(), world.app.clock.clone(), Config::default()).await;
     let post = json!({ "query": "mutation { postStatus(input: { message: \"x\" }) { __typename } }" });
     measure(&app, &world.heavy.at(&app), &post, 0).await.1.times(world.screen)
 }

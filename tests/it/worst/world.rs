@@ -111,7 +111,7 @@ fn keywords(number: usize) -> Vec<String> {
 
 impl World {
     pub(super) async fn load() -> Self {
-        let app = TestApp::far(limited(&[(Limit::Requests, PLENTY)])).await;
+        let app = TestApp::without_client_cache(limited(&[(Limit::Requests, PLENTY)])).await;
         let people: Vec<UserId> = (0..PEOPLE + POSTER).map(|at| UserId(id(at, PEOPLE + POSTER, 9))).collect();
         accounts(&app.app, &people).await;
         let count = SAID_BY_OTHERS + PEOPLE;

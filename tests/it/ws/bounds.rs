@@ -1,7 +1,7 @@
 //! Each limit of a socket, exceeded by one; and clients that do not read.
 
 use super::QUIET;
-use crate::support::{Answer, PROTOCOL, Socket, TestApp};
+use crate::support::{HttpResponse, PROTOCOL, Socket, TestApp};
 use futures_util::SinkExt;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -12,12 +12,12 @@ use waxwing::base::config::Config;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
 async fn with(live: LiveConfig) -> TestApp {
-    TestApp::at_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
+    TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
 }
 
 /// Returns the number of open sockets by the server's metrics.
 async fn sockets(app: &TestApp) -> String {
-    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
     let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_live_streams{transport=\"ws\"} "));
     line.unwrap_or("0").to_owned()
 }
@@ -30,38 +30,38 @@ async fn a_message_has_sixty_four_kibibytes_also_before_it_is_known_who_asks() {
         Message::text(json!({ "type": "ping", "payload": { "x": "x".repeat(bytes - frame) } }).to_string())
     };
     for is_known in [false, true] {
-        let mut socket = if is_known { Socket::of(&app, None).await } else { Socket::open(&app).await };
+        let mut socket = if is_known { Socket::connect(&app, None).await } else { Socket::open(&app).await };
         socket.send(ping(64 << 10)).await;
         assert_eq!(socket.next().await["type"], "pong");
         socket.send(ping((64 << 10) + 1)).await;
-        assert_eq!(socket.closed().await, (1009, "Message too long".into()));
+        assert_eq!(socket.close_reason().await, (1009, "Message too long".into()));
     }
-    let mut parts = Socket::of(&app, None).await;
+    let mut parts = Socket::connect(&app, None).await;
     let part = |opcode, last| Message::Frame(Frame::message(vec![b' '; 40 << 10], OpCode::Data(opcode), last));
     parts.send(part(Data::Text, false)).await;
     parts.send(part(Data::Continue, true)).await;
-    assert_eq!(parts.closed().await.0, 1009, "a message in several frames is no longer");
+    assert_eq!(parts.close_reason().await.0, 1009, "a message in several frames is no longer");
 }
 
 #[tokio::test]
 async fn only_so_many_messages_are_taken() {
     // The refill rate is so low that a slow machine still exceeds the limit.
     let app = with(LiveConfig { messages_a_second: 1, message_burst: 40, ..LiveConfig::default() }).await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     for _ in 1..40 {
-        socket.say(json!({ "type": "ping" })).await;
+        socket.send_json(json!({ "type": "ping" })).await;
         assert_eq!(socket.next().await["type"], "pong");
     }
     for _ in 0..40 {
-        socket.say(json!({ "type": "pong" })).await;
+        socket.send_json(json!({ "type": "pong" })).await;
     }
-    assert_eq!(socket.closed().await, (4429, "Too many messages".into()));
+    assert_eq!(socket.close_reason().await, (4429, "Too many messages".into()));
 }
 
 #[tokio::test]
 async fn a_socket_has_as_many_subscriptions_as_it_may_and_can_ask_for_all_at_once() {
     let app = TestApp::start().await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     for at in 0..128 {
         socket.subscribe(&format!("s{at}"), QUIET).await;
     }
@@ -69,10 +69,10 @@ async fn a_socket_has_as_many_subscriptions_as_it_may_and_can_ask_for_all_at_onc
     let refused = socket.next().await;
     assert_eq!((&refused["id"], &refused["type"]), (&json!("more"), &json!("error")), "{refused}");
     assert_eq!(refused["payload"][0]["extensions"], json!({ "code": "LIMIT_REACHED", "limit": "operations" }));
-    socket.say(json!({ "type": "complete", "id": "s7" })).await;
+    socket.send_json(json!({ "type": "complete", "id": "s7" })).await;
     assert_eq!(socket.answer("more", "{ __typename }").await["data"]["__typename"], "Query");
     socket.subscribe("s8", QUIET).await;
-    assert_eq!(socket.closed().await.0, 4409, "the others go on");
+    assert_eq!(socket.close_reason().await.0, 4409, "the others go on");
 }
 
 #[tokio::test]
@@ -80,23 +80,23 @@ async fn an_account_has_so_many_sockets_and_so_has_an_address_without_one() {
     let app = with(LiveConfig { account_sockets: 2, address_sockets: 3, ..LiveConfig::default() }).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let (ada, bob) = (ada.token.as_deref(), bob.token.as_deref());
-    let mut held = vec![Socket::of(&app, ada).await, Socket::of(&app, ada).await, Socket::of(&app, bob).await];
+    let mut held = vec![Socket::connect(&app, ada).await, Socket::connect(&app, ada).await, Socket::connect(&app, bob).await];
     let mut third = Socket::open(&app).await;
     third
-        .say(json!({ "type": "connection_init", "payload": { "authorization": format!("Bearer {}", ada.expect("one")) } }))
+        .send_json(json!({ "type": "connection_init", "payload": { "authorization": format!("Bearer {}", ada.expect("one")) } }))
         .await;
-    assert_eq!(third.closed().await, (4429, "Too many sockets".into()));
+    assert_eq!(third.close_reason().await, (4429, "Too many sockets".into()));
     drop(third);
     // Sockets with a session do not use slots of the address.
     for _ in 0..3 {
-        held.push(Socket::of(&app, None).await);
+        held.push(Socket::connect(&app, None).await);
     }
     let refused = Socket::dial(&app.url, &[("sec-websocket-protocol", PROTOCOL)]).await;
     let (status, body) = refused.err().expect("it is refused");
     assert!(status == 429 && body.contains("LIMIT_REACHED"), "{status} {body}");
     let mut first = held.remove(0);
     first.send(Message::Close(None)).await;
-    first.closed().await;
+    first.close_reason().await;
     let began = Instant::now();
     while sockets(&app).await != "5" {
         assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
@@ -104,20 +104,20 @@ async fn an_account_has_so_many_sockets_and_so_has_an_address_without_one() {
     // The slot of this socket is free. It used one of the address's slots at first.
     let mut anonymous = held.pop().expect("a socket");
     anonymous.send(Message::Close(None)).await;
-    anonymous.closed().await;
+    anonymous.close_reason().await;
     while sockets(&app).await != "4" {
         assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
     }
-    Socket::of(&app, ada).await;
+    Socket::connect(&app, ada).await;
 }
 
 #[tokio::test]
 async fn a_socket_is_no_request_whose_headers_are_slow() {
     let soon = Duration::from_millis(200);
     let app =
-        TestApp::at_edge(Config::default(), EdgeConfig { header_timeout: soon, idle_timeout: soon, ..EdgeConfig::default() })
+        TestApp::with_edge(Config::default(), EdgeConfig { header_timeout: soon, idle_timeout: soon, ..EdgeConfig::default() })
             .await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     let ended = tokio::time::timeout(2 * soon, socket.frame()).await;
     assert!(ended.is_err(), "{ended:?}");
     assert_eq!(socket.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
@@ -128,7 +128,7 @@ async fn whoever_does_not_answer_a_ping_is_gone() {
     let (often, patience) = (Duration::from_millis(50), Duration::from_secs(2));
     let live = LiveConfig { ping_every: often, pong_timeout: patience, message_burst: 1_000_000, ..LiveConfig::default() };
     let app = with(live).await;
-    let mut reading = Socket::of(&app, None).await;
+    let mut reading = Socket::connect(&app, None).await;
     let pinged = tokio::spawn(async move {
         let mut pings = 0;
         // Reading answers the pings.
@@ -140,7 +140,7 @@ async fn whoever_does_not_answer_a_ping_is_gone() {
         }
         (pings, None)
     });
-    let vanished = Socket::of(&app, None).await;
+    let vanished = Socket::connect(&app, None).await;
     let began = Instant::now();
     // The client does not notice that the socket is closed.
     while sockets(&app).await != "1" {
@@ -156,8 +156,8 @@ async fn whoever_does_not_answer_a_ping_is_gone() {
 async fn whoever_does_not_read_is_closed_and_the_others_never_notice() {
     let soon = Duration::from_millis(300);
     let app = with(LiveConfig { write_timeout: soon, message_burst: 1_000_000, ..LiveConfig::default() }).await;
-    let mut other = Socket::of(&app, None).await;
-    let mut tracking_disabled = Socket::of(&app, None).await;
+    let mut other = Socket::connect(&app, None).await;
+    let mut tracking_disabled = Socket::connect(&app, None).await;
     let schema = "{ __schema { types { name description fields { name description args { name description } } } } }";
     for at in 0..128 {
         let message = json!({ "id": format!("{at}"), "type": "subscribe", "payload": { "query": schema } });
@@ -173,13 +173,13 @@ async fn whoever_does_not_read_is_closed_and_the_others_never_notice() {
 #[tokio::test]
 async fn who_asks_for_pongs_and_reads_none_is_told_that_it_is_too_much() {
     let app = with(LiveConfig { message_burst: 1_000_000, ..LiveConfig::default() }).await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     let long = "x".repeat(60_000);
-    socket.say(json!({ "type": "ping", "payload": { "long": long } })).await;
+    socket.send_json(json!({ "type": "ping", "payload": { "long": long } })).await;
     assert_eq!(socket.next().await, json!({ "type": "pong" }), "what is long is not said back");
     let payload = json!({ "type": "ping", "payload": { "said": "x".repeat(900) } });
     let began = Instant::now();
-    while socket.try_say(&payload).await {
+    while socket.try_send_json(&payload).await {
         assert!(began.elapsed() < Duration::from_secs(20), "it may go on for ever");
     }
 }

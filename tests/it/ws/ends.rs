@@ -1,7 +1,7 @@
 //! The end of sockets: when the session ends, when the server stops, and when the client disconnects.
 
 use super::QUIET;
-use crate::support::{Answer, Process, RedisServer, Socket, TestApp, waxwing};
+use crate::support::{HttpResponse, Process, RedisServer, Socket, TestApp, waxwing};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::Message;
@@ -10,18 +10,18 @@ use tokio_tungstenite::tungstenite::Message;
 async fn a_session_that_has_ended_asks_for_nothing_more() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let mut socket = Socket::of(&app, ada.token.as_deref()).await;
+    let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
     assert_eq!(socket.answer("a", "{ viewer { login } }").await["data"]["viewer"]["login"], "ada");
     ada.gql("mutation { logOut { endedSessionId } }", json!({})).await;
     socket.subscribe("b", "{ viewer { login } }").await;
-    assert_eq!(socket.closed().await, (4403, "Forbidden".into()));
+    assert_eq!(socket.close_reason().await, (4403, "Forbidden".into()));
 }
 
 #[tokio::test]
 async fn what_runs_ends_with_its_socket() {
     let app = TestApp::start().await;
     let running = async || {
-        let metrics = Answer::of(app.get("/metrics")).await.text;
+        let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
         let count = |name: &str| {
             let line = metrics.lines().find_map(|line| line.strip_prefix(&format!("{name}{{transport=\"ws\"}} ")));
             line.unwrap_or("0").to_owned()
@@ -38,13 +38,13 @@ async fn what_runs_ends_with_its_socket() {
             assert!(began.elapsed() < Duration::from_secs(20), "{sockets} {subscriptions} instead of {expected:?}");
         }
     };
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     socket.subscribe("a", QUIET).await;
     socket.subscribe("b", QUIET).await;
     until(("1", "2")).await;
-    socket.say(json!({ "type": "complete", "id": "a" })).await;
+    socket.send_json(json!({ "type": "complete", "id": "a" })).await;
     until(("1", "1")).await;
-    let mut other = Socket::of(&app, None).await;
+    let mut other = Socket::connect(&app, None).await;
     other.subscribe("a", QUIET).await;
     until(("2", "2")).await;
     drop(socket);
@@ -60,14 +60,14 @@ async fn a_server_that_stops_says_when_to_come_back() {
     let mut sockets = Vec::new();
     for _ in 0..3 {
         let mut socket = Socket::dial(&server.url, &[("sec-websocket-protocol", crate::support::PROTOCOL)]).await.expect("one");
-        socket.say(json!({ "type": "connection_init" })).await;
+        socket.send_json(json!({ "type": "connection_init" })).await;
         socket.next().await;
         socket.subscribe("a", QUIET).await;
         sockets.push(socket);
     }
     let log = tokio::task::spawn_blocking(|| server.stop());
     for socket in &mut sockets {
-        let (code, reason) = socket.closed().await;
+        let (code, reason) = socket.close_reason().await;
         let seconds = reason.strip_prefix("Going away, retry in ").and_then(|rest| rest.strip_suffix(" s"));
         let seconds: u64 = seconds.unwrap_or_else(|| panic!("{code} {reason}")).parse().expect("a number");
         assert!(code == 1001 && (1..=10).contains(&seconds));

@@ -19,7 +19,7 @@ fn code(refused: Result<Socket, (u16, String)>) -> (u16, Value) {
 async fn a_page_of_another_origin_opens_no_socket() {
     let edge =
         EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..EdgeConfig::default() };
-    let app = TestApp::at_edge(Config::default(), edge).await;
+    let app = TestApp::with_edge(Config::default(), edge).await;
     let own = app.url.clone();
     for headers in [
         vec![],
@@ -34,7 +34,7 @@ async fn a_page_of_another_origin_opens_no_socket() {
     }
     assert_eq!(code(dial(&app, &[("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")]).await).0, 403);
     let any = EdgeConfig { cors_origins: vec!["*".parse().expect("an origin")].into(), ..EdgeConfig::default() };
-    let app = TestApp::at_edge(Config::default(), any).await;
+    let app = TestApp::with_edge(Config::default(), any).await;
     assert!(dial(&app, &[("origin", "https://evil.example")]).await.is_ok());
 }
 
@@ -42,16 +42,16 @@ async fn a_page_of_another_origin_opens_no_socket() {
 async fn another_sub_protocol_is_not_acceptable() {
     let app = TestApp::start().await;
     let mut none = Socket::dial(&app.url, &[]).await.expect("a socket");
-    assert_eq!(none.closed().await, (4406, "Subprotocol not acceptable".into()));
+    assert_eq!(none.close_reason().await, (4406, "Subprotocol not acceptable".into()));
     assert!(dial(&app, &[]).await.is_ok());
     let both = Socket::dial(&app.url, &[("sec-websocket-protocol", "graphql-ws, graphql-transport-ws")]).await;
-    both.expect("one of them is ours").say(json!({ "type": "ping" })).await;
+    both.expect("one of them is ours").send_json(json!({ "type": "ping" })).await;
 }
 
 #[tokio::test]
 async fn a_handshake_of_another_kind_is_a_bad_request() {
     let app = TestApp::start().await;
     let request = app.get("/graphql").header("connection", "upgrade").header("upgrade", "websocket");
-    let answer = crate::support::Answer::of(request).await;
+    let answer = crate::support::HttpResponse::fetch(request).await;
     assert_eq!(answer.refusal(), (400, vec!["BAD_REQUEST".to_owned()], false));
 }

@@ -11,7 +11,7 @@ use waxwing::server::{EdgeConfig, LiveConfig};
 const FORBIDDEN: (u16, &str) = (4403, "Forbidden");
 
 async fn with(live: LiveConfig) -> TestApp {
-    TestApp::at_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
+    TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
 }
 
 fn is(closed: (u16, String), expected: (u16, &str)) {
@@ -22,13 +22,13 @@ fn is(closed: (u16, String), expected: (u16, &str)) {
 async fn who_does_not_say_who_it_is_in_time_is_closed() {
     let app = with(LiveConfig { init_timeout: Duration::from_millis(100), ..LiveConfig::default() }).await;
     let mut silent = Socket::open(&app).await;
-    is(silent.closed().await, (4408, "Connection initialisation timeout"));
+    is(silent.close_reason().await, (4408, "Connection initialisation timeout"));
     let mut pinging = Socket::open(&app).await;
-    pinging.say(json!({ "type": "ping" })).await;
-    is(pinging.closed().await, (4408, "Connection initialisation timeout"));
-    let mut known = Socket::of(&app, None).await;
+    pinging.send_json(json!({ "type": "ping" })).await;
+    is(pinging.close_reason().await, (4408, "Connection initialisation timeout"));
+    let mut known = Socket::connect(&app, None).await;
     let mut silent = Socket::open(&app).await;
-    silent.closed().await;
+    silent.close_reason().await;
     assert_eq!(known.answer("a", "{ __typename }").await, json!({ "data": { "__typename": "Query" } }), "it has said it");
 }
 
@@ -36,15 +36,15 @@ async fn who_does_not_say_who_it_is_in_time_is_closed() {
 async fn who_says_it_twice_is_closed() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let mut socket = Socket::of(&app, None).await;
-    socket.say(json!({ "type": "connection_init" })).await;
-    is(socket.closed().await, (4429, "Too many initialisation requests"));
+    let mut socket = Socket::connect(&app, None).await;
+    socket.send_json(json!({ "type": "connection_init" })).await;
+    is(socket.close_reason().await, (4429, "Too many initialisation requests"));
     let mut socket = Socket::open(&app).await;
     let init =
         json!({ "type": "connection_init", "payload": { "authorization": format!("Bearer {}", ada.token.expect("one")) } });
-    socket.say(init.clone()).await;
-    socket.say(init).await;
-    is(socket.closed().await, (4429, "Too many initialisation requests"));
+    socket.send_json(init.clone()).await;
+    socket.send_json(init).await;
+    is(socket.close_reason().await, (4429, "Too many initialisation requests"));
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn nothing_runs_before_it_is_known_who_asks() {
     let app = TestApp::start().await;
     let mut socket = Socket::open(&app).await;
     socket.subscribe("a", "{ __typename }").await;
-    is(socket.closed().await, (4401, "Unauthorized"));
+    is(socket.close_reason().await, (4401, "Unauthorized"));
 }
 
 #[tokio::test]
@@ -63,15 +63,15 @@ async fn a_token_of_no_live_session_is_forbidden() {
     ada.gql("mutation { logOut { endedSessionId } }", json!({})).await;
     for authorization in [json!("Bearer nope"), json!("nope"), json!(""), json!(1), json!(format!("Bearer {token}"))] {
         let mut socket = Socket::open(&app).await;
-        socket.say(json!({ "type": "connection_init", "payload": { "Authorization": authorization } })).await;
-        is(socket.closed().await, FORBIDDEN);
+        socket.send_json(json!({ "type": "connection_init", "payload": { "Authorization": authorization } })).await;
+        is(socket.close_reason().await, FORBIDDEN);
     }
     let mut socket =
         Socket::dial(&app.url, &[("sec-websocket-protocol", crate::support::PROTOCOL), ("authorization", "Bearer nope")])
             .await
             .expect("a socket");
-    socket.say(json!({ "type": "connection_init" })).await;
-    is(socket.closed().await, FORBIDDEN);
+    socket.send_json(json!({ "type": "connection_init" })).await;
+    is(socket.close_reason().await, FORBIDDEN);
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn the_payload_says_who_asks_else_the_handshake() {
         (json!({ "AUTHORIZATION": bob }), json!("bob")),
     ] {
         let mut socket = Socket::dial(&app.url, &header).await.expect("a socket");
-        socket.say(json!({ "type": "connection_init", "payload": payload })).await;
+        socket.send_json(json!({ "type": "connection_init", "payload": payload })).await;
         assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
         assert_eq!(socket.answer("a", "{ viewer { login } }").await["data"]["viewer"]["login"], expected, "{payload}");
     }
@@ -108,24 +108,24 @@ async fn what_is_no_message_closes_the_socket() {
         Message::text(r#"{"type":"subscribe","id":"a","payload":{"query":"{ __typename }","variables":[]}}"#),
         Message::binary(br#"{"type":"ping"}"#.to_vec()),
     ] {
-        let mut socket = Socket::of(&app, None).await;
+        let mut socket = Socket::connect(&app, None).await;
         socket.send(message.clone()).await;
-        assert_eq!(socket.closed().await.0, 4400, "{message:?}");
+        assert_eq!(socket.close_reason().await.0, 4400, "{message:?}");
     }
 }
 
 #[tokio::test]
 async fn an_id_is_one_operations_until_it_has_ended() {
     let app = TestApp::start().await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     socket.subscribe("a", QUIET).await;
     socket.subscribe("b", QUIET).await;
-    socket.say(json!({ "type": "complete", "id": "a" })).await;
+    socket.send_json(json!({ "type": "complete", "id": "a" })).await;
     socket.subscribe("a", QUIET).await;
     assert_eq!(socket.answer("c", "{ __typename }").await["data"]["__typename"], "Query");
     assert_eq!(socket.answer("c", "{ __typename }").await["data"]["__typename"], "Query", "it had ended");
     socket.subscribe("a", "{ __typename }").await;
-    is(socket.closed().await, (4409, "Subscriber for a already exists"));
+    is(socket.close_reason().await, (4409, "Subscriber for a already exists"));
 }
 
 #[tokio::test]
@@ -134,16 +134,16 @@ async fn pings_are_answered_before_and_after_it_is_known_who_asks() {
     let mut socket = Socket::open(&app).await;
     for is_known in [false, true] {
         if is_known {
-            socket.say(json!({ "type": "connection_init" })).await;
+            socket.send_json(json!({ "type": "connection_init" })).await;
             assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
         }
-        socket.say(json!({ "type": "ping" })).await;
+        socket.send_json(json!({ "type": "ping" })).await;
         assert_eq!(socket.next().await, json!({ "type": "pong" }));
-        socket.say(json!({ "type": "ping", "payload": { "at": 1 } })).await;
+        socket.send_json(json!({ "type": "ping", "payload": { "at": 1 } })).await;
         assert_eq!(socket.next().await, json!({ "type": "pong", "payload": { "at": 1 } }));
         socket.send(Message::Ping("x".into())).await;
         assert_eq!(socket.frame().await, Some(Message::Pong("x".into())));
-        socket.say(json!({ "type": "pong" })).await;
+        socket.send_json(json!({ "type": "pong" })).await;
     }
 }
 
@@ -151,15 +151,15 @@ async fn pings_are_answered_before_and_after_it_is_known_who_asks() {
 async fn queries_and_mutations_run_as_over_http() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let mut socket = Socket::of(&app, ada.token.as_deref()).await;
+    let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
     let post = "mutation { postStatus(input: { message: \"over a socket\" }) { status { message } userErrors { code } } }";
     assert_eq!(socket.answer("a", post).await["data"]["postStatus"]["status"]["message"], "over a socket");
     assert_eq!(ada.home().await, ["over a socket"]);
     let variables = json!({ "query": "query A { a: __typename } query B($l: String!) { user(login: $l) { login } }",
         "variables": { "l": "ada" }, "operationName": "B" });
-    socket.say(json!({ "id": "b", "type": "subscribe", "payload": variables })).await;
+    socket.send_json(json!({ "id": "b", "type": "subscribe", "payload": variables })).await;
     assert_eq!(socket.next().await["payload"], json!({ "data": { "user": { "login": "ada" } } }));
-    let partly = Socket::of(&app, None).await.answer("a", "{ viewer { id } homeTimeline { syncCursor } }").await;
+    let partly = Socket::connect(&app, None).await.answer("a", "{ viewer { id } homeTimeline { syncCursor } }").await;
     assert_eq!(
         (error_codes(&partly), &partly["data"]),
         (vec!["UNAUTHENTICATED".to_owned()], &json!({ "viewer": null, "homeTimeline": null }))
@@ -169,7 +169,7 @@ async fn queries_and_mutations_run_as_over_http() {
 #[tokio::test]
 async fn what_does_not_run_is_an_error_and_its_id_is_free() {
     let app = TestApp::start().await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     for (query, code) in [
         ("{", "GRAPHQL_PARSE_FAILED"),
         ("{ nope }", "GRAPHQL_VALIDATION_FAILED"),
@@ -193,12 +193,12 @@ async fn what_does_not_run_is_an_error_and_its_id_is_free() {
 async fn documents_go_by_name_as_over_http() {
     use sha2::Digest;
     let app = TestApp::start().await;
-    let mut socket = Socket::of(&app, None).await;
+    let mut socket = Socket::connect(&app, None).await;
     let query = "{ named: __typename }";
     let hash: String = sha2::Sha256::digest(query).iter().map(|byte| format!("{byte:02x}")).collect();
     let extensions = |version: u32| json!({ "persistedQuery": { "version": version, "sha256Hash": hash } });
     let mut ask = async |payload: Value| {
-        socket.say(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
+        socket.send_json(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
         let said = socket.next().await;
         if said["type"] == "next" {
             socket.next().await;

@@ -8,7 +8,7 @@ mod plain;
 mod reads;
 
 use super::Says;
-use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings, mentions};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, references};
 use futures_util::future::join_all;
 use plain::DirectSerialize;
 use rand::rngs::StdRng;
@@ -90,7 +90,7 @@ impl Change {
 impl Play {
     async fn begin(app: TestApp, seed: u64) -> Self {
         println!("seed {seed}");
-        let (crowd, other) = (app.crowd("c", PEOPLE).await, app.sibling().await);
+        let (crowd, other) = (app.create_users("c", PEOPLE).await, app.sibling().await);
         let status = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
         let here = crowd.iter().map(Actor::user_id).collect();
         let (plain, random) = (DirectSerialize::default(), StdRng::seed_from_u64(seed));
@@ -212,9 +212,9 @@ impl Play {
         self.rounds += 1;
         let changes = self.changes(false);
         let writes = self.random.random_range(0..2 + 3 * changes.len());
-        let guillotine = Guillotine::before(&self.app.redis, writes).await;
-        let target = self.app.redis.tcp_url(guillotine.port).parse().expect("an address");
-        let timing = Timing { connections: 1, ..CALM };
+        let crash_proxy = CrashProxy::start(&self.app.redis, writes).await;
+        let target = self.app.redis.tcp_url(crash_proxy.port).parse().expect("an address");
+        let timing = Timing { connections: 1, ..LONG_TIMEOUTS };
         let doomed = App::new(Db::open(&target, timing).await.expect("a store"), self.app.clock.clone(), Config::default());
         let came = join_all(changes.iter().map(|change| apply(&doomed, self.status, change.clone()))).await;
         doomed.drain().await;
@@ -250,7 +250,7 @@ impl Play {
                 }
             }
         }
-        guillotine.fell()
+        crash_proxy.has_cut()
     }
 
     /// Whether a change that nobody acknowledged has happened; with the number of what it has added.
@@ -380,15 +380,15 @@ async fn a_thread_is_what_a_plain_model_says() {
     assert_eq!(play.here.len(), PEOPLE - LEAVERS.len());
     play.look_at_everything().await;
     for (at, _) in LEAVERS {
-        assert_eq!(mentions(&play.app.app, play.crowd[at].user_id()).await, [""; 0]);
+        assert_eq!(references(&play.app.app, play.crowd[at].user_id()).await, [""; 0]);
     }
 }
 
 #[tokio::test]
 async fn a_thread_is_what_a_plain_model_says_of_processes_that_die() {
     let most = size(120);
-    let redis = Arc::new(RedisServer::alone(Alone::OneWire));
-    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let (mut play, mut deaths) = (Play::begin(app, seed()).await, 0);
     while play.plain.len() < most {
         play.round().await;

@@ -8,46 +8,46 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio_util::sync::CancellationToken;
 
-pub struct Guillotine {
+pub struct CrashProxy {
     pub port: u16,
-    fell: Arc<AtomicBool>,
+    is_cut: Arc<AtomicBool>,
     _running: tokio_util::sync::DropGuard,
 }
 
 struct State {
     left: AtomicUsize,
-    fell: Arc<AtomicBool>,
+    is_cut: Arc<AtomicBool>,
     cut: CancellationToken,
 }
 
 /// Commands that write.
 const WRITES: [&[u8]; 7] = [b"EVALSHA", b"ZREM", b"UNLINK", b"SET", b"HSET", b"ZADD", b"HDEL"];
 
-impl Guillotine {
+impl CrashProxy {
     /// Passes this many `writes`.
-    pub async fn before(redis: &RedisServer, writes: usize) -> Self {
+    pub async fn start(redis: &RedisServer, writes: usize) -> Self {
         let path = redis.operator_url().trim_start_matches("unix:").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let (fell, stop) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
-        let state = Arc::new(State { left: AtomicUsize::new(writes), fell: fell.clone(), cut: stop.child_token() });
+        let (is_cut, stop) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
+        let state = Arc::new(State { left: AtomicUsize::new(writes), is_cut: is_cut.clone(), cut: stop.child_token() });
         tokio::spawn(stop.clone().run_until_cancelled_owned(async move {
             while let Ok((client, _)) = listener.accept().await {
-                if !state.fell.load(Ordering::SeqCst) {
-                    tokio::spawn(carry(client, UnixStream::connect(path.clone()).await.expect("a Redis"), state.clone()));
+                if !state.is_cut.load(Ordering::SeqCst) {
+                    tokio::spawn(forward(client, UnixStream::connect(path.clone()).await.expect("a Redis"), state.clone()));
                 }
             }
         }));
-        Self { port, fell, _running: stop.drop_guard() }
+        Self { port, is_cut, _running: stop.drop_guard() }
     }
 
     /// Whether more writes were tried than passed.
-    pub fn fell(&self) -> bool {
-        self.fell.load(Ordering::SeqCst)
+    pub fn has_cut(&self) -> bool {
+        self.is_cut.load(Ordering::SeqCst)
     }
 }
 
-async fn carry(client: TcpStream, redis: UnixStream, state: Arc<State>) {
+async fn forward(client: TcpStream, redis: UnixStream, state: Arc<State>) {
     let ((mut from_client, mut to_client), (mut from_redis, mut to_redis)) = (client.into_split(), redis.into_split());
     let down = async { drop(tokio::io::copy(&mut from_redis, &mut to_client).await) };
     let up = async {
@@ -56,7 +56,7 @@ async fn carry(client: TcpStream, redis: UnixStream, state: Arc<State>) {
             held.extend_from_slice(&piece[..length]);
             while let Some((command, is_write)) = next(&held) {
                 if is_write && state.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err() {
-                    state.fell.store(true, Ordering::SeqCst);
+                    state.is_cut.store(true, Ordering::SeqCst);
                     state.cut.cancel();
                     return;
                 }

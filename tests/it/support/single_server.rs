@@ -5,19 +5,19 @@
 
 /// Why a test needs a single server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Alone {
+pub enum SingleServerReason {
     /// It breaks, holds, slows or closes the only connection, and counts what passes in order. `cluster` and `faults` have tests with connections
     /// to the nodes of a cluster.
-    OneWire,
+    ConnectionControl,
     /// It counts reads of the client-side cache, which only a single server has.
     ClientCache,
     /// It reads the MONITOR output of a Redis, in order.
-    Record,
+    MonitorOutput,
     /// It truncates the append-only file of one server; another test truncates those of a cluster.
-    OneFile,
+    AppendOnlyFile,
     /// It makes the server a replica by a command that a cluster refuses: a replica there redirects writers to its primary.
     Replica,
     /// It sets users and passwords of Redis by a URL of its own. A test of `db::target` parses the URL of a cluster, and the suite logs in to
     /// clusters by name and password.
-    Users,
+    AclUsers,
 }

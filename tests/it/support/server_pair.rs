@@ -4,22 +4,22 @@ use super::{Process, RedisServer, waxwing};
 use std::sync::{Arc, Mutex};
 
 /// The real binary, twice.
-pub struct Servers {
+pub struct ServerPair {
     pub redis: Arc<RedisServer>,
     running: [Mutex<Option<Process>>; 2],
     urls: Mutex<[Option<String>; 2]>,
 }
 
-impl Servers {
+impl ServerPair {
     /// Both, started.
     pub fn start(redis: Arc<RedisServer>) -> Self {
         let servers = Self { redis, running: Default::default(), urls: Mutex::default() };
-        (0..2).for_each(|which| servers.start_again(which));
+        (0..2).for_each(|which| servers.restart(which));
         servers
     }
 
     /// Restarts one that was killed.
-    pub fn start_again(&self, which: usize) {
+    pub fn restart(&self, which: usize) {
         let redis = self.redis.url();
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--redis", &redis, "--rate-limits", "off", "--allow-volatile"];
         let process = Process::start(&mut waxwing(&arguments));

@@ -4,7 +4,7 @@ use super::{Actor, error_codes};
 use serde_json::{Value, json};
 
 /// A connection under test.
-pub struct Listing {
+pub struct PagedConnection {
     pub actor: Actor,
     /// The selection around the connection, with `@` in its place, such as `user(login: "ada") { @ }`.
     pub path: String,
@@ -25,7 +25,7 @@ pub struct Page {
     pub previous: bool,
 }
 
-impl Listing {
+impl PagedConnection {
     fn query(&self) -> String {
         let connection = format!(
             "list: {}({} first: $first, after: $after, last: $last, before: $before) {{

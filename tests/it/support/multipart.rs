@@ -12,21 +12,21 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const DELIMITER: &[u8] = b"\r\n--graphql";
 
 /// An open multipart response.
-pub struct Parts {
+pub struct MultipartResponse {
     chunks: BoxStream<'static, Vec<u8>>,
     read: Vec<u8>,
 }
 
-impl Parts {
+impl MultipartResponse {
     /// The response to a request. Its first part is an empty object, which comes at once.
-    pub async fn of(request: RequestBuilder) -> Self {
-        let mut parts = Self::at_first_delimiter(request).await;
+    pub async fn open(request: RequestBuilder) -> Self {
+        let mut parts = Self::open_without_heartbeat(request).await;
         assert_eq!(parts.next().await, Some(json!({})), "a sign of life at once");
         parts
     }
 
     /// The response to a request that is refused: it has no sign of life.
-    pub async fn at_first_delimiter(request: RequestBuilder) -> Self {
+    pub async fn open_without_heartbeat(request: RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
         assert_eq!(response.headers()["content-type"], "multipart/mixed;boundary=\"graphql\";subscriptionSpec=\"1.0\"");
@@ -43,10 +43,10 @@ impl Parts {
     /// If the response ends without the closing delimiter, or a part is no JSON.
     pub async fn next(&mut self) -> Option<Value> {
         while self.read.len() < 2 {
-            assert!(self.read_on().await, "the response ends within a delimiter");
+            assert!(self.read_chunk().await, "the response ends within a delimiter");
         }
         if self.read.starts_with(b"--") {
-            while self.read_on().await {}
+            while self.read_chunk().await {}
             assert_eq!(self.read, b"--\r\n", "nothing after the closing delimiter");
             return None;
         }
@@ -76,7 +76,7 @@ impl Parts {
 
     /// Whether the response ends here, with its closing delimiter or without it.
     pub async fn ends_without_delimiter(mut self) -> bool {
-        while self.read_on().await {}
+        while self.read_chunk().await {}
         !self.read.ends_with(b"--\r\n")
     }
 
@@ -88,13 +88,13 @@ impl Parts {
                 text.truncate(end);
                 return Some(String::from_utf8(text).expect("text"));
             }
-            if !self.read_on().await {
+            if !self.read_chunk().await {
                 return None;
             }
         }
     }
 
-    async fn read_on(&mut self) -> bool {
+    async fn read_chunk(&mut self) -> bool {
         let chunk = timeout(PATIENCE, self.chunks.next()).await.expect("the server sends something");
         chunk.inspect(|chunk| self.read.extend(chunk)).is_some()
     }

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 /// A response as received.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub text: String,
 }
 
-impl Answer {
+impl HttpResponse {
     /// Sends a request and reads its response.
-    pub async fn of(request: RequestBuilder) -> Self {
+    pub async fn fetch(request: RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         Self { status, headers, text: response.text().await.expect("text") }
@@ -50,8 +50,8 @@ impl TestApp {
     }
 
     /// A correctly sent document without variables.
-    pub async fn ask(&self, query: &str) -> Answer {
-        Answer::of(self.post().json(&json!({ "query": query }))).await
+    pub async fn query(&self, query: &str) -> HttpResponse {
+        HttpResponse::fetch(self.post().json(&json!({ "query": query }))).await
     }
 }
 

@@ -10,14 +10,14 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An open stream.
-pub struct Events {
+pub struct EventStream {
     parts: BoxStream<'static, Vec<u8>>,
     read: Vec<u8>,
 }
 
-impl Events {
+impl EventStream {
     /// The stream of a request.
-    pub async fn of(request: RequestBuilder) -> Self {
+    pub async fn open(request: RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
         assert_eq!(response.headers()["content-type"], "text/event-stream; charset=utf-8");
