@@ -120,6 +120,26 @@ test('Log out ends the session', async () => {
   assert.equal(await endSessionOf(token), 'UNAUTHENTICATED');
 });
 
+test('variables are not filled with the ids of the account that was logged in before', async () => {
+  await playground.logIn(login, password);
+  await playground.status.waitFor();
+  await playground.run('PostStatus');
+  await playground.button('Log out').click();
+  await playground.button('Log in').waitFor();
+  await playground.select('LikeStatus');
+  await playground.button('Variables').click();
+  assert.equal(JSON.parse(await playground.shownVariables()).input.statusId, 'ID_OF_A_STATUS');
+});
+
+test('a login may be the name of a property of Object.prototype', async () => {
+  for (const name of ['__proto__', 'constructor']) {
+    const sent = page.waitForRequest((request) => request.postData()?.includes('logIn'));
+    await playground.logIn(name, WRONG);
+    assert.equal((await sent).postDataJSON().variables.input.deviceToken, null, name);
+    await playground.alert.waitFor();
+  }
+});
+
 test('a token can be brought along, and a dead one is forgotten', async () => {
   const { token } = (await logInWith()).session;
   await playground.button('Use a token').click();

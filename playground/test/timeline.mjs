@@ -365,6 +365,17 @@ test('a session that ends elsewhere asks to log in again, and then goes on', asy
   assert.deepEqual(await live.shown(), await home(ada));
 });
 
+test('a session that ended while the browser was closed does not stop the public stream', async () => {
+  await page.addInitScript(() => {
+    const user = { id: 'unknown', login: 'unknown', name: 'Unknown' };
+    localStorage.setItem('waxwing.session', JSON.stringify({ token: 'ended', user, expiresAt: null }));
+  });
+  await live.load();
+  await live.followed();
+  await post('without a session');
+  assert.deepEqual(await live.upTo('without a session'), ['without a session']);
+});
+
 test('what is being read stays where it is, and the list is bounded', async () => {
   await live.load();
   await live.followed();

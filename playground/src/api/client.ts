@@ -1,5 +1,5 @@
-// The client of the API: urql with a normalised cache, and subscriptions that resume. One client per session, so that nothing of one account is
-// left in the cache of another.
+// The client of the API: urql with a normalised cache and subscriptions that resume. Each session has its own client, so no account reads the cache of
+// another.
 import { Client, fetchExchange, mapExchange, subscriptionExchange, type CombinedError } from 'urql';
 import { endSession, type Token } from '../session/store.ts';
 import { cache } from './cache.ts';
@@ -19,9 +19,12 @@ export function createClient(token: Token | null): Client {
   });
 }
 
+// Reads and follows the public stream without a session, so that a log-in, a log-out or the end of a session does not stop it.
+export const publicClient = createClient(null);
+
 export const SESSION_ENDED = 'The session has ended. Log in again.';
 
-// Both signs are needed: a 401 of a proxy says nothing about the session.
+// Both are required: a 401 without the code comes from a proxy and says nothing about the session.
 function isEnded({ response, graphQLErrors }: CombinedError): boolean {
   return response?.status === 401 && graphQLErrors[0]?.extensions.code === 'UNAUTHENTICATED';
 }

@@ -1,5 +1,5 @@
-// Subscriptions of urql over `resume.js`: they continue where they stopped, whatever ended the connection. A subscription says in its context how
-// to begin and what to do about gaps:
+// Runs the subscriptions of urql over `resume.js`, so that they resume after the last event when a connection ends. The context of a subscription has
+// the functions that `resume.js` calls:
 //
 //     client.subscription(document, variables, { resume: { read, onGap, onState } })
 import type { Operation, SubscriptionExchangeOpts } from 'urql';
@@ -8,9 +8,9 @@ import type { Token } from '../session/store.ts';
 
 type Begin = Pick<Options<unknown>, 'read' | 'begin' | 'onGap' | 'onState'>;
 export type ResumeContext = Begin & {
-  // The server knows who asks. What is public needs no session, and outlives it.
+  // Sends the token of the session. Without it the subscription is anonymous and continues when the session ends.
   asViewer?: boolean;
-  // Hands out the running subscription, to try again before its time.
+  // Receives the running subscription, whose `now` reconnects at once.
   onStart?: (resumed: Resumed) => void;
 };
 

@@ -1,12 +1,13 @@
-// A subscription as React's components see it: its events go to `onData`, and it says how its connection is.
+// A hook for subscriptions: passes events to `onData` and returns the state of the connection.
 import { useEffect, useRef, useState } from 'react';
 import { useClient, type AnyVariables, type TypedDocumentNode } from 'urql';
 import type { Connection, Resumed } from '../live/resume.js';
+import { publicClient } from './client.ts';
 import type { ResumeContext } from './follow.ts';
 
 export interface Follow<Data, Variables extends AnyVariables> extends Pick<ResumeContext, 'read' | 'begin' | 'onGap' | 'asViewer'> {
   document: TypedDocumentNode<Data, Variables>;
-  // `after` is the business of `resume.js`.
+  // Without `after`, which `resume.js` sets.
   variables: Variables;
   onData: (data: Data) => void;
   onState?: (connection: Connection) => void;
@@ -14,13 +15,14 @@ export interface Follow<Data, Variables extends AnyVariables> extends Pick<Resum
 
 export interface Following {
   connection: Connection;
-  // Tries now rather than later, and again what was refused.
+  // Reconnects at once, also after a refusal.
   again: () => void;
 }
 
-// Starts again whenever `key` changes; null follows nothing.
+// Subscribes again when `key` changes. Null means no subscription. With `asViewer: false` the subscription does not depend on the session.
 export function useEvents<Data, Variables extends AnyVariables>(key: string | null, follow: Follow<Data, Variables>): Following {
-  const client = useClient();
+  const viewerClient = useClient();
+  const client = follow.asViewer === false ? publicClient : viewerClient;
   const [connection, setConnection] = useState<Connection>({ phase: 'connecting' });
   const [attempt, setAttempt] = useState(0);
   const running = useRef<Resumed | null>(null);
@@ -29,7 +31,7 @@ export function useEvents<Data, Variables extends AnyVariables>(key: string | nu
 
   useEffect(() => {
     if (key === null) return;
-    // What comes after the end is of no interest, whatever is still on its way.
+    // Events and states that arrive after the unsubscribe are ignored.
     let isOver = false;
     const { document, variables, read, begin, asViewer } = latest.current;
     const onState = (state: Connection) => {
@@ -52,8 +54,7 @@ export function useEvents<Data, Variables extends AnyVariables>(key: string | nu
       isOver = true;
       unsubscribe();
     };
-    // A public stream does not depend on who is logged in.
-  }, [follow.asViewer === false ? null : client, key, attempt]);
+  }, [client, key, attempt]);
 
   const again = () => {
     if (connection.phase === 'waiting') running.current?.now();

@@ -1,12 +1,14 @@
-// Keeps the device token of each login, so that failed log-ins from elsewhere never keep its user out.
+// Stores the device token of each login. A log-in with a device token is not blocked by failed log-ins of other devices.
 //
-// A device token outlives the session: it is for the next log-in, and gives no access.
+// A device token is valid beyond the session, for the next log-in, and gives no access.
 const KEY = 'waxwing.devices';
-// Of more logins the oldest is forgotten: its next log-in is one of an unknown device.
+// Beyond it the oldest login is forgotten: its next log-in comes from an unknown device.
 const MAX_LOGINS = 20;
 
 export function deviceToken(login: string): string | null {
-  return load()[login.toLowerCase()] ?? null;
+  const [tokens, key] = [load(), login.toLowerCase()];
+  // A login may be `constructor`, which every object inherits.
+  return Object.hasOwn(tokens, key) ? (tokens[key] ?? null) : null;
 }
 
 export function keepDeviceToken(login: string, token: string): void {
@@ -15,7 +17,7 @@ export function keepDeviceToken(login: string, token: string): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(kept)));
   } catch {
-    // A browser may refuse storage: then the device is unknown next time.
+    // A browser may refuse storage: then the next log-in comes from an unknown device.
   }
 }
 

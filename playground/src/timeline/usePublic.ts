@@ -1,7 +1,7 @@
-// The public stream: it has no past to read, only the place where it stands. After a gap the list is marked, and what it shows is looked at once more:
-// some of it may have been deleted meanwhile.
+// The public stream, which has events but no pages to read. After a gap a row marks it, and the statuses on the page are checked: some may have been
+// deleted. All of it is read without a session, so that it continues when the session ends.
 import { useEffect, useState } from 'react';
-import { useClient } from 'urql';
+import { publicClient } from '../api/client.ts';
 import { read } from '../api/read.ts';
 import { useEvents } from '../api/useEvents.ts';
 import { useSession } from '../session/useSession.ts';
@@ -16,13 +16,12 @@ const MAX_NODES = 100;
 
 export type Filter = Omit<TimelinePublicEventsSubscriptionVariables, 'after'>;
 
-// `version` tells one submission of the filter from the next.
+// `version` counts the submissions of the filter: the same filter, submitted again, starts a new subscription.
 export function usePublic(filter: Filter, version: number) {
-  const client = useClient();
   const rows = useRows();
   const [gap, setGap] = useState<string | null>(null);
   const token = useSession().session?.token ?? null;
-  // The rows stay when another account logs in, and its likes are not known.
+  // The rows stay when another account logs in, whose likes are unknown.
   useEffect(() => rows.forgetLikes(), [token]);
   const notice = (reason: string) => setGap(noticeOf(gapText(reason)));
 
@@ -30,7 +29,7 @@ export function usePublic(filter: Filter, version: number) {
     const ids = rows.ids();
     for (let at = 0; at < ids.length; at += MAX_NODES) {
       const some = ids.slice(at, at + MAX_NODES);
-      const { nodes } = await read(client, TimelineStillThereDocument, { ids: some });
+      const { nodes } = await read(publicClient, TimelineStillThereDocument, { ids: some });
       const gone = some.filter((_, index) => nodes[index] === null);
       for (const statusId of gone) rows.push({ __typename: 'StatusDeleted', cursor: '', statusId });
     }
@@ -41,7 +40,7 @@ export function usePublic(filter: Filter, version: number) {
     variables: filter,
     asViewer: false,
     async begin() {
-      const { statusEventsSyncCursor } = await read(client, TimelinePublicBeginDocument, {});
+      const { statusEventsSyncCursor } = await read(publicClient, TimelinePublicBeginDocument, {});
       return statusEventsSyncCursor;
     },
     onData: ({ statusEvents }) => rows.push(statusEvents),

@@ -1,4 +1,4 @@
-// The toolbar of GraphiQL; and when a tab opens, the ids that earlier answers have told are put into its variables, where everybody sees them.
+// The toolbar of GraphiQL. When a tab opens, its variables are filled with ids of earlier answers.
 import { useEditorContext } from '@graphiql/react';
 import { useEffect, type ReactNode } from 'react';
 import { filled } from './known.ts';
@@ -28,7 +28,7 @@ function Filler() {
   useEffect(() => {
     const next = filled(operation, variables ?? '');
     if (next) variableEditor?.setValue(next);
-    // Only when a tab opens: what somebody clears on purpose stays cleared.
+    // Only when a tab opens: a variable that the user clears stays empty.
   }, [id, operation, variableEditor]);
   // Editors have no labels for screen readers of their own.
   useEffect(() => {

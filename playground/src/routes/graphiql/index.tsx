@@ -2,6 +2,7 @@
 import { GraphiQL } from 'graphiql';
 import { getOperationAST, type DocumentNode } from 'graphql';
 import { useState } from 'react';
+import { currentToken } from '../../session/store.ts';
 import { useTheme } from '../../shell/theme.ts';
 import { useTitle } from '../../ui/useTitle.ts';
 import { FillVariables } from './FillVariables.tsx';
@@ -22,8 +23,9 @@ interface Options {
 async function fetcher(request: Request, options?: Options) {
   const operation = options?.documentAST && getOperationAST(options.documentAST, request.operationName);
   if (operation?.operation === 'subscription') return subscribe(request, options?.headers);
+  const token = currentToken();
   const answer = await send(request, options?.headers);
-  learn(answer.data);
+  learn(answer.data, token);
   return answer;
 }
 

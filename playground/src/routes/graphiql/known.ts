@@ -1,8 +1,8 @@
-// What the answers so far have told, for the variables of the operations that follow: the id of the status that was posted, the cursor of the public
-// stream, the key of the website.
-import { currentToken } from '../../session/store.ts';
+// Values of earlier answers that fill the variables of later operations: the id of the posted status, the cursor of the public stream, the key of the
+// website.
+import { currentToken, type Token } from '../../session/store.ts';
 
-// Each fact has the places in an answer that tell it. A later place wins over an earlier one.
+// The paths of each value in an answer. The last path that is found wins.
 const SOURCES = {
   status: [['homeTimeline', 'entries', 'edges', '0', 'node', 'status', 'id'], ['postStatus', 'status', 'id']],
   user: [['user', 'id']],
@@ -13,7 +13,7 @@ const SOURCES = {
 };
 type Fact = keyof typeof SOURCES;
 
-// The variable of an operation that a fact fills.
+// The variable that an operation takes a value for.
 const TARGETS: Record<string, { path: string[]; fact: Fact }> = {
   PublicStream: { path: ['after'], fact: 'publicCursor' },
   HomeEvents: { path: ['after'], fact: 'homeCursor' },
@@ -27,21 +27,30 @@ const TARGETS: Record<string, { path: string[]; fact: Fact }> = {
 };
 
 const known = new Map<string, string>();
-// Whose answers they were: a cursor of one home is none of another.
+// The session that `known` belongs to.
 let knownTo = currentToken();
 
-export function learn(data: unknown): void {
-  if (currentToken() !== knownTo) known.clear();
+// Ids and cursors of one account are invalid or wrong for another.
+function forgetOtherSession(): void {
+  if (currentToken() === knownTo) return;
+  known.clear();
   knownTo = currentToken();
+}
+
+// Stores the values of an answer to a request of the session `token`. An answer that arrives after a log-in or log-out is ignored.
+export function learn(data: unknown, token: Token | null): void {
+  forgetOtherSession();
+  if (token !== knownTo) return;
   for (const [fact, places] of Object.entries(SOURCES)) {
-    const told = places.map((path) => at(data, path)).findLast((value) => typeof value === 'string');
-    // The cursors that came first show most.
-    if (typeof told === 'string' && !(fact.endsWith('Cursor') && known.has(fact))) known.set(fact, told);
+    const value = places.map((path) => at(data, path)).findLast((value) => typeof value === 'string');
+    // The first cursor is kept: a subscription from there shows the most events.
+    if (typeof value === 'string' && !(fact.endsWith('Cursor') && known.has(fact))) known.set(fact, value);
   }
 }
 
-// The variables with what is known put in. Null where nothing changes: what somebody has written stays.
+// Returns the variables with placeholders replaced by known values, or null if nothing changes. What the user has written stays.
 export function filled(operation: string | null | undefined, variables: string): string | null {
+  forgetOtherSession();
   const target = TARGETS[operation ?? ''];
   const value = target && known.get(target.fact);
   const parsed = parse(variables);
