@@ -1,7 +1,7 @@
--- add_ad.lua - adds an ad to a campaign: from here on it is there.
+-- add_ad.lua - creates an ad of a campaign.
 -- KEYS 1 campaign:{C}  2 ads:{C}  3 ad:{C}:A
--- ARGV 1 its number  2 the most at once  3 the most there may ever be  4… field, value, …
--- Returns 1 | 0 no such campaign | -1 too many at once | -2 it was removed | -3 too many ever
+-- ARGV 1 the ad  2 maximum number of ads  3 maximum number of ads over the campaign's lifetime  4… field, value, …
+-- Returns 1 | 0 no such campaign | -1 too many ads | -2 it was removed | -3 too many ads over the lifetime
 if redis.call('HEXISTS', KEYS[1], 'id') == 0 then return 0 end
 if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 1 end
 if redis.call('EXISTS', KEYS[3]) == 1 then return -2 end

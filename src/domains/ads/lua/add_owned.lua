@@ -1,6 +1,6 @@
--- add_owned.lua - notes a campaign or a website with its owner.
--- KEYS 1 campaigns:{uid}, or websites  2 user:{uid}
--- ARGV 1 its id  2 the most that an account may have
+-- add_owned.lua - adds a campaign or a website to its owner's list.
+-- KEYS 1 campaigns:{uid} or websites:{uid}  2 user:{uid}
+-- ARGV 1 its id  2 maximum number for an account
 -- Returns 1 | 0 no such account | -1 the limit is reached
 if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 1 end

@@ -1,6 +1,6 @@
--- add_signing_key.lua - makes the first key that impressions are signed with, or a new one. The one before is kept, older ones go.
+-- add_signing_key.lua - creates the first key that signs impression tokens, or rotates it. The previous key is kept, older ones are deleted.
 -- KEYS 1 signing:{ads}
--- ARGV 1 the key  2 now, ms  3 1 for a new one also where there is one
+-- ARGV 1 the key  2 now, ms  3 1 to rotate
 -- Returns the newest version
 local newest = redis.call('HGET', KEYS[1], 'newest')
 if newest and (ARGV[3] ~= '1' or redis.call('HGET', KEYS[1], newest) == ARGV[1]) then return newest end

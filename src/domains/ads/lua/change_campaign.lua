@@ -1,8 +1,9 @@
--- change_campaign.lua - changes a campaign's definition, if it is still the one that was read.
+-- change_campaign.lua - changes the definition of a campaign if its version is the one that was read.
 -- KEYS 1 campaign:{C}  2 keywords:{C}  3 frozen:{C}
--- ARGV 1 the version that was read  2 what its money is frozen under, or none  3…6 how much follows of each: fields to write with their values, fields to remove, keywords to add each
---   after the id of its adding, keywords to remove
--- Returns 1 | 0 there is none | -1 it was changed meanwhile, or is frozen under this no more | -2 its shares hold more than the new budget
+-- ARGV 1 the version that was read  2 token of the freeze of its pool; empty without a freeze
+--      3…6 numbers of the arguments that follow, of each: fields to write with their values, fields to delete, keywords to add each after the id
+--      of its addition, keywords to remove
+-- Returns 1 | 0 no such campaign | -1 another version, or the freeze has ended | -2 its shares hold more than the new budget
 local version, out = unpack(redis.call('HMGET', KEYS[1], 'version', 'out'))
 if not version then return 0 end
 if version ~= ARGV[1] then return -1 end

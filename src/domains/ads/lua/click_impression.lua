@@ -1,9 +1,11 @@
--- click_impression.lua - counts a click once, and charges what was held for it; notes every other as invalid.
+-- click_impression.lua - counts the first click of an impression and charges its hold; counts every other click as invalid.
 -- KEYS 1 share:{C.n}  2 holds:{C.n}  3 offered:{C.n}  4 impression:{C.n}:I  5 clicked:{C.n}:HOUR
---      6… tally:{C.n}:DAY of each day that the impression may be of
--- ARGV 1 now, ms  2 the day  3 the impression  4 the ad  5 hold | mark | take | why it is invalid  6 what is held, or taken  7 what tells this click from others
---      8 how long its answer is kept, ms  9 how long it is known which were clicked, ms  10 how long days are kept, ms  11… the days
--- Returns 1 counted | 0 invalid | 2 invalid, since there is no money for it | -1 there is no such campaign
+--      6… tally:{C.n}:DAY of each day that the impression may belong to
+-- ARGV 1 now, ms  2 the day  3 the impression  4 the ad
+--      5 hold: charge its hold | mark: it costs nothing more | take: charge free money | the reason why the click is invalid
+--      6 the amount held or charged  7 nonce of the click, the same in a retry  8 time to live of the result, ms
+--      9 time to live of the set of clicked impressions, ms  10 time to live of a day, ms  11… the days
+-- Returns 1 counted | 0 invalid | 2 invalid, because no money is left for it | -1 no such campaign
 if redis.call('HEXISTS', KEYS[1], 'v') == 0 then return -1 end
 if redis.call('GET', KEYS[4]) == 'click ' .. ARGV[7] then return 1 end
 local ad, counts, at, why = ARGV[4], 0, 6, ARGV[5]

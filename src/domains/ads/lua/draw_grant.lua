@@ -1,10 +1,11 @@
--- draw_grant.lua - gives a share of a campaign some of the money that no share holds, as far as budget, daily budget and pace allow. Notes first
--- what shares have given back: each tells all of it so far, and the pool what it has granted so far, so that nothing counts twice.
+-- draw_grant.lua - grants a share of a campaign some of the money that no share holds, as far as budget, daily budget and pacing allow. First it
+-- books what shares have returned. Shares report what they returned in total, and the pool what it granted in total: nothing counts twice.
 -- KEYS 1 campaign:{C}  2 frozen:{C}
--- ARGV 1 now, ms  2 the day  3 the share  4 what was granted to it so far, as it knows  5 how much more it must have
---      6 what a grant is a multiple of, where there is more
---      then of each share that gave something back: share, in all, day, of that day
--- Returns granted ALL BEFORE DAY, of which BEFORE on days before | refused LEFT DAY, what it could have had, 0 while it is frozen | gone
+-- ARGV 1 now, ms  2 the day  3 the share  4 total granted to it, as far as it has recorded  5 the least amount that it needs
+--      6 unit of a grant; a grant larger than the least amount is a multiple of it
+--      then for each share that returned money: share, total returned, day, returned of that day
+-- Returns granted TOTAL BEFORE DAY: BEFORE is the part granted on days before DAY | refused LEFT DAY: LEFT could be granted, 0 while the campaign
+--      is frozen | gone
 local n, day = ARGV[3], tonumber(ARGV[2])
 local is = redis.call('HMGET', KEYS[1], 'id', 'budget', 'daily', 'pacing', 'from', 'ends', 'shares', 'out', 'day', 'today')
 if not is[1] then return 'gone' end
@@ -26,8 +27,8 @@ end
 
 for at = 7, #ARGV, 4 do
   local share, back, of_day = ARGV[at], ARGV[at + 1], ARGV[at + 3]
-  local known = redis.call('HMGET', KEYS[1], 'r' .. share, 'q' .. share)
-  local more, more_of_day = minus(back, known[1] or '0'), minus(of_day, known[2] or '0')
+  local booked = redis.call('HMGET', KEYS[1], 'r' .. share, 'q' .. share)
+  local more, more_of_day = minus(back, booked[1] or '0'), minus(of_day, booked[2] or '0')
   if more > 0 then
     out = out - more
     redis.call('HSET', KEYS[1], 'r' .. share, back)
@@ -38,7 +39,7 @@ for at = 7, #ARGV, 4 do
   end
 end
 
--- What of the day's budget may be spent by now, exactly as `Campaign::allowed` has it: no product here is over 2^53.
+-- The part of the daily budget that may be spent by now, exactly as `Campaign::allowed` computes it. No product here exceeds 2^53.
 local function allowed()
   if not is[3] then return math.huge end
   local daily, DAY = tonumber(is[3]), 86400000
@@ -55,7 +56,7 @@ end
 local granted, before = unpack(redis.call('HMGET', KEYS[1], 'g' .. n, 'b' .. n))
 granted, before = granted or '0', before or '0'
 local answer
--- What it was granted before, and does not know of yet, comes first.
+-- A grant that the share has not recorded yet is repeated, and nothing more is granted.
 if minus(granted, ARGV[4]) <= 0 then
   local left, want, unit = math.min(is[2] - out, allowed() - today), tonumber(ARGV[5]), tonumber(ARGV[6])
   if redis.call('EXISTS', KEYS[2]) == 1 then left = 0 end

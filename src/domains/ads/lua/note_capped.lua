@@ -1,6 +1,7 @@
--- note_capped.lua - notes of which campaigns a visitor has seen enough, so that one need not ask: those that are kept longest come first.
+-- note_capped.lua - remembers the campaigns whose frequency cap a visitor has reached, so that decisions skip them.
 -- KEYS 1 capped:{V}
--- ARGV 1 now, ms  2 how many at most  3 until when the last of these, ms  then until when, campaign, …
+-- ARGV 1 now, ms  2 maximum number of campaigns; those whose cap period ends last are kept  3 end of the last cap period, ms
+--      then for each campaign: end of its cap period, ms, and the campaign
 -- Returns nothing
 redis.call('ZADD', KEYS[1], 'GT', unpack(ARGV, 4))
 local over = redis.call('ZRANGE', KEYS[1], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, 1000)

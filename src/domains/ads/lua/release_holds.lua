@@ -1,7 +1,7 @@
--- release_holds.lua - gives back what was held for clicks that did not come in time.
+-- release_holds.lua - releases the holds of impressions that were not clicked in time.
 -- KEYS 1 share:{C.n}  2 holds:{C.n}
--- ARGV 1 now, ms  2 the day  3 how many at most
--- Returns how many there were
+-- ARGV 1 now, ms  2 the day  3 maximum number of holds
+-- Returns the number of released holds
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local ended = release(ARGV[3])
 save()

@@ -1,15 +1,16 @@
--- reserve_impression.lua - decides whether a campaign is shown now, pays for it or holds what its click would cost, and counts it: one step.
+-- reserve_impression.lua - decides whether a campaign is shown, charges the impression or holds the price of its click, and counts it: one step.
 -- KEYS 1 share:{C.n}  2 holds:{C.n}  3 offered:{C.n}  4 rank:{C.n}:SLOT  5 impression:{C.n}:I  6 tally:{C.n}:DAY  7 reach:{C.n}
---      8 reached:{C.n}:DAY  then, where the visitor is known: 9 seen:{C.n}:V  and of a promoted status 10 recorded:{C.n}:T  11 the one before
---      12 the one after  and last, where the address is known: shown:{C.n}:V
--- ARGV 1 now, ms  2 the day  3 the impression  4 granted by the pool so far  5 of it on days before  6 the day of the rest
---      7 the least eCPM  8 the highest price, or none  9 the ad, or none for the best  10 its price, or none for its bid
---      11 ads that are left out, each between full stops  12 the visitor, or none  13 how long the answer is kept, ms
---      14 how long a click counts, ms  15 how long days are kept, ms  16 what is recorded once, or none  17 how long that is known, ms
---      18 1 where it is invalid in any case  19 how many impressions are plausible at the address, none where that is not known
---      20 how long those are counted together, ms  21 for how many of them money is held for clicks  22 1 where those that are paid for at once count
--- Returns served AD PRICE ECPM PRICING RELIST UNTIL BACKING, 0 held, 1 invalid, 2 open | day DAY, the share is further | off | capped UNTIL | repeated | none | below ECPM
---      | dry PRICE FREE GRANTED BACK BACK-OF-DAY
+--      8 reached:{C.n}:DAY  then, with a visitor: 9 seen:{C.n}:V  and for a promoted status 10 recorded:{C.n}:T  11 that of the span before
+--      12 that of the span after  and last, with an address: shown:{C.n}:V
+-- ARGV 1 now, ms  2 the day  3 the impression  4 total granted by the pool  5 part of it granted on earlier days  6 the day of the rest
+--      7 minimum eCPM  8 maximum price, or empty  9 the ad, or empty for the best  10 its price, or empty for its bid
+--      11 excluded ads, each between full stops  12 the visitor, or empty  13 time to live of the result, ms
+--      14 time within which a click is valid, ms  15 time to live of a day, ms  16 nonce of a recorded impression, or empty
+--      17 time to live of the set of nonces, ms  18 1 for an impression that is invalid in any case
+--      19 plausible number of impressions at the address, empty without an address  20 length of its window, ms
+--      21 number of impressions at the address that get a hold  22 1 if CPM impressions count towards the window
+-- Returns served AD PRICE ECPM PRICING RELIST UNTIL BACKING: 0 held, 1 invalid, 2 open | day DAY: the share is on a later day | off | capped UNTIL
+--      | repeated | none | below ECPM | dry PRICE FREE GRANTED BACK BACK-OF-DAY
 local kept = redis.call('GET', KEYS[5])
 if kept then return kept end
 if money.day > DAY then return 'day ' .. text(money.day) end
@@ -29,9 +30,9 @@ if is[2] == '1' or starts > NOW or (ends > 0 and ends <= NOW) then return finish
 local seen, till = 0, 0
 if cap > 0 then
   if ARGV[12] == '' then return finish('capped 0') end
-  local known = redis.call('GET', KEYS[9])
-  if known then
-    till, seen = string.match(known, '^(%d+)%.(%d+)$')
+  local counted = redis.call('GET', KEYS[9])
+  if counted then
+    till, seen = string.match(counted, '^(%d+)%.(%d+)$')
     till, seen = tonumber(till), tonumber(seen)
     if till <= NOW then till, seen = 0, 0 end
   end
@@ -62,7 +63,7 @@ end
 local ad, ecpm, pricing, price = best()
 if not ad then return finish('none') end
 if ecpm < tonumber(ARGV[7]) then return finish('below ' .. text(ecpm)) end
--- What is invalid is shown as everything else is, but costs nothing, and none of the numbers tells of it that bids and budgets follow.
+-- An invalid impression is shown but costs nothing, and none of the numbers that bids and budgets follow count it.
 local is_paid = pricing == 'CPM'
 local invalid, is_open, at_address, address_till = ARGV[18] == '1', false, 0, 0
 local is_counted = ARGV[19] ~= '' and (not is_paid or ARGV[22] == '1')
@@ -79,13 +80,13 @@ if price > free() then
   return finish(table.concat({ 'dry', text(price), text(free()), money.g, money.r, money.q }, ' '))
 end
 
--- A promoted status's click counts once and only after it was seen: that takes a hold, also where it costs nothing. What is held for already is
--- the same impression, however long ago.
+-- A click on a promoted status counts once, and only after its impression was recorded: that takes a hold, even of no money. If the hold exists,
+-- the impression was counted before.
 if not invalid and not is_open and (not is_paid or nonce ~= '') then
   local hold = table.concat({ ARGV[3], ad, is_paid and '0' or text(price), ARGV[2] }, '.')
   if redis.call('ZADD', KEYS[2], 'NX', text(NOW + ARGV[14]), hold) == 0 then return finish('repeated') end
 end
--- For a click that is open there is enough now, and nothing is held: one address does not hold all that a campaign has.
+-- Nothing is held for an open click, although there is enough money now: one address cannot hold a campaign's whole budget.
 if is_open then price = 0 end
 money.used = money.used + price
 if is_paid then money.spent = money.spent + price else money.held = money.held + price end

@@ -1,27 +1,27 @@
--- share.lua - what the scripts over a share's money share: it stands before each of them, and their first keys and arguments are these.
+-- share.lua - functions for the money of a share. The scripts that handle it are prefixed with this file and take its keys and arguments first.
 -- KEYS 1 share:{C.n}  2 holds:{C.n}
--- ARGV 1 now, ms  2 the day, of days since 1970
+-- ARGV 1 now, ms  2 the day, in days since 1970
 -- Returns nothing by itself
 local NOW, DAY = tonumber(ARGV[1]), tonumber(ARGV[2])
--- The first three are sums; see `sums.lua`.
+-- The first three are sums of `sums.lua`.
 local FIELDS = { 'g', 'r', 'q', 'day', 'spent', 'held', 'used' }
 local was = redis.call('HMGET', KEYS[1], unpack(FIELDS))
 local money = {}
 for at, field in ipairs(FIELDS) do money[field] = at <= 3 and (was[at] or '0') or tonumber(was[at] or 0) end
 
--- What nobody has spent and nothing is held for.
+-- The money that is neither spent nor held nor returned.
 local function free()
   return minus(money.g, money.r) - money.spent - money.held
 end
 
--- Begins a new day: what is free was granted for another one, and goes back. A clock that is behind begins none.
+-- Begins a new day: free money was granted for an earlier day and is returned. A clock that is behind begins no day.
 local function roll()
   if DAY > money.day then
     money.r, money.q, money.used, money.day = plus(money.r, free()), '0', 0, DAY
   end
 end
 
--- Takes what the pool has granted, in all so far: up to `before` on days before `day`, the rest on it. What is of another day goes back.
+-- Books the total that the pool has granted: `before` on days before `day`, the rest on `day`. Money of another day is returned.
 local function credit(granted, before, day)
   local function take(all, is_of_today)
     local more = minus(all, money.g)
@@ -33,8 +33,7 @@ local function credit(granted, before, day)
   take(granted, day == money.day)
 end
 
--- Gives back what was held for clicks that did not come in time, at most so many of them. They are taken out by `forget`, last: a set that has
--- become empty is not come back to.
+-- Releases at most `most` expired holds. `forget` deletes them last: a script must not use the set after it has emptied it.
 local function release(most)
   local ended = redis.call('ZRANGE', KEYS[2], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, most)
   for _, hold in ipairs(ended) do
@@ -49,7 +48,7 @@ local function forget(ended)
   if #ended > 0 then redis.call('ZREM', KEYS[2], unpack(ended)) end
 end
 
--- Writes what has changed.
+-- Writes the fields that have changed.
 local function save()
   local changes = {}
   for at, field in ipairs(FIELDS) do

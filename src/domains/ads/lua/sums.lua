@@ -1,5 +1,5 @@
--- sums.lua - arithmetic of sums that grow for as long as a campaign lives, past 2^53: texts of digits, of which the last nine are taken apart. It
--- stands before the scripts over a campaign's money.
+-- sums.lua - arithmetic of sums that grow over the lifetime of a campaign, past 2^53: decimal strings, split before the last nine digits. The
+-- scripts that handle a campaign's money are prefixed with it.
 -- KEYS none
 -- ARGV none
 -- Returns nothing by itself
@@ -13,14 +13,14 @@ local function parts(sum)
   return tonumber(string.sub(sum, 1, -10)) or 0, tonumber(string.sub(sum, -9))
 end
 
--- How much more a sum is than another: exact below 2^53, which is more than any budget.
+-- The difference of two sums: exact below 2^53, which is more than any budget.
 local function minus(sum, other)
   local high, low = parts(sum)
   local other_high, other_low = parts(other)
   return (high - other_high) * BILLION + (low - other_low)
 end
 
--- A sum and so much more, nothing or above.
+-- A sum plus a number of at least 0.
 local function plus(sum, more)
   local high, low = parts(sum)
   local rest = math.fmod(more, BILLION)

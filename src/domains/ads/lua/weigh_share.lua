@@ -1,9 +1,9 @@
--- weigh_share.lua - reads what a share says of its money and its counts, and what they come to, at one moment.
--- KEYS 1 share:{C.n}  2 offered:{C.n}  3 holds:{C.n}  4… tally:{C.n}:DAY of every day there was
--- ARGV 1 of how many holds at most it is asked what they come to: of more, that is taken to be right
--- Returns the share's g r spent held i c x; sums over its ads of spend, impressions, clicks; what is held; sums over its days of impressions, clicks,
---   invalid clicks, spend; the sum over its ads of invalid clicks; its invalid impressions, their sums over its ads and its days; its invalid clicks
---   that have a reason, and their sum over its ads
+-- weigh_share.lua - reads the money and the counts of a share, and the sums that they must equal, in one step.
+-- KEYS 1 share:{C.n}  2 offered:{C.n}  3 holds:{C.n}  4… tally:{C.n}:DAY of each day
+-- ARGV 1 maximum number of holds to sum; with more holds `held` is assumed to be right
+-- Returns the share's g r spent held i c x; sums over its ads of spend, impressions, clicks; the sum of its holds; sums over its days of
+--   impressions, clicks, invalid clicks, spend; the sum over its ads of invalid clicks; its invalid impressions, their sums over its ads and its
+--   days; its invalid clicks with a reason, and their sum over its ads
 local answer = {}
 local function put(number) answer[#answer + 1] = string.format('%.0f', number or 0) end
 for _, value in ipairs({'g', 'r', 'spent', 'held', 'i', 'c', 'x'}) do answer[#answer + 1] = redis.call('HGET', KEYS[1], value) or '0' end
