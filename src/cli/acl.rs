@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
     `user default off`, or a password. The user works in database 0; a URL with another database also needs `+select`.\n\n\
     Print the line again after an upgrade: a newer version may need more permissions, and says so when it starts."
 )]
-pub(super) struct Options {
+pub(super) struct AclOptions {
     /// The name of the user.
     #[arg(long, value_name = "NAME", env = "WAXWING_ACL_USER", default_value = "waxwing")]
     user: String,
@@ -25,7 +25,7 @@ pub(super) struct Options {
     password_file: Option<PathBuf>,
 }
 
-pub(super) fn run(options: &Options) -> anyhow::Result<()> {
+pub(super) fn run(options: &AclOptions) -> anyhow::Result<()> {
     if options.user.is_empty() || !options.user.chars().all(|character| character.is_ascii_graphic()) {
         bail!("the name of a user consists of visible ASCII characters");
     }

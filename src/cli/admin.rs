@@ -19,19 +19,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Args)]
-pub(super) struct Options {
+pub(super) struct AdminOptions {
     #[command(subcommand)]
-    what: What,
+    action: AdminAction,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum AdminAction {
     /// Delete an account and every trace of it, without confirmation. Returns when nothing is left.
     DeleteAccount(DeleteAccount),
     /// Suspend an account as an advertiser (its ads are not shown) or as a publisher (its websites get no ads).
-    Suspend(Standing),
+    Suspend(SuspensionOptions),
     /// Revert a suspension.
-    Restore(Standing),
+    Restore(SuspensionOptions),
     /// Sign ads with a new key. Tokens that were signed with the previous key stay valid until they expire.
     RotateAdKeys(RotateAdKeys),
 }
@@ -57,7 +57,7 @@ struct DeleteAccount {
     clicks on earlier impressions still count; requests of suspended websites are refused.\n\n\
     While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
 )]
-struct Standing {
+struct SuspensionOptions {
     /// The role that is suspended or restored.
     role: Role,
     /// The account's login, in any case.
@@ -80,33 +80,33 @@ enum Role {
     Publisher,
 }
 
-pub(super) async fn run(options: Options) -> anyhow::Result<()> {
-    let at = match &options.what {
-        What::DeleteAccount(options) => &options.storage,
-        What::Suspend(options) | What::Restore(options) => &options.storage,
-        What::RotateAdKeys(options) => &options.storage,
+pub(super) async fn run(options: AdminOptions) -> anyhow::Result<()> {
+    let at = match &options.action {
+        AdminAction::DeleteAccount(options) => &options.storage,
+        AdminAction::Suspend(options) | AdminAction::Restore(options) => &options.storage,
+        AdminAction::RotateAdKeys(options) => &options.storage,
     };
     at.require_store()?;
     let storage = Storage::open(at, Timing::patient()).await?;
-    let config = match &options.what {
-        What::DeleteAccount(options) => options.domains.config(),
+    let config = match &options.action {
+        AdminAction::DeleteAccount(options) => options.domains.config(),
         _ => Config::default(),
     };
     let app = App::new(storage.db.clone(), Clock::System, config);
-    let done = act(&app, &options.what).await;
+    let done = run_action(&app, &options.action).await;
     app.drain().await;
     drop(app);
     storage.close().await;
     done
 }
 
-async fn act(app: &App, what: &What) -> anyhow::Result<()> {
+async fn run_action(app: &App, action: &AdminAction) -> anyhow::Result<()> {
     migrate::at_start(app).await?;
-    match what {
-        What::DeleteAccount(options) => delete_account(app, &options.login).await,
-        What::Suspend(options) => suspend(app, options, true).await,
-        What::Restore(options) => suspend(app, options, false).await,
-        What::RotateAdKeys(_) => rotate_ad_keys(app).await,
+    match action {
+        AdminAction::DeleteAccount(options) => delete_account(app, &options.login).await,
+        AdminAction::Suspend(options) => suspend(app, options, true).await,
+        AdminAction::Restore(options) => suspend(app, options, false).await,
+        AdminAction::RotateAdKeys(_) => rotate_ad_keys(app).await,
     }
 }
 
@@ -116,7 +116,7 @@ async fn find(app: &App, login: &str) -> anyhow::Result<Arc<User>> {
     found.with_context(|| format!("there is no account with the login {login:?}"))
 }
 
-async fn suspend(app: &App, options: &Standing, suspended: bool) -> anyhow::Result<()> {
+async fn suspend(app: &App, options: &SuspensionOptions, suspended: bool) -> anyhow::Result<()> {
     let user = find(app, &options.login).await?;
     let (role, name) = match options.role {
         Role::Advertiser => (ads::Role::Advertiser, "an advertiser"),
@@ -137,13 +137,13 @@ async fn rotate_ad_keys(app: &App) -> anyhow::Result<()> {
 async fn delete_account(app: &App, login: &str) -> anyhow::Result<()> {
     let user = find(app, login).await?;
     let mut last = "";
-    let tell = |what| {
-        if what != last {
-            eprintln!("deleting: {what}");
-            last = what;
+    let report = |part| {
+        if part != last {
+            eprintln!("deleting: {part}");
+            last = part;
         }
     };
-    accounts::purge(app, user.id, &user.login, tell).await?;
+    accounts::purge(app, user.id, &user.login, report).await?;
     if app.db().is_cluster() {
         // The journal keeps settled entries for a while, and these have the account's id.
         eprintln!("deleting: entries of the journal");

@@ -13,14 +13,14 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Args)]
 #[command(after_help = "It requests /healthz, which responds while the process runs. /readyz also checks Redis.")]
-pub(super) struct Options {
+pub(super) struct HealthOptions {
     /// The address of the server.
     #[arg(long, value_name = "ADDRESS", env = "WAXWING_LISTEN", default_value = "127.0.0.1:4000")]
     listen: SocketAddr,
 }
 
 /// Succeeds if `/healthz` returns 200.
-pub(super) async fn run(options: Options) -> anyhow::Result<()> {
+pub(super) async fn run(options: HealthOptions) -> anyhow::Result<()> {
     let address = reachable(options.listen);
     let status = timeout(PATIENCE, ask(address)).await;
     match status.with_context(|| format!("{address} does not respond"))?.with_context(|| address.to_string())?.as_str() {

@@ -17,7 +17,7 @@ use tracing_subscriber::{EnvFilter, Layer, registry};
 
 #[derive(Args)]
 #[command(next_help_heading = "Logs")]
-pub(super) struct Options {
+pub(super) struct LogOptions {
     /// The format of logs: text, or a JSON object per line.
     #[arg(long, global = true, env = "WAXWING_LOG_FORMAT", default_value = "text")]
     log_format: Format,
@@ -86,13 +86,13 @@ fn filter(text: &str) -> Result<String, String> {
 }
 
 /// Starts the log, also of panics.
-pub(super) fn start(options: &Options) {
+pub(super) fn start(options: &LogOptions) {
     IS_JSON.get_or_init(|| matches!(options.log_format, Format::Json));
     subscriber(options, std::io::stderr, std::io::stderr().is_terminal()).init();
     std::panic::set_hook(Box::new(panicked));
 }
 
-fn subscriber<W>(options: &Options, writer: W, colours: bool) -> impl Subscriber + Send + Sync + use<W>
+fn subscriber<W>(options: &LogOptions, writer: W, colours: bool) -> impl Subscriber + Send + Sync + use<W>
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
@@ -161,7 +161,7 @@ mod tests {
 
     fn logged(filter: &str, work: impl FnOnce()) -> String {
         let lines = Lines::default();
-        let (options, writer) = (Options { log_format: Format::Text, log_filter: filter.to_owned() }, lines.clone());
+        let (options, writer) = (LogOptions { log_format: Format::Text, log_filter: filter.to_owned() }, lines.clone());
         tracing::subscriber::with_default(subscriber(&options, move || writer.clone(), false), work);
         lines.text()
     }

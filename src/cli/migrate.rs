@@ -4,7 +4,7 @@ use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::app::App;
 use crate::base::clock::Clock;
-use crate::cli::migrations::{self, Progress, STEPS, Standing, latest};
+use crate::cli::migrations::{self, Progress, STEPS, StoreStatus, latest};
 use crate::db::{Db, Timing};
 use anyhow::{Context, bail};
 use clap::Args;
@@ -23,14 +23,14 @@ const CHECK: Duration = Duration::from_secs(1);
     interrupted at any time; the next run continues it. A server does migrations of less than a second by itself.\n\n\
     Every command refuses a store of a newer version."
 )]
-pub(super) struct Options {
+pub(super) struct MigrateOptions {
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
     domains: DomainOptions,
 }
 
-pub(super) async fn run(options: Options) -> anyhow::Result<()> {
+pub(super) async fn run(options: MigrateOptions) -> anyhow::Result<()> {
     options.storage.require_store()?;
     let storage = Storage::open(&options.storage, Timing::patient()).await?;
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
@@ -43,7 +43,7 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
 
 /// Migrates a store with a progress bar, without a time limit. Returns a sentence on the result.
 pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
-    let before = migrations::standing(app.db(), STEPS).await?;
+    let before = migrations::store_status(app.db(), STEPS).await?;
     let bar = bar();
     let tell = |step: Progress| {
         bar.set_message(format!("version {}: {}", step.version, step.name));
@@ -55,7 +55,7 @@ pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
     // The version of the store: a later program may have migrated it further, where both can use it.
     let version = app.db().version_mark().await?.map_or(latest(STEPS), |mark| mark.version);
     Ok(match before {
-        Standing::Older { version: from, .. } => format!("The store is migrated from version {from} to {version}."),
+        StoreStatus::Older { version: from, .. } => format!("The store is migrated from version {from} to {version}."),
         _ => format!("The store has version {version}: there is nothing to migrate."),
     })
 }
@@ -65,25 +65,25 @@ pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
 /// # Errors
 /// The store is of a newer version, or its migration takes longer or needs all servers stopped.
 pub(super) async fn at_start(app: &App) -> anyhow::Result<()> {
-    let before = migrations::standing(app.db(), STEPS).await?;
+    let before = migrations::store_status(app.db(), STEPS).await?;
     refuse_newer(&before)?;
-    if let Standing::Older { beside_servers: false, .. } = before {
+    if let StoreStatus::Older { beside_servers: false, .. } = before {
         bail!("{}", needs_migration(&before));
     }
     let after = migrations::run(app, STEPS, Some(Instant::now() + AT_START), |_| {}).await?;
     refuse_newer(&after)?;
-    if let Standing::Older { .. } = after {
+    if let StoreStatus::Older { .. } = after {
         bail!("{}", needs_migration(&after));
     }
-    if let Standing::Older { version, .. } = before {
+    if let StoreStatus::Older { version, .. } = before {
         tracing::info!(from = version, to = latest(STEPS), "the store is migrated");
     }
     Ok(())
 }
 
 /// Fails if the store is of a newer version than this program.
-pub(super) fn refuse_newer(standing: &Standing) -> anyhow::Result<()> {
-    if let Standing::Newer { version, by } = standing {
+pub(super) fn refuse_newer(status: &StoreStatus) -> anyhow::Result<()> {
+    if let StoreStatus::Newer { version, by } = status {
         bail!(
             "this store has version {version}, written by Waxwing {by}; this is Waxwing {}, which supports versions up to {}. Start that version of \
             Waxwing or a later one, or restore a backup from before the upgrade",
@@ -94,8 +94,8 @@ pub(super) fn refuse_newer(standing: &Standing) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn needs_migration(standing: &Standing) -> String {
-    let Standing::Older { version, .. } = standing else { return String::new() };
+fn needs_migration(status: &StoreStatus) -> String {
+    let StoreStatus::Older { version, .. } = status else { return String::new() };
     format!(
         "this store has version {version}, and this Waxwing needs version {}. Make a backup, stop every server and worker, and run `waxwing migrate`",
         latest(STEPS)
@@ -106,8 +106,8 @@ fn needs_migration(standing: &Standing) -> String {
 /// storage.
 pub(super) async fn outdated(db: &Db, stop: &CancellationToken) -> Option<anyhow::Error> {
     while stop.run_until_cancelled(tokio::time::sleep(CHECK)).await.is_some() {
-        if let Ok(standing @ Standing::Newer { .. }) = migrations::standing(db, STEPS).await {
-            return refuse_newer(&standing).err();
+        if let Ok(status @ StoreStatus::Newer { .. }) = migrations::store_status(db, STEPS).await {
+            return refuse_newer(&status).err();
         }
     }
     None

@@ -32,35 +32,35 @@ struct Cli {
     #[command(flatten)]
     config: config::FileOption,
     #[command(flatten)]
-    logs: logs::Options,
+    logs: logs::LogOptions,
 }
 
 #[derive(Subcommand)]
 enum Command {
     /// Serve the API, the playground, /healthz, /readyz and /metrics.
-    Serve(Box<serve::Options>),
+    Serve(Box<serve::ServeOptions>),
     /// Load demo data into an empty store: accounts, follows, statuses.
-    Demo(demo::Options),
+    Demo(demo::DemoOptions),
     /// Check the store for inconsistencies, and repair it with --repair. Servers may run meanwhile.
-    Fsck(fsck::command::Options),
+    Fsck(fsck::command::FsckOptions),
     /// Show the background tasks and the dead letters, and retry or drop these.
-    Tasks(tasks::Options),
+    Tasks(tasks::TaskOptions),
     /// Delete an account, suspend an advertiser or a publisher, rotate the key of ads.
-    Admin(admin::Options),
+    Admin(admin::AdminOptions),
     /// Run the background tasks, beside the servers or on another machine. Servers run them, too.
-    Worker(worker::Options),
+    Worker(worker::WorkerOptions),
     /// Copy a store into a folder, while servers run.
-    Backup(backup::Options),
+    Backup(backup::BackupOptions),
     /// Make a store of a backup, in an empty folder or Redis, and check it.
     Restore(backup::RestoreOptions),
     /// Migrate a store of an earlier version to this version. Servers do migrations of less than a second by themselves.
-    Migrate(migrate::Options),
+    Migrate(migrate::MigrateOptions),
     /// Check a configuration, or print an example.
-    Config(config::Options),
+    Config(config::ConfigOptions),
     /// Check whether a server is up: the health check of a container. The exit code is 1 if it does not respond.
-    Health(health::Options),
+    Health(health::HealthOptions),
     /// Print the line of an ACL file for a Redis user with no more permissions than the server needs.
-    Acl(acl::Options),
+    Acl(acl::AclOptions),
     /// Print the GraphQL schema in the schema definition language.
     Schema,
 }

@@ -1,6 +1,6 @@
 //! `waxwing serve`.
 
-use super::demo::{self, PEOPLE_LOGIN, PEOPLE_PASSWORD};
+use super::demo::{self, LOGIN, PASSWORD};
 use super::edge::{DocumentOptions, EdgeOptions};
 use super::logs;
 use super::migrate;
@@ -23,7 +23,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
-pub(super) struct Options {
+pub(super) struct ServeOptions {
     /// The address and port of the API. Port 0 takes a free one. For TLS, use a proxy.
     #[arg(long, value_name = "ADDRESS", env = "WAXWING_LISTEN", default_value = "127.0.0.1:4000")]
     listen: SocketAddr,
@@ -56,7 +56,7 @@ pub(super) struct Options {
 /// The time that a pass in progress gets at shutdown.
 const PASS: Duration = Duration::from_secs(1);
 
-impl Options {
+impl ServeOptions {
     /// Problems of options that are well-formed, but with which the server cannot start.
     pub(super) fn problems(&self) -> Vec<String> {
         let redis = self.storage.redis.as_ref().map_or(Ok(()), |url| url.parse::<Target>().map(drop).context("redis"));
@@ -69,7 +69,7 @@ impl Options {
     }
 }
 
-pub(super) async fn run(options: Options) -> anyhow::Result<()> {
+pub(super) async fn run(options: ServeOptions) -> anyhow::Result<()> {
     let config = options.config();
     let edge = options.edge.config(&config)?;
     // A port in use is reported before anything else is started. The port is released again: while Redis loads its data, a connection that is
@@ -95,10 +95,10 @@ async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
 }
 
-async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: CancellationToken) -> anyhow::Result<()> {
+async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: CancellationToken) -> anyhow::Result<()> {
     let mut state = State::new(app.clone(), edge);
     migrate::at_start(&app).await?;
-    match stop.run_until_cancelled(world(options, &app)).await {
+    match stop.run_until_cancelled(load_demo(options, &app)).await {
         Some(demo) => state.demo = demo?,
         None => return Ok(()),
     }
@@ -163,22 +163,22 @@ fn warn_if_open(address: SocketAddr, is_development: bool, metrics_apart: bool) 
 }
 
 /// Loads the demo data if `--demo` is set. Returns the login that the playground shows.
-async fn world(options: &Options, app: &App) -> anyhow::Result<Option<DemoLogin>> {
+async fn load_demo(options: &ServeOptions, app: &App) -> anyhow::Result<Option<DemoLogin>> {
     if !options.demo {
         if app.db().is_demo_load_incomplete().await? {
             bail!("this store has a part of the demo data: run the same command again to complete it, or use an empty store");
         }
         return Ok(None);
     }
-    let there = demo::people(app).await?;
-    if !there {
+    let is_loaded = demo::load_sample(app).await?;
+    if !is_loaded {
         tracing::warn!("--demo: the store has other data, so no demo data was loaded");
     }
-    Ok(there.then(offered))
+    Ok(is_loaded.then(demo_login))
 }
 
-fn offered() -> DemoLogin {
-    DemoLogin { login: PEOPLE_LOGIN.into(), password: PEOPLE_PASSWORD.into() }
+fn demo_login() -> DemoLogin {
+    DemoLogin { login: LOGIN.into(), password: PASSWORD.into() }
 }
 
 /// Prints the addresses and the demo login on stdout, apart from the log. An error of stdout is ignored.

@@ -22,7 +22,7 @@ impl Storage {
     /// A given Redis does not respond or would lose data; the store is of a newer version.
     pub(super) async fn open(options: &StorageOptions, timing: Timing) -> anyhow::Result<Self> {
         let Some(url) = &options.redis else {
-            let data = embedded::Options {
+            let data = embedded::EmbeddedOptions {
                 data_dir: options.data_dir.clone(),
                 redis_server: options.redis_server.clone(),
                 memory: options.redis_memory.map(|size| size.as_u64()),
@@ -39,8 +39,8 @@ impl Storage {
 
     /// Fails if the store is of a newer version than this program.
     async fn check_version(self) -> anyhow::Result<Self> {
-        let standing = migrations::standing(&self.db, migrations::STEPS).await;
-        match standing.map_err(anyhow::Error::from).and_then(|standing| migrate::refuse_newer(&standing)) {
+        let status = migrations::store_status(&self.db, migrations::STEPS).await;
+        match status.map_err(anyhow::Error::from).and_then(|status| migrate::refuse_newer(&status)) {
             Ok(()) => Ok(self),
             Err(refusal) => {
                 self.close().await;

@@ -23,15 +23,15 @@ const SHOWN: usize = 50;
     dropped. The exit code is 1 if there are dead letters.\n\n\
     While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
 )]
-pub(super) struct Options {
+pub(super) struct TaskOptions {
     #[command(subcommand)]
-    what: Option<What>,
+    action: Option<TaskAction>,
     #[command(flatten)]
     storage: StorageOptions,
 }
 
 #[derive(Subcommand, Clone, Copy)]
-enum What {
+enum TaskAction {
     /// List the tasks that wait or run, and the dead letters.
     List,
     /// Retry a dead letter, or all of them.
@@ -46,15 +46,15 @@ enum What {
     },
 }
 
-pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(options: TaskOptions) -> anyhow::Result<ExitCode> {
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
     let storage = Storage::open(&at, Timing::patient()).await?;
     let app = App::new(storage.db.clone(), Clock::System, Config::default());
-    let done = match options.what.unwrap_or(What::List) {
-        What::List => list(&app).await,
-        What::Retry { number } => retry(&app, number).await.map(|()| ExitCode::SUCCESS),
-        What::Drop { number } => drop_one(&app, number).await.map(|()| ExitCode::SUCCESS),
+    let done = match options.action.unwrap_or(TaskAction::List) {
+        TaskAction::List => list(&app).await,
+        TaskAction::Retry { number } => retry(&app, number).await.map(|()| ExitCode::SUCCESS),
+        TaskAction::Drop { number } => drop_one(&app, number).await.map(|()| ExitCode::SUCCESS),
     };
     storage.close().await;
     done

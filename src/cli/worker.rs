@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
     after_help = "Several workers and servers can run on one store: the first one to claim a task runs it, and if it dies, another one takes \
     the task over within ten seconds. Give a worker the same limits as the servers."
 )]
-pub(super) struct Options {
+pub(super) struct WorkerOptions {
     /// Serve /metrics, /healthz and /readyz on this address. Default: a worker does not listen.
     #[arg(long, value_name = "ADDRESS", env = "WAXWING_METRICS_LISTEN")]
     metrics_listen: Option<SocketAddr>,
@@ -29,7 +29,7 @@ pub(super) struct Options {
 }
 
 /// Runs background tasks until a signal arrives, then finishes the passes in progress.
-pub(super) async fn run(options: Options) -> anyhow::Result<()> {
+pub(super) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     options.storage.require_store()?;
     // A port in use is reported before anything else is started.
     let metrics = match options.metrics_listen {

@@ -31,7 +31,7 @@ pub async fn run(app: &App, stop: &CancellationToken) {
     let (mut evaluated, mut swept, mut has_threshold) = (None, None, false);
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut swept).await;
-        has_threshold = has_threshold || take_up_threshold(app).await;
+        has_threshold = has_threshold || apply_star_threshold(app).await;
         for (queue, permits, _) in &queues {
             busy |= claim(app, *queue, permits).await;
         }
@@ -60,7 +60,7 @@ async fn sweep(app: &App, swept: &mut Option<Instant>) -> bool {
 }
 
 /// Applies the option `--star-followers` to the store if it has changed; `false` while the storage is unavailable.
-async fn take_up_threshold(app: &App) -> bool {
+async fn apply_star_threshold(app: &App) -> bool {
     let taken = timelines::apply_mode_threshold(app).await;
     if let Err(error) = &taken {
         tracing::debug!(%error, "the threshold of followers cannot be applied; retrying in a second");

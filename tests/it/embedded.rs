@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use crate::support::waxwing;
 use redis::AsyncCommands as _;
 use redis::aio::MultiplexedConnection;
-use waxwing::db::embedded::{Embedded, EmbeddedError, Options, start};
+use waxwing::db::embedded::{Embedded, EmbeddedError, EmbeddedOptions, start};
 
-fn options(data_dir: &Path) -> Options {
-    Options { data_dir: data_dir.to_owned(), ..Options::default() }
+fn options(data_dir: &Path) -> EmbeddedOptions {
+    EmbeddedOptions { data_dir: data_dir.to_owned(), ..EmbeddedOptions::default() }
 }
 
 async fn started(data_dir: &Path) -> Embedded {
@@ -238,7 +238,9 @@ async fn a_start_lasts_until_all_data_is_read_in() {
     // 200 microseconds per key: one second.
     let slow = script(folder.path(), r#"exec redis-server "$@" --key-load-delay 200"#);
     let asked = Instant::now();
-    let embedded = start(Options { data_dir: data, redis_server: Some(slow), ..Options::default() }).await.expect("it starts");
+    let embedded = start(EmbeddedOptions { data_dir: data, redis_server: Some(slow), ..EmbeddedOptions::default() })
+        .await
+        .expect("it starts");
     assert!(asked.elapsed() >= Duration::from_secs(1));
     let last: u32 = connect(&embedded.url()).await.get(4999).await.expect("it is there");
     assert_eq!(last, 4999);
@@ -249,7 +251,8 @@ async fn a_start_lasts_until_all_data_is_read_in() {
 async fn an_old_program_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let program = script(folder.path(), "echo 'Redis server v=6.2.14 sha=0'");
-    let options = Options { data_dir: folder.path().join("data"), redis_server: Some(program), ..Options::default() };
+    let options =
+        EmbeddedOptions { data_dir: folder.path().join("data"), redis_server: Some(program), ..EmbeddedOptions::default() };
     let error = start(options).await.expect_err("too old");
     assert!(error.to_string().contains("is version 6.2.14, but 7.0 or newer is needed"), "{error}");
 }

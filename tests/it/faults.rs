@@ -354,6 +354,6 @@ async fn a_change_that_has_begun_is_finished_for_nobody() {
     }
     assert_eq!(ada.home().await, ["second", "first"]);
     let found =
-        waxwing::cli::fsck::run(&app.served.app, waxwing::cli::fsck::Options::default(), |_| ()).await.expect("it is read");
+        waxwing::cli::fsck::run(&app.served.app, waxwing::cli::fsck::AuditOptions::default(), |_| ()).await.expect("it is read");
     assert_eq!(found.findings, 0);
 }

@@ -144,7 +144,7 @@ async fn what_clients_write_never_becomes_lua_a_key_or_a_pattern() {
     assert!(["EVAL", "KEYS", "FLUSHALL", "SORT", "PSUBSCRIBE"].iter().all(|name| !names.contains(*name)), "{names:?}");
     app.clock.advance(120_000);
     let mut found = Vec::new();
-    let report = fsck::run(&app.app, fsck::Options { home_window: Some(1_000), ..fsck::Options::default() }, |step| {
+    let report = fsck::run(&app.app, fsck::AuditOptions { home_window: Some(1_000), ..fsck::AuditOptions::default() }, |step| {
         if let fsck::AuditProgress::Found(finding) = step {
             found.push(finding.to_string());
         }

@@ -10,7 +10,7 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::error::Error;
-use waxwing::cli::migrations::{Pass, STEPS, Standing, Step, Work, latest, run, standing};
+use waxwing::cli::migrations::{Pass, STEPS, Step, StoreStatus, Work, latest, run, store_status};
 use waxwing::db::{Db, embedded};
 
 /// A copy of the data folder of an earlier version: a test that writes leaves the original as it is.
@@ -29,7 +29,8 @@ fn store_of(version: u64) -> (TempDir, PathBuf) {
 /// A Redis of the suite with the same data.
 async fn redis_of(version: u64) -> RedisServer {
     let (_folder, data_dir) = store_of(version);
-    let from = embedded::start(embedded::Options { data_dir, redis_server: None, memory: None }).await.expect("it starts");
+    let from =
+        embedded::start(embedded::EmbeddedOptions { data_dir, redis_server: None, memory: None }).await.expect("it starts");
     let redis = RedisServer::start();
     let mut connection = redis::Client::open(from.url()).expect("a URL").get_connection().expect("it listens");
     for key in redis::cmd("KEYS").arg("*").query::<Vec<String>>(&mut connection).expect("keys") {
@@ -207,8 +208,8 @@ fn all_passes() -> Vec<String> {
 async fn an_interrupted_migration_continues_from_its_position() {
     let redis = RedisServer::start();
     let app = process(&redis).await;
-    let older = Standing::Older { version: 0, beside_servers: false };
-    assert_eq!(standing(app.db(), &TWO).await.expect("a store"), older);
+    let older = StoreStatus::Older { version: 0, beside_servers: false };
+    assert_eq!(store_status(app.db(), &TWO).await.expect("a store"), older);
     // After the deadline nothing is done.
     assert_eq!(run(&app, &TWO, Some(Instant::now()), |_| {}).await.expect("a store"), older);
     assert_eq!(passes(&app), [""; 0]);
@@ -216,17 +217,17 @@ async fn an_interrupted_migration_continues_from_its_position() {
     assert!(matches!(run(&app, &TWO, None, |_| {}).await, Err(Error::StorageUnavailable)));
     assert_eq!(mark(&redis)[..3], ["0", "1", "5"]);
     // For a program without the step, the store is already newer.
-    assert!(matches!(standing(app.db(), &[]).await.expect("a store"), Standing::Newer { version: 1, .. }));
+    assert!(matches!(store_status(app.db(), &[]).await.expect("a store"), StoreStatus::Newer { version: 1, .. }));
     let mut told = Vec::new();
     let after = run(&app, &TWO, None, |step| told.push((step.version, step.percent))).await.expect("a store");
-    assert_eq!((after, passes(&app)), (Standing::Current, all_passes()));
+    assert_eq!((after, passes(&app)), (StoreStatus::Current, all_passes()));
     assert_eq!(told, [(1, 60), (1, 70), (1, 80), (1, 90), (1, 100), (2, 100)]);
     assert_eq!(mark(&redis)[..3], ["2", "0", ""]);
-    assert_eq!(run(&app, &TWO, None, |_| {}).await.expect("a store"), Standing::Current);
+    assert_eq!(run(&app, &TWO, None, |_| {}).await.expect("a store"), StoreStatus::Current);
     assert_eq!(passes(&app).len(), 11);
     // If a power cut loses the mark, all steps run again.
     redis.run::<()>(&["DEL", "version:{store}"]);
-    assert_eq!(run(&app, &TWO, None, |_| {}).await.expect("a store"), Standing::Current);
+    assert_eq!(run(&app, &TWO, None, |_| {}).await.expect("a store"), StoreStatus::Current);
     assert_eq!(passes(&app), [all_passes(), all_passes()].concat());
 }
 
@@ -246,9 +247,9 @@ async fn the_mark_names_an_exclusive_step_before_its_first_pass() {
     let steps = [Step { name: "exclusive", beside_servers: false, pass: looks_at_the_mark }];
     let redis = RedisServer::start();
     let app = process(&redis).await;
-    assert_eq!(run(&app, &steps, None, |_| {}).await.expect("a store"), Standing::Current);
+    assert_eq!(run(&app, &steps, None, |_| {}).await.expect("a store"), StoreStatus::Current);
     assert_eq!(passes(&app), [r#"Some((0, Some((1, "")), 1))"#]);
-    assert!(matches!(standing(app.db(), &[]).await.expect("a store"), Standing::Newer { version: 1, .. }));
+    assert!(matches!(store_status(app.db(), &[]).await.expect("a store"), StoreStatus::Newer { version: 1, .. }));
 }
 
 /// Servers of the previous version continue during a step that allows it, and after it.
@@ -258,21 +259,21 @@ async fn servers_of_the_previous_version_continue_beside_a_step_that_allows_it()
     let steps = [beside("first"), beside("second"), Step { name: "third", beside_servers: false, pass: one_pass }];
     let redis = RedisServer::start();
     let app = process(&redis).await;
-    assert_eq!(run(&app, &steps[..2], None, |_| {}).await.expect("a store"), Standing::Current);
-    let known = async |count: usize| standing(app.db(), &steps[..count]).await.expect("a store");
-    assert_eq!((known(1).await, known(2).await), (Standing::Current, Standing::Current));
+    assert_eq!(run(&app, &steps[..2], None, |_| {}).await.expect("a store"), StoreStatus::Current);
+    let status_with = async |count: usize| store_status(app.db(), &steps[..count]).await.expect("a store");
+    assert_eq!((status_with(1).await, status_with(2).await), (StoreStatus::Current, StoreStatus::Current));
     // A program without the first step could misread the data of the second one.
-    assert!(matches!(known(0).await, Standing::Newer { version: 2, .. }));
+    assert!(matches!(status_with(0).await, StoreStatus::Newer { version: 2, .. }));
     // An older program that starts does not change the mark.
     let before = mark(&redis);
-    assert_eq!(run(&app, &steps[..1], None, |_| {}).await.expect("a store"), Standing::Current);
+    assert_eq!(run(&app, &steps[..1], None, |_| {}).await.expect("a store"), StoreStatus::Current);
     assert_eq!(mark(&redis), before);
-    assert_eq!(run(&app, &steps, None, |_| {}).await.expect("a store"), Standing::Current);
-    assert!(matches!(known(2).await, Standing::Newer { version: 3, .. }));
+    assert_eq!(run(&app, &steps, None, |_| {}).await.expect("a store"), StoreStatus::Current);
+    assert!(matches!(status_with(2).await, StoreStatus::Newer { version: 3, .. }));
     // A mark without that number is from an earlier program: a program with fewer steps is refused.
     redis.run::<()>(&["HDEL", "version:{store}", "needs"]);
     redis.run::<()>(&["HSET", "version:{store}", "version", "2"]);
-    assert!(matches!(known(1).await, Standing::Newer { version: 2, .. }));
+    assert!(matches!(status_with(1).await, StoreStatus::Newer { version: 2, .. }));
 }
 
 #[tokio::test]
@@ -282,7 +283,7 @@ async fn several_processes_may_start_at_once() {
     let (first, second, third) =
         tokio::join!(run(&a, &TWO, None, |_| {}), run(&b, &TWO, None, |_| {}), run(&c, &TWO, None, |_| {}));
     for after in [first, second, third] {
-        assert_eq!(after.expect("a store"), Standing::Current);
+        assert_eq!(after.expect("a store"), StoreStatus::Current);
     }
     for app in [&a, &b, &c] {
         let done = passes(app);

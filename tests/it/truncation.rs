@@ -5,13 +5,13 @@ use crate::support::{Process, waxwing};
 use redis::aio::MultiplexedConnection;
 use std::fs;
 use std::path::{Path, PathBuf};
-use waxwing::db::embedded::{Embedded, Options, start};
+use waxwing::db::embedded::{Embedded, EmbeddedOptions, start};
 
 /// Three writes of one change, as every script has.
 const STEP: &str = "for _, field in ipairs({'a', 'b', 'c'}) do redis.call('HSET', KEYS[1], field, ARGV[1]) end";
 
 async fn started(data: &Path) -> Embedded {
-    start(Options { data_dir: data.to_owned(), ..Options::default() }).await.expect("it starts")
+    start(EmbeddedOptions { data_dir: data.to_owned(), ..EmbeddedOptions::default() }).await.expect("it starts")
 }
 
 async fn connect(embedded: &Embedded) -> MultiplexedConnection {
@@ -111,6 +111,8 @@ async fn a_file_that_cannot_be_written_anew_stands_against_starting() {
             fs::create_dir(files.join(format!("{stem}.2.base.rdb"))).expect("free");
         }
     }
-    let error = start(Options { data_dir: folder.path().to_owned(), ..Options::default() }).await.expect_err("it is not safe");
+    let error = start(EmbeddedOptions { data_dir: folder.path().to_owned(), ..EmbeddedOptions::default() })
+        .await
+        .expect_err("it is not safe");
     assert!(error.to_string().contains("could not be rewritten"), "{error}");
 }

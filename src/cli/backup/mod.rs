@@ -3,7 +3,7 @@
 mod manifest;
 mod restore;
 
-pub(super) use restore::{Options as RestoreOptions, run as restore};
+pub(super) use restore::{RestoreOptions, run as restore};
 
 use super::options::StorageOptions;
 use super::storage::Storage;
@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
     `waxwing restore` reads it.\n\n\
     While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
 )]
-pub(super) struct Options {
+pub(super) struct BackupOptions {
     /// The folder to create. It must not exist.
     folder: PathBuf,
     /// Load the copy into a temporary Redis afterwards and check it as `fsck` does. Takes as much memory as the store. The exit code is 1
@@ -43,7 +43,7 @@ pub(super) struct Options {
     storage: StorageOptions,
 }
 
-pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(options: BackupOptions) -> anyhow::Result<ExitCode> {
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
     // Without a slash at the end, since a suffix is appended to the name.

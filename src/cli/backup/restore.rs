@@ -7,7 +7,7 @@ use crate::base::clock::Clock;
 use crate::base::config::Config;
 use crate::cli::fsck::command::{check as audit, summary};
 use crate::cli::migrate;
-use crate::cli::migrations::{STEPS, Standing, latest};
+use crate::cli::migrations::{STEPS, StoreStatus, latest};
 use crate::cli::options::{DomainOptions, StorageOptions};
 use crate::cli::storage::Storage;
 use crate::cli::workers;
@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
     Then the store is migrated to this program's version, changes that were in progress are completed, and the store is checked \
     as by `waxwing fsck`. The exit code is 1 if there are findings. Give the command the same limits as the servers."
 )]
-pub(in crate::cli) struct Options {
+pub(in crate::cli) struct RestoreOptions {
     /// The folder that `waxwing backup` made.
     backup: PathBuf,
     #[command(flatten)]
@@ -40,9 +40,9 @@ pub(in crate::cli) struct Options {
     domains: DomainOptions,
 }
 
-pub(in crate::cli) async fn run(options: Options) -> anyhow::Result<ExitCode> {
+pub(in crate::cli) async fn run(options: RestoreOptions) -> anyhow::Result<ExitCode> {
     let manifest = Manifest::read(&options.backup)?;
-    let newer = Standing::Newer { version: manifest.store_version, by: manifest.origin() };
+    let newer = StoreStatus::Newer { version: manifest.store_version, by: manifest.origin() };
     if manifest.store_version > latest(STEPS) {
         migrate::refuse_newer(&newer)?;
     }

@@ -1,7 +1,7 @@
 //! `waxwing config check`: the configuration that `serve` would start with, and its errors.
 
 use super::file::File;
-use super::options::{self, Options};
+use super::options::{self, OptionSet};
 use super::{SERVE, layered};
 use crate::cli::edge::set_by_profile;
 use clap::parser::ValueSource;
@@ -22,13 +22,13 @@ pub(super) fn run(command: &Command, path: Option<&Path>) -> anyhow::Result<Exit
         }),
         None => (command.clone(), Vec::new()),
     };
-    let known = Options::of(command);
+    let known = OptionSet::of(command);
     wrong.extend(known.of_command(SERVE).filter_map(|option| wrong_variable(command, option)));
     if wrong.is_empty() {
         // Each value is valid. Now all of them together, as `serve` parses them.
         match layered.try_get_matches_from(["waxwing", SERVE]) {
             Ok(matches) => {
-                wrong.extend(beyond(&matches));
+                wrong.extend(startup_problems(&matches));
                 if wrong.is_empty() {
                     print(&known, file.as_ref(), &matches);
                 }
@@ -52,11 +52,11 @@ fn wrong_variable(command: &Command, option: &Arg) -> Option<String> {
     let keep = |other: Arg| if *other.get_id() == own { other } else { other.env(None::<&'static str>) };
     let alone = command.clone().mut_args(keep).mut_subcommands(|part| part.mut_args(keep));
     let error = alone.try_get_matches_from(["waxwing", SERVE]).err()?;
-    Some(format!("{name}: {}", options::told(&error, option)))
+    Some(format!("{name}: {}", options::describe_error(&error, option)))
 }
 
 /// Problems of options that are well-formed, but with which `serve` cannot start.
-fn beyond(matches: &ArgMatches) -> Vec<String> {
+fn startup_problems(matches: &ArgMatches) -> Vec<String> {
     match crate::cli::Cli::from_arg_matches(matches) {
         Ok(cli) => cli.problems(),
         Err(error) => vec![error.to_string()],
@@ -64,17 +64,17 @@ fn beyond(matches: &ArgMatches) -> Vec<String> {
 }
 
 /// Variables with our prefix that no option reads. They are not errors: container runtimes derive such names from those of services.
-fn unknown_variables(known: &Options) -> Vec<String> {
+fn unknown_variables(known: &OptionSet) -> Vec<String> {
     let ours = |name: &str| known.all().any(|(_, option)| option.get_env().is_some_and(|variable| variable == name));
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let strange = names.filter(|name| name.starts_with("WAXWING_") && name != "WAXWING_CONFIG" && !ours(name));
-    let mut told: Vec<String> = strange.map(|name| format!("no option reads the variable {name}")).collect();
-    told.sort();
-    told
+    let mut warnings: Vec<String> = strange.map(|name| format!("no option reads the variable {name}")).collect();
+    warnings.sort();
+    warnings
 }
 
 /// Prints a line for each option, as in a file, with its source as a comment.
-fn print(known: &Options, file: Option<&File>, matches: &ArgMatches) {
+fn print(known: &OptionSet, file: Option<&File>, matches: &ArgMatches) {
     let Some((_, matches)) = matches.subcommand() else { return };
     let lines: Vec<(String, String)> = known.of_command(SERVE).map(|option| line(option, file, matches)).collect();
     let width = lines.iter().map(|(setting, _)| setting.chars().count()).filter(|width| *width < 60).max().unwrap_or_default();

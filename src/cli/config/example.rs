@@ -1,7 +1,7 @@
 //! `waxwing config example`: a file with every option, generated from clap's definitions.
 
 use super::SERVE;
-use super::options::{Options, is_list, is_number, is_switch};
+use super::options::{OptionSet, is_list, is_number, is_switch};
 use clap::{Arg, ArgMatches, Command};
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -16,10 +16,10 @@ const HEAD: &str = "\
 
 /// The text of the example file.
 pub(super) fn text(command: &Command) -> String {
-    let known = Options::of(command);
+    let options = OptionSet::of(command);
     let mut text = HEAD.to_owned();
     let mut heading = None;
-    for option in known.of_command(SERVE) {
+    for option in options.of_command(SERVE) {
         let own = option.get_help_heading().unwrap_or("Serving");
         if heading != Some(own) {
             let _ = write!(text, "\n# ==== {own} ====\n");

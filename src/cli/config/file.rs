@@ -55,8 +55,8 @@ impl File {
 fn parse(text: &str) -> Result<Vec<Setting>, Vec<(usize, String)>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        let told = |error: toml::de::Error| (line(text, error.span()), error.message().replace('\n', ", "));
-        return Err(errors.into_iter().map(told).collect());
+        let describe = |error: toml::de::Error| (line(text, error.span()), error.message().replace('\n', ", "));
+        return Err(errors.into_iter().map(describe).collect());
     }
     let setting = |(key, value): (toml::Spanned<_>, toml::Spanned<DeValue<'_>>)| Setting {
         line: line(text, Some(key.span())),
@@ -137,8 +137,8 @@ mod tests {
             ("hunter2", &[1]),
         ] {
             let Err(wrong) = parse(text) else { panic!("{text} was read") };
-            let told: Vec<usize> = wrong.iter().map(|(line, _)| *line).collect();
-            assert!(lines.iter().all(|line| told.contains(line)), "{wrong:?}");
+            let reported: Vec<usize> = wrong.iter().map(|(line, _)| *line).collect();
+            assert!(lines.iter().all(|line| reported.contains(line)), "{wrong:?}");
             assert!(wrong.iter().all(|(_, what)| !what.contains("hunter2") && !what.is_empty()), "{wrong:?}");
         }
     }

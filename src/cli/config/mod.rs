@@ -14,7 +14,7 @@ mod reference;
 use crate::cli::logs;
 use clap::{ArgMatches, Args, Command, Subcommand};
 use file::File;
-use options::Options as Known;
+use options::OptionSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ pub(super) struct FileOption {
 }
 
 #[derive(Args)]
-pub(super) struct Options {
+pub(super) struct ConfigOptions {
     #[command(subcommand)]
     action: Action,
 }
@@ -93,13 +93,13 @@ fn named(matches: &ArgMatches) -> Option<PathBuf> {
 
 /// The command line with the settings of a file as defaults, and the warnings about the file.
 fn layered(command: Command, file: &File, command_name: &str) -> Result<(Command, Vec<String>), Vec<String>> {
-    let known = Known::of(&command);
+    let options = OptionSet::of(&command);
     let (mut command, mut wrong, mut warnings) = (command, Vec::new(), Vec::new());
     for setting in &file.settings {
         let place = format!("{}:{}", file.path.display(), setting.line);
-        match known.words(&setting.key, &setting.value, command_name) {
+        match options.words(&setting.key, &setting.value, command_name) {
             Ok(words) => {
-                if file.open_to_others && holds_secret(&known, &setting.key, &words, command_name) {
+                if file.open_to_others && holds_secret(&options, &setting.key, &words, command_name) {
                     warnings.push(format!("{place}: `{}` is secret, and every user may read this file", setting.key));
                 }
                 command = with_default(command, &setting.key, &words);
@@ -120,12 +120,12 @@ fn with_default(command: Command, key: &str, words: &[String]) -> Command {
 }
 
 /// Whether a setting is secret. A URL without credentials is not.
-fn holds_secret(known: &Known, key: &str, words: &[String], command_name: &str) -> bool {
-    let hidden = known.definition(key, command_name).is_some_and(|(_, option)| options::is_secret(option));
+fn holds_secret(options: &OptionSet, key: &str, words: &[String], command_name: &str) -> bool {
+    let hidden = options.definition(key, command_name).is_some_and(|(_, option)| options::is_secret(option));
     hidden && words.iter().any(|word| word.contains('@') || !word.contains(':'))
 }
 
-pub(super) fn run(options: Options, file: FileOption, command: &Command) -> anyhow::Result<ExitCode> {
+pub(super) fn run(options: ConfigOptions, file: FileOption, command: &Command) -> anyhow::Result<ExitCode> {
     match options.action {
         Action::Check { file: path } => check::run(command, path.or(file.config).as_deref()),
         Action::Example => {

@@ -7,13 +7,13 @@ use std::any::TypeId;
 use std::error::Error;
 
 /// Every option of the command line.
-pub(super) struct Options {
+pub(super) struct OptionSet {
     command: Command,
     /// Each option with its command; `None` for options of all commands.
     all: Vec<(Option<String>, Arg)>,
 }
 
-impl Options {
+impl OptionSet {
     /// The options of a command line and all its commands.
     pub(super) fn of(command: &Command) -> Self {
         // `build` completes the definitions, and adds the global options to every command.
@@ -90,14 +90,14 @@ impl Options {
         let parser = if has_it { parser } else { parser.arg(option.clone()) }; // A global option.
         let parser = super::with_default(parser, option.get_long().unwrap_or_default(), words);
         match parser.no_binary_name(true).try_get_matches_from(std::iter::empty::<String>()) {
-            Err(error) if !matches!(error.kind(), ErrorKind::MissingRequiredArgument) => Err(told(&error, option)),
+            Err(error) if !matches!(error.kind(), ErrorKind::MissingRequiredArgument) => Err(describe_error(&error, option)),
             _ => Ok(()),
         }
     }
 }
 
 /// Clap's error about a value. A secret value is not repeated.
-pub(super) fn told(error: &clap::Error, option: &Arg) -> String {
+pub(super) fn describe_error(error: &clap::Error, option: &Arg) -> String {
     let value = match error.get(ContextKind::InvalidValue) {
         Some(ContextValue::String(value)) => value.as_str(),
         _ => "",

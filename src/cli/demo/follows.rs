@@ -7,11 +7,11 @@ use std::path::Path;
 /// A follow graph: users are 0, 1, … in the order of their first appearance.
 #[derive(Debug, Default)]
 pub(super) struct Follows {
-    /// How many users there are.
+    /// The number of users.
     pub(super) users: usize,
-    /// (follower, followed), in the file's order, none twice, nobody themselves.
+    /// (follower, followed), in the order of the file, without duplicates and without users that follow themselves.
     pub(super) edges: Vec<(usize, usize)>,
-    /// What tells this file from another.
+    /// The digest of the file.
     pub(super) digest: String,
 }
 
@@ -40,7 +40,7 @@ fn parse(text: &str) -> anyhow::Result<Follows> {
         }
     }
     if numbers.is_empty() {
-        bail!("nobody follows anybody in it");
+        bail!("the file has no follows");
     }
     follows.users = numbers.len();
     follows.digest = digest(text);

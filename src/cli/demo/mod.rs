@@ -1,17 +1,17 @@
 //! `waxwing demo`: loads demo data through the services, in bulk.
 //!
-//! The data are a function of the input and of a start time, which is kept in the store. So a load that was killed is repeated, and writes the
-//! same data again.
+//! The data are a function of the input and of a start time, which is kept in the store. So a load that was killed can be repeated: it writes the
+//! same data.
 
+mod activity;
+mod dataset;
 mod follows;
-mod life;
 mod load;
-mod people;
-mod plan;
+mod sample;
 mod text;
 
-pub(super) use load::people;
-pub(super) use people::{LOGIN as PEOPLE_LOGIN, PASSWORD as PEOPLE_PASSWORD};
+pub(super) use load::load_sample;
+pub(super) use sample::{LOGIN, PASSWORD};
 
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
@@ -23,7 +23,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub(super) struct Options {
+pub(super) struct DemoOptions {
     /// A file of follows: lines of "A B" (A follows B); `#` begins a comment. The accounts get the logins user1, user2, … in the order of their
     /// first line. Default: twenty accounts.
     #[arg(long, value_name = "FILE", env = "WAXWING_FOLLOWS")]
@@ -40,14 +40,14 @@ pub(super) struct Options {
     domains: DomainOptions,
 }
 
-pub(super) async fn run(options: Options) -> anyhow::Result<()> {
+pub(super) async fn run(options: DemoOptions) -> anyhow::Result<()> {
     let follows = match &options.follows {
         Some(file) => Some(follows::read(file).with_context(|| file.display().to_string())?),
         None => None,
     };
     let storage = Storage::open(&options.storage, Timing::patient()).await?;
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
-    let loaded = load::world(&app, follows, options.statuses_per_user, options.tokens.as_deref()).await;
+    let loaded = load::load_demo(&app, follows, options.statuses_per_user, options.tokens.as_deref()).await;
     // Journal entries are acknowledged in the background.
     app.drain().await;
     drop(app);

@@ -1,4 +1,4 @@
-//! Varied texts with words, #tags and @mentions: the same ones for the same place.
+//! Generated texts with words, #tags and @mentions. The same seed gives the same texts.
 
 const SUBJECTS: [&str; 16] = [
     "The morning train",
@@ -65,7 +65,7 @@ const TAGS: [&str; 16] = [
     "city",
 ];
 
-/// A small, fast, repeatable source of choices (SplitMix64).
+/// A deterministic random number generator (SplitMix64).
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -73,7 +73,7 @@ impl Dice {
         Self(seed)
     }
 
-    /// A number below `sides`, which is not 0.
+    /// Returns a number below `sides`, which must not be 0.
     pub(super) const fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -87,7 +87,7 @@ impl Dice {
     }
 }
 
-/// A sentence, often with a tag or two, sometimes to somebody.
+/// Generates a sentence, often with one or two tags, sometimes with the mention.
 pub(super) fn sentence(dice: &mut Dice, mention: Option<&str>) -> String {
     let mut text = format!("{} {} {}.", dice.pick(&SUBJECTS), dice.pick(&VERBS), dice.pick(&ENDS));
     if let Some(login) = mention.filter(|_| dice.roll(5) == 0) {
@@ -111,7 +111,7 @@ const OPENINGS: [&str; 8] = [
     "Somebody had to say it",
 ];
 
-/// What somebody answers to a sentence.
+/// Generates a reply.
 pub(super) fn reply(dice: &mut Dice) -> String {
     format!("{}, {}.", dice.pick(&OPENINGS), dice.pick(&ENDS))
 }

@@ -33,7 +33,7 @@ use std::process::ExitCode;
     Only one process can use a data folder. While a server runs on it, name that server's socket instead:\n\
     \x20 waxwing fsck --redis unix:waxwing-data/redis.sock"
 )]
-pub(in crate::cli) struct Options {
+pub(in crate::cli) struct FsckOptions {
     /// The maximum number of entries of a home, as of the servers. Default: the size of homes is not
     /// checked. A home that was filled under a larger window is trimmed with the next status.
     #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW")]
@@ -53,7 +53,7 @@ fn account(text: &str) -> Result<UserId, String> {
     UserId::from_global(text).or_else(number).ok_or_else(|| "neither the id nor the number of an account".to_owned())
 }
 
-pub(in crate::cli) async fn run(options: Options) -> anyhow::Result<ExitCode> {
+pub(in crate::cli) async fn run(options: FsckOptions) -> anyhow::Result<ExitCode> {
     // A Redis that may lose data later can still be read and repaired.
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
@@ -74,7 +74,7 @@ pub(in crate::cli) async fn run(options: Options) -> anyhow::Result<ExitCode> {
 pub(in crate::cli) async fn check(db: &Db, home_window: Option<usize>, account: Option<UserId>) -> anyhow::Result<Report> {
     let bar = progress(db.size().await.map_err(cause)?);
     let app = App::new(db.clone(), Clock::System, Config::default());
-    let options = fsck::Options { home_window, ..fsck::Options::default() };
+    let options = fsck::AuditOptions { home_window, ..fsck::AuditOptions::default() };
     let tell = |step: AuditProgress<'_>| match step {
         AuditProgress::Read(keys) => bar.set_position(keys),
         AuditProgress::Found(finding) => bar.suspend(|| println!("{finding}")),

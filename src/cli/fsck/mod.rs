@@ -32,14 +32,14 @@ const JOURNAL: usize = 10_000;
 
 /// Options of an audit.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct AuditOptions {
     /// The maximum number of entries of a home; `None` if unknown.
     pub home_window: Option<usize>,
     /// The pause before findings are checked again.
     pub pause: Duration,
 }
 
-impl Default for Options {
+impl Default for AuditOptions {
     fn default() -> Self {
         Self { home_window: None, pause: Duration::from_millis(500) }
     }
@@ -66,7 +66,7 @@ pub struct Report {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn run(app: &App, options: Options, mut tell: impl FnMut(AuditProgress<'_>)) -> Result<Report, Error> {
+pub async fn run(app: &App, options: AuditOptions, mut tell: impl FnMut(AuditProgress<'_>)) -> Result<Report, Error> {
     let mut fsck =
         Fsck { app, options, being_deleted: deletions_in_progress(app).await?, candidates: Vec::new(), reported: HashSet::new() };
     let keys = walk(app, async |page, keys| {
@@ -105,7 +105,7 @@ async fn walk(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> Result<
 
 struct Fsck<'a> {
     app: &'a App,
-    options: Options,
+    options: AuditOptions,
     /// Accounts and statuses whose deletion is in progress.
     being_deleted: HashSet<u64>,
     /// Findings that must be checked again.

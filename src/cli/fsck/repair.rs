@@ -5,7 +5,7 @@
 //! key determines is left, with the reason.
 
 use super::apply::apply;
-use super::{AuditProgress, Options, run};
+use super::{AuditOptions, AuditProgress, run};
 use crate::app::App;
 use crate::base::audit::{Finding, Remedy};
 use crate::base::error::Error;
@@ -65,7 +65,7 @@ impl RepairReport {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: the next repair continues.
 pub async fn repair(
     app: &App,
-    options: Options,
+    options: AuditOptions,
     dry_run: bool,
     mut tell: impl FnMut(RepairProgress<'_>),
 ) -> Result<RepairReport, Error> {
@@ -121,7 +121,11 @@ async fn settle_journal(app: &App) -> Result<(), Error> {
     }
 }
 
-async fn audit(app: &App, options: Options, tell: &mut impl FnMut(RepairProgress<'_>)) -> Result<(u64, Vec<Finding>), Error> {
+async fn audit(
+    app: &App,
+    options: AuditOptions,
+    tell: &mut impl FnMut(RepairProgress<'_>),
+) -> Result<(u64, Vec<Finding>), Error> {
     let mut findings = Vec::new();
     let report = run(app, options, |step| match step {
         AuditProgress::Read(keys) => tell(RepairProgress::Read(keys)),

@@ -61,7 +61,7 @@ pub enum Pass {
 
 /// The version of a store, compared with that of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum StoreStatus {
     /// The store has no data of Waxwing.
     Unused,
     /// The program's version.
@@ -101,24 +101,24 @@ pub const fn latest(steps: &[Step]) -> u64 {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn standing(db: &Db, steps: &[Step]) -> Result<Standing, Error> {
+pub async fn store_status(db: &Db, steps: &[Step]) -> Result<StoreStatus, Error> {
     match db.version_mark().await? {
-        Some(mark) => Ok(standing_of(&mark, steps)),
-        None if db.was_used().await? => Ok(standing_of(&VersionMark::default(), steps)),
-        None => Ok(Standing::Unused),
+        Some(mark) => Ok(compare_version(&mark, steps)),
+        None if db.was_used().await? => Ok(compare_version(&VersionMark::default(), steps)),
+        None => Ok(StoreStatus::Unused),
     }
 }
 
-fn standing_of(mark: &VersionMark, steps: &[Step]) -> Standing {
+fn compare_version(mark: &VersionMark, steps: &[Step]) -> StoreStatus {
     let reached = mark.step.as_ref().map_or(mark.version, |(step, _)| *step).max(mark.version);
     if mark.needs > latest(steps) {
-        return Standing::Newer { version: reached, by: mark.by.clone() };
+        return StoreStatus::Newer { version: reached, by: mark.by.clone() };
     }
     match steps.get(mark.version as usize..) {
         Some(missing @ [_, ..]) => {
-            Standing::Older { version: mark.version, beside_servers: missing.iter().all(|step| step.beside_servers) }
+            StoreStatus::Older { version: mark.version, beside_servers: missing.iter().all(|step| step.beside_servers) }
         }
-        _ => Standing::Current,
+        _ => StoreStatus::Current,
     }
 }
 
@@ -132,7 +132,7 @@ pub async fn run(
     steps: &[Step],
     deadline: Option<Instant>,
     mut tell: impl FnMut(Progress),
-) -> Result<Standing, Error> {
+) -> Result<StoreStatus, Error> {
     loop {
         let mark = app.db().version_mark().await?;
         if mark.is_none() && !app.db().was_used().await? {
@@ -140,10 +140,10 @@ pub async fn run(
             continue;
         }
         let from = mark.clone().unwrap_or_default();
-        let standing = standing_of(&from, steps);
+        let status = compare_version(&from, steps);
         let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let Some(step) = steps.get(from.version as usize).filter(|_| !late && matches!(standing, Standing::Older { .. })) else {
-            return Ok(standing);
+        let Some(step) = steps.get(from.version as usize).filter(|_| !late && matches!(status, StoreStatus::Older { .. })) else {
+            return Ok(status);
         };
         let version = from.version + 1;
         if from.step.is_none() && !step.beside_servers {

@@ -46,7 +46,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(30);
 
 /// The settings of the embedded Redis.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct EmbeddedOptions {
     /// The folder for the data, the locks and (if its path is short enough) the socket. Created if missing.
     pub data_dir: PathBuf,
     /// The program; if `None`, `redis-server` or `valkey-server` is looked up on `PATH`.
@@ -70,7 +70,7 @@ pub struct Embedded {
 /// # Errors
 /// If no suitable program is found, another server uses the folder, the folder is not ours or cannot be created, or Redis exits while starting (the
 /// error has the end of its log) or cannot rewrite its data after a power failure.
-pub async fn start(options: Options) -> Result<Embedded, EmbeddedError> {
+pub async fn start(options: EmbeddedOptions) -> Result<Embedded, EmbeddedError> {
     let program = binary::find(options.redis_server.as_deref())?;
     let data = folder::prepare(&options.data_dir)?;
     let locks = Locks::acquire(&data).await?;

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use waxwing::base::ids::source::compose;
-use waxwing::cli::fsck::{Options, RepairProgress, repair};
+use waxwing::cli::fsck::{AuditOptions, RepairProgress, repair};
 
 /// Ada's campaign with keywords, of which a banner (`$ad`) was shown, a square that pays for clicks, too, and an ad that was removed; another one
 /// that is paused; a website of Bob's, who was shown them.
@@ -261,7 +261,7 @@ fn values(scene: &Scene) -> BTreeMap<String, String> {
 #[tokio::test]
 async fn ads_are_repaired() {
     let scene = Scene::named().await;
-    let options = Options { home_window: None, pause: Duration::from_millis(2) };
+    let options = AuditOptions { home_window: None, pause: Duration::from_millis(2) };
     let (whole, sound) = (scene.app.redis.snapshot(), values(&scene));
     let mut wrong = Vec::new();
     for (commands, expected) in CASES {

@@ -153,7 +153,7 @@ async fn nobody_notices_that_slots_move() {
     }
     assert!(errors(&cluster, "MOVED") > 0 && errors(&cluster, "ASK") > 0);
     let mut found = Vec::new();
-    let report = fsck::run(&app.app, fsck::Options::default(), |step| {
+    let report = fsck::run(&app.app, fsck::AuditOptions::default(), |step| {
         if let fsck::AuditProgress::Found(finding) = step {
             found.push(finding.to_string());
         }

@@ -1,7 +1,7 @@
 //! Broken invariants: each is violated by hand, and exactly the expected findings are reported.
 
 use super::{QUICK, Scene};
-use waxwing::cli::fsck::Options;
+use waxwing::cli::fsck::AuditOptions;
 
 /// The commands that break a scene, and all expected findings.
 pub(super) type Case = (&'static [&'static str], &'static [&'static str]);
@@ -520,9 +520,9 @@ async fn the_journal_is_checked() {
 async fn homes_are_checked() {
     hold(OF_HOMES).await;
     let scene = Scene::quiet().await;
-    let found = scene.findings(Options { home_window: Some(1), ..QUICK }).await;
+    let found = scene.findings(AuditOptions { home_window: Some(1), ..QUICK }).await;
     let mut expected = ["$ada", "$bob", "$cyd"].map(|who| scene.fill(&format!("home:{{{who}}}: holds more than 1")));
     expected.sort();
     assert_eq!(found, expected);
-    assert_eq!(scene.findings(Options { home_window: None, ..QUICK }).await, [""; 0]);
+    assert_eq!(scene.findings(AuditOptions { home_window: None, ..QUICK }).await, [""; 0]);
 }

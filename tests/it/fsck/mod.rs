@@ -15,10 +15,10 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::source::compose;
 use waxwing::base::ids::{CommentId, StatusId, UserId, UserListId};
-use waxwing::cli::fsck::{AuditProgress, Options, run};
+use waxwing::cli::fsck::{AuditOptions, AuditProgress, run};
 use waxwing::db::{Db, embedded};
 
-const QUICK: Options = Options { home_window: Some(1_000), pause: Duration::from_millis(2) };
+const QUICK: AuditOptions = AuditOptions { home_window: Some(1_000), pause: Duration::from_millis(2) };
 
 /// Three users, their statuses, and names for the ids.
 struct Scene {
@@ -120,7 +120,7 @@ impl Scene {
         }
     }
 
-    async fn findings(&self, options: Options) -> Vec<String> {
+    async fn findings(&self, options: AuditOptions) -> Vec<String> {
         let mut found = Vec::new();
         let report = run(&self.app.app, options, |step| {
             if let AuditProgress::Found(finding) = step {
@@ -268,7 +268,7 @@ async fn a_data_folder_is_checked_while_no_server_uses_it() {
     assert!(run("demo").status.success());
     let output = run("fsck");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let options = embedded::Options { data_dir: folder.path().to_owned(), ..Default::default() };
+    let options = embedded::EmbeddedOptions { data_dir: folder.path().to_owned(), ..Default::default() };
     let server = embedded::start(options).await.expect("it starts");
     let output = run("fsck");
     assert_eq!((output.status.code(), lines(&output)), (Some(1), vec![]), "{output:?}");
@@ -395,7 +395,7 @@ async fn what_is_well_at_the_second_look_is_not_told() {
         tokio::time::sleep(Duration::from_millis(200)).await;
         scene.break_it(&["HSET user:{$ada} followers 2"]);
     };
-    let patient = Options { pause: Duration::from_millis(800), ..QUICK };
+    let patient = AuditOptions { pause: Duration::from_millis(800), ..QUICK };
     let (found, ()) = tokio::join!(scene.findings(patient), mend);
     assert_eq!(found, [scene.fill("user:{$bob}: its following is not the size of following:{$bob}")]);
 }
@@ -416,7 +416,7 @@ async fn a_store_in_use_is_sound_at_every_moment() {
     };
     let looks = async {
         for _ in 0..4 {
-            let patient = Options { pause: Duration::from_millis(150), ..QUICK };
+            let patient = AuditOptions { pause: Duration::from_millis(150), ..QUICK };
             assert_eq!(scene.findings(patient).await, [""; 0]);
         }
     };

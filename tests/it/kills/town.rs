@@ -197,7 +197,7 @@ impl Town {
         let db = Db::open(&self.redis.target(), LONG_TIMEOUTS).await.expect("a store");
         let later = App::new(db, Clock::manual(Clock::System.now() + 61_000), Config::default());
         let mut found = Vec::new();
-        let options = fsck::Options { home_window: Some(WINDOW), ..fsck::Options::default() };
+        let options = fsck::AuditOptions { home_window: Some(WINDOW), ..fsck::AuditOptions::default() };
         let tell = |step: fsck::AuditProgress<'_>| {
             if let fsck::AuditProgress::Found(finding) = step {
                 found.push(finding.to_string());

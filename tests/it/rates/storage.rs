@@ -269,7 +269,7 @@ async fn the_audit_knows_every_bucket() {
         app.redis.keys().iter().filter_map(|key| Some(key.strip_prefix("rate:{")?.split_once("}:")?.1.to_owned())).collect();
     assert_eq!(kinds, Limit::ALL.iter().map(|limit| limit.name().to_owned()).collect());
     let mut found = Vec::new();
-    let options = fsck::Options { pause: Duration::from_millis(2), ..fsck::Options::default() };
+    let options = fsck::AuditOptions { pause: Duration::from_millis(2), ..fsck::AuditOptions::default() };
     let report = fsck::run(&app.app, options, |step| {
         if let fsck::AuditProgress::Found(finding) = step {
             found.push(finding.to_string());

@@ -3,14 +3,14 @@
 use std::time::Duration;
 use waxwing::app::App;
 use waxwing::base::ids::UserId;
-use waxwing::cli::fsck::{self, AuditProgress, Options};
+use waxwing::cli::fsck::{self, AuditOptions, AuditProgress};
 use waxwing::cli::workers;
 use waxwing::platform::journal::RETENTION;
 
 /// Every finding, including those that a second audit would not repeat. Data younger than a minute is skipped, so move the clock before.
 pub async fn findings(app: &App) -> Vec<String> {
     let mut found = Vec::new();
-    let options = Options { home_window: Some(app.config().home_window), pause: Duration::ZERO };
+    let options = AuditOptions { home_window: Some(app.config().home_window), pause: Duration::ZERO };
     fsck::run(app, options, collect_findings(&mut found)).await.expect("a store");
     found
 }

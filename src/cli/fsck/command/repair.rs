@@ -56,11 +56,11 @@ pub(super) async fn run(db: &Db, home_window: Option<usize>, options: RepairOpti
     let bar = progress(size);
     let app = App::new(db.clone(), Clock::System, options.config(home_window));
     if options.dry_run {
-        migrate::refuse_newer(&migrations::standing(db, STEPS).await.map_err(cause)?)?;
+        migrate::refuse_newer(&migrations::store_status(db, STEPS).await.map_err(cause)?)?;
     } else {
         migrate::at_start(&app).await?;
     }
-    let how = fsck::Options { home_window, ..fsck::Options::default() };
+    let how = fsck::AuditOptions { home_window, ..fsck::AuditOptions::default() };
     let repaired = fsck::repair(&app, how, options.dry_run, |step| show(&bar, size, options, &step)).await;
     bar.finish_and_clear();
     let repaired = repaired.map_err(cause).context("the repair is not complete: run it again")?;

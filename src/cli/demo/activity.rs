@@ -1,10 +1,10 @@
-//! What happens in the small world beside posts: comments, votes, a running campaign and a website, so that no part of the playground is empty.
+//! Comments, votes, a campaign and a website of the sample data set, so that no part of the playground is empty.
 //!
-//! Made by the services as clients would make them, once the world is loaded. Idempotency keys make a second try harmless; the website comes last
-//! and says that all of it is there.
+//! They are created through the services, as by clients, after the data set is loaded. Idempotency keys make a repeated load harmless. The website is
+//! created last: if it exists, everything exists.
 
-use super::people::LOGIN;
-use super::plan::World;
+use super::dataset::Dataset;
+use super::sample::LOGIN;
 use super::text::{Dice, reply};
 use crate::app::App;
 use crate::base::error::{Outcome, Refusal};
@@ -16,56 +16,56 @@ use anyhow::{Context, anyhow};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
-/// How many of the latest statuses are commented on.
-const TALKED_ABOUT: usize = 15;
-/// Keywords of the campaign: pages about anything else do not show it.
+/// The number of latest statuses that get comments.
+const COMMENTED: usize = 15;
+/// Keywords of the campaign: other pages do not show it.
 const KEYWORDS: [&str; 2] = ["birds", "berries"];
 
-/// Makes it where it is not there.
-pub(super) async fn begin(app: &App, world: &World) -> anyhow::Result<()> {
-    let ada = world.users.iter().find(|user| user.login == LOGIN).context("the demo's user")?.id;
+/// Creates everything, unless it exists.
+pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
+    let ada = data.users.iter().find(|user| user.login == LOGIN).context("the demo's account")?.id;
     if ads::count_websites(app, ada).await? > 0 {
         return Ok(());
     }
     let mut dice = Dice::new(7);
-    let latest = world.statuses.iter().rev().take(TALKED_ABOUT);
+    let latest = data.statuses.iter().rev().take(COMMENTED);
     for (place, (_, status)) in latest.enumerate() {
-        talk(app, world, &mut dice, place, status.id).await?;
+        add_comments(app, data, &mut dice, place, status.id).await?;
     }
-    advertise(app, ada).await?;
+    create_campaign(app, ada).await?;
     let website = NewWebsite {
         name: "Birds today".into(),
         origin: "https://birds.example".into(),
         require_server_key: false,
         idempotency_key: key("website"),
     };
-    done(ads::register(app, ada, website).await).map(drop)
+    unwrap_outcome(ads::register(app, ada, website).await).map(drop)
 }
 
-/// Adds two to five comments to a status, some of them replies to another, with votes.
-async fn talk(app: &App, world: &World, dice: &mut Dice, place: usize, status: StatusId) -> anyhow::Result<()> {
+/// Adds two to five comments to a status, with votes. Some are replies to the one before.
+async fn add_comments(app: &App, data: &Dataset, dice: &mut Dice, place: usize, status: StatusId) -> anyhow::Result<()> {
     let mut parent = ParentRef::Status(status);
     for number in 0..2 + dice.roll(4) {
-        let author = someone(world, dice);
+        let author = random_account(data, dice);
         let draft = Draft { parent, message: reply(dice), idempotency_key: key(&format!("comment-{place}-{number}")) };
-        let Some(id) = done(comments::add(app, &loaders(app), author, draft).await)? else { continue };
-        vote(app, world, dice, id).await?;
+        let Some(id) = unwrap_outcome(comments::add(app, &loaders(app), author, draft).await)? else { continue };
+        add_votes(app, data, dice, id).await?;
         parent = if dice.roll(2) == 0 { ParentRef::Comment(id) } else { ParentRef::Status(status) };
     }
     Ok(())
 }
 
-async fn vote(app: &App, world: &World, dice: &mut Dice, comment: CommentId) -> anyhow::Result<()> {
+async fn add_votes(app: &App, data: &Dataset, dice: &mut Dice, comment: CommentId) -> anyhow::Result<()> {
     for _ in 0..dice.roll(4) {
-        let voter = someone(world, dice);
+        let voter = random_account(data, dice);
         let vote = if dice.roll(5) == 0 { Vote::Down } else { Vote::Up };
-        done(comments::vote(app, &loaders(app), voter, comment, vote).await)?;
+        unwrap_outcome(comments::vote(app, &loaders(app), voter, comment, vote).await)?;
     }
     Ok(())
 }
 
-/// A campaign with two ads, which pages about birds show.
-async fn advertise(app: &App, owner: UserId) -> anyhow::Result<()> {
+/// Creates a campaign with two ads for pages about birds.
+async fn create_campaign(app: &App, owner: UserId) -> anyhow::Result<()> {
     let campaign = NewCampaign {
         name: "Berries for every bird".into(),
         budget: Decimal::from(1_000),
@@ -77,7 +77,7 @@ async fn advertise(app: &App, owner: UserId) -> anyhow::Result<()> {
         pacing: Pacing::Asap,
         idempotency_key: key("campaign"),
     };
-    let campaign = done(ads::create(app, owner, campaign).await)?;
+    let campaign = unwrap_outcome(ads::create(app, owner, campaign).await)?;
     for (slot, pricing, cents, snippet) in [
         (Slot::Banner, Pricing::Cpm, 225, "Berries for every bird: fresh from the hedge, delivered by noon."),
         (Slot::Square, Pricing::Cpc, 40, "A feeder that waxwings come back to."),
@@ -92,16 +92,16 @@ async fn advertise(app: &App, owner: UserId) -> anyhow::Result<()> {
             bid: Decimal::new(cents, 2),
             idempotency_key: key(&format!("ad-{}", pricing.name())),
         };
-        done(ads::create_ad(app, &loaders(app), owner, ad).await)?;
+        unwrap_outcome(ads::create_ad(app, &loaders(app), owner, ad).await)?;
     }
     Ok(())
 }
 
-fn someone(world: &World, dice: &mut Dice) -> UserId {
-    world.users[dice.roll(world.users.len())].id
+fn random_account(data: &Dataset, dice: &mut Dice) -> UserId {
+    data.users[dice.roll(data.users.len())].id
 }
 
-/// Loaders of a request of nobody: each change begins with nothing loaded.
+/// Empty loaders, for one change.
 fn loaders(app: &App) -> Arc<Loaders> {
     Request::new(app.clone(), None, None, None).loaders()
 }
@@ -111,7 +111,7 @@ fn key(name: &str) -> Option<String> {
     Some(format!("demo-{name}"))
 }
 
-fn done<T>(outcome: Outcome<T>) -> anyhow::Result<T> {
+fn unwrap_outcome<T>(outcome: Outcome<T>) -> anyhow::Result<T> {
     outcome.map_err(|refusal| match refusal {
         Refusal::User(rows) => anyhow!("the demo: {rows:?}"),
         Refusal::Fatal(error) => error.into(),

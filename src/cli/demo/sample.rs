@@ -1,15 +1,15 @@
-//! The small world: twenty people, whom they follow, and a week of what they say.
+//! The sample data set: twenty accounts, their follows, and their statuses of a week.
 
-use super::plan::{PAST, Spread, TALK, World};
+use super::dataset::{Dataset, HISTORY, IdRange, STATUS_PERIOD};
 use super::text::{Dice, sentence};
 use crate::base::clock::Millis;
 
 /// The login that the playground offers.
 pub(in crate::cli) const LOGIN: &str = "ada";
-/// The password of everybody in it.
+/// The password of every account in it.
 pub(in crate::cli) const PASSWORD: &str = "waxwing-demo";
 
-/// Statuses of the week.
+/// The number of statuses.
 const STATUSES: usize = 400;
 
 /// Login, name, bio.
@@ -36,20 +36,20 @@ const PEOPLE: [(&str, &str, &str); 20] = [
     ("tove", "Tove Holm", "Illustrator of small animals in large coats."),
 ];
 
-/// The world as of a moment.
-pub(super) fn world(now: Millis) -> World {
-    let (mut world, mut dice) = (World::default(), Dice::new(20));
-    let joined = Spread::new(now - PAST, TALK, PEOPLE.len());
+/// Creates the data set as of `now`.
+pub(super) fn create(now: Millis) -> Dataset {
+    let (mut data, mut dice) = (Dataset::default(), Dice::new(20));
+    let joined = IdRange::new(now - HISTORY, STATUS_PERIOD, PEOPLE.len());
     for (number, (login, name, bio)) in PEOPLE.iter().enumerate() {
-        world.add_user(joined.id(number), (*login).into(), (*name).into(), (*bio).into());
+        data.add_user(joined.id(number), (*login).into(), (*name).into(), (*bio).into());
     }
-    follow(&mut world, &mut dice, now);
-    talk(&mut world, &mut dice, now);
-    world
+    add_follows(&mut data, &mut dice, now);
+    add_statuses(&mut data, &mut dice, now);
+    data
 }
 
-/// Ada follows half of them, so that her home is full; the others between five and nine of those who come next.
-fn follow(world: &mut World, dice: &mut Dice, now: Millis) {
+/// Adds follows. Ada follows half of the accounts, so that her home is full; each other account follows at most nine.
+fn add_follows(data: &mut Dataset, dice: &mut Dice, now: Millis) {
     let people = PEOPLE.len();
     let mut edges: Vec<(usize, usize)> = (1..people).step_by(2).map(|other| (0, other)).collect();
     for follower in 1..people {
@@ -59,25 +59,25 @@ fn follow(world: &mut World, dice: &mut Dice, now: Millis) {
         others.dedup();
         edges.extend(others.into_iter().map(|other| (follower, other)));
     }
-    let ids = Spread::new(now - 20 * PAST / 30, TALK, edges.len());
+    let ids = IdRange::new(now - 20 * HISTORY / 30, STATUS_PERIOD, edges.len());
     for (place, (follower, followed)) in edges.into_iter().enumerate() {
-        world.add_follow(follower, followed, ids.id(place));
+        data.add_follow(follower, followed, ids.id(place));
     }
 }
 
-fn talk(world: &mut World, dice: &mut Dice, now: Millis) {
-    let posted = Spread::new(now - TALK, TALK, STATUSES);
-    let liked = Spread::new(now - TALK, TALK, STATUSES * PEOPLE.len());
+fn add_statuses(data: &mut Dataset, dice: &mut Dice, now: Millis) {
+    let posted = IdRange::new(now - STATUS_PERIOD, STATUS_PERIOD, STATUSES);
+    let liked = IdRange::new(now - STATUS_PERIOD, STATUS_PERIOD, STATUSES * PEOPLE.len());
     for place in 0..STATUSES {
         let (author, other) = (dice.roll(PEOPLE.len()), dice.roll(PEOPLE.len()));
-        world.add_status(author, posted.id(place), sentence(dice, Some(PEOPLE[other].0)));
+        data.add_status(author, posted.id(place), sentence(dice, Some(PEOPLE[other].0)));
         let fans = dice.roll(9);
         let mut likers: Vec<usize> = (0..fans).map(|_| dice.roll(PEOPLE.len())).collect();
         likers.sort_unstable();
         likers.dedup();
-        // A like is younger than its status: it takes its id from the next place on, and the last ones share the end.
+        // A like must be newer than its status: its id is from the range of the next status. Likes of the last status use the end of the range.
         let id =
             |order: usize| liked.id(((place + 1) * PEOPLE.len() + order).min(STATUSES * PEOPLE.len() - PEOPLE.len() + order));
-        world.add_likes(place, likers.into_iter().enumerate().map(|(order, fan)| (fan, id(order))).collect());
+        data.add_likes(place, likers.into_iter().enumerate().map(|(order, fan)| (fan, id(order))).collect());
     }
 }

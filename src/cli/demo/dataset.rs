@@ -1,4 +1,4 @@
-//! A world on paper: who there is, who follows whom, who says what and who likes it, each with its id.
+//! A data set in memory before it is loaded: accounts, follows, statuses and likes, each with its id.
 
 use crate::base::clock::{DAY, Millis};
 use crate::base::ids::source::{self, IMPORT_WORKER};
@@ -6,59 +6,59 @@ use crate::base::ids::{StatusId, UserId};
 use crate::domains::statuses::Status;
 use crate::domains::users::User;
 
-/// How far back a world reaches.
-pub(super) const PAST: Millis = 30 * DAY;
-/// How far back its statuses reach.
-pub(super) const TALK: Millis = 7 * DAY;
+/// The age of the oldest account.
+pub(super) const HISTORY: Millis = 30 * DAY;
+/// The age of the oldest status.
+pub(super) const STATUS_PERIOD: Millis = 7 * DAY;
 
-/// A world. Ids in each list grow; users stand in the order of their numbers.
+/// A data set. The ids of each list ascend. A user's number is the index in `users`.
 #[derive(Default)]
-pub(super) struct World {
+pub(super) struct Dataset {
     pub(super) users: Vec<User>,
-    /// (follower's number, followed one's number, follow id).
+    /// (number of the follower, number of the followed user, follow id).
     pub(super) follows: Vec<(usize, usize, u64)>,
-    /// Statuses with their authors' numbers, oldest first.
+    /// (number of the author, status), oldest first.
     pub(super) statuses: Vec<(usize, Status)>,
-    /// For each status, by its place in the list: who likes it (numbers) and the likes' ids.
+    /// (index of the status, [(number of the liker, like id)]).
     pub(super) likes: Vec<(usize, Vec<(usize, u64)>)>,
 }
 
-/// Ids spread evenly over a span of the past.
-pub(super) struct Spread {
+/// Ids whose times are spread evenly over a period.
+pub(super) struct IdRange {
     from: Millis,
     span: Millis,
     count: u64,
 }
 
-impl Spread {
-    /// `count` ids from `from` on, within `span`. Sixty-four fit into a millisecond; more stretch the span.
+impl IdRange {
+    /// Creates `count` ids whose times begin at `from` and lie within `span`. A millisecond has at most 64 ids; with more ids the span grows.
     pub(super) fn new(from: Millis, span: Millis, count: usize) -> Self {
         let count = (count as u64).max(1);
         Self { from, span: span.max(count / 64 + 1), count }
     }
 
-    /// The id at a place.
-    pub(super) fn id(&self, place: usize) -> u64 {
-        let place = place as u64;
-        source::compose(self.from + place * self.span / self.count, IMPORT_WORKER, place % 64)
+    /// Returns the id at an index.
+    pub(super) fn id(&self, index: usize) -> u64 {
+        let index = index as u64;
+        source::compose(self.from + index * self.span / self.count, IMPORT_WORKER, index % 64)
     }
 }
 
-impl World {
-    /// A user with the next number.
+impl Dataset {
+    /// Adds a user with the next number.
     pub(super) fn add_user(&mut self, id: u64, login: String, name: String, bio: String) {
         let id = UserId(id);
         self.users.push(User { id, login, name, bio, signed_up: id.time(), followers: 0, following: 0, posts: 0 });
     }
 
-    /// An edge, counted on both sides.
+    /// Adds a follow and counts it for both users.
     pub(super) fn add_follow(&mut self, follower: usize, followed: usize, id: u64) {
         self.users[follower].following += 1;
         self.users[followed].followers += 1;
         self.follows.push((follower, followed, id));
     }
 
-    /// A status, newer than all before it.
+    /// Adds a status, which must be newer than all others.
     pub(super) fn add_status(&mut self, author: usize, id: u64, message: String) {
         let id = StatusId(id);
         self.users[author].posts += 1;
@@ -67,7 +67,7 @@ impl World {
         self.statuses.push((author, status));
     }
 
-    /// Who likes the status at a place.
+    /// Adds the likes of the status at an index.
     pub(super) fn add_likes(&mut self, status: usize, likers: Vec<(usize, u64)>) {
         self.statuses[status].1.likes = likers.len() as u64;
         self.likes.push((status, likers));
@@ -79,10 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spread_ids_grow_and_never_meet() {
+    fn ids_of_a_range_are_ascending_and_unique() {
         for (span, count) in [(1_000_000, 1_000), (10, 5_000), (1, 1)] {
-            let spread = Spread::new(source::EPOCH + 1_000, span, count);
-            let ids: Vec<u64> = (0..count).map(|place| spread.id(place)).collect();
+            let range = IdRange::new(source::EPOCH + 1_000, span, count);
+            let ids: Vec<u64> = (0..count).map(|index| range.id(index)).collect();
             let times = |pair: &[u64]| source::time_of(pair[0]) <= source::time_of(pair[1]);
             assert!(ids.windows(2).all(times), "{span} {count}");
             let mut unique = ids.clone();
