@@ -1,4 +1,4 @@
-//! `waxwing fsck` over ads: what the API has written has no findings, and everything that is broken by hand is told, and nothing else.
+//! `waxwing fsck` over ads: data that the API has written have no findings, and every damage is found, and nothing else.
 
 use super::decide::{serve, website};
 use super::{add, done, make, number, number_of_ad};
@@ -9,15 +9,15 @@ use std::time::Duration;
 use waxwing::base::ids::source::compose;
 use waxwing::cli::fsck::{AuditOptions, RepairProgress, repair};
 
-/// Ada's campaign with keywords, of which a banner (`$ad`) was shown, a square that pays for clicks, too, and an ad that was removed; another one
-/// that is paused; a website of Bob's, who was shown them.
+/// A campaign of Ada with keywords, a CPM banner (`$ad`), a CPC square and a removed ad; the banner and the square were served. A paused campaign.
+/// A website of Bob, which has served the ads.
 struct Scene {
     app: TestApp,
     names: Vec<(&'static str, String)>,
 }
 
 impl Scene {
-    async fn play() -> Self {
+    async fn create() -> Self {
         let app = TestApp::start().await;
         let [ada, bob] = app.users(["ada", "bob"]).await;
         let key = website(&bob).await;
@@ -43,7 +43,7 @@ impl Scene {
             place.is_some()
         });
         let offers = app.redis.keys().into_iter().filter(|key| key.starts_with("offers:{banner"));
-        let offers = offers.collect::<Vec<_>>().pop().expect("it stands");
+        let offers = offers.collect::<Vec<_>>().pop().expect("it is listed");
         let names = vec![
             ("$ada", ada.user_id().0.to_string()),
             ("$bob", bob.user_id().0.to_string()),
@@ -54,13 +54,13 @@ impl Scene {
             ("$paused", number(&paused).to_string()),
             ("$c", number(&campaign).to_string()),
             ("$site", site),
-            ("$part", format!("schedule:{{{}}}", part.expect("it is looked at"))),
-            ("$other", format!("schedule:{{{}}}", (part.expect("it is looked at") + 1) % 8)),
+            ("$part", format!("schedule:{{{}}}", part.expect("it is scheduled"))),
+            ("$other", format!("schedule:{{{}}}", (part.expect("it is scheduled") + 1) % 8)),
             ("$offers", offers),
             ("$day", (START / 86_400_000).to_string()),
         ];
         let mut names: Vec<(&'static str, String)> = names;
-        // The longest first: one may begin with another.
+        // The longest name first: a name may be the prefix of another.
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Self { app, names }
     }
@@ -70,7 +70,7 @@ impl Scene {
     }
 }
 
-/// What is done to the scene, and every finding that it must give, without what was read.
+/// Commands that damage the scene, and every finding that they must cause, without the values that were read.
 const CASES: &[(&[&str], &[&str])] = &[
     (
         &["HSET campaign:{$c} budget much"],
@@ -167,17 +167,17 @@ const CASES: &[(&[&str], &[&str])] = &[
 ];
 
 impl Scene {
-    /// The scene with all that the cases name.
-    async fn named() -> Self {
-        let mut scene = Self::play().await;
-        let squares = scene.app.redis.keys().into_iter().find(|key| key.starts_with("offers:{square")).expect("it stands");
+    /// Creates the scene with all names of the cases.
+    async fn with_names() -> Self {
+        let mut scene = Self::create().await;
+        let squares = scene.app.redis.keys().into_iter().find(|key| key.starts_with("offers:{square")).expect("it is listed");
         let number = scene.fill("$site").trim_start_matches("website:{").trim_end_matches('}').to_owned();
         scene.names.insert(0, ("$number", number));
         scene.names.insert(0, ("$squares", squares));
         scene
     }
 
-    fn break_it(&self, commands: &[&str]) {
+    fn damage(&self, commands: &[&str]) {
         for command in commands {
             let command = self.fill(command);
             let words: Vec<&str> = command.split(' ').collect();
@@ -187,20 +187,20 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn what_was_written_is_sound_and_every_breakage_is_told() {
-    let scene = Scene::named().await;
+async fn fsck_finds_every_damage_to_ads_and_nothing_else() {
+    let scene = Scene::with_names().await;
     assert_eq!(findings(&scene.app.app).await, [""; 0]);
     let whole = scene.app.redis.snapshot();
     let mut wrong = Vec::new();
     for (commands, expected) in CASES {
-        scene.break_it(commands);
-        let told = findings(&scene.app.app).await;
-        let mut told: Vec<String> = told.into_iter().map(|it| it.split(" (").next().unwrap_or_default().to_owned()).collect();
-        told.sort();
+        scene.damage(commands);
+        let found = findings(&scene.app.app).await;
+        let mut found: Vec<String> = found.into_iter().map(|it| it.split(" (").next().unwrap_or_default().to_owned()).collect();
+        found.sort();
         let mut expected: Vec<String> = expected.iter().map(|it| scene.fill(it)).collect();
         expected.sort();
-        if told != expected {
-            wrong.push(format!("{commands:?}: {told:#?} instead of {expected:#?}"));
+        if found != expected {
+            wrong.push(format!("{commands:?}: {found:#?} instead of {expected:#?}"));
         }
         scene.app.redis.restore(&whole);
     }
@@ -208,7 +208,7 @@ async fn what_was_written_is_sound_and_every_breakage_is_told() {
     assert_eq!(findings(&scene.app.app).await, [""; 0]);
 }
 
-/// What a person must decide: money, what is advertised, and keys of other programs.
+/// Findings that only an operator can decide: money, contents of ads, and keys of other programs.
 const LEFT: &[&str] = &[
     "is no number",
     "more than the budget",
@@ -228,10 +228,10 @@ const LEFT: &[&str] = &[
     "is not a key of Waxwing",
 ];
 
-/// A campaign that cannot be read settles nothing: all that is found of it stays until a person has mended it.
+/// Findings of a campaign that cannot be decoded. It cannot be settled until an operator has repaired it.
 const UNREADABLE: &[&str] = &["its name, pacing or state is none", "does not say how many shares it has"];
 
-/// Every key with its value, without scores: when a campaign is looked at next is nothing that was damaged.
+/// Returns every key with its value, without scores: the time of the next evaluation may differ after a repair.
 fn values(scene: &Scene) -> BTreeMap<String, String> {
     let redis = &scene.app.redis;
     let value = |key: &String| match redis.run::<String>(&["TYPE", key]).as_str() {
@@ -259,13 +259,13 @@ fn values(scene: &Scene) -> BTreeMap<String, String> {
 }
 
 #[tokio::test]
-async fn ads_are_repaired() {
-    let scene = Scene::named().await;
+async fn fsck_repairs_ads() {
+    let scene = Scene::with_names().await;
     let options = AuditOptions { home_window: None, pause: Duration::from_millis(2) };
     let (whole, sound) = (scene.app.redis.snapshot(), values(&scene));
     let mut wrong = Vec::new();
     for (commands, expected) in CASES {
-        scene.break_it(commands);
+        scene.damage(commands);
         let mut failed = Vec::new();
         let repaired = repair(&scene.app.app, options, false, |step| {
             if let RepairProgress::Applied(remedy, Some(error)) = step {
@@ -287,7 +287,7 @@ async fn ads_are_repaired() {
         let differs = |key: &&String| is.get(*key) != sound.get(*key);
         let changed: Vec<&String> =
             sound.keys().chain(is.keys().filter(|key| !sound.contains_key(*key))).filter(differs).collect();
-        // Whose something is, is told by itself alone.
+        // Only the object itself determines its owner.
         let has_another_owner = commands.iter().any(|command| command.contains(" uid "));
         if stay.is_empty() && !has_another_owner && !changed.is_empty() {
             wrong.push(format!("{commands:?}\n  is not as it was: {changed:?}\n  did {:?}", repaired.done));

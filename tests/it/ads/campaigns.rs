@@ -1,10 +1,10 @@
-//! Campaigns, ads and websites: made, changed, read, and by whom.
+//! Creating, changing and reading campaigns, ads and websites, and the permissions for it.
 
 use super::{add, banner, campaign, done, make, number, number_of_ad, offers, run};
 use crate::support::{START, TestApp, error_codes, user_error_codes};
 use serde_json::{Value, json};
 
-/// A payload's rows: code and path.
+/// Returns the code and the path of each user error of a payload.
 fn rows(payload: &Value) -> Vec<(String, String)> {
     let row = |row: &Value| {
         let path: Vec<&str> = row["path"].as_array().expect("a path").iter().filter_map(Value::as_str).collect();
@@ -19,7 +19,7 @@ fn at(time: u64) -> String {
 }
 
 #[tokio::test]
-async fn a_campaign_stands_where_it_can_be_chosen_as_soon_as_it_has_an_ad() {
+async fn a_campaign_with_an_ad_is_listed() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let more = json!({ "dailyBudget": 2.5, "frequencyCap": { "impressions": 3, "perSeconds": 3600 }, "pacing": "ASAP" });
@@ -63,7 +63,7 @@ async fn a_campaign_stands_where_it_can_be_chosen_as_soon_as_it_has_an_ad() {
 }
 
 #[tokio::test]
-async fn every_mistake_is_told_at_once_and_nothing_is_made() {
+async fn invalid_input_is_reported_completely_and_creates_nothing() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let wrong = json!({
@@ -87,35 +87,38 @@ async fn every_mistake_is_told_at_once_and_nothing_is_made() {
         ("INVALID_INPUT", "frequencyCap.perSeconds"),
         ("INVALID_INPUT", "idempotencyKey"),
     ];
-    assert_eq!((rows(&payload), &payload["campaign"]), (told(&wrong_rows), &Value::Null));
+    assert_eq!((rows(&payload), &payload["campaign"]), (expected_rows(&wrong_rows), &Value::Null));
     for (field, value) in [("budget", json!("0")), ("budget", json!("0.0000001")), ("endsAt", json!(at(START)))] {
         let payload = run(&ada, "CreateCampaign", campaign(json!({ field: value }))).await;
-        assert_eq!(rows(&payload), told(&[("INVALID_INPUT", field)]));
+        assert_eq!(rows(&payload), expected_rows(&[("INVALID_INPUT", field)]));
     }
     let id = make(&ada, json!({})).await;
     let wrong = json!({ "snippet": " ", "targetUrl": "javascript:alert(1)", "statusId": "x", "bid": 0, "idempotencyKey": "" });
     let payload = run(&ada, "CreateAd", banner(&id, wrong)).await;
     let paths = ["snippet", "targetUrl", "statusId", "bid", "idempotencyKey"].map(|path| ("INVALID_INPUT", path));
-    assert_eq!(rows(&payload), told(&paths));
+    assert_eq!(rows(&payload), expected_rows(&paths));
     let in_feed = json!({ "slot": "IN_FEED" });
     let refused = rows(&run(&ada, "CreateAd", banner(&id, in_feed)).await);
-    assert_eq!(refused, told(&[("INVALID_INPUT", "snippet"), ("INVALID_INPUT", "targetUrl"), ("INVALID_INPUT", "statusId")]));
+    assert_eq!(
+        refused,
+        expected_rows(&[("INVALID_INPUT", "snippet"), ("INVALID_INPUT", "targetUrl"), ("INVALID_INPUT", "statusId")])
+    );
     let payload = run(&ada, "RegisterWebsite", json!({ "name": "", "origin": "news.example" })).await;
-    assert_eq!(rows(&payload), told(&[("INVALID_NAME", "name"), ("INVALID_INPUT", "origin")]));
+    assert_eq!(rows(&payload), expected_rows(&[("INVALID_NAME", "name"), ("INVALID_INPUT", "origin")]));
     let made = ada.gql("{ viewerCampaigns { totalCount } viewerWebsites { totalCount } }", json!({})).await;
     assert_eq!(made["data"], json!({ "viewerCampaigns": { "totalCount": 1 }, "viewerWebsites": { "totalCount": 0 } }));
     assert!(!app.redis.keys().iter().any(|key| key.starts_with("ad:") || key.starts_with("website:")));
     let answer = ada.run("CreateCampaign", json!({ "input": campaign(json!({ "budget": "a lot" })) })).await;
-    assert!(!error_codes(&answer).is_empty(), "no number at all is no Decimal: {answer}");
+    assert!(!error_codes(&answer).is_empty(), "a Decimal must be a number: {answer}");
 }
 
-/// Rows as they are told.
-fn told(rows: &[(&str, &str)]) -> Vec<(String, String)> {
+/// Converts expected user errors to the form of [`rows`].
+fn expected_rows(rows: &[(&str, &str)]) -> Vec<(String, String)> {
     rows.iter().map(|(code, path)| ((*code).to_owned(), (*path).to_owned())).collect()
 }
 
 #[tokio::test]
-async fn a_campaign_is_there_for_its_owner_alone() {
+async fn only_its_owner_sees_and_changes_a_campaign() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let id = make(&ada, json!({})).await;
@@ -152,8 +155,8 @@ async fn a_campaign_is_there_for_its_owner_alone() {
         }
     }
     for ad in [ad.as_str(), "nonsense"] {
-        let told = rows(&run(&bob, "RemoveAd", json!({ "adId": ad })).await);
-        assert_eq!(told, [("NOT_FOUND".to_owned(), "adId".to_owned())]);
+        let errors = rows(&run(&bob, "RemoveAd", json!({ "adId": ad })).await);
+        assert_eq!(errors, [("NOT_FOUND".to_owned(), "adId".to_owned())]);
     }
     assert_eq!(app.redis.dump_without_events(), before, "nothing was changed");
     assert_eq!(
@@ -163,13 +166,13 @@ async fn a_campaign_is_there_for_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn the_same_request_makes_one_thing() {
+async fn an_idempotency_key_creates_one_object() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let once = json!({ "idempotencyKey": "k", "endsAt": at(START + 60_000) });
     let id = make(&ada, once.clone()).await;
     app.clock.advance(120_000);
-    assert_eq!(make(&ada, once).await, id, "although its time is over");
+    assert_eq!(make(&ada, once).await, id, "although its start is in the past now");
     let other = run(&ada, "CreateCampaign", campaign(json!({ "idempotencyKey": "k", "budget": "11" }))).await;
     assert_eq!(user_error_codes(&other), ["IDEMPOTENCY_MISMATCH"]);
     let refused = json!({ "idempotencyKey": "late", "endsAt": at(START) });
@@ -191,7 +194,7 @@ async fn the_same_request_makes_one_thing() {
 }
 
 #[tokio::test]
-async fn a_pause_holds_from_the_next_moment_on_and_a_stop_for_good() {
+async fn a_pause_takes_effect_at_once_and_a_stop_is_final() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let id = make(&ada, json!({ "keywords": ["Running Shoes", "running  shoes", "boots"] })).await;
@@ -216,7 +219,7 @@ async fn a_pause_holds_from_the_next_moment_on_and_a_stop_for_good() {
 }
 
 #[tokio::test]
-async fn keywords_come_and_go_in_any_spelling() {
+async fn keywords_are_compared_without_case() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let id = make(&ada, json!({})).await;
@@ -226,7 +229,7 @@ async fn keywords_come_and_go_in_any_spelling() {
         done(&ada, operation, "campaign", json!({ "campaignId": id, "keywords": keywords })).await["keywords"].take()
     };
     assert_eq!(keywords("AddKeywords", &["Running  Shoes", "STRASSE"]).await, json!(["Running Shoes", "STRASSE"]));
-    assert_eq!(offers(&app, &id).len(), 2, "with keywords it fits no longer everywhere");
+    assert_eq!(offers(&app, &id).len(), 2, "with keywords it does not match every page");
     assert!(!offers(&app, &id).contains(&("banner".to_owned(), 2_000_000)));
     assert_eq!(keywords("AddKeywords", &["running shoes", "straße"]).await, json!(["Running Shoes", "STRASSE"]));
     assert_eq!(keywords("RemoveKeywords", &["RUNNING SHOES", "nothing"]).await, json!(["STRASSE"]));
@@ -241,14 +244,14 @@ async fn keywords_come_and_go_in_any_spelling() {
     let all = done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": id, "keywords": ["k7", "new"] })).await;
     assert_eq!((&all["keywords"], offers(&app, &id).len()), (&json!(["k7", "new"]), 2));
     let listed = || app.redis.run::<u64>(&["ZCARD", &format!("listed:{{{}}}", number(&id))]);
-    assert!(listed() > 250, "where it stood is known for a while");
+    assert!(listed() > 250, "former listings are remembered for a while");
     app.clock.advance(61_001);
     app.drain().await;
-    assert_eq!(listed(), 2, "and then forgotten");
+    assert_eq!(listed(), 2, "former listings are deleted later");
 }
 
 #[tokio::test]
-async fn what_is_left_out_stays_and_null_takes_away() {
+async fn an_update_keeps_omitted_fields_and_null_removes_them() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let more = json!({
@@ -274,14 +277,14 @@ async fn what_is_left_out_stays_and_null_takes_away() {
     });
     assert_eq!(now().await, expected);
     let wrong = json!({ "campaignId": id, "name": "", "budget": 0, "endsAt": at(START), "startsAt": at(START + 1) });
-    let told = rows(&run(&ada, "UpdateCampaign", wrong).await);
-    let paths: Vec<&str> = told.iter().map(|(_, path)| path.as_str()).collect();
+    let errors = rows(&run(&ada, "UpdateCampaign", wrong).await);
+    let paths: Vec<&str> = errors.iter().map(|(_, path)| path.as_str()).collect();
     assert_eq!(paths, ["name", "budget", "endsAt", "endsAt"]);
     assert_eq!(now().await, expected);
 }
 
 #[tokio::test]
-async fn a_status_is_promoted_by_its_author() {
+async fn only_its_author_promotes_a_status() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let (own, other) = (ada.post("Mine.").await, bob.post("Not hers.").await);
@@ -302,7 +305,7 @@ async fn a_status_is_promoted_by_its_author() {
 }
 
 #[tokio::test]
-async fn ads_are_bounded_at_once_and_ever() {
+async fn a_campaign_limits_its_ads_at_once_and_over_its_lifetime() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let id = make(&ada, json!({})).await;
@@ -318,7 +321,7 @@ async fn ads_are_bounded_at_once_and_ever() {
     assert_eq!(user_error_codes(&run(&ada, "RemoveAd", json!({ "adId": first })).await), ["NOT_FOUND"]);
     let record = format!("ad:{{{}}}:{}", number(&id), number_of_ad(&first));
     let left: i64 = app.redis.run(&["PTTL", &record]);
-    assert!((24 * 3_600_000..=25 * 3_600_000).contains(&left), "known for as long as it may be clicked: {left}");
+    assert!((24 * 3_600_000..=25 * 3_600_000).contains(&left), "the definition is kept as long as clicks are valid: {left}");
     let rank: Option<f64> =
         app.redis.run(&["ZSCORE", &format!("rank:{{{}.0}}:banner", number(&id)), &number_of_ad(&first).to_string()]);
     assert_eq!(rank, None);
@@ -350,7 +353,7 @@ async fn an_account_has_a_thousand_campaigns_and_a_hundred_websites() {
 }
 
 #[tokio::test]
-async fn a_list_of_campaigns_has_the_newest_first_each_with_its_ads_and_its_report() {
+async fn campaigns_are_listed_newest_first_with_ads_and_reports() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let mut ids = Vec::new();
@@ -384,7 +387,7 @@ async fn a_website_has_a_key_and_an_origin() {
     assert_eq!((&site["name"], &site["origin"]), (&json!("News"), &json!("https://news.example")));
     let key = site["key"].as_str().expect("a key");
     assert_eq!(key.len(), 31);
-    assert!(!app.redis.dump().contains(key), "it is kept nowhere");
+    assert!(!app.redis.dump().contains(key), "the key is not stored");
     let query = "{ viewerWebsites { edges { node { id key isSuspended createdAt } } totalCount pageInfo { hasNextPage } } }";
     let list = ada.gql(query, json!({})).await;
     assert_eq!(
@@ -398,7 +401,7 @@ async fn a_website_has_a_key_and_an_origin() {
 }
 
 #[tokio::test]
-async fn a_campaign_that_was_stopped_is_changed_no_more() {
+async fn a_stopped_campaign_cannot_be_changed() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let id = make(&ada, json!({})).await;
@@ -418,7 +421,7 @@ async fn a_campaign_that_was_stopped_is_changed_no_more() {
         let row = &refused["userErrors"][0];
         assert_eq!((user_error_codes(&refused), &row["path"]), (vec!["INVALID_INPUT"], &json!(["campaignId"])), "{operation}");
     }
-    assert_eq!(done(&ada, "CreateAd", "ad", keyed).await["id"], ad["id"], "what was made before comes back");
+    assert_eq!(done(&ada, "CreateAd", "ad", keyed).await["id"], ad["id"], "a repeated request returns the first result");
     let stands = done(&ada, "StopCampaign", "campaign", json!({ "campaignId": id })).await;
     assert_eq!(stands["state"], "STOPPED");
 }

@@ -1,6 +1,6 @@
-//! Clicks: each counts once, while it may, and is charged then; all others lead on and are noted as invalid.
+//! Clicks: the first click of an impression is counted and charged within an hour. Every other click redirects and is counted as invalid.
 
-use super::decide::{begun, money_holds, of_share, serve, spent, started};
+use super::decide::{assert_money_invariants, of_share, serve, spent, start_with, started};
 use super::{add, done, make, run};
 use crate::support::{Actor, TestApp, user_error_codes};
 use serde_json::{Value, json};
@@ -17,22 +17,22 @@ fn token(impression: &Value) -> &str {
     impression["token"].as_str().expect("a token")
 }
 
-/// Whether a click counted; where it leads is always told.
+/// Clicks and returns whether the click was counted. The destination URL is always returned.
 async fn counted(page: &Actor, token: &str) -> bool {
     let payload = click(page, token).await;
     assert_eq!((&payload["targetUrl"], &payload["userErrors"]), (&json!("https://shop.example/run"), &json!([])));
     payload["counted"].as_bool().expect("a word")
 }
 
-/// That a click comes too late for `clickAd`.
-async fn is_late(page: &Actor, token: &str) {
+/// Asserts that a click is too late for `clickAd`.
+async fn assert_is_late(page: &Actor, token: &str) {
     let payload = click(page, token).await;
-    let told = (user_error_codes(&payload), &payload["counted"], &payload["targetUrl"]);
-    assert_eq!(told, (vec!["INVALID_TOKEN"], &Value::Null, &Value::Null));
+    let result = (user_error_codes(&payload), &payload["counted"], &payload["targetUrl"]);
+    assert_eq!(result, (vec!["INVALID_TOKEN"], &Value::Null, &Value::Null));
 }
 
-/// A campaign that pays 0.5 for a click, and what it shows once.
-async fn with_clicks(shares: u64) -> (TestApp, Actor, String, String) {
+/// Starts a server with a campaign that has a CPC ad of 0.5.
+async fn with_cpc_campaign(shares: u64) -> (TestApp, Actor, String, String) {
     let (app, ada, key) = started(shares).await;
     let id = make(&ada, json!({ "budget": "2" })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
@@ -45,9 +45,9 @@ async fn report(owner: &Actor, campaign: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_click_is_charged_once_out_of_what_was_held_for_it() {
+async fn a_click_is_charged_once_from_its_hold() {
     for shares in [1, 4] {
-        let (app, ada, key, id) = with_clicks(shares).await;
+        let (app, ada, key, id) = with_cpc_campaign(shares).await;
         let page = app.anonymous();
         let mut shown = Vec::new();
         for number in 0..6 {
@@ -56,9 +56,9 @@ async fn a_click_is_charged_once_out_of_what_was_held_for_it() {
         assert_eq!(shown.len(), 4, "the budget holds four clicks");
         assert_eq!(spent(&ada, &id).await.0, "0");
         let all = futures_util::future::join_all((0..20).map(|_| counted(&page, token(&shown[0])))).await;
-        assert_eq!(all.iter().filter(|counted| **counted).count(), 1, "many at once");
+        assert_eq!(all.iter().filter(|counted| **counted).count(), 1, "of concurrent clicks one is counted");
         assert_eq!(spent(&ada, &id).await.0, "0.5");
-        money_holds(&app, &id, shares);
+        assert_money_invariants(&app, &id, shares);
         let report = report(&ada, &id).await;
         let numbers = ["impressions", "clicks", "invalidClicks", "spend"].map(|field| report[field].clone());
         assert_eq!(numbers, [json!(4), json!(1), json!(19), json!("0.5")]);
@@ -68,58 +68,62 @@ async fn a_click_is_charged_once_out_of_what_was_held_for_it() {
 }
 
 #[tokio::test]
-async fn what_is_held_for_a_click_comes_back_after_an_hour_and_a_late_click_costs_nothing() {
-    let (app, ada, key, id) = with_clicks(1).await;
+async fn a_hold_is_released_after_an_hour_and_a_late_click_costs_nothing() {
+    let (app, ada, key, id) = with_cpc_campaign(1).await;
     let page = app.anonymous();
     let shown = serve(&page, &key, json!({ "count": 1 })).await;
     for _ in 0..5 {
         serve(&page, &key, json!({})).await;
     }
-    assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "all is held");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "the whole budget is held");
     app.clock.advance(HOUR - 1);
     app.drain().await;
     assert_eq!(serve(&page, &key, json!({})).await.len(), 0);
-    assert!(counted(&page, token(&shown[0])).await, "in the last moment");
+    assert!(counted(&page, token(&shown[0])).await, "just in time");
     app.clock.advance(1);
     app.drain().await;
-    assert_eq!(of_share(&app, &id, 0, "held"), 0, "whoever looks at the schedule gives it back");
+    assert_eq!(of_share(&app, &id, 0, "held"), 0, "the evaluation of the schedule releases the hold");
     let again = serve(&page, &key, json!({})).await;
     assert_eq!(again.len(), 1);
     assert_eq!(spent(&ada, &id).await.0, "0.5");
     app.clock.advance(HOUR);
-    is_late(&page, token(&again[0])).await;
+    assert_is_late(&page, token(&again[0])).await;
     assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "x")), ("0.5", 1));
-    // Nobody has looked at the schedule: the decision itself gives back what ended.
+    // Without an evaluation of the schedule the decision itself releases expired holds.
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
-    money_holds(&app, &id, 1);
+    assert_money_invariants(&app, &id, 1);
 }
 
-/// What waits for clicks, and what is left of the day.
-async fn left(owner: &Actor, campaign: &str) -> Value {
+/// Returns the reserved amount and the remaining daily budget.
+async fn reserved_and_left(owner: &Actor, campaign: &str) -> Value {
     let query = "query($id: ID!) { node(id: $id) { ... on Campaign { reserved leftToday } } }";
     owner.gql(query, json!({ "id": campaign })).await["data"]["node"].take()
 }
 
 #[tokio::test]
-async fn a_click_after_midnight_counts_to_the_day_of_its_impression() {
+async fn a_click_after_midnight_counts_on_the_day_of_its_impression() {
     let (app, ada, key) = started(1).await;
     let id = make(&ada, json!({ "dailyBudget": "0.5", "pacing": "ASAP" })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
     let page = app.anonymous();
     app.clock.advance(24 * HOUR - 60_000);
-    assert_eq!(left(&ada, &id).await, json!({ "reserved": "0", "leftToday": "0.5" }));
+    assert_eq!(reserved_and_left(&ada, &id).await, json!({ "reserved": "0", "leftToday": "0.5" }));
     let shown = serve(&page, &key, json!({})).await;
     assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "the day's budget is held");
-    assert_eq!(left(&ada, &id).await, json!({ "reserved": "0.5", "leftToday": "0" }));
+    assert_eq!(reserved_and_left(&ada, &id).await, json!({ "reserved": "0.5", "leftToday": "0" }));
     app.clock.advance(120_000);
     app.drain().await;
-    assert_eq!(left(&ada, &id).await, json!({ "reserved": "0.5", "leftToday": "0.5" }), "what is held is yesterday's");
+    assert_eq!(
+        reserved_and_left(&ada, &id).await,
+        json!({ "reserved": "0.5", "leftToday": "0.5" }),
+        "the hold belongs to the day before"
+    );
     let next = serve(&page, &key, json!({})).await;
     assert_eq!(next.len(), 1, "a new day");
-    assert_eq!(left(&ada, &id).await, json!({ "reserved": "1", "leftToday": "0" }));
+    assert_eq!(reserved_and_left(&ada, &id).await, json!({ "reserved": "1", "leftToday": "0" }));
     assert!(counted(&page, token(&shown[0])).await);
-    assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "yesterday's click makes no room today");
-    assert_eq!(spent(&ada, &id).await, ("0.5".to_owned(), "0".to_owned()), "today's is held");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "a click of yesterday's impression releases nothing today");
+    assert_eq!(spent(&ada, &id).await, ("0.5".to_owned(), "0".to_owned()), "today's impression is held, not spent");
     let days = report(&ada, &id).await["days"].take();
     let days: Vec<Value> = days
         .as_array()
@@ -130,12 +134,12 @@ async fn a_click_after_midnight_counts_to_the_day_of_its_impression() {
     assert_eq!(days, [json!(["2026-03-01", 1, 1, "0.5"]), json!(["2026-03-02", 1, 0, "0"])]);
     app.clock.advance(HOUR);
     app.drain().await;
-    assert_eq!(serve(&page, &key, json!({})).await.len(), 1, "today's hold has come back to today");
-    money_holds(&app, &id, 1);
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 1, "today's hold was released to today's budget");
+    assert_money_invariants(&app, &id, 1);
 }
 
 #[tokio::test]
-async fn an_ad_that_pays_for_impressions_counts_a_click_once_and_charges_nothing_for_it() {
+async fn a_cpm_ad_counts_a_click_once_without_a_charge() {
     let (app, ada, key) = started(1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
@@ -146,12 +150,12 @@ async fn an_ad_that_pays_for_impressions_counts_a_click_once_and_charges_nothing
     assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), ("0.002", 1, 4));
     let late = serve(&page, &key, json!({ "visitorId": "v" })).await;
     app.clock.advance(HOUR);
-    is_late(&page, token(&late[0])).await;
-    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, 5), "it is noted as invalid");
+    assert_is_late(&page, token(&late[0])).await;
+    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, 5), "it is counted as invalid");
 }
 
 #[tokio::test]
-async fn a_visitor_that_clicks_as_no_person_does_is_not_charged_for() {
+async fn implausibly_many_clicks_of_a_visitor_are_not_charged() {
     for visitor in [json!({ "visitorId": "bot" }), json!({})] {
         let (app, ada, key) = started(1).await;
         let id = make(&ada, json!({ "budget": "100" })).await;
@@ -165,17 +169,17 @@ async fn a_visitor_that_clicks_as_no_person_does_is_not_charged_for() {
         assert_eq!(counted_in_all, 10, "ten in a minute");
         assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "x")), ("5", 5));
         let person = serve(&page, &key, json!({ "visitorId": "person" })).await;
-        assert!(counted(&page, token(&person[0])).await, "others are not held back");
+        assert!(counted(&page, token(&person[0])).await, "other visitors are not affected");
         app.clock.advance(60_000);
         let shown = serve(&page, &key, visitor).await;
         assert!(counted(&page, token(&shown[0])).await, "a minute later");
-        money_holds(&app, &id, 1);
+        assert_money_invariants(&app, &id, 1);
     }
 }
 
 #[tokio::test]
-async fn a_forged_token_counts_nothing() {
-    let (app, ada, key, id) = with_clicks(1).await;
+async fn a_forged_token_is_rejected() {
+    let (app, ada, key, id) = with_cpc_campaign(1).await;
     let page = app.anonymous();
     let shown = serve(&page, &key, json!({})).await;
     let genuine = token(&shown[0]);
@@ -192,8 +196,8 @@ async fn a_forged_token_counts_nothing() {
 }
 
 #[tokio::test]
-async fn keys_are_rotated_without_losing_a_click() {
-    let (app, _ada, key, _) = with_clicks(1).await;
+async fn key_rotation_loses_no_click() {
+    let (app, _ada, key, _) = with_cpc_campaign(1).await;
     let sibling = app.sibling().await;
     let (page, other) = (app.anonymous(), app.anonymous().at(&sibling));
     let before = serve(&page, &key, json!({})).await;
@@ -212,8 +216,8 @@ async fn keys_are_rotated_without_losing_a_click() {
 }
 
 #[tokio::test]
-async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
-    let (app, ada, key) = begun(Config { public_url: Some("https://social.example".into()), ..Config::default() }).await;
+async fn a_click_link_counts_and_redirects_without_being_cached() {
+    let (app, ada, key) = start_with(Config { public_url: Some("https://social.example".into()), ..Config::default() }).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({ "targetUrl": "https://shop.example/run?a=b#c" })).await;
     let page = app.anonymous();
@@ -222,15 +226,11 @@ async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
     assert_eq!(link, format!("https://social.example/click/{}", token(&shown[0])));
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
     let url = format!("{}/click/{}", app.url, token(&shown[0]));
-    let looked = client.head(&url).send().await.expect("an answer");
-    let led = looked.headers().get("location").and_then(|value| value.to_str().ok());
-    assert_eq!(
-        (looked.status().as_u16(), led),
-        (302, Some("https://shop.example/run?a=b#c")),
-        "who only looks is told where it leads"
-    );
-    assert_eq!(looked.headers()["cache-control"], "no-store");
-    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (0, 0), "and counts as nothing");
+    let head = client.head(&url).send().await.expect("an answer");
+    let led = head.headers().get("location").and_then(|value| value.to_str().ok());
+    assert_eq!((head.status().as_u16(), led), (302, Some("https://shop.example/run?a=b#c")), "HEAD returns the destination");
+    assert_eq!(head.headers()["cache-control"], "no-store");
+    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (0, 0), "HEAD counts no click");
     for round in 0..2 {
         let answer = client.get(&url).send().await.expect("an answer");
         let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
@@ -239,7 +239,7 @@ async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
         assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, round));
     }
     app.clock.advance(HOUR);
-    assert_eq!(client.get(&url).send().await.expect("an answer").status(), 302, "an old one leads on");
+    assert_eq!(client.get(&url).send().await.expect("an answer").status(), 302, "an old link redirects");
     assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, 2));
     for forged in ["x", "%00", &"A".repeat(124), &"A".repeat(5_000)] {
         let link = format!("{}/click/{forged}", app.url);
@@ -249,7 +249,7 @@ async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
             assert_eq!(answer.headers()["cache-control"], "no-store");
         }
     }
-    // What was removed is still known where it was shown.
+    // A removed ad is still known for clicks on its impressions.
     let ad = shown[0]["ad"]["id"].clone();
     done(&ada, "RemoveAd", "removedAdId", json!({ "adId": ad })).await;
     let sibling = app.sibling().await;

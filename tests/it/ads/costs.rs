@@ -1,12 +1,12 @@
-//! What a decision costs, counted by Redis itself.
+//! The cost of ad decisions, counted by Redis.
 
-use super::decide::{begun, serve, spent, started};
+use super::decide::{serve, spent, start_with, started};
 use super::{add, make};
 use crate::support::TestApp;
 use serde_json::json;
 use waxwing::base::config::{Auction, Config};
 
-/// Round trips of a decision, and how many ads it showed.
+/// Makes a decision and returns its round trips and its number of ads.
 async fn decision(app: &TestApp, key: &str, more: serde_json::Value) -> (u64, usize) {
     app.app.drain().await;
     let before = app.app.db().round_trips();
@@ -16,7 +16,7 @@ async fn decision(app: &TestApp, key: &str, more: serde_json::Value) -> (u64, us
 }
 
 #[tokio::test]
-async fn a_decision_takes_two_round_trips_however_many_campaigns_wait() {
+async fn a_decision_takes_two_round_trips_with_any_number_of_campaigns() {
     let (app, ada, key) = started(1).await;
     for number in 0..40 {
         let keywords: Vec<String> = if number % 2 == 0 { vec!["shoes".into()] } else { Vec::new() };
@@ -27,31 +27,31 @@ async fn a_decision_takes_two_round_trips_however_many_campaigns_wait() {
     decision(&app, &key, input(10)).await;
     for count in [1, 10] {
         app.redis.reset_calls();
-        assert_eq!(decision(&app, &key, input(count)).await, (2, count), "what there is, and the decision");
+        assert_eq!(decision(&app, &key, input(count)).await, (2, count), "one read of the candidates, one reservation");
         let calls = app.redis.calls();
         let of = |name: &str| calls.get(name).copied().unwrap_or(0);
-        assert_eq!(of("evalsha"), count as u64, "one script an ad: {calls:?}");
-        // The listings of no keyword and of two, the visitor's capped ones; in each script the ranks, and the holds that are over.
+        assert_eq!(of("evalsha"), count as u64, "one script for each ad: {calls:?}");
+        // The listings without a keyword and of two keywords, and the visitor's capped campaigns; in each script the ranks and the expired holds.
         assert_eq!(of("zrange"), 4 + 2 * count as u64, "{calls:?}");
     }
 }
 
 #[tokio::test]
-async fn what_must_give_way_and_the_second_price_cost_a_look() {
+async fn capped_campaigns_and_the_second_price_cost_extra_reads() {
     let (app, ada, key) = started(1).await;
     for number in 0..30 {
         let cap = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } });
         let id = make(&ada, if number < 5 { json!({}) } else { cap }).await;
         add(&ada, &id, json!({ "bid": (number + 1).to_string() })).await;
     }
-    // All the best ones have been seen; where that is not noted, they are looked at in one go.
+    // The caps of all the best campaigns are reached. Those that are not marked as capped are read in one round trip.
     for _ in 0..3 {
         decision(&app, &key, json!({ "visitorId": "v", "count": 10 })).await;
     }
     assert_eq!(
         decision(&app, &key, json!({ "visitorId": "v" })).await,
         (3, 1),
-        "what there is, and more of it; it is noted what need not be asked"
+        "two reads of candidates, the reservation; capped campaigns are marked"
     );
     app.clock.advance(60_000);
     decision(&app, &key, json!({ "visitorId": "w" })).await;
@@ -60,20 +60,20 @@ async fn what_must_give_way_and_the_second_price_cost_a_look() {
     assert_eq!(
         trips,
         (8, 1),
-        "the best one asked in vain, more of the listing, looks, the decision; and behind the answer it is noted twice: {:?}",
+        "a refused reservation, more candidates, their state, the reservation; and two marks after the response: {:?}",
         app.redis.calls()
     );
-    let (app, ada, key) = begun(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
+    let (app, ada, key) = start_with(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
     for number in 0..30 {
         let id = make(&ada, json!({})).await;
         add(&ada, &id, json!({ "bid": (number + 1).to_string() })).await;
     }
     decision(&app, &key, json!({ "visitorId": "v" })).await;
-    assert_eq!(decision(&app, &key, json!({ "visitorId": "v" })).await, (5, 1), "what there is, looks, and the decision");
+    assert_eq!(decision(&app, &key, json!({ "visitorId": "v" })).await, (5, 1), "the candidates, their state, the reservation");
 }
 
 #[tokio::test]
-async fn who_cannot_be_told_from_others_is_shown_what_stands_below_those_with_caps_and_it_costs_little_to_know() {
+async fn a_visitor_without_an_id_gets_the_best_uncapped_campaign_cheaply() {
     let (app, ada, key) = started(1).await;
     for number in 0..150 {
         let id = make(&ada, json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } })).await;
@@ -81,12 +81,12 @@ async fn who_cannot_be_told_from_others_is_shown_what_stands_below_those_with_ca
     }
     let open = make(&ada, json!({ "budget": "100" })).await;
     add(&ada, &open, json!({ "bid": "1" })).await;
-    assert_eq!(decision(&app, &key, json!({})).await.1, 1, "it is found below a hundred and fifty");
+    assert_eq!(decision(&app, &key, json!({})).await.1, 1, "the campaign ranks below 150 others");
     app.redis.reset_calls();
     assert_eq!(decision(&app, &key, json!({})).await.1, 1);
     let calls: u64 = app.redis.calls().values().sum();
-    assert!(calls < 60, "it is known who has a cap: {:?}", app.redis.calls());
-    // What was known is forgotten after a minute, and visitors who are known are not held to it.
+    assert!(calls < 60, "it is cached which campaigns have a cap: {:?}", app.redis.calls());
+    // The cache expires after a minute, and does not concern visitors with an id.
     assert_eq!(decision(&app, &key, json!({ "visitorId": "v", "count": 10 })).await.1, 10);
     let best = spent(&ada, &open).await;
     assert_eq!(best.0, "0.002", "the visitor was shown better ones");
@@ -94,11 +94,11 @@ async fn who_cannot_be_told_from_others_is_shown_what_stands_below_those_with_ca
     app.redis.reset_calls();
     assert_eq!(decision(&app, &key, json!({})).await.1, 1);
     let calls: u64 = app.redis.calls().values().sum();
-    assert!(calls > 300, "they were looked at again: {:?}", app.redis.calls());
+    assert!(calls > 300, "the campaigns were read anew: {:?}", app.redis.calls());
 }
 
 #[tokio::test]
-async fn what_many_explanations_ask_alike_is_read_once() {
+async fn explanations_of_one_request_share_their_reads() {
     let (app, ada, _) = started(1).await;
     let bob = app.user("bob").await;
     let keywords: Vec<String> = (0..50).map(|number| format!("keyword {number}")).collect();
@@ -129,16 +129,16 @@ async fn what_many_explanations_ask_alike_is_read_once() {
         (121..150).contains(&definitions) && ranges < 121 + 2 * 51 + 20 && (121..150).contains(&visits),
         "{definitions} {purses} {ranges} {visits}"
     );
-    // Of twenty alike, each reads the keywords and the ads of the campaign by itself.
+    // Of twenty equal explanations each reads only the keywords and the ads of its campaign.
     assert_eq!(explained(&vec!["v".into(); 20]).await, [definitions, purses, ranges + 2 * 19, visits]);
-    // Of two visitors, what they have seen is read besides.
+    // With two visitors, the frequency counts of both are read.
     let [two_definitions, _, two_ranges, two_visits] = explained(&["v".into(), "w".into()]).await;
     assert_eq!((two_definitions, two_ranges), (definitions, ranges + 2));
     assert_eq!(two_visits, 2 * visits);
 }
 
 #[tokio::test]
-async fn filling_up_with_ads_that_cannot_be_paid_for_ends_soon() {
+async fn backfill_stops_early_if_no_ad_can_be_paid_for() {
     for (shares, most) in [(1, 45), (4, 75)] {
         let (app, ada, key) = started(shares).await;
         for _ in 0..5 {
@@ -149,7 +149,7 @@ async fn filling_up_with_ads_that_cannot_be_paid_for_ends_soon() {
             }
         }
         let (trips, shown) = decision(&app, &key, json!({ "count": 10, "visitorId": "v" })).await;
-        assert_eq!(shown, 5, "the cheap one of each");
+        assert_eq!(shown, 5, "the cheap ad of each campaign");
         assert!(trips < most, "{trips} round trips with {shares} shares");
     }
 }

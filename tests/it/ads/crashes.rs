@@ -1,4 +1,4 @@
-//! A process that dies between any two of its writes, in the middle of a change of campaigns: whoever comes after the lease finishes it.
+//! A process that dies between any two writes of a change of a campaign: a worker completes the change after the lease has expired.
 
 use super::{add, make, offers};
 use crate::support::{
@@ -13,7 +13,7 @@ use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
 use waxwing::server::{self, EdgeConfig};
 
-/// The changes that are cut off.
+/// The changes that are interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Create,
@@ -25,13 +25,13 @@ enum Change {
     Suspend,
 }
 
-struct World {
+struct Fixture {
     owner: Actor,
     campaign: String,
     ad: String,
 }
 
-impl World {
+impl Fixture {
     async fn make(app: &TestApp, number: usize) -> Self {
         let owner = app.user(&format!("p{number}")).await;
         let campaign = make(&owner, json!({})).await;
@@ -55,8 +55,8 @@ impl World {
         }
     }
 
-    /// Makes the change through a server over what may be cut off; whether it was acknowledged.
-    async fn make_it(&self, app: &App, change: Change) -> bool {
+    /// Makes the change through a server whose connection may be cut. Returns whether it was acknowledged.
+    async fn apply(&self, app: &App, change: Change) -> bool {
         if change == Change::Suspend {
             let role = waxwing::domains::ads::service::Role::Advertiser;
             return waxwing::domains::ads::service::suspend(app, self.owner.user_id(), role, true).await.is_ok();
@@ -71,15 +71,15 @@ impl World {
         answer.get("errors").is_none()
     }
 
-    /// How much there is of what the change makes.
-    async fn holds(&self, app: &TestApp, change: Change) -> bool {
+    /// Returns whether the change was made.
+    async fn is_applied(&self, app: &TestApp, change: Change) -> bool {
         let stands: Vec<String> = offers(app, &self.campaign).into_iter().map(|(listing, _)| listing).collect();
         let counts =
             "{ viewerCampaigns { totalCount edges { node { name } } } viewerWebsites { totalCount edges { node { name } } } }";
         let seen = self.owner.at(app).gql(counts, json!({})).await["data"].take();
         let count = |list: &str| {
             let shown = seen[list]["edges"].as_array().map(Vec::len);
-            assert_eq!(seen[list]["totalCount"].as_u64().map(|count| count as usize), shown, "both sides");
+            assert_eq!(seen[list]["totalCount"].as_u64().map(|count| count as usize), shown, "the list and the records agree");
             shown.unwrap_or(0)
         };
         match change {
@@ -93,27 +93,27 @@ impl World {
     }
 }
 
-async fn cut_off_everywhere(change: Change) {
+async fn interrupt_at_every_write(change: Change) {
     let app = TestApp::on_redis(
         Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)),
         Clock::manual(START),
         Config::default(),
     )
     .await;
-    // One wire is one wire, however the suite is run: then some of the cuts are enough.
+    // With one connection to Redis some of the interruptions suffice.
     let stride = if is_repeated_run() { 5 } else { 1 };
     for writes in (0..).step_by(stride) {
         let when = format!("{change:?} after {writes} writes");
-        let world = World::make(&app, writes).await;
+        let fixture = Fixture::make(&app, writes).await;
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
         let target = app.redis.tcp_url(crash_proxy.port).parse().expect("an address");
         let timing = Timing { connections: 1, ..LONG_TIMEOUTS };
         let doomed = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), Config::default());
-        let acknowledged = world.make_it(&doomed, change).await;
+        let acknowledged = fixture.apply(&doomed, change).await;
         doomed.drain().await;
         let _ = workers::drain(&doomed).await;
         if acknowledged {
-            assert!(world.holds(&app, change).await, "{when}: what was acknowledged is lost");
+            assert!(fixture.is_applied(&app, change).await, "{when}: an acknowledged change is lost");
         }
         app.clock.advance(61_000);
         app.drain().await;
@@ -121,30 +121,30 @@ async fn cut_off_everywhere(change: Change) {
         app.drain().await;
         let found = findings(&app.app).await;
         assert!(found.is_empty(), "{when}: {found:#?}");
-        let again = world.make_it(&app.app, change).await;
-        assert!(again && world.holds(&app, change).await, "{when}: once, whatever happened to the first try");
+        let repeated = fixture.apply(&app.app, change).await;
+        assert!(repeated && fixture.is_applied(&app, change).await, "{when}: a repeated change is made once");
         if !crash_proxy.has_cut() {
-            assert!(writes > 3 && acknowledged, "{when}: it has steps");
+            assert!(writes > 3 && acknowledged, "{when}: the change has several writes");
             return;
         }
     }
 }
 
-macro_rules! cut_off {
+macro_rules! crash_tests {
     ($($name:ident = $change:ident;)*) => {$(
         #[tokio::test]
         async fn $name() {
-            cut_off_everywhere(Change::$change).await;
+            interrupt_at_every_write(Change::$change).await;
         }
     )*};
 }
 
-cut_off! {
-    a_new_campaign_may_be_cut_off_anywhere = Create;
-    a_pause_may_be_cut_off_anywhere = Pause;
-    keywords_may_be_cut_off_anywhere = AddKeywords;
-    a_new_ad_may_be_cut_off_anywhere = Ad;
-    the_end_of_an_ad_may_be_cut_off_anywhere = RemoveAd;
-    a_new_website_may_be_cut_off_anywhere = Website;
-    a_suspension_may_be_cut_off_anywhere = Suspend;
+crash_tests! {
+    creating_a_campaign_survives_a_crash = Create;
+    a_pause_survives_a_crash = Pause;
+    adding_keywords_survives_a_crash = AddKeywords;
+    creating_an_ad_survives_a_crash = Ad;
+    removing_an_ad_survives_a_crash = RemoveAd;
+    registering_a_website_survives_a_crash = Website;
+    a_suspension_survives_a_crash = Suspend;
 }

@@ -1,6 +1,6 @@
-//! Why an ad is shown or not, and what the next one makes it pay.
+//! Explanations of ad decisions, and second prices.
 
-use super::decide::{begun, serve, shown, spent};
+use super::decide::{serve, shown, spent, start_with};
 use super::{add, make, run};
 use crate::support::{Actor, error_codes};
 use serde_json::{Value, json};
@@ -15,15 +15,15 @@ async fn explain(owner: &Actor, campaign: &str, more: Value) -> Value {
 }
 
 #[tokio::test]
-async fn every_reason_is_told_alone_and_in_its_order() {
-    let (app, ada, key) = begun(Config::default()).await;
+async fn each_ineligibility_reason_is_reported_in_order() {
+    let (app, ada, key) = start_with(Config::default()).await;
     let page = app.anonymous();
     let day = 24 * 3_600_000;
     app.clock.advance(day / 2);
     let future = "2026-04-01T00:00:00Z";
     let soon = "2026-03-01T12:30:00Z";
     let reasons = async |campaign: &str, more: Value| explain(&ada, campaign, more).await["reasons"].clone();
-    // One thing is wrong with each: its input, its ad, what was done to it, what is asked.
+    // Each case has one reason: (input of the campaign, its ad, an action, the ad request).
     let capped = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 60 } });
     let table = [
         (json!({}), json!({}), "", json!({}), json!([])),
@@ -69,8 +69,8 @@ async fn every_reason_is_told_alone_and_in_its_order() {
 }
 
 #[tokio::test]
-async fn a_page_of_too_many_keywords_is_refused_as_a_page_would_be() {
-    let (app, ada, _) = begun(Config::default()).await;
+async fn too_many_keywords_are_refused_before_any_read() {
+    let (app, ada, _) = start_with(Config::default()).await;
     let id = make(&ada, json!({ "keywords": ["w7"] })).await;
     add(&ada, &id, json!({})).await;
     let words = |count: usize| (0..count).map(|number| format!("w{number}")).collect::<Vec<_>>();
@@ -81,12 +81,12 @@ async fn a_page_of_too_many_keywords_is_refused_as_a_page_would_be() {
     assert_eq!((&refused["data"]["explainAd"], error_codes(&refused)), (&Value::Null, vec!["BAD_USER_INPUT".to_owned()]));
     let message = refused["errors"][0]["message"].as_str().expect("a message");
     assert!(message.contains("`keywords`") && message.contains("250"), "{message}");
-    assert_eq!(app.redis.calls().get("zrange"), None, "before anything is looked at");
+    assert_eq!(app.redis.calls().get("zrange"), None, "the request is refused before any read");
 }
 
 #[tokio::test]
-async fn ranks_count_the_eligible_ones_above_and_others_learn_nothing() {
-    let (app, ada, _) = begun(Config::default()).await;
+async fn a_rank_counts_eligible_campaigns_and_only_the_owner_sees_it() {
+    let (app, ada, _) = start_with(Config::default()).await;
     let bob = app.user("bob").await;
     let mut ids = Vec::new();
     for bid in 1..=5 {
@@ -114,13 +114,13 @@ async fn ranks_count_the_eligible_ones_above_and_others_learn_nothing() {
     assert_eq!(
         (&wrong["data"], error_codes(&wrong)),
         (&json!({ "viewer": { "id": ada.id }, "explainAd": null }), vec!["BAD_USER_INPUT".to_owned()]),
-        "what was asked beside it is answered"
+        "the other fields of the request are answered"
     );
 }
 
 #[tokio::test]
-async fn at_the_second_price_one_pays_just_more_than_the_next_needs() {
-    let (app, ada, key) = begun(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
+async fn a_second_price_is_slightly_above_the_next_bid() {
+    let (app, ada, key) = start_with(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
     let page = app.anonymous();
     let mut ids = Vec::new();
     for bid in ["5", "3", "1.5"] {
@@ -132,12 +132,12 @@ async fn at_the_second_price_one_pays_just_more_than_the_next_needs() {
     assert_eq!(spent(&ada, &ids[0]).await.0, "0.003000001", "a thousandth of 3.000001");
     assert_eq!(shown(&page, &key, json!({ "count": 3 })).await.len(), 3);
     let all = [spent(&ada, &ids[0]).await.0, spent(&ada, &ids[1]).await.0, spent(&ada, &ids[2]).await.0];
-    assert_eq!(all, ["0.006000002", "0.001500001", "0.0015"], "the last pays what it bids");
-    // One that may not be shown sets no price.
+    assert_eq!(all, ["0.006000002", "0.001500001", "0.0015"], "the last ad pays its bid");
+    // A campaign that is not eligible sets no price.
     run(&ada, "PauseCampaign", json!({ "campaignId": ids[1] })).await;
     shown(&page, &key, json!({})).await;
     assert_eq!(spent(&ada, &ids[0]).await.0, "0.007500003");
-    // A click of 2 that is expected once in a hundred impressions comes before 5, and pays a little more than 0.5 for it.
+    // A CPC bid of 2 with a click-through rate of 1 % ranks above a CPM bid of 5. A click costs slightly more than 0.5.
     let clicks = make(&ada, json!({})).await;
     add(&ada, &clicks, json!({ "pricing": "CPC", "bid": "2" })).await;
     let found = serve(&page, &key, json!({})).await;
@@ -146,21 +146,21 @@ async fn at_the_second_price_one_pays_just_more_than_the_next_needs() {
 }
 
 #[tokio::test]
-async fn at_the_second_price_nobody_pays_against_their_own_ads() {
-    let (app, ada, key) = begun(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
+async fn a_second_price_ignores_the_advertisers_own_ads() {
+    let (app, ada, key) = start_with(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
     let page = app.anonymous();
     let one = make(&ada, json!({})).await;
     for bid in ["5", "3", "1"] {
         add(&ada, &one, json!({ "bid": bid })).await;
     }
     assert_eq!(shown(&page, &key, json!({ "count": 3 })).await.len(), 3);
-    assert_eq!(spent(&ada, &one).await.0, "0.009", "alone, each pays what it bids");
+    assert_eq!(spent(&ada, &one).await.0, "0.009", "without other advertisers each ad pays its bid");
     let other = make(&ada, json!({})).await;
     for bid in ["4", "2"] {
         add(&ada, &other, json!({ "bid": bid })).await;
     }
     assert_eq!(shown(&page, &key, json!({ "count": 5 })).await.len(), 5);
-    // The first ones: 5 before 4, and 4 before nobody. Of the others 3 comes before 2, 2 before 1, and 1 before nobody.
+    // First ads: 5 above 4, and 4 above none. Then 3 above 2, 2 above 1, and 1 above none.
     assert_eq!(spent(&ada, &one).await.0, "0.016000002", "0.004000001, 0.002000001 and 0.001 more");
     assert_eq!(spent(&ada, &other).await.0, "0.005000001", "0.004 and 0.001000001");
 }

@@ -1,6 +1,6 @@
-//! What a campaign may spend is made less: what its shares hold comes back first, and not a decision goes by what was before.
+//! Lowering the budget of a campaign: its shares return their money first, and every later decision respects the new budget.
 
-use super::decide::{crowd_of, money_holds, serve, spent, started};
+use super::decide::{assert_money_invariants, run_at_once, serve, spent, started};
 use super::{add, done, make};
 use crate::support::{Actor, TestApp, findings};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ async fn update(owner: &Actor, campaign: &str, mut change: Value) {
 }
 
 #[tokio::test]
-async fn a_budget_that_is_lowered_time_and_again_is_spent_on() {
+async fn a_budget_that_is_lowered_repeatedly_is_still_spent() {
     let (app, ada, key) = started(1).await;
     let id = make(&ada, json!({ "budget": "9000000" })).await;
     add(&ada, &id, json!({ "bid": "0.001" })).await;
@@ -22,7 +22,7 @@ async fn a_budget_that_is_lowered_time_and_again_is_spent_on() {
     for time in 1..=12 {
         assert_eq!(serve(&page, &key, json!({})).await.len(), 1, "{time}");
         update(&ada, &id, json!({ "budget": format!("8999999.9999{:02}", 99 - time) })).await;
-        money_holds(&app, &id, 1);
+        assert_money_invariants(&app, &id, 1);
     }
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
     assert_eq!(spent(&ada, &id).await.0, "0.000013");
@@ -30,7 +30,7 @@ async fn a_budget_that_is_lowered_time_and_again_is_spent_on() {
 }
 
 #[tokio::test]
-async fn a_campaign_whose_money_is_broken_takes_no_slot_from_others() {
+async fn a_campaign_with_corrupt_balances_takes_no_slot_from_others() {
     let (app, ada, key) = started(1).await;
     let [broken, sound] = [make(&ada, json!({})).await, make(&ada, json!({})).await];
     add(&ada, &broken, json!({ "bid": "5" })).await;
@@ -43,7 +43,7 @@ async fn a_campaign_whose_money_is_broken_takes_no_slot_from_others() {
 }
 
 #[tokio::test]
-async fn a_pace_holds_from_the_next_decision_on() {
+async fn a_pacing_change_takes_effect_at_the_next_decision() {
     let (app, ada, key) = started(1).await;
     let id = make(&ada, json!({ "budget": "1000", "dailyBudget": "100", "pacing": "ASAP" })).await;
     add(&ada, &id, json!({ "bid": "1000" })).await;
@@ -51,15 +51,15 @@ async fn a_pace_holds_from_the_next_decision_on() {
     app.clock.advance(HOUR);
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
     update(&ada, &id, json!({ "pacing": "EVEN" })).await;
-    // Of a hundred a day, an hour and the minute that has begun have four.
+    // Of a hundred a day, an hour and the current minute allow four.
     for shown in [1, 1, 1, 0, 0] {
         assert_eq!(serve(&page, &key, json!({})).await.len(), shown);
     }
     assert_eq!(spent(&ada, &id).await.0, "4");
 }
 
-/// Many ask all the time, and the owner changes the campaign among them; then they ask until there is nothing more.
-async fn busy(app: &TestApp, owner: &Actor, key: &str, campaign: &str, change: Value) {
+/// Sends ad requests all the time while the owner changes the campaign, and then until the budget is spent.
+async fn change_under_load(app: &TestApp, owner: &Actor, key: &str, campaign: &str, change: Value) {
     let (page, is_changed) = (app.anonymous(), AtomicBool::new(false));
     let asking = async |_: usize| {
         while !is_changed.load(Ordering::SeqCst) {
@@ -72,25 +72,25 @@ async fn busy(app: &TestApp, owner: &Actor, key: &str, campaign: &str, change: V
         update(owner, campaign, change).await;
         is_changed.store(true, Ordering::SeqCst);
     };
-    tokio::join!(crowd_of((0..8).map(asking)), changing);
+    tokio::join!(run_at_once((0..8).map(asking)), changing);
 }
 
 #[tokio::test]
-async fn a_day_s_budget_is_lowered_however_busy_the_campaign_is() {
+async fn a_daily_budget_is_lowered_under_load() {
     let (app, ada, key) = started(2).await;
     let id = make(&ada, json!({ "dailyBudget": "0.9", "pacing": "ASAP" })).await;
     add(&ada, &id, json!({ "bid": "0.5" })).await;
-    busy(&app, &ada, &key, &id, json!({ "dailyBudget": "0.15" })).await;
+    change_under_load(&app, &ada, &key, &id, json!({ "dailyBudget": "0.15" })).await;
     assert_eq!(spent(&ada, &id).await.1, "0.15");
-    money_holds(&app, &id, 2);
+    assert_money_invariants(&app, &id, 2);
 }
 
 #[tokio::test]
-async fn a_budget_is_lowered_however_busy_the_campaign_is() {
+async fn a_budget_is_lowered_under_load() {
     let (app, ada, key) = started(2).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({ "bid": "0.5" })).await;
-    busy(&app, &ada, &key, &id, json!({ "budget": "0.15" })).await;
+    change_under_load(&app, &ada, &key, &id, json!({ "budget": "0.15" })).await;
     assert_eq!(spent(&ada, &id).await.0, "0.15");
-    money_holds(&app, &id, 2);
+    assert_money_invariants(&app, &id, 2);
 }

@@ -1,4 +1,4 @@
-//! Ads: what advertisers and publishers set up, and how everything agrees with it.
+//! Tests of the ad server, and what they share.
 
 mod audit;
 mod campaigns;
@@ -21,14 +21,14 @@ use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
 use waxwing::base::ids::{AdId, CampaignId};
 
-/// A campaign's input with a budget of 10.
+/// Returns the input of a campaign with a budget of 10.
 pub(crate) fn campaign(more: Value) -> Value {
     let mut input = json!({ "name": "Shoes", "budget": "10" });
     merge(&mut input, more);
     input
 }
 
-/// A banner at 2 for a thousand impressions.
+/// Returns the input of a banner with a CPM bid of 2.
 pub(crate) fn banner(campaign: &str, more: Value) -> Value {
     let mut input = json!({
         "campaignId": campaign,
@@ -48,7 +48,7 @@ fn merge(input: &mut Value, more: Value) {
     }
 }
 
-/// What a mutation of the contract has come to.
+/// Runs a mutation of the contract and returns its payload.
 pub(crate) async fn run(actor: &Actor, operation: &str, input: Value) -> Value {
     let mut answer = actor.run(operation, json!({ "input": input })).await;
     assert_eq!(answer.get("errors"), None, "{answer}");
@@ -56,36 +56,36 @@ pub(crate) async fn run(actor: &Actor, operation: &str, input: Value) -> Value {
     data.values_mut().next().expect("a payload").take()
 }
 
-/// The payload's object, where there are no mistakes.
+/// Runs a mutation that must succeed and returns a field of its payload.
 pub(crate) async fn done(actor: &Actor, operation: &str, field: &str, input: Value) -> Value {
     let mut payload = run(actor, operation, input).await;
     assert_eq!(payload["userErrors"], json!([]), "{operation}");
     payload[field].take()
 }
 
-/// A new campaign's id.
+/// Creates a campaign and returns its id.
 pub(crate) async fn make(actor: &Actor, more: Value) -> String {
     let made = done(actor, "CreateCampaign", "campaign", campaign(more)).await;
     made["id"].as_str().expect("an id").to_owned()
 }
 
-/// A new ad's id.
+/// Creates an ad and returns its id.
 pub(crate) async fn add(actor: &Actor, campaign: &str, more: Value) -> String {
     let made = done(actor, "CreateAd", "ad", banner(campaign, more)).await;
     made["id"].as_str().expect("an id").to_owned()
 }
 
-/// The number of a campaign, as it stands in keys.
+/// Returns the number of a campaign, as in its keys.
 pub(crate) fn number(campaign: &str) -> u64 {
     CampaignId::from_global(campaign).expect("a campaign").0
 }
 
-/// The number of an ad, as it stands in keys.
+/// Returns the number of an ad, as in its keys.
 pub(crate) fn number_of_ad(ad: &str) -> u64 {
     AdId::from_global(ad).expect("an ad").number
 }
 
-/// Every listing that holds a campaign, with its score there.
+/// Returns every listing that contains a campaign, with its score.
 pub(crate) fn offers(app: &TestApp, campaign: &str) -> Vec<(String, u64)> {
     let member = &number(campaign).to_be_bytes()[1..];
     let keys = app.redis.keys().into_iter().filter(|key| key.starts_with("offers:"));

@@ -1,8 +1,8 @@
-//! Random campaigns, asks, clicks, pauses and moves of the clock, against a plain model of who may be shown, in which order, and what it costs.
+//! Random campaigns, ad requests, clicks, pauses and clock changes, compared with a simple model of eligibility, ranking and prices.
 //!
-//! How high an ad stands that pays for clicks is learned in steps. The model takes that from the list, and holds it to what the counts allow.
+//! The eCPM of a CPC ad is updated in steps. The model reads it from the listing, and checks that the counts allow it.
 
-use super::decide::{begun, money_holds, spent};
+use super::decide::{assert_money_invariants, spent, start_with};
 use super::{add, make, number, number_of_ad, run};
 use crate::support::{Actor, TestApp, is_repeated_run, user_error_codes};
 use rand::rngs::StdRng;
@@ -23,7 +23,7 @@ const ASKED: [&str; 3] = ["SHOES", "Running Shoes", "STRASSE"];
 struct PlainAd {
     id: String,
     pricing: Pricing,
-    /// Millionths.
+    /// In millionths.
     bid: u64,
     shown: u64,
     clicked: u64,
@@ -35,15 +35,15 @@ impl PlainAd {
     }
 }
 
-/// Something that was paid or is held.
+/// An amount that was paid or is held.
 struct Charge {
     price: u64,
     day: u64,
-    /// When it comes back, of what waits for a click.
+    /// The time at which the hold expires; `None` if the amount was paid.
     until: Option<u64>,
 }
 
-struct DirectSerialize {
+struct PlainCampaign {
     id: String,
     budget: u64,
     daily: Option<u64>,
@@ -59,7 +59,7 @@ struct DirectSerialize {
     seen: HashMap<usize, (u64, u64)>,
 }
 
-impl DirectSerialize {
+impl PlainCampaign {
     fn settle(&mut self, now: u64) {
         self.charges.retain(|_, charge| charge.until.is_none_or(|until| until > now));
     }
@@ -80,7 +80,7 @@ impl DirectSerialize {
         (self.budget - whole).min(today.saturating_sub(used))
     }
 
-    /// Its best ad that it can pay for, with its place in the list.
+    /// Returns its best ad that it can pay for, with the index.
     fn best(&self, app: &TestApp, now: u64, visitor: Option<usize>, words: &[usize]) -> Option<(u64, u64, usize)> {
         let runs = !self.is_paused && self.starts.is_none_or(|at| at <= now) && self.ends.is_none_or(|at| at > now);
         let fits = self.words.is_empty() || self.words.iter().any(|word| words.contains(word));
@@ -96,7 +96,7 @@ impl DirectSerialize {
         listed.max().map(|(ecpm, _, at)| (ecpm, number(&self.id), at))
     }
 
-    /// What an ad is listed at: what its counts say, or said a few impressions ago.
+    /// Returns the eCPM at which an ad is listed: that of its counts now or a few impressions ago.
     fn listed(&self, app: &TestApp, ad: &PlainAd) -> u64 {
         let key = format!("rank:{{{}.0}}:banner", number(&self.id));
         let listed: f64 = app.redis.run(&["ZSCORE", &key, &number_of_ad(&ad.id).to_string()]);
@@ -108,7 +108,7 @@ impl DirectSerialize {
     }
 }
 
-/// Token, campaign, ad, impression, when, visitor, whether it was clicked.
+/// (token, campaign, ad, impression, time, visitor, whether it was clicked).
 type Impression = (String, usize, usize, u64, u64, Option<usize>, bool);
 
 struct World {
@@ -117,7 +117,7 @@ struct World {
     key: String,
     random: StdRng,
     is_second: bool,
-    campaigns: Vec<DirectSerialize>,
+    campaigns: Vec<PlainCampaign>,
     shown: Vec<Impression>,
     clicks: HashMap<Option<usize>, (u64, u64)>,
     next: u64,
@@ -161,7 +161,7 @@ impl World {
             .collect();
         let id = make(&self.ada, input).await;
         let from = starts.unwrap_or(0).max(CampaignId::from_global(&id).expect("an id").time());
-        let mut campaign = DirectSerialize {
+        let mut campaign = PlainCampaign {
             budget: budget * 1_000,
             daily: daily.map(|daily| daily * 1_000),
             is_even,
@@ -184,7 +184,7 @@ impl World {
         self.campaigns.push(campaign);
     }
 
-    async fn ask(&mut self) {
+    async fn request_ad(&mut self) {
         let now = self.now();
         let visitor = self.random.random_bool(0.8).then(|| self.random.random_range(0..3));
         let words: Vec<usize> = (0..3).filter(|_| self.random.random_bool(0.5)).collect();
@@ -193,7 +193,7 @@ impl World {
             eligible.extend(it.best(&self.app, now, visitor, &words).map(|(ecpm, id, ad)| (ecpm, id, at, ad)));
         }
         eligible.sort_unstable_by_key(|it| Reverse(*it));
-        // No more than there are campaigns: what comes after that is told by a test of its own.
+        // At most one ad of each campaign: backfill has a test of its own.
         let count = self.random.random_range(1..=4).min(eligible.len().max(1));
         let expected: Vec<&str> =
             eligible.iter().take(count).map(|(.., at, ad)| self.campaigns[*at].ads[*ad].id.as_str()).collect();
@@ -272,7 +272,7 @@ impl World {
 
     async fn step(&mut self) {
         match self.random.random_range(0..20) {
-            0..12 => self.ask().await,
+            0..12 => self.request_ad().await,
             12..15 => self.click().await,
             15..17 => self.pause().await,
             _ => {
@@ -285,12 +285,12 @@ impl World {
         self.campaigns.iter_mut().for_each(|it| it.settle(now));
     }
 
-    /// What is charged in the end is what the model has, and everything is over.
+    /// Checks the final spend of each campaign, and that all holds are released.
     async fn end(&mut self) {
         for it in std::mem::take(&mut self.campaigns) {
             let paid: u64 = it.charges.values().filter(|charge| charge.until.is_none()).map(|charge| charge.price).sum();
             assert_eq!(spent(&self.ada, &it.id).await.0, decimal(paid));
-            money_holds(&self.app, &it.id, 1);
+            assert_money_invariants(&self.app, &it.id, 1);
             let stopped = run(&self.ada, "StopCampaign", json!({ "campaignId": it.id })).await;
             assert_eq!(stopped["userErrors"], Value::Array(Vec::new()));
         }
@@ -298,9 +298,9 @@ impl World {
     }
 }
 
-/// So many scenarios from a seed on.
-async fn play(seed: u64, scenarios: u64, auction: Auction) {
-    let (app, ada, key) = begun(Config { auction, ..Config::default() }).await;
+/// Runs scenarios, the first of them with this seed.
+async fn run_scenarios(seed: u64, scenarios: u64, auction: Auction) {
+    let (app, ada, key) = start_with(Config { auction, ..Config::default() }).await;
     let (random, is_second) = (StdRng::seed_from_u64(seed), auction == Auction::SecondPrice);
     let (campaigns, shown, clicks) = (Vec::new(), Vec::new(), HashMap::new());
     let mut world = World { app, ada, key, random, is_second, campaigns, shown, clicks, next: 0 };
@@ -319,7 +319,7 @@ macro_rules! plays {
     ($($name:ident = $seed:literal, $auction:ident;)*) => {$(
         #[tokio::test]
         async fn $name() {
-            play($seed, if is_repeated_run() { 40 } else { 125 }, Auction::$auction).await;
+            run_scenarios($seed, if is_repeated_run() { 40 } else { 125 }, Auction::$auction).await;
         }
     )*};
 }

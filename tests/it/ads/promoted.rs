@@ -1,6 +1,6 @@
-//! Promoted statuses: where they stand, that reading them writes nothing, and that what was seen counts once and never past the budget.
+//! Promoted statuses: their positions, that reading them counts nothing, and that a recorded impression counts once within the budget.
 
-use super::decide::{begun, crowd_of, money_holds, of_share, spent};
+use super::decide::{assert_money_invariants, of_share, run_at_once, spent, start_with};
 use super::{done, make, run};
 use crate::support::monitor::Monitor;
 use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, user_error_codes};
@@ -14,7 +14,7 @@ const MINUTE: i64 = 60_000;
 const HOME: &str = "query($first: Int, $after: String, $last: Int) { homeTimeline { entries(first: $first, after: $after, last: $last) {
     edges { cursor node { id status { id message } promotion { impressionToken campaignName } } } pageInfo { hasNextPage hasPreviousPage endCursor } } } }";
 
-/// A page of a home: its edges, and what it says of itself.
+/// Reads a page of a home timeline and returns its edges and its page info.
 pub(super) async fn page(reader: &Actor, variables: Value) -> (Vec<Value>, Value) {
     let mut answer = reader.gql(HOME, variables).await;
     let entries = answer["data"]["homeTimeline"]["entries"].take();
@@ -22,7 +22,7 @@ pub(super) async fn page(reader: &Actor, variables: Value) -> (Vec<Value>, Value
     (edges.clone(), entries["pageInfo"].clone())
 }
 
-/// Each entry of a page: `*` for a promoted one, else the message.
+/// Returns for each entry of a page `*` if it is promoted, else the message.
 fn pattern(edges: &[Value]) -> Vec<String> {
     let of = |edge: &Value| {
         let node = &edge["node"];
@@ -40,7 +40,7 @@ pub(super) fn tokens(edges: &[Value]) -> Vec<String> {
     tokens.map(str::to_owned).collect()
 }
 
-/// The names of the campaigns whose statuses are promoted on a page.
+/// Returns the names of the campaigns whose statuses are promoted on a page.
 pub(super) fn names(edges: &[Value]) -> Vec<String> {
     edges.iter().filter_map(|edge| edge["node"]["promotion"]["campaignName"].as_str().map(str::to_owned)).collect()
 }
@@ -51,7 +51,7 @@ pub(super) async fn record(reader: &Actor, tokens: &[String]) -> usize {
     payload["countedTokens"].as_array().expect("tokens").len()
 }
 
-/// A campaign of `owner` that promotes a status.
+/// Creates a campaign of `owner` that promotes a status.
 pub(super) async fn promote(owner: &Actor, campaign: Value, ad: Value) -> (String, String) {
     let status = owner.post("buy").await;
     let id = make(owner, campaign).await;
@@ -61,7 +61,7 @@ pub(super) async fn promote(owner: &Actor, campaign: Value, ad: Value) -> (Strin
     (id, status)
 }
 
-/// A reader whose home has `count` statuses of their own.
+/// Creates a reader whose home has `count` statuses of the reader.
 pub(super) async fn reader(app: &TestApp, count: usize) -> Actor {
     let bob = app.user("bob").await;
     for number in 0..count {
@@ -73,8 +73,8 @@ pub(super) async fn reader(app: &TestApp, count: usize) -> Actor {
 }
 
 #[tokio::test]
-async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_first() {
-    let (app, ada, _) = begun(Config::default()).await;
+async fn every_tenth_entry_is_promoted_and_never_the_first() {
+    let (app, ada, _) = start_with(Config::default()).await;
     let bob = reader(&app, 40).await;
     for bid in 1..6 {
         promote(&ada, json!({ "name": bid.to_string() }), json!({ "bid": bid.to_string() })).await;
@@ -86,7 +86,7 @@ async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_firs
             assert!(edges.len() <= size);
             assert_eq!(info["hasPreviousPage"], !after.is_null());
             let (again, _) = page(&bob, json!({ "first": size, "after": after })).await;
-            assert_eq!(pattern(&edges), pattern(&again), "the same page again");
+            assert_eq!(pattern(&edges), pattern(&again), "a repeated read returns the same page");
             let ids = |edges: &[Value]| {
                 edges.iter().map(|edge| (edge["node"]["id"].clone(), edge["node"]["status"]["id"].clone())).collect::<Vec<_>>()
             };
@@ -104,7 +104,7 @@ async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_firs
         assert_eq!(
             own,
             (0..40).rev().map(|number| number.to_string()).collect::<Vec<_>>(),
-            "{size}: nothing is missing, nothing twice"
+            "{size}: no status is missing or duplicated"
         );
         assert!(!firsts.contains(&"*".to_owned()), "{size}: never the first of a page");
         let promoted: Vec<usize> = (0..found.len()).filter(|at| found[*at] == "*").collect();
@@ -119,24 +119,24 @@ async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_firs
         assert_eq!(ids.len(), all.len(), "{size}: each its own id");
     }
     let (edges, _) = page(&bob, json!({ "last": 30 })).await;
-    assert!(tokens(&edges).is_empty(), "not where one reads backwards");
+    assert!(tokens(&edges).is_empty(), "backward pages have no promotions");
     let plain = bob.run("Home", json!({ "first": 100 })).await;
     assert_eq!(
         plain["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len),
         Some(40),
-        "not for who cannot tell them"
+        "clients that do not select the promotion get none"
     );
     for number in 0..20 {
         ada.post(&number.to_string()).await;
     }
     app.drain().await;
     let (edges, _) = page(&ada, json!({ "first": 20 })).await;
-    assert_eq!((edges.len(), tokens(&edges).len()), (20, 0), "never one's own");
+    assert_eq!((edges.len(), tokens(&edges).len()), (20, 0), "an advertiser sees no promotion of their own");
 }
 
 #[tokio::test]
-async fn the_best_are_promoted_and_nothing_that_is_there_anyway_or_gone() {
-    let (app, ada, _) = begun(Config::default()).await;
+async fn deleted_statuses_and_those_of_the_page_are_not_promoted() {
+    let (app, ada, _) = start_with(Config::default()).await;
     let bob = reader(&app, 30).await;
     promote(&ada, json!({ "name": "low" }), json!({ "bid": "1" })).await;
     promote(&ada, json!({ "name": "shoes", "keywords": ["shoes"] }), json!({ "bid": "9" })).await;
@@ -146,7 +146,7 @@ async fn the_best_are_promoted_and_nothing_that_is_there_anyway_or_gone() {
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     assert_eq!(names(&edges), ["high", "low"]);
     assert_eq!(edges[9]["node"]["status"]["id"], high);
-    // In bob's own home that status now stands by itself.
+    // Bob's home now has that status as an entry.
     bob.follow(&ada).await;
     app.drain().await;
     let (edges, _) = page(&bob, json!({ "first": 50 })).await;
@@ -154,7 +154,7 @@ async fn the_best_are_promoted_and_nothing_that_is_there_anyway_or_gone() {
 }
 
 #[tokio::test]
-async fn reading_writes_nothing() {
+async fn reading_a_timeline_counts_no_impression() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
     let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
@@ -168,7 +168,7 @@ async fn reading_writes_nothing() {
     let monitor = Monitor::start(&app.redis);
     for _ in 0..5 {
         let (edges, _) = page(&bob, json!({ "first": 30 })).await;
-        assert_eq!(tokens(&edges).len(), 1, "one campaign, one place");
+        assert_eq!(tokens(&edges).len(), 1, "a campaign has one position");
     }
     app.app.drain().await;
     let reading =
@@ -185,8 +185,8 @@ async fn reading_writes_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_seen_counts_once_within_ten_minutes() {
-    let (app, ada, _) = begun(Config::default()).await;
+async fn a_recorded_impression_counts_once_within_ten_minutes() {
+    let (app, ada, _) = start_with(Config::default()).await;
     let bob = reader(&app, 30).await;
     let (id, _) = promote(&ada, json!({ "budget": "10" }), json!({})).await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
@@ -196,16 +196,16 @@ async fn what_was_seen_counts_once_within_ten_minutes() {
     assert_eq!((payload["countedTokens"].as_array().map(Vec::len), &payload["countedTokens"][0]), (Some(1), &json!(first[0])));
     assert_eq!(record(&bob, &first).await, 0, "again");
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
-    assert_eq!(record(&bob, &tokens(&edges)).await, 0, "the same place, read again");
+    assert_eq!(record(&bob, &tokens(&edges)).await, 0, "the same position, read again");
     assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "i")), ("0.002", 1));
-    // A click counts once, and only of what was recorded.
+    // A click counts once, and only for a recorded impression.
     let click = run(&bob, "ClickAd", json!({ "token": first[0] })).await;
     assert_eq!((&click["targetUrl"], &click["counted"]), (&Value::Null, &json!(true)));
     assert_eq!(run(&bob, "ClickAd", json!({ "token": first[0] })).await["counted"], false);
     assert_eq!(
         run(&bob, "ClickAd", json!({ "token": tokens(&edges)[0] })).await["counted"],
         false,
-        "that was not counted as seen"
+        "its impression was not recorded"
     );
     bob.post("newer").await;
     app.drain().await;
@@ -215,13 +215,13 @@ async fn what_was_seen_counts_once_within_ten_minutes() {
     assert_eq!(record(&bob, &late).await, 0, "too late");
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     app.clock.advance(10 * MINUTE - 1);
-    assert_eq!(record(&bob, &tokens(&edges)).await, 1, "in the last moment, at another place");
-    money_holds(&app, &id, 1);
+    assert_eq!(record(&bob, &tokens(&edges)).await, 1, "just in time, at another position");
+    assert_money_invariants(&app, &id, 1);
 }
 
 #[tokio::test]
-async fn what_is_not_ones_own_or_forged_counts_nothing() {
-    let (app, ada, key) = begun(Config::default()).await;
+async fn foreign_and_forged_tokens_count_nothing() {
+    let (app, ada, key) = start_with(Config::default()).await;
     let bob = reader(&app, 12).await;
     let (id, _) = promote(&ada, json!({}), json!({})).await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
@@ -242,12 +242,12 @@ async fn what_is_not_ones_own_or_forged_counts_nothing() {
 }
 
 #[tokio::test]
-async fn neither_cap_nor_budget_is_passed_by_what_was_handed_out_before() {
-    let (app, ada, _) = begun(Config { ad_shares: Some(4), ..Config::default() }).await;
+async fn tokens_issued_earlier_respect_cap_and_budget() {
+    let (app, ada, _) = start_with(Config { ad_shares: Some(4), ..Config::default() }).await;
     let bob = reader(&app, 30).await;
     let cap = json!({ "budget": "0.01", "frequencyCap": { "impressions": 2, "perSeconds": 3600 } });
     let (id, _) = promote(&ada, cap, json!({})).await;
-    // Bob reads the same campaign at five places, and reports all of them at once.
+    // Bob reads the same campaign at five positions, and reports all of them at once.
     let mut handed = Vec::new();
     for number in 0..5 {
         let (edges, _) = page(&bob, json!({ "first": 30 })).await;
@@ -256,11 +256,12 @@ async fn neither_cap_nor_budget_is_passed_by_what_was_handed_out_before() {
         app.drain().await;
     }
     assert_eq!(handed.len(), 5);
-    let counted: usize = crowd_of(handed.iter().map(|token| record(&bob, std::slice::from_ref(token)))).await.into_iter().sum();
+    let counted: usize =
+        run_at_once(handed.iter().map(|token| record(&bob, std::slice::from_ref(token)))).await.into_iter().sum();
     assert_eq!(counted, 2);
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
-    assert!(tokens(&edges).is_empty(), "bob has seen enough");
-    // Eight others were handed one each; the budget pays for three more.
+    assert!(tokens(&edges).is_empty(), "bob has reached the frequency cap");
+    // Eight other readers have a token each; the budget pays for three more.
     let mut handed = Vec::new();
     for number in 0..8 {
         let reader = app.user(&format!("reader{number}")).await;
@@ -272,7 +273,7 @@ async fn neither_cap_nor_budget_is_passed_by_what_was_handed_out_before() {
         handed.push((reader, tokens(&edges)));
     }
     assert!(handed.iter().all(|(_, tokens)| tokens.len() == 1));
-    let counted: usize = crowd_of(handed.iter().map(|(reader, tokens)| record(reader, tokens))).await.into_iter().sum();
+    let counted: usize = run_at_once(handed.iter().map(|(reader, tokens)| record(reader, tokens))).await.into_iter().sum();
     assert_eq!((counted, spent(&ada, &id).await.0.as_str()), (3, "0.01"));
-    money_holds(&app, &id, 4);
+    assert_money_invariants(&app, &id, 4);
 }

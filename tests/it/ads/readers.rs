@@ -1,6 +1,6 @@
-//! Who reads a home with promoted statuses: what others learn of it, what it costs, and which of many campaigns they are shown.
+//! Readers of promoted statuses: their privacy, the cost, and the selection among many campaigns.
 
-use super::decide::{begun, crowd_of, money_holds, of_share, serve};
+use super::decide::{assert_money_invariants, of_share, run_at_once, serve, start_with};
 use super::promoted::{names, page, promote, reader, record, tokens};
 use super::{add, done, make, number};
 use crate::support::monitor::Monitor;
@@ -13,8 +13,8 @@ use waxwing::base::config::Config;
 const MINUTE: i64 = 60_000;
 
 #[tokio::test]
-async fn no_publisher_and_no_advertiser_meets_a_reader_by_their_id() {
-    let (app, ada, key) = begun(Config::default()).await;
+async fn a_visitor_id_never_matches_a_reader_account() {
+    let (app, ada, key) = start_with(Config::default()).await;
     let bob = reader(&app, 30).await;
     let cap = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } });
     let (id, _) = promote(&ada, cap, json!({})).await;
@@ -22,66 +22,66 @@ async fn no_publisher_and_no_advertiser_meets_a_reader_by_their_id() {
     let named = bob.user_id().global();
     assert_eq!(serve(&app.anonymous(), &key, json!({ "visitorId": named })).await.len(), 1);
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
-    assert_eq!(record(&bob, &tokens(&edges)).await, 1, "a page that called its visitor so has taken nothing from the reader");
+    assert_eq!(record(&bob, &tokens(&edges)).await, 1, "a page with this visitor id does not count for the reader");
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
-    assert!(tokens(&edges).is_empty(), "they have seen enough");
+    assert!(tokens(&edges).is_empty(), "the reader has reached the frequency cap");
     let (other, _) = promote(&ada, json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } }), json!({})).await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     assert_eq!(record(&bob, &tokens(&edges)).await, 1);
     let asked = json!({ "campaignId": other, "slot": "IN_FEED", "visitorId": named });
     let answer = ada.run("WhyNot", asked).await;
-    assert_eq!(answer["data"]["explainAd"]["reasons"], json!([]), "it is told nobody that they have: {answer}");
+    assert_eq!(answer["data"]["explainAd"]["reasons"], json!([]), "an explanation does not reveal the reader's cap: {answer}");
 }
 
 #[tokio::test]
-async fn what_was_seen_counts_once_wherever_the_clocks_of_processes_stand() {
-    let (app, ada, _) = begun(Config::default()).await;
+async fn an_impression_counts_once_despite_clock_skew() {
+    let (app, ada, _) = start_with(Config::default()).await;
     app.clock.advance(12 * 60 * MINUTE + 500);
     let bob = reader(&app, 12).await;
     let (id, _) = promote(&ada, json!({}), json!({ "pricing": "CPC", "bid": "0.5" })).await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     let seen = tokens(&edges);
     assert_eq!(record(&bob, &seen).await, 1);
-    // A second apart, in the ten minutes before; and as far apart as no two clocks should be.
+    // Clocks a second apart, in the preceding span of ten minutes; and clocks farther apart than any two should be.
     for behind in [1_000, 25 * MINUTE] {
         let clock = Clock::manual(app.clock.now() - behind as u64);
         let other = TestApp::on_redis(app.redis.clone(), clock, Config::default()).await;
         assert_eq!(record(&bob.at(&other), &seen).await, 0, "{behind} ms behind");
-        money_holds(&app, &id, 1);
+        assert_money_invariants(&app, &id, 1);
     }
     assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "held")), (1, 500_000_000));
     app.clock.advance(60 * MINUTE);
     app.drain().await;
-    assert_eq!(of_share(&app, &id, 0, "held"), 0, "what was held has come back");
+    assert_eq!(of_share(&app, &id, 0, "held"), 0, "the hold was released");
 }
 
-/// An ad in feeds for a status.
-async fn feature(owner: &Actor, campaign: &str, status: &str, bid: &str) -> String {
+/// Creates an in-feed ad for a status.
+async fn create_in_feed_ad(owner: &Actor, campaign: &str, status: &str, bid: &str) -> String {
     let input = json!({ "campaignId": campaign, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": bid });
     done(owner, "CreateAd", "ad", input).await["id"].as_str().expect("an id").to_owned()
 }
 
 #[tokio::test]
-async fn a_campaign_promotes_what_it_has_left_where_its_best_is_gone_or_stands_there_anyway() {
-    let (app, ada, _) = begun(Config::default()).await;
+async fn a_campaign_promotes_its_next_ad_if_the_best_cannot_be_shown() {
+    let (app, ada, _) = start_with(Config::default()).await;
     let low = ada.post("low").await;
     let bob = reader(&app, 30).await;
     let [gone, high] = [ada.post("gone").await, ada.post("high").await];
     let campaign = make(&ada, json!({})).await;
     for (status, bid) in [(&gone, "5"), (&high, "4"), (&low, "3")] {
-        feature(&ada, &campaign, status, bid).await;
+        create_in_feed_ad(&ada, &campaign, status, bid).await;
     }
     let promoted = async || page(&bob, json!({ "first": 20 })).await.0[9]["node"].clone();
-    assert_eq!(promoted().await["status"]["id"], gone, "the best one");
+    assert_eq!(promoted().await["status"]["id"], gone, "the best ad");
     ada.delete(&gone).await;
-    assert_eq!(promoted().await["status"]["id"], high, "the next one");
+    assert_eq!(promoted().await["status"]["id"], high, "the next ad");
     bob.follow(&ada).await;
     app.drain().await;
     let node = promoted().await;
     assert_eq!(
         (&node["status"]["id"], node["promotion"].is_null()),
         (&json!(low), false),
-        "the only one that is not on the page"
+        "the only status that is not on the page"
     );
     let (edges, _) = page(&bob, json!({ "first": 20 })).await;
     assert_eq!(record(&bob, &tokens(&edges)).await, 1);
@@ -89,28 +89,28 @@ async fn a_campaign_promotes_what_it_has_left_where_its_best_is_gone_or_stands_t
     assert_eq!(of_share(&app, &campaign, 0, "spent"), 3_000_000, "at its own price");
 }
 
-/// More campaigns than are looked at for a page, all for the same status; so many at once as leave others their turn.
-async fn crowd_out(owner: &Actor, status: &str, count: usize) -> Vec<String> {
+/// Creates more campaigns than a page reads, all for the same status, in small batches so that other tests can proceed.
+async fn create_competitors(owner: &Actor, status: &str, count: usize) -> Vec<String> {
     let mut campaigns = Vec::new();
     while campaigns.len() < count {
         let some = (0..20).map(async |_| {
             let campaign = make(owner, json!({ "name": "loud" })).await;
-            feature(owner, &campaign, status, "9").await;
+            create_in_feed_ad(owner, &campaign, status, "9").await;
             campaign
         });
-        campaigns.extend(crowd_of(some).await);
+        campaigns.extend(run_at_once(some).await);
     }
     campaigns
 }
 
 #[tokio::test]
-async fn many_campaigns_for_one_status_take_one_place_and_none_when_it_is_gone() {
-    let (app, ada, _) = begun(Config::default()).await;
+async fn many_campaigns_for_one_status_take_one_position() {
+    let (app, ada, _) = start_with(Config::default()).await;
     let bob = reader(&app, 30).await;
     promote(&ada, json!({ "name": "good" }), json!({ "bid": "1" })).await;
     let eve = app.user("eve").await;
     let status = eve.post("loud").await;
-    let loud = crowd_out(&eve, &status, 340).await;
+    let loud = create_competitors(&eve, &status, 340).await;
     let read = async || names(&page(&bob, json!({ "first": 30 })).await.0);
     assert_eq!(read().await, ["loud", "good"]);
     eve.delete(&status).await;
@@ -124,7 +124,7 @@ async fn many_campaigns_for_one_status_take_one_place_and_none_when_it_is_gone()
     }
     assert_eq!(read().await, ["good"]);
     let ranked: u64 = app.redis.run(&["ZCARD", &format!("rank:{{{}.0}}:in-feed", number(&loud[0]))]);
-    assert_eq!(ranked, 0, "and it is not reserved for either");
+    assert_eq!(ranked, 0, "no impression is reserved for it");
     let why = eve.run("WhyNot", json!({ "campaignId": loud[0], "slot": "IN_FEED", "visitorId": "v" })).await;
     assert_eq!(why["data"]["explainAd"]["reasons"], json!(["NO_ADS"]), "{why}");
     app.clock.advance(61_000);
@@ -133,7 +133,7 @@ async fn many_campaigns_for_one_status_take_one_place_and_none_when_it_is_gone()
 }
 
 #[tokio::test]
-async fn of_whom_a_reader_has_seen_enough_they_are_not_looked_at_again() {
+async fn capped_campaigns_are_not_read_for_the_reader() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
     let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
@@ -154,12 +154,12 @@ async fn of_whom_a_reader_has_seen_enough_they_are_not_looked_at_again() {
     };
     assert_eq!(looks().await, (4, 4));
     assert_eq!(record(&bob, &tokens(&edges)[..3]).await, 3);
-    assert_eq!(looks().await, (1, 1), "as soon as they were recorded");
+    assert_eq!(looks().await, (1, 1), "campaigns are skipped after their impressions were recorded");
     app.clock.advance(30 * MINUTE);
-    assert_eq!(looks().await, (1, 1), "and for as long as the cap says");
+    assert_eq!(looks().await, (1, 1), "campaigns are skipped until the cap period ends");
     app.clock.advance(30 * MINUTE);
     assert_eq!(looks().await, (4, 4));
-    // One that was told nobody is told when it is recorded in vain.
+    // A cap that is not marked yet is marked when a recorded impression is refused.
     let (edges, _) = page(&bob, json!({ "first": 50 })).await;
     bob.post("newer").await;
     app.drain().await;

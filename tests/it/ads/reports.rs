@@ -1,4 +1,4 @@
-//! Reports: what a campaign and its ads have come to, by day and in all, and what it costs to read that.
+//! Reports of campaigns and ads: totals, days, and the cost of reading them.
 
 use super::decide::{serve, started};
 use super::{add, campaign, done, make, run};
@@ -8,7 +8,7 @@ use waxwing::base::config::Config;
 
 const DAY: i64 = 86_400_000;
 
-/// What is asked of a campaign and of one of its ads.
+/// The query of the reports of a campaign and of one of its ads.
 const REPORTS: &str = "query($id: ID!, $ad: ID!) {
     campaign: node(id: $id) { ... on Campaign { report { impressions clicks invalidClicks ctr spend ecpm reach
         days { date impressions clicks invalidClicks ctr spend ecpm reach } } } }
@@ -21,11 +21,11 @@ async fn reports(owner: &Actor, campaign: &str, ad: &str) -> (Value, Value) {
     (answer["data"]["campaign"]["report"].take(), answer["data"]["ad"]["report"].take())
 }
 
-/// Impressions, clicks, clicks that did not count, CTR, spend, eCPM.
+/// (impressions, valid clicks, invalid clicks, CTR, spend, eCPM).
 type Counts = (u64, u64, u64, f64, &'static str, &'static str);
 
-/// A report as it is told: the whole and its days, of which each may have a reach.
-fn told(whole: (Counts, Option<u64>), days: &[(&str, Counts, Option<u64>)]) -> Value {
+/// Returns the expected report: totals and days, each with an optional reach.
+fn expected_report(whole: (Counts, Option<u64>), days: &[(&str, Counts, Option<u64>)]) -> Value {
     let counts = |(impressions, clicks, invalid, ctr, spend, ecpm): Counts, reach: Option<u64>| {
         let mut counts = json!({
             "impressions": impressions, "clicks": clicks, "invalidClicks": invalid, "ctr": ctr, "spend": spend, "ecpm": ecpm,
@@ -46,7 +46,7 @@ fn told(whole: (Counts, Option<u64>), days: &[(&str, Counts, Option<u64>)]) -> V
 }
 
 #[tokio::test]
-async fn a_report_tells_each_day_what_was_shown_clicked_and_spent_and_whom_it_reached() {
+async fn a_report_has_the_counts_the_spend_and_the_reach_of_each_day() {
     for shares in [1, 4] {
         let (app, ada, key) = started(shares).await;
         let id = make(&ada, json!({})).await;
@@ -75,43 +75,43 @@ async fn a_report_tells_each_day_what_was_shown_clicked_and_spent_and_whom_it_re
         let days =
             [("2026-03-01", (5, 2, 1, 0.4, "0.508", "101.6"), Some(3)), ("2026-03-02", (2, 0, 0, 0.0, "0.004", "2"), Some(2))];
         let whole = (7, 2, 1, 2.0 / 7.0, "0.512", "73.142857");
-        assert_eq!(of_campaign, told((whole, Some(4)), &days), "{shares} shares");
+        assert_eq!(of_campaign, expected_report((whole, Some(4)), &days), "{shares} shares");
         let days = [("2026-03-01", (4, 1, 1, 0.25, "0.008", "2"), None), ("2026-03-02", (2, 0, 0, 0.0, "0.004", "2"), None)];
-        assert_eq!(of_banner, told(((6, 1, 1, 1.0 / 6.0, "0.012", "2"), None), &days), "{shares} shares");
+        assert_eq!(of_banner, expected_report(((6, 1, 1, 1.0 / 6.0, "0.012", "2"), None), &days), "{shares} shares");
         let days = [("2026-03-01", (1, 1, 0, 1.0, "0.5", "500"), None), ("2026-03-02", (0, 0, 0, 0.0, "0", "0"), None)];
-        assert_eq!(reports(&ada, &id, &square).await.1, told(((1, 1, 0, 1.0, "0.5", "500"), None), &days));
+        assert_eq!(reports(&ada, &id, &square).await.1, expected_report(((1, 1, 0, 1.0, "0.5", "500"), None), &days));
     }
 }
 
 #[tokio::test]
-async fn a_report_has_every_day_up_to_those_that_are_asked_for() {
+async fn a_report_has_at_most_the_requested_days() {
     let app = TestApp::with(Config { session_idle: 90 * DAY as u64, ..Config::default() }).await;
     let [ada] = app.users(["ada"]).await;
     let id = make(&ada, json!({})).await;
     let ad = add(&ada, &id, json!({})).await;
     app.clock.advance(40 * DAY);
-    // Nullable, as a client's variable may be: what is left out, and null, is the default.
+    // The variable is nullable: omitted and null mean the default.
     let query = "query($id: ID!, $days: Int) { node(id: $id) { ... on Campaign { report(days: $days) { days { date } } }
         ... on Ad { report(days: $days) { days { date } } } } }";
-    let ask = async |id: &str, days: Value| ada.gql(query, json!({ "id": id, "days": days })).await;
+    let read = async |id: &str, days: Value| ada.gql(query, json!({ "id": id, "days": days })).await;
     let dates = |answer: &Value| {
         let days = answer["data"]["node"]["report"]["days"].as_array().unwrap_or_else(|| panic!("{answer}"));
         days.iter().map(|day| day["date"].as_str().expect("a date").to_owned()).collect::<Vec<_>>()
     };
     for id in [&id, &ad] {
-        assert_eq!(dates(&ask(id, json!(2)).await), ["2026-04-09", "2026-04-10"]);
-        let all = dates(&ask(id, json!(366)).await);
+        assert_eq!(dates(&read(id, json!(2)).await), ["2026-04-09", "2026-04-10"]);
+        let all = dates(&read(id, json!(366)).await);
         assert_eq!((all.len(), all[0].as_str()), (41, "2026-03-01"));
-        assert_eq!(dates(&ask(id, Value::Null).await).len(), 30);
+        assert_eq!(dates(&read(id, Value::Null).await).len(), 30);
         assert_eq!(dates(&ada.gql(query, json!({ "id": id })).await).len(), 30);
         for wrong in [0, -1, 367] {
-            assert_eq!(error_codes(&ask(id, json!(wrong)).await), ["BAD_USER_INPUT"]);
+            assert_eq!(error_codes(&read(id, json!(wrong)).await), ["BAD_USER_INPUT"]);
         }
     }
 }
 
 #[tokio::test]
-async fn what_has_a_default_may_be_a_variable_that_is_null() {
+async fn arguments_with_defaults_accept_null_variables() {
     let (app, ada, key) = started(1).await;
     let query = "mutation($input: CreateCampaignInput!) { createCampaign(input: $input) { campaign { id pacing } } }";
     for pacing in [json!({}), json!({ "pacing": null })] {
@@ -133,8 +133,7 @@ async fn what_has_a_default_may_be_a_variable_that_is_null() {
     assert_eq!(kept["data"]["updateCampaign"]["campaign"]["pacing"], "ASAP", "{kept}");
 }
 
-/// Somebody with 25 campaigns of two ads and some days each.
-/// Where each read is counted.
+/// Starts a server that counts reads, with an account that has 25 campaigns of two ads and some days each.
 async fn with_campaigns() -> (TestApp, Actor) {
     let app = TestApp::without_client_cache(Config::default()).await;
     let ada = app.user("ada").await;
@@ -150,9 +149,9 @@ async fn with_campaigns() -> (TestApp, Actor) {
 }
 
 #[tokio::test]
-async fn reports_cost_the_same_round_trips_for_one_campaign_and_for_many() {
+async fn reports_of_many_campaigns_cost_the_round_trips_of_one() {
     let (app, ada) = with_campaigns().await;
-    let ask = async |document: &str, n: u64| {
+    let read = async |document: &str, n: u64| {
         let before = app.app.db().round_trips();
         let variables = json!({ "first": n });
         let answer =
@@ -170,11 +169,11 @@ async fn reports_cost_the_same_round_trips_for_one_campaign_and_for_many() {
         ),
     ];
     for document in &documents {
-        ask(document, 1).await;
-        let costs = [ask(document, 1).await, ask(document, 20).await];
-        assert_eq!(costs[0], costs[1], "no campaign and no ad costs a round trip of its own: {document}");
+        read(document, 1).await;
+        let costs = [read(document, 1).await, read(document, 20).await];
+        assert_eq!(costs[0], costs[1], "the round trips do not depend on the number of campaigns: {document}");
     }
     let plain = "query($first: Int) { viewerCampaigns(first: $first) { edges { node { spent @ } } } }";
     let whole = plain.replace('@', "report(days: 366) { impressions clicks invalidClicks ctr spend ecpm }");
-    assert_eq!(ask(&plain.replace('@', ""), 20).await, ask(&whole, 20).await, "days are read where they are selected");
+    assert_eq!(read(&plain.replace('@', ""), 20).await, read(&whole, 20).await, "days are read only if they are selected");
 }

@@ -1,4 +1,4 @@
-//! Listings, shares and the schedule agree with campaigns, whatever happens when, and to whom.
+//! Settling: listings, shares and the schedule follow the definition of a campaign.
 
 use super::{add, done, make, number, number_of_ad, offers};
 use crate::support::{START, TestApp, findings};
@@ -18,7 +18,7 @@ fn id(campaign: &str) -> CampaignId {
     CampaignId::from_global(campaign).expect("a campaign")
 }
 
-/// When a campaign is to be looked at again, after the start; `None` for never.
+/// Returns the time of the next evaluation of a campaign, after the start; `None` if it is not scheduled.
 fn due(app: &TestApp, campaign: &str) -> Option<i64> {
     let member = number(campaign).to_string();
     let times = (0..8).filter_map(|n| app.redis.run::<Option<f64>>(&["ZSCORE", &format!("schedule:{{{n}}}"), &member]));
@@ -31,7 +31,7 @@ async fn state(actor: &crate::support::Actor, campaign: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_campaign_begins_and_ends_by_itself() {
+async fn a_campaign_starts_and_ends_on_schedule() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let campaign = make(&ada, json!({ "startsAt": at(5 * MINUTE), "endsAt": at(9 * MINUTE) })).await;
@@ -49,18 +49,18 @@ async fn a_campaign_begins_and_ends_by_itself() {
     assert_eq!((offers(&app, &campaign).len(), state(&ada, &campaign).await["state"].take()), (0, json!("ENDED")));
     app.clock.advance(2 * MINUTE);
     app.drain().await;
-    assert_eq!(due(&app, &campaign), None, "what is over is looked at no more");
+    assert_eq!(due(&app, &campaign), None, "an ended campaign is not scheduled");
     done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "endsAt": null })).await;
     assert_eq!((offers(&app, &campaign).len(), due(&app, &campaign).is_some()), (1, true), "it runs again");
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
 #[tokio::test]
-async fn a_day_s_budget_comes_back_at_midnight_and_a_pace_minute_by_minute() {
+async fn a_daily_budget_renews_at_midnight_and_pacing_every_minute() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let campaign = make(&ada, json!({ "dailyBudget": "1.44", "pacing": "ASAP" })).await;
-    // A thousandth of the bid is the whole day's budget.
+    // An impression costs the whole daily budget.
     add(&ada, &campaign, json!({ "bid": "1440" })).await;
     let share = format!("share:{{{}.0}}", number(&campaign));
     let day = (START / 86_400_000).to_string();
@@ -75,7 +75,7 @@ async fn a_day_s_budget_comes_back_at_midnight_and_a_pace_minute_by_minute() {
     assert_eq!(offers(&app, &campaign).len(), 1);
     let paced = make(&ada, json!({ "dailyBudget": "1.44", "endsAt": at(DAY + DAY) })).await;
     add(&ada, &paced, json!({ "bid": "2" })).await;
-    // 0.002 for an impression, 0.001 a minute.
+    // An impression costs 0.002; pacing allows 0.001 a minute.
     assert_eq!((offers(&app, &paced).len(), due(&app, &paced)), (0, Some(DAY + MINUTE)));
     app.clock.advance(MINUTE);
     app.drain().await;
@@ -83,7 +83,7 @@ async fn a_day_s_budget_comes_back_at_midnight_and_a_pace_minute_by_minute() {
 }
 
 #[tokio::test]
-async fn a_larger_budget_wakes_an_exhausted_campaign() {
+async fn a_larger_budget_reactivates_an_exhausted_campaign() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let campaign = make(&ada, json!({ "budget": "0.003" })).await;
@@ -92,7 +92,7 @@ async fn a_larger_budget_wakes_an_exhausted_campaign() {
     let share = format!("share:{{{}.0}}", number(&campaign));
     app.redis.run::<()>(&["HSET", &share, "g", "2000000", "spent", "2000000"]);
     ads::settle(&app.app, id(&campaign)).await.expect("a store");
-    assert_eq!(offers(&app, &campaign), [("square".to_owned(), 1_000_000)], "what is left pays for the cheaper one");
+    assert_eq!(offers(&app, &campaign), [("square".to_owned(), 1_000_000)], "the rest pays for the cheaper ad");
     app.redis.run::<()>(&["HSET", &share, "g", "3000000", "spent", "3000000"]);
     ads::settle(&app.app, id(&campaign)).await.expect("a store");
     assert_eq!((offers(&app, &campaign).len(), state(&ada, &campaign).await["state"].take()), (0, json!("EXHAUSTED")));
@@ -104,7 +104,7 @@ async fn a_larger_budget_wakes_an_exhausted_campaign() {
 }
 
 #[tokio::test]
-async fn an_ad_that_pays_for_clicks_is_listed_by_what_it_has_learned() {
+async fn a_cpc_ad_is_listed_by_its_click_through_rate() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let campaign = make(&ada, json!({})).await;
@@ -124,7 +124,7 @@ async fn an_ad_that_pays_for_clicks_is_listed_by_what_it_has_learned() {
 }
 
 #[tokio::test]
-async fn whoever_settles_late_or_at_once_with_others_leaves_what_is_true() {
+async fn concurrent_and_late_settlements_leave_consistent_listings() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let other = app.sibling().await;
@@ -148,7 +148,7 @@ async fn whoever_settles_late_or_at_once_with_others_leaves_what_is_true() {
     app.drain().await;
     assert_eq!(findings(&app.app).await, [""; 0]);
     let listed: u64 = app.redis.run(&["ZCARD", &format!("listed:{{{}}}", number(&campaign))]);
-    assert_eq!(listed, 3, "where it stood before is forgotten");
+    assert_eq!(listed, 3, "former listings are deleted");
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ async fn an_older_copy_never_overwrites_a_share() {
 }
 
 #[tokio::test]
-async fn an_operator_holds_an_advertiser_back_with_all_campaigns() {
+async fn suspending_an_advertiser_delists_all_campaigns() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let mut campaigns = Vec::new();
@@ -177,22 +177,22 @@ async fn an_operator_holds_an_advertiser_back_with_all_campaigns() {
     }
     let of_bob = make(&bob, json!({})).await;
     add(&bob, &of_bob, json!({})).await;
-    let stand = |app: &TestApp| campaigns.iter().filter(|campaign| !offers(app, campaign).is_empty()).count();
+    let listed = |app: &TestApp| campaigns.iter().filter(|campaign| !offers(app, campaign).is_empty()).count();
     ads::suspend(&app.app, ada.user_id(), Role::Advertiser, true).await.expect("a store");
-    assert_eq!((stand(&app), offers(&app, &of_bob).len()), (0, 1));
+    assert_eq!((listed(&app), offers(&app, &of_bob).len()), (0, 1));
     assert_eq!(state(&ada, &campaigns[0]).await, json!({ "state": "ACTIVE", "isSuspended": true }));
     let late = make(&ada, json!({})).await;
     add(&ada, &late, json!({})).await;
-    assert_eq!(offers(&app, &late), [], "a new one neither");
+    assert_eq!(offers(&app, &late), [], "a new campaign is not listed either");
     app.clock.advance(61_000);
     assert_eq!(findings(&app.app).await, [""; 0]);
     ads::suspend(&app.app, ada.user_id(), Role::Advertiser, false).await.expect("a store");
-    assert_eq!((stand(&app), offers(&app, &late).len()), (23, 1));
+    assert_eq!((listed(&app), offers(&app, &late).len()), (23, 1));
     assert_eq!(state(&ada, &late).await["isSuspended"], false);
 }
 
 #[tokio::test]
-async fn an_operator_holds_a_publisher_back() {
+async fn suspending_a_publisher_refuses_its_websites() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let register = async || {
@@ -219,7 +219,7 @@ async fn the_command_line_suspends_and_restores() {
     assert_eq!(run(&["demo"]).0, 0);
     let (code, stdout, stderr) = run(&["admin", "suspend", "advertiser", "Ada"]);
     assert!(code == 0 && stdout.contains("is suspended as an advertiser"), "{stdout} {stderr}");
-    let standing = redis.keys().into_iter().find(|key| key.starts_with("standing:")).expect("it is noted");
+    let standing = redis.keys().into_iter().find(|key| key.starts_with("standing:")).expect("the suspension is stored");
     assert_eq!(redis.run::<Vec<String>>(&["HGETALL", &standing]), ["advertiser", "1"]);
     assert_eq!(run(&["admin", "suspend", "publisher", "ada"]).0, 0);
     for role in ["advertiser", "publisher"] {
@@ -232,7 +232,7 @@ async fn the_command_line_suspends_and_restores() {
 }
 
 #[tokio::test]
-async fn campaigns_and_websites_go_with_their_account() {
+async fn deleting_an_account_deletes_its_campaigns_and_websites() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let of_bob = make(&bob, json!({})).await;
@@ -260,14 +260,14 @@ async fn campaigns_and_websites_go_with_their_account() {
     assert_eq!(offers(&app, &of_bob).len(), 1);
 }
 
-/// Redis counts: a change of a campaign costs the same however many keywords it has.
+/// The round trips of a change do not depend on the number of keywords.
 #[tokio::test]
-async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
+async fn the_number_of_keywords_does_not_change_the_round_trips_of_a_change() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let [ada] = app.users(["ada"]).await;
     let many: Vec<String> = (0..250).map(|number| format!("k{number}")).collect();
     let mut costs = Vec::new();
-    // The first of a process asks for more: each node is told the scripts once.
+    // The first change of a process costs more: it loads the scripts on each node.
     for keywords in [json!([]), json!([]), json!(many)] {
         let campaign = make(&ada, json!({ "keywords": keywords })).await;
         add(&ada, &campaign, json!({})).await;
@@ -283,20 +283,20 @@ async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
     assert!(costs[2..].iter().all(|cost| *cost <= 28), "{costs:?}");
 }
 
-/// A process that reads a campaign, is overtaken by a pause, and writes what it has read: the pause stands, whoever comes last.
+/// A process reads a campaign and writes its listings after a later change, then dies. The schedule settles the campaign.
 #[tokio::test]
-async fn a_late_settling_that_died_is_made_good_by_the_schedule() {
+async fn the_schedule_repairs_an_interrupted_late_settlement() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let campaign = make(&ada, json!({})).await;
     add(&ada, &campaign, json!({})).await;
     let member = number(&campaign).to_be_bytes()[1..].to_vec();
-    // It noted where it was about to write, and that somebody is to look again; it was taken out, and died.
+    // The process has recorded its listing and scheduled an evaluation, has removed the campaign from the listing, and has died.
     app.redis.run_bytes::<()>(&[b"ZREM", b"offers:{banner}", &member]);
     let part = (0..8)
         .map(|n| format!("schedule:{{{n}}}"))
         .find(|key| app.redis.run::<Option<f64>>(&["ZSCORE", key, &number(&campaign).to_string()]).is_some());
-    let (part, soon) = (part.expect("it is looked at"), (START + 30_000).to_string());
+    let (part, soon) = (part.expect("it is scheduled"), (START + 30_000).to_string());
     app.redis.run::<()>(&["ZADD", &part, &soon, &number(&campaign).to_string()]);
     app.drain().await;
     assert_eq!(offers(&app, &campaign), []);
@@ -306,7 +306,7 @@ async fn a_late_settling_that_died_is_made_good_by_the_schedule() {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_read_keeps_none_of_the_others() {
+async fn an_unreadable_campaign_does_not_block_the_others() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let mut campaigns = Vec::new();
@@ -320,13 +320,13 @@ async fn one_that_cannot_be_read_keeps_none_of_the_others() {
     }
     app.clock.advance(5 * MINUTE);
     app.drain().await;
-    let stand: Vec<usize> = campaigns.iter().map(|campaign| offers(&app, campaign).len()).collect();
-    assert_eq!(stand, [0, 1, 1, 0]);
+    let listed: Vec<usize> = campaigns.iter().map(|campaign| offers(&app, campaign).len()).collect();
+    assert_eq!(listed, [0, 1, 1, 0]);
 }
 
-/// What is to be looked through for where a campaign stood may be more than is read at once: what was removed stands nowhere all the same.
+/// The record of former listings may have more entries than one read returns: the campaign is removed from all of them.
 #[tokio::test]
-async fn keywords_that_are_replaced_on_and_on_leave_nothing_behind() {
+async fn replaced_keywords_leave_no_listings() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let words = |round: usize| -> Vec<String> { (0..250).map(|number| format!("r{round}k{number}")).collect() };
@@ -341,25 +341,25 @@ async fn keywords_that_are_replaced_on_and_on_leave_nothing_behind() {
         app.clock.advance(1);
         done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "keywords": words(round) })).await;
         let listed = app.redis.keys().into_iter().filter(|key| key.starts_with("offers:")).count();
-        assert_eq!(listed, 1_000, "round {round}: under those that it has, and no others");
+        assert_eq!(listed, 1_000, "round {round}: it is listed under its keywords only");
     }
     done(&ada, "RemoveKeywords", "campaign", json!({ "campaignId": campaign, "keywords": &words(5)[..200] })).await;
     let offers = || app.redis.keys().into_iter().filter(|key| key.starts_with("offers:")).count();
     assert_eq!(offers(), 200);
     done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": campaign })).await;
-    assert_eq!(offers(), 0, "nor when it is paused");
+    assert_eq!(offers(), 0, "a paused campaign is not listed");
     for _ in 0..4 {
         app.clock.advance(2 * MINUTE);
         app.drain().await;
     }
     let listed: u64 = app.redis.run(&["ZCARD", &format!("listed:{{{}}}", number(&campaign))]);
-    assert_eq!(listed, 0, "where it stood is forgotten");
+    assert_eq!(listed, 0, "former listings are deleted");
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
-/// Somebody wrote what they had read of a campaign that was gone by then, and died before they could see it.
+/// A process writes the copy of a campaign that was deleted meanwhile, and dies before it notices.
 #[tokio::test]
-async fn a_late_settling_that_died_brings_back_no_campaign_that_is_gone() {
+async fn an_interrupted_late_settlement_restores_no_deleted_campaign() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let campaign = make(&ada, json!({})).await;
@@ -371,7 +371,7 @@ async fn a_late_settling_that_died_brings_back_no_campaign_that_is_gone() {
     let kept: Vec<(String, Vec<u8>)> = kept.into_iter().map(|key| (key.clone(), dump(&key))).collect();
     let part = (0..8).map(|n| format!("schedule:{{{n}}}"));
     let part = part.into_iter().find(|key| app.redis.run::<Option<f64>>(&["ZSCORE", key, &number.to_string()]).is_some());
-    let part = part.expect("it is looked at");
+    let part = part.expect("it is scheduled");
     waxwing::domains::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
     app.drain().await;
     for (key, value) in &kept {

@@ -1,4 +1,4 @@
-//! The scripts by themselves: a step that is sent again is done once, the pool's pace is the one that is told, a clock behind begins no day.
+//! The scripts over a campaign's money: a repeated call has no effect, pacing follows the model, and a late clock begins no day.
 
 use super::decide::{of_share, started};
 use super::{add, make, number, number_of_ad};
@@ -17,7 +17,7 @@ const RESERVE: &str = include_str!("../../../src/domains/ads/lua/reserve_impress
 const RETURN: &str = include_str!("../../../src/domains/ads/lua/return_grant.lua");
 const DRAW: &str = include_str!("../../../src/domains/ads/lua/draw_grant.lua");
 
-/// Runs a script over keys of one tag.
+/// Runs a script on keys of one hash tag.
 fn run(redis: &RedisServer, script: &str, keys: &[String], arguments: &[String]) -> String {
     let count = keys.len().to_string();
     let mut words = vec!["EVAL", script, &count];
@@ -35,7 +35,7 @@ fn draw_sums(redis: &RedisServer, campaign: u64, arguments: &[u128]) -> String {
 }
 
 #[tokio::test]
-async fn the_pool_allows_exactly_what_the_rule_allows() {
+async fn the_pool_paces_exactly_as_the_model() {
     let redis = RedisServer::single(SingleServerReason::MonitorOutput);
     let mut random = StdRng::seed_from_u64(7);
     for round in 0..2_000_u64 {
@@ -85,7 +85,7 @@ async fn the_pool_allows_exactly_what_the_rule_allows() {
 }
 
 #[tokio::test]
-async fn a_draw_that_is_repeated_grants_nothing_more_and_what_comes_back_counts_once() {
+async fn a_repeated_draw_grants_nothing_more_and_returns_count_once() {
     let redis = RedisServer::single(SingleServerReason::MonitorOutput);
     redis.run::<i64>(&[
         "HSET",
@@ -106,24 +106,28 @@ async fn a_draw_that_is_repeated_grants_nothing_more_and_what_comes_back_counts_
     let day = 20_513;
     let now = day * DAY;
     assert_eq!(draw(&redis, 7, &[now, day, 0, 0, 10, 10]), "granted 10 0 20513");
-    assert_eq!(draw(&redis, 7, &[now, day, 0, 0, 10, 10]), "granted 10 0 20513", "again, or by another who does not know");
+    assert_eq!(
+        draw(&redis, 7, &[now, day, 0, 0, 10, 10]),
+        "granted 10 0 20513",
+        "repeated, or by a share that has not recorded the grant"
+    );
     assert_eq!(draw(&redis, 7, &[now, day, 0, 10, 80, 10]), "granted 90 0 20513");
     assert_eq!(draw(&redis, 7, &[now, day, 1, 0, 20, 10]), "refused 10 20513");
-    // Share 0 gives 30 back, and says so twice.
+    // Share 0 returns 30, and reports it twice.
     for _ in 0..2 {
         assert_eq!(draw(&redis, 7, &[now, day, 1, 0, 50, 10, 0, 30, day, 30]), "refused 40 20513");
     }
     assert_eq!(draw(&redis, 7, &[now, day, 1, 0, 40, 10]), "granted 40 0 20513");
-    // A new day: what share 0 has not used goes back, and is not of the new day.
+    // A new day: share 0 returns unused money, which does not count for the new day.
     assert_eq!(draw(&redis, 7, &[now + DAY, day + 1, 0, 90, 100, 10, 0, 60, day + 1, 0]), "granted 190 90 20514");
-    assert_eq!(draw(&redis, 7, &[now, day, 1, 40, 1, 1]), "refused 0 20514", "a clock behind is of the pool's day");
+    assert_eq!(draw(&redis, 7, &[now, day, 1, 40, 1, 1]), "refused 0 20514", "a late clock uses the pool's day");
     let out: u64 = redis.run(&["HGET", "campaign:{7}", "out"]);
     assert_eq!(out, 10 + 80 - 60 + 40 + 100);
 }
 
-/// The largest budget goes to and fro until what was granted in all is a thousand times what a double holds exactly: nothing is made, nothing lost.
+/// The largest budget is granted and returned until the total is a thousand times the largest exact double. No money is created or lost.
 #[tokio::test]
-async fn money_may_come_and_go_for_ever() {
+async fn sums_stay_exact_past_the_precision_of_a_double() {
     let redis = RedisServer::single(SingleServerReason::MonitorOutput);
     let budget = 9_000_000_000_000_000_u128;
     let of_pool = [("id", "7"), ("budget", &budget.to_string()), ("pacing", "ASAP"), ("from", "0"), ("shares", "1")];
@@ -138,40 +142,42 @@ async fn money_may_come_and_go_for_ever() {
     for _ in 0..1_000 {
         granted += want;
         assert_eq!(draw_sums(&redis, 7, &[now, day, 0, granted - want, want, 1]), format!("granted {granted} 0 {day}"));
-        let told = [now, day, granted, 0, day].map(|it| it.to_string());
+        let arguments = [now, day, granted, 0, day].map(|it| it.to_string());
         let mut words = vec!["EVAL".to_owned(), format!("{SUMS}{SHARE}{RETURN}"), "2".into()];
-        words.extend(keys.iter().cloned().chain(told));
+        words.extend(keys.iter().cloned().chain(arguments));
         let back: Vec<u128> = redis.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(back, [granted - 1, day, granted - 1], "all but what is spent");
-        let noted = draw_sums(&redis, 7, &[now, day, 0, granted, 0, 1, 0, back[0], day, back[2]]);
-        assert_eq!(noted, format!("refused {want} {day}"));
+        assert_eq!(back, [granted - 1, day, granted - 1], "all but the spent money");
+        let refused = draw_sums(&redis, 7, &[now, day, 0, granted, 0, 1, 0, back[0], day, back[2]]);
+        assert_eq!(refused, format!("refused {want} {day}"));
     }
     assert_eq!(redis.run::<u64>(&["HGET", "campaign:{7}", "out"]), 1);
 }
 
-/// What a reservation is asked with.
-struct Asked {
+/// The varying arguments of a reservation.
+struct Reservation {
     now: u64,
     day: u64,
     impression: u64,
     granted: [u64; 3],
 }
 
-fn reserve(app: &TestApp, campaign: &str, asked: Asked) -> String {
+fn reserve(app: &TestApp, campaign: &str, reservation: Reservation) -> String {
     let tag = format!("{{{}.0}}", number(campaign));
     let keys = [
         format!("share:{tag}"),
         format!("holds:{tag}"),
         format!("offered:{tag}"),
         format!("rank:{tag}:banner"),
-        format!("impression:{tag}:{}", asked.impression),
-        format!("tally:{tag}:{}", asked.day),
+        format!("impression:{tag}:{}", reservation.impression),
+        format!("tally:{tag}:{}", reservation.day),
         format!("reach:{tag}"),
-        format!("reached:{tag}:{}", asked.day),
+        format!("reached:{tag}:{}", reservation.day),
     ];
-    let [all, before, granted_on] = asked.granted;
-    let mut arguments: Vec<String> =
-        [asked.now, asked.day, asked.impression, all, before, granted_on, 0].iter().map(u64::to_string).collect();
+    let [all, before, granted_on] = reservation.granted;
+    let mut arguments: Vec<String> = [reservation.now, reservation.day, reservation.impression, all, before, granted_on, 0]
+        .iter()
+        .map(u64::to_string)
+        .collect();
     arguments.extend(
         ["", "", "", "", "", "15000", "3600000", "34560000000", "", "1500000", "0", "", "3600000", "", "0"].map(str::to_owned),
     );
@@ -179,27 +185,27 @@ fn reserve(app: &TestApp, campaign: &str, asked: Asked) -> String {
 }
 
 #[tokio::test]
-async fn a_reservation_that_is_sent_again_counts_once() {
+async fn a_retried_reservation_counts_once() {
     let (app, ada, _) = started(1).await;
     let id = make(&ada, json!({})).await;
     let ad = add(&ada, &id, json!({})).await;
     let now = app.clock.now();
-    let asked = || Asked { now, day: now / DAY, impression: 99, granted: [5_000_000, 0, now / DAY] };
-    let first = reserve(&app, &id, asked());
+    let reservation = || Reservation { now, day: now / DAY, impression: 99, granted: [5_000_000, 0, now / DAY] };
+    let first = reserve(&app, &id, reservation());
     assert_eq!(first, format!("served {} 2000000 2000000 CPM 0 0 0", number_of_ad(&ad)));
-    assert_eq!(reserve(&app, &id, asked()), first);
+    assert_eq!(reserve(&app, &id, reservation()), first);
     assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "spent")), (1, 2_000_000));
 }
 
 #[tokio::test]
-async fn money_of_another_day_goes_back_and_a_clock_behind_is_told_the_day() {
+async fn money_of_another_day_is_returned_and_a_late_clock_is_corrected() {
     let (app, ada, _) = started(1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     let (now, day) = (app.clock.now(), app.clock.now() / DAY);
-    let at = |now: u64, impression: u64, granted: [u64; 3]| Asked { now, day: now / DAY, impression, granted };
+    let at = |now: u64, impression: u64, granted: [u64; 3]| Reservation { now, day: now / DAY, impression, granted };
     assert!(reserve(&app, &id, at(now, 1, [6_000_000, 0, day])).starts_with("served "));
-    // The next day what is left goes back; what was granted yesterday and comes only now, too.
+    // The next day free money is returned, including a grant of the day before that arrives only now.
     assert_eq!(reserve(&app, &id, at(now + DAY, 2, [9_000_000, 0, day])), "dry 2000000 0 9000000 7000000 0");
     assert_eq!(reserve(&app, &id, at(now + DAY, 3, [12_000_000, 10_000_000, day + 1])).split(' ').next(), Some("served"));
     assert_eq!(

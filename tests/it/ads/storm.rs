@@ -1,7 +1,7 @@
-//! Two servers on one Redis, and 64 clients that ask for far more ads than the budgets pay for, while both servers are killed (-9) and Redis
-//! is frozen: what is shown is what was paid for, to the last billionth, and what was held for clicks that did not come returns.
+//! Two servers on one Redis, and 64 clients that request far more ads than the budgets pay for, while both servers are killed (-9) and Redis is
+//! frozen: the impressions equal the spend exactly, and expired holds are released.
 //!
-//! `WAXWING_ADS_ASKED` says how often is asked; the budgets pay for a twentieth of it.
+//! `WAXWING_ADS_ASKED` is the number of requests; the budgets pay for a twentieth of them.
 
 use super::{add, done, make};
 use crate::support::{Actor, RedisServer, ServerPair, SingleServerReason, TestApp, findings};
@@ -16,24 +16,24 @@ use waxwing::domains::ads::CLICK_TIME;
 
 const CLIENTS: usize = 64;
 
-/// How often is asked in all.
-fn asked() -> usize {
+/// The number of requests of all clients.
+fn request_count() -> usize {
     std::env::var("WAXWING_ADS_ASKED").map_or(4_000, |text| text.parse().expect("a number"))
 }
 
-/// What clients have done so far, and may do.
+/// The state that the clients share.
 #[derive(Default)]
-struct Fair {
+struct SharedState {
     asked: AtomicUsize,
     shown: AtomicUsize,
     failed: AtomicUsize,
 }
 
-/// Asks until it was asked often enough; the impressions that were answered.
-async fn visitor(servers: Arc<ServerPair>, fair: Arc<Fair>, anyone: Actor, key: String, number: usize) -> Vec<String> {
-    let (mut shown, most) = (Vec::new(), asked());
+/// Requests ads until all requests are sent. Returns the impressions of the responses.
+async fn visitor(servers: Arc<ServerPair>, shared: Arc<SharedState>, anyone: Actor, key: String, number: usize) -> Vec<String> {
+    let (mut shown, most) = (Vec::new(), request_count());
     loop {
-        let turn = fair.asked.fetch_add(1, Ordering::SeqCst);
+        let turn = shared.asked.fetch_add(1, Ordering::SeqCst);
         if turn >= most {
             return shown;
         }
@@ -46,27 +46,27 @@ async fn visitor(servers: Arc<ServerPair>, fair: Arc<Fair>, anyone: Actor, key: 
         match anyone.at_url(&url).try_run("ServeAds", json!({ "input": input })).await {
             Ok(answer) if answer["data"]["serveAds"]["impressions"].is_array() => {
                 let found = answer["data"]["serveAds"]["impressions"].as_array().expect("a list");
-                fair.shown.fetch_add(found.len(), Ordering::SeqCst);
+                shared.shown.fetch_add(found.len(), Ordering::SeqCst);
                 shown.extend(found.iter().map(|it| it["id"].as_str().expect("an id").to_owned()));
             }
-            // The storage is away, or the server: whether it was counted is not known.
+            // The storage or the server is down: it is unknown whether the impression was counted.
             Ok(answer) => {
                 let code = answer.pointer("/errors/0/extensions/code").and_then(Value::as_str).unwrap_or_default();
                 assert!(
                     ["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN", "OVERLOADED", "DEADLINE_EXCEEDED"].contains(&code),
                     "{answer}"
                 );
-                fair.failed.fetch_add(1, Ordering::SeqCst);
+                shared.failed.fetch_add(1, Ordering::SeqCst);
             }
-            Err(_) => drop(fair.failed.fetch_add(1, Ordering::SeqCst)),
+            Err(_) => drop(shared.failed.fetch_add(1, Ordering::SeqCst)),
         }
     }
 }
 
-/// Kills each server once, and freezes Redis, while budgets last.
-fn harm(servers: &ServerPair, fair: &Fair, budgets: usize) {
+/// Kills each server once and freezes Redis, while budgets last.
+fn inject_faults(servers: &ServerPair, shared: &SharedState, budgets: usize) {
     let until = |shown: usize| {
-        while fair.shown.load(Ordering::SeqCst) < shown {
+        while shared.shown.load(Ordering::SeqCst) < shown {
             std::thread::sleep(Duration::from_millis(1));
         }
     };
@@ -82,22 +82,22 @@ fn harm(servers: &ServerPair, fair: &Fair, budgets: usize) {
     servers.redis.signal("CONT");
 }
 
-/// What there is to know of a campaign.
-async fn told(ada: &Actor, id: &str) -> Value {
+/// Reads the state and the report of a campaign.
+async fn read_campaign(ada: &Actor, id: &str) -> Value {
     let query = "query($id: ID!) { node(id: $id) { ... on Campaign { spent state report { impressions clicks spend } } } }";
     ada.gql(query, json!({ "id": id })).await["data"]["node"].take()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn budgets_hold_through_a_storm() {
+async fn budgets_are_exact_while_servers_are_killed() {
     let redis = Arc::new(RedisServer::single_with(
         SingleServerReason::ConnectionControl,
         &["--appendonly", "yes", "--appendfsync", "always"],
     ));
     let app = TestApp::on_redis(redis.clone(), Clock::System, Config::default()).await;
     let ada = app.user("ada").await;
-    let budgets = asked() / 20;
-    // Three fifths pay for impressions, at a thousandth of two; the others hold a quarter for a click. Both are spent to nothing.
+    let budgets = request_count() / 20;
+    // Three fifths are CPM impressions at a thousandth of two; the others hold a quarter for a click. Both budgets are used up.
     let (paid, held) = (budgets * 3 / 5, budgets - budgets * 3 / 5);
     let budget = format!("{}.{:03}", 2 * paid / 1_000, 2 * paid % 1_000);
     let tea = make(&ada, json!({ "name": "Tea", "budget": budget.as_str(), "keywords": ["tea"] })).await;
@@ -108,34 +108,34 @@ async fn budgets_hold_through_a_storm() {
     let key = site["key"].as_str().expect("a key").to_owned();
     app.drain().await;
 
-    let (servers, fair) = (Arc::new(ServerPair::start(redis.clone())), Arc::new(Fair::default()));
+    let (servers, shared) = (Arc::new(ServerPair::start(redis.clone())), Arc::new(SharedState::default()));
     let visitors: Vec<_> = (0..CLIENTS)
-        .map(|number| tokio::spawn(visitor(servers.clone(), fair.clone(), app.anonymous(), key.clone(), number)))
+        .map(|number| tokio::spawn(visitor(servers.clone(), shared.clone(), app.anonymous(), key.clone(), number)))
         .collect();
-    let (harmed, seen) = (servers.clone(), fair.clone());
-    tokio::task::spawn_blocking(move || harm(&harmed, &seen, budgets)).await.expect("the harm is done");
+    let (harmed, seen) = (servers.clone(), shared.clone());
+    tokio::task::spawn_blocking(move || inject_faults(&harmed, &seen, budgets)).await.expect("the harm is done");
     let mut ids = Vec::new();
     for visitor in visitors {
         ids.extend(visitor.await.expect("nothing odd is answered"));
     }
-    let failed = fair.failed.load(Ordering::SeqCst);
+    let failed = shared.failed.load(Ordering::SeqCst);
     println!("{} shown of {budgets}, {failed} not answered", ids.len());
-    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "each is another impression");
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "impression ids are unique");
     assert!(ids.len() <= budgets && ids.len() + failed >= budgets, "{} and {failed}", ids.len());
     drop(servers);
 
-    let (cpm, cpc) = (told(&ada, &tea).await, told(&ada, &pots).await);
+    let (cpm, cpc) = (read_campaign(&ada, &tea).await, read_campaign(&ada, &pots).await);
     assert_eq!((&cpm["report"]["impressions"], &cpc["report"]["impressions"]), (&json!(paid), &json!(held)));
-    assert_eq!(cpm["spent"].as_str(), Some(budget.trim_end_matches('0').trim_end_matches('.')), "to the last billionth");
+    assert_eq!(cpm["spent"].as_str(), Some(budget.trim_end_matches('0').trim_end_matches('.')), "the whole budget is spent");
     assert_eq!((&cpc["spent"], &cpm["state"]), (&json!("0"), &json!("EXHAUSTED")));
 
-    // An hour later nobody has clicked: within a minute all of it can be spent again.
+    // After an hour without clicks all holds are released within a minute.
     let later = Clock::manual(Clock::System.now() + CLICK_TIME + MINUTE);
     let later = TestApp::on_redis(redis, later, Config::default()).await;
     later.drain().await;
-    let ask = json!({ "input": { "websiteKey": key, "slot": "BANNER", "visitorId": "late", "count": 1 } });
+    let request = json!({ "input": { "websiteKey": key, "slot": "BANNER", "visitorId": "late", "count": 1 } });
     let (mut again, anyone) = (0, later.anonymous());
-    while anyone.run("ServeAds", ask.clone()).await["data"]["serveAds"]["impressions"][0].is_object() {
+    while anyone.run("ServeAds", request.clone()).await["data"]["serveAds"]["impressions"][0].is_object() {
         again += 1;
         assert!(again <= held);
     }

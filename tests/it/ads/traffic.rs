@@ -1,6 +1,6 @@
-//! Invalid traffic: what one address or one website brings beyond what is plausible costs nobody anything, and disturbs nobody else.
+//! Invalid traffic: implausibly many clicks or impressions of an address or a website cost nothing, and do not affect others.
 
-use super::decide::{begun, money_holds, of_share, spent, website};
+use super::decide::{assert_money_invariants, of_share, spent, start_with, website};
 use super::promoted::{page, promote, record, tokens};
 use super::{add, done, make, run};
 use crate::support::{Actor, TestApp, findings, user_error_codes};
@@ -14,7 +14,7 @@ use waxwing::domains::ads::service::{self as ads, AdRequest, Impression};
 const HOUR: i64 = 3_600_000;
 const PLENTY: u64 = 1_000_000;
 
-/// Bounds that nothing meets.
+/// Limits that no test reaches.
 const LOOSE: AdTraffic = AdTraffic {
     address_clicks: PLENTY,
     campaign_clicks: PLENTY,
@@ -28,20 +28,20 @@ fn address(text: &str) -> IpAddr {
     text.parse().expect("an address")
 }
 
-/// A server with these bounds, an advertiser, and the key of their website.
-async fn bounded(ad_traffic: AdTraffic, shares: u64) -> (TestApp, Actor, String) {
-    begun(Config { ad_traffic: Some(ad_traffic), ad_shares: Some(shares), ..Config::default() }).await
+/// Starts a server with these limits. Returns the server, an advertiser, and the key of the advertiser's website.
+async fn started_with(ad_traffic: AdTraffic, shares: u64) -> (TestApp, Actor, String) {
+    start_with(Config { ad_traffic: Some(ad_traffic), ad_shares: Some(shares), ..Config::default() }).await
 }
 
-/// A campaign that pays 0.5 for a click.
-async fn with_clicks(ada: &Actor) -> String {
+/// Creates a campaign with a CPC ad of 0.5.
+async fn cpc_campaign(ada: &Actor) -> String {
     let id = make(ada, json!({ "budget": "1000" })).await;
     add(ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
     id
 }
 
-/// A page's ask for one banner, for a visitor that nobody has seen before.
-fn ask(key: &str, visitor: usize) -> AdRequest {
+/// Returns an ad request for one banner and a new visitor.
+fn ad_request(key: &str, visitor: usize) -> AdRequest {
     AdRequest {
         website_key: key.to_owned(),
         slot: Slot::Banner,
@@ -53,22 +53,22 @@ fn ask(key: &str, visitor: usize) -> AdRequest {
     }
 }
 
-async fn serve_at(app: &TestApp, from: &str, ask: AdRequest) -> Vec<Impression> {
-    let served = ads::serve(&app.app, Some(address(from)), ask).await.expect("ads");
+async fn serve_at(app: &TestApp, from: &str, request: AdRequest) -> Vec<Impression> {
+    let served = ads::serve(&app.app, Some(address(from)), request).await.expect("ads");
     app.drain().await;
     served
 }
 
-/// Whether the click on what such a visitor is shown counts.
+/// Serves an ad to a new visitor, clicks on it, and returns whether the click was counted.
 async fn click_at(app: &TestApp, from: &str, key: &str, visitor: usize) -> bool {
-    let shown = serve_at(app, from, ask(key, visitor)).await;
+    let shown = serve_at(app, from, ad_request(key, visitor)).await;
     let clicked = ads::click(&app.app, Some(address(from)), &shown[0].token).await.expect("a click");
-    assert_eq!(clicked.target.as_deref(), Some("https://shop.example/run"), "it leads on in any case");
+    assert_eq!(clicked.target.as_deref(), Some("https://shop.example/run"), "every click returns the destination");
     app.drain().await;
     clicked.counted
 }
 
-/// How many of so many clicks count, each of another visitor.
+/// Clicks once for each visitor and returns the number of counted clicks.
 async fn clicks_at(app: &TestApp, from: &str, key: &str, visitors: std::ops::Range<usize>) -> usize {
     let mut counted = 0;
     for visitor in visitors {
@@ -77,16 +77,20 @@ async fn clicks_at(app: &TestApp, from: &str, key: &str, visitors: std::ops::Ran
     counted
 }
 
-/// How many of so many impressions cost something, each of another visitor.
+/// Serves an ad to each visitor and returns the number of charged impressions.
 async fn impressions_at(app: &TestApp, from: &str, key: &str, visitors: std::ops::Range<usize>, campaign: &str) -> u64 {
     let before: u64 = (0..4).map(|n| of_share(app, campaign, n, "i")).sum();
     for visitor in visitors {
-        assert_eq!(serve_at(app, from, ask(key, visitor)).await.len(), 1, "an ad is shown in any case");
+        assert_eq!(
+            serve_at(app, from, ad_request(key, visitor)).await.len(),
+            1,
+            "an ad is shown even if its impression is invalid"
+        );
     }
     (0..4).map(|n| of_share(app, campaign, n, "i")).sum::<u64>() - before
 }
 
-/// What the owner's report says of a campaign: the numbers, and invalid clicks by reason, in all and of the last day.
+/// Reads the report of a campaign: the totals, and invalid clicks by reason. Asserts that the last day has the same.
 async fn report(owner: &Actor, campaign: &str) -> (Value, Vec<(String, u64)>) {
     let counts = "impressions clicks invalidClicks invalidImpressions invalidClicksByReason { reason count }";
     let query = format!(
@@ -98,11 +102,15 @@ async fn report(owner: &Actor, campaign: &str) -> (Value, Vec<(String, u64)>) {
     let mut report = node["report"].clone();
     let mut days = report["days"].take();
     report.as_object_mut().expect("a report").remove("days");
-    assert_eq!(days.as_array_mut().expect("days").pop(), Some(report.clone()), "all of it is of today");
+    assert_eq!(days.as_array_mut().expect("days").pop(), Some(report.clone()), "everything happened today");
     let mut of_ad = node["ads"]["edges"][0]["node"]["report"].clone();
     let mut days = of_ad["days"].take();
     of_ad.as_object_mut().expect("a report").remove("days");
-    assert_eq!((&of_ad, days.as_array_mut().expect("days").pop()), (&report, Some(report.clone())), "the only ad has all of it");
+    assert_eq!(
+        (&of_ad, days.as_array_mut().expect("days").pop()),
+        (&report, Some(report.clone())),
+        "the only ad has the counts of the campaign"
+    );
     let reasons = report["invalidClicksByReason"].as_array().expect("reasons");
     let reasons =
         reasons.iter().map(|it| (it["reason"].as_str().expect("a reason").to_owned(), it["count"].as_u64().expect("a count")));
@@ -115,50 +123,50 @@ fn reasons(all: &[(&str, u64)]) -> Vec<(String, u64)> {
 }
 
 #[tokio::test]
-async fn an_address_clicks_so_often_whatever_its_visitors_are_called() {
+async fn clicks_of_an_address_are_limited_for_all_its_visitors() {
     for (bounds, reason) in
         [(AdTraffic { address_clicks: 5, ..LOOSE }, "ADDRESS"), (AdTraffic { campaign_clicks: 5, ..LOOSE }, "CAMPAIGN")]
     {
-        let (app, ada, key) = bounded(bounds, 1).await;
-        let id = with_clicks(&ada).await;
+        let (app, ada, key) = started_with(bounds, 1).await;
+        let id = cpc_campaign(&ada).await;
         assert_eq!(clicks_at(&app, "2001:db8:1:2::3", &key, 0..9).await, 5);
         assert_eq!(clicks_at(&app, "2001:db8:1:2:ffff::1", &key, 9..11).await, 0, "a /64 is one address");
         assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "x")), ("2.5", 6));
         assert_eq!(report(&ada, &id).await, (json!([11, 5, 6, 0]), reasons(&[(reason, 6)])));
-        assert_eq!(clicks_at(&app, "203.0.113.7", &key, 11..13).await, 2, "others click on");
+        assert_eq!(clicks_at(&app, "203.0.113.7", &key, 11..13).await, 2, "other addresses are not affected");
         app.clock.advance(HOUR);
         app.drain().await;
         assert_eq!(clicks_at(&app, "2001:db8:1:2::3", &key, 13..20).await, 5, "an hour later");
-        money_holds(&app, &id, 1);
+        assert_money_invariants(&app, &id, 1);
         assert_eq!(findings(&app.app).await, [""; 0]);
     }
 }
 
 #[tokio::test]
-async fn clicks_of_an_address_on_one_campaign_leave_it_those_on_others() {
-    let (app, ada, key) = bounded(AdTraffic { campaign_clicks: 2, ..LOOSE }, 1).await;
-    let first = with_clicks(&ada).await;
+async fn clicks_of_an_address_are_limited_per_campaign() {
+    let (app, ada, key) = started_with(AdTraffic { campaign_clicks: 2, ..LOOSE }, 1).await;
+    let first = cpc_campaign(&ada).await;
     assert_eq!(clicks_at(&app, "192.0.2.1", &key, 0..4).await, 2);
     done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": first })).await;
-    with_clicks(&ada).await;
+    cpc_campaign(&ada).await;
     assert_eq!(clicks_at(&app, "192.0.2.1", &key, 4..8).await, 2);
 }
 
 #[tokio::test]
-async fn every_invalid_click_says_why() {
+async fn every_invalid_click_has_a_reason() {
     let bounds = AdTraffic { address_clicks: 12, ..LOOSE };
-    let (app, ada, key) = bounded(bounds, 1).await;
-    let id = with_clicks(&ada).await;
+    let (app, ada, key) = started_with(bounds, 1).await;
+    let id = cpc_campaign(&ada).await;
     let from = Some(address("192.0.2.1"));
-    let mut late = serve_at(&app, "192.0.2.1", ask(&key, 0)).await;
+    let mut late = serve_at(&app, "192.0.2.1", ad_request(&key, 0)).await;
     for round in 0..12 {
-        // The eleventh and twelfth in a minute are one visitor's too many.
+        // The eleventh and twelfth click in a minute exceed the limit of a visitor.
         assert_eq!(click_at(&app, "192.0.2.1", &key, 1).await, round < 10, "{round}");
     }
-    let shown = serve_at(&app, "192.0.2.1", ask(&key, 2)).await;
+    let shown = serve_at(&app, "192.0.2.1", ad_request(&key, 2)).await;
     let twice = [ads::click(&app.app, from, &shown[0].token).await, ads::click(&app.app, from, &shown[0].token).await];
     assert_eq!(twice.map(|clicked| clicked.expect("a click").counted), [true, false]);
-    assert!(click_at(&app, "192.0.2.1", &key, 4).await, "the twelfth: those that did not count are not among them");
+    assert!(click_at(&app, "192.0.2.1", &key, 4).await, "the twelfth click: invalid clicks do not count for the limit");
     assert!(!click_at(&app, "192.0.2.1", &key, 3).await, "the thirteenth");
     app.clock.advance(HOUR);
     app.drain().await;
@@ -175,72 +183,72 @@ async fn every_invalid_click_says_why() {
 }
 
 #[tokio::test]
-async fn impressions_of_an_address_beyond_what_is_plausible_are_shown_and_cost_nothing() {
+async fn implausibly_many_impressions_of_an_address_are_shown_free() {
     for (bounds, shares) in [
         (AdTraffic { address_impressions: 5, ..LOOSE }, 1),
         (AdTraffic { campaign_impressions: 5, ..LOOSE }, 1),
         (AdTraffic { address_impressions: 5, ..LOOSE }, 4),
     ] {
-        let (app, ada, key) = bounded(bounds, shares).await;
+        let (app, ada, key) = started_with(bounds, shares).await;
         let id = make(&ada, json!({})).await;
         add(&ada, &id, json!({})).await;
         assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..9, &id).await, 5);
         assert_eq!((spent(&ada, &id).await.0.as_str(), report(&ada, &id).await.0), ("0.01", json!([5, 0, 0, 4])));
-        assert_eq!(impressions_at(&app, "192.0.2.2", &key, 9..12, &id).await, 3, "others see what is paid for");
+        assert_eq!(impressions_at(&app, "192.0.2.2", &key, 9..12, &id).await, 3, "impressions of other addresses are charged");
         app.clock.advance(HOUR);
         app.drain().await;
         assert_eq!(impressions_at(&app, "192.0.2.1", &key, 12..19, &id).await, 5, "an hour later");
-        money_holds(&app, &id, shares);
+        assert_money_invariants(&app, &id, shares);
         assert_eq!(findings(&app.app).await, [""; 0]);
     }
 }
 
 #[tokio::test]
-async fn a_share_of_many_takes_its_part_of_what_an_address_may_see_of_a_campaign() {
-    let (app, ada, key) = bounded(AdTraffic { campaign_impressions: 24, ..LOOSE }, 4).await;
+async fn the_impression_limit_of_an_address_is_divided_among_shares() {
+    let (app, ada, key) = started_with(AdTraffic { campaign_impressions: 24, ..LOOSE }, 4).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
-    // Two are shown before the campaign counts them. Of 200 visitors each share has some fifty, far more than its six.
+    // Two impressions are shown before the limit is divided. Each share has some fifty of the 200 visitors, far more than its limit of six.
     assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..200, &id).await, 26);
 }
 
 #[tokio::test]
-async fn an_invalid_impression_holds_no_money_counts_to_the_cap_and_its_click_is_invalid() {
-    let (app, ada, key) = bounded(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
+async fn an_invalid_impression_holds_no_money_but_counts_for_the_cap() {
+    let (app, ada, key) = started_with(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
     let id = make(&ada, json!({ "budget": "5", "frequencyCap": { "impressions": 2, "perSeconds": 600 } })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
-    assert_eq!(serve_at(&app, "192.0.2.1", ask(&key, 0)).await.len(), 1);
+    assert_eq!(serve_at(&app, "192.0.2.1", ad_request(&key, 0)).await.len(), 1);
     assert_eq!(of_share(&app, &id, 0, "held"), 500_000_000);
     assert!(!click_at(&app, "192.0.2.1", &key, 0).await);
     assert_eq!((of_share(&app, &id, 0, "held"), of_share(&app, &id, 0, "spent")), (500_000_000, 0));
-    assert_eq!(serve_at(&app, "192.0.2.1", ask(&key, 0)).await.len(), 0, "the visitor has seen enough");
+    assert_eq!(serve_at(&app, "192.0.2.1", ad_request(&key, 0)).await.len(), 0, "the visitor has reached the frequency cap");
     assert_eq!(report(&ada, &id).await, (json!([1, 0, 1, 1]), reasons(&[("IMPRESSION", 1)])));
-    money_holds(&app, &id, 1);
+    assert_money_invariants(&app, &id, 1);
 }
 
 #[tokio::test]
 async fn a_website_is_held_to_its_own_history() {
-    let (app, ada, key) = bounded(AdTraffic { website_clicks: 3, website_impressions: 6, ..LOOSE }, 1).await;
+    let (app, ada, key) = started_with(AdTraffic { website_clicks: 3, website_impressions: 6, ..LOOSE }, 1).await;
     let other = website(&ada).await;
-    let id = with_clicks(&ada).await;
+    let id = cpc_campaign(&ada).await;
     let from = |n: usize| format!("198.51.100.{n}");
     let mut counted = 0;
     for n in 0..5 {
         counted += usize::from(click_at(&app, &from(n), &key, n).await);
     }
-    assert_eq!(counted, 3, "five addresses, one website");
+    assert_eq!(counted, 3, "five addresses share the limit of the website");
     assert!(click_at(&app, &from(6), &other, 6).await, "another website");
     for n in 7..10 {
-        serve_at(&app, &from(n), ask(&key, n)).await;
+        serve_at(&app, &from(n), ad_request(&key, n)).await;
     }
     let (numbers, why) = report(&ada, &id).await;
     assert_eq!((numbers, why), (json!([7, 4, 2, 2]), reasons(&[("WEBSITE", 2)])));
-    money_holds(&app, &id, 1);
+    assert_money_invariants(&app, &id, 1);
 }
 
 #[tokio::test]
-async fn the_mean_of_a_website_follows_what_counted() {
-    let (app, ada, key) = bounded(AdTraffic { website_impressions: 10, ..LOOSE }, 1).await;
+async fn the_mean_of_a_website_follows_its_valid_traffic() {
+    let (app, ada, key) = started_with(AdTraffic { website_impressions: 10, ..LOOSE }, 1).await;
     let id = make(&ada, json!({ "budget": "1000" })).await;
     add(&ada, &id, json!({})).await;
     let site = app.redis.keys().into_iter().find(|key| key.starts_with("website:")).expect("a website");
@@ -253,10 +261,10 @@ async fn the_mean_of_a_website_follows_what_counted() {
         app.clock.advance(HOUR);
         app.drain().await;
     }
-    // As if it had had more for long: ten times the mean is plausible now, the hour before taken into it.
+    // The stored mean is raised: ten times the mean is plausible now, including the last hour.
     app.redis.run::<()>(&["HSET", &site, "mi", "4"]);
     let known = 4.0 + (10.0 - 4.0) / 168.0;
-    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..50, &id).await, 41, "the first beyond 40.4 is too many");
+    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..50, &id).await, 41, "the limit is 40.4 impressions");
     app.clock.advance(100 * HOUR);
     app.drain().await;
     impressions_at(&app, "192.0.2.1", &key, 0..1, &id).await;
@@ -265,15 +273,15 @@ async fn the_mean_of_a_website_follows_what_counted() {
 }
 
 #[tokio::test]
-async fn what_one_address_asks_for_in_vain_does_not_use_up_a_websites_traffic() {
-    let (app, ada, key) = bounded(AdTraffic { address_impressions: 2, website_impressions: 4, ..LOOSE }, 1).await;
+async fn invalid_impressions_do_not_use_up_the_limit_of_a_website() {
+    let (app, ada, key) = started_with(AdTraffic { address_impressions: 2, website_impressions: 4, ..LOOSE }, 1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..20, &id).await, 2);
     assert_eq!(impressions_at(&app, "192.0.2.2", &key, 20..22, &id).await, 2);
 }
 
-/// The server key of a website, and the page's.
+/// Returns the server key and the key of a website.
 fn keys(website: &Value) -> (String, String) {
     let text = |field: &str| website[field].as_str().unwrap_or_else(|| panic!("{website}")).to_owned();
     (text("serverKey"), text("key"))
@@ -283,8 +291,8 @@ const REGISTER: &str = "mutation($input: RegisterWebsiteInput!) { registerWebsit
 const RENEW: &str = "mutation($input: RenewWebsiteServerKeyInput!) { renewWebsiteServerKey(input: $input) { website { id key serverKey } userErrors { code path } } }";
 
 #[tokio::test]
-async fn a_website_that_requires_its_server_key_is_served_with_it_alone() {
-    let (app, ada, open) = bounded(AdTraffic { address_impressions: 2, ..LOOSE }, 1).await;
+async fn a_website_may_require_its_server_key() {
+    let (app, ada, open) = started_with(AdTraffic { address_impressions: 2, ..LOOSE }, 1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     let input = json!({ "name": "News", "origin": "https://news.example", "requireServerKey": true });
@@ -307,9 +315,9 @@ async fn a_website_that_requires_its_server_key_is_served_with_it_alone() {
         );
     }
     let of_another = run(&page, "ServeAds", json!({ "websiteKey": open, "slot": "BANNER", "serverKey": secret })).await;
-    assert_eq!(user_error_codes(&of_another), ["FORBIDDEN"], "it is the key of another website");
+    assert_eq!(user_error_codes(&of_another), ["FORBIDDEN"], "the server key of another website is refused");
     assert_eq!(of_share(&app, &id, 0, "i") + of_share(&app, &id, 0, "y"), 0, "nothing was shown");
-    // The publisher's server asks for all its visitors, and says where each is.
+    // The publisher's server requests ads for all its visitors, and passes the address of each.
     for n in 0..4 {
         let served = asked(json!({ "serverKey": secret, "visitorAddress": format!("192.0.2.{n}") })).await;
         assert_eq!(served["impressions"].as_array().map(Vec::len), Some(1));
@@ -318,22 +326,22 @@ async fn a_website_that_requires_its_server_key_is_served_with_it_alone() {
     for _ in 0..3 {
         asked(json!({ "serverKey": secret, "visitorAddress": "192.0.2.1" })).await;
     }
-    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (5, 2), "an address is bounded as ever");
+    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (5, 2), "a passed address has the same limits");
     assert_eq!(
         impressions_at(&app, "192.0.2.1", &open, 0..4, &id).await,
         2,
-        "what one publisher says of an address does not count for others"
+        "addresses that a publisher passes do not count for other publishers"
     );
     let wrong = asked(json!({ "serverKey": secret, "visitorAddress": "somewhere" })).await;
     assert_eq!((user_error_codes(&wrong), &wrong["userErrors"][0]["path"]), (vec!["INVALID_INPUT"], &json!(["visitorAddress"])));
     let alone = run(&page, "ServeAds", json!({ "websiteKey": open, "slot": "BANNER", "visitorAddress": "192.0.2.9" })).await;
-    assert_eq!(user_error_codes(&alone), ["INVALID_INPUT"], "anybody could say so");
+    assert_eq!(user_error_codes(&alone), ["INVALID_INPUT"], "an address is accepted only with a server key");
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
 #[tokio::test]
-async fn a_new_server_key_ends_the_one_before() {
-    let (app, ada, key) = bounded(LOOSE, 1).await;
+async fn a_new_server_key_revokes_the_previous_one() {
+    let (app, ada, key) = started_with(LOOSE, 1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     let own = "{ viewerWebsites(first: 1) { edges { node { id key serverKey } } } }";
@@ -366,30 +374,30 @@ async fn a_new_server_key_ends_the_one_before() {
 }
 
 #[tokio::test]
-async fn one_address_does_not_hold_all_that_a_campaign_has() {
+async fn one_address_cannot_hold_a_whole_budget() {
     for shares in [1, 4] {
-        let (app, ada, key) = bounded(AdTraffic { campaign_clicks: 8, ..LOOSE }, shares).await;
+        let (app, ada, key) = started_with(AdTraffic { campaign_clicks: 8, ..LOOSE }, shares).await;
         let id = make(&ada, json!({ "budget": "20" })).await;
         add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
         let mut shown = Vec::new();
         for visitor in 0..100 {
-            shown.extend(serve_at(&app, "192.0.2.1", ask(&key, visitor)).await);
+            shown.extend(serve_at(&app, "192.0.2.1", ad_request(&key, visitor)).await);
         }
         assert_eq!(shown.len(), 100, "each is shown");
         let held: u64 = (0..shares).map(|n| of_share(&app, &id, n, "held")).sum();
-        assert_eq!(held, 8 * 500_000_000, "for eight of them money waits");
-        assert!(click_at(&app, "192.0.2.2", &key, 1_000).await, "others go on");
-        // What nothing is held for is paid while there is money.
+        assert_eq!(held, 8 * 500_000_000, "eight impressions have a hold");
+        assert!(click_at(&app, "192.0.2.2", &key, 1_000).await, "other addresses are not affected");
+        // A click without a hold is charged while money is left.
         let mut paid = None;
         let (mut counted, from) = (0, |n: usize| Some(address(&format!("198.51.100.{n}"))));
         for (n, impression) in shown.iter().rev().take(60).enumerate() {
             let clicked = ads::click(&app.app, from(n), &impression.token).await.expect("a click");
             counted += usize::from(clicked.counted);
             paid = paid.or(clicked.counted.then_some(impression));
-            money_holds(&app, &id, shares);
+            assert_money_invariants(&app, &id, shares);
         }
         app.drain().await;
-        // Of the forty that the budget pays one is taken and eight are held. The others are paid as far as their shares have the money at hand.
+        // The budget pays for forty clicks: one is charged and eight are held. The others are charged as far as their shares have free money.
         assert!((1..=31).contains(&counted), "{counted}");
         let again = ads::click(&app.app, from(99), &paid.expect("one of them").token).await.expect("a click");
         assert!(!again.counted, "each once");
@@ -404,47 +412,47 @@ async fn one_address_does_not_hold_all_that_a_campaign_has() {
 }
 
 #[tokio::test]
-async fn a_click_without_a_hold_is_paid_of_the_day_on_which_it_comes() {
-    let (app, ada, key) = bounded(AdTraffic { campaign_clicks: 1, ..LOOSE }, 1).await;
+async fn a_click_without_a_hold_is_charged_on_its_own_day() {
+    let (app, ada, key) = started_with(AdTraffic { campaign_clicks: 1, ..LOOSE }, 1).await;
     let id = make(&ada, json!({ "dailyBudget": "4", "pacing": "ASAP" })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
     app.clock.advance(24 * HOUR - 60_000);
     app.drain().await;
     let mut shown = Vec::new();
     for visitor in 0..4 {
-        shown.extend(serve_at(&app, "192.0.2.1", ask(&key, visitor)).await);
+        shown.extend(serve_at(&app, "192.0.2.1", ad_request(&key, visitor)).await);
     }
     app.clock.advance(120_000);
     app.drain().await;
-    serve_at(&app, "192.0.2.9", ask(&key, 99)).await;
+    serve_at(&app, "192.0.2.9", ad_request(&key, 99)).await;
     let mut counted = Vec::new();
     for (n, impression) in shown.iter().enumerate() {
         let clicked = ads::click(&app.app, Some(address(&format!("198.51.100.{n}"))), &impression.token).await;
         counted.push(clicked.expect("a click").counted);
         app.drain().await;
-        money_holds(&app, &id, 1);
+        assert_money_invariants(&app, &id, 1);
     }
-    // The first one's is held since yesterday; of today's budget the share has drawn a quarter: for one that waits, and for one more.
+    // The first impression has a hold of yesterday. The share was granted a quarter of today's budget: for one hold and one more click.
     assert_eq!(counted, [true, true, false, false]);
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
 #[tokio::test]
-async fn what_does_not_count_uses_up_nobodys_clicks_and_impressions() {
+async fn invalid_traffic_does_not_use_up_limits() {
     let bounds = AdTraffic { address_clicks: 3, address_impressions: 30, website_impressions: 40, ..LOOSE };
-    let (app, ada, key) = bounded(bounds, 1).await;
-    let id = with_clicks(&ada).await;
-    let shown = serve_at(&app, "192.0.2.1", ask(&key, 0)).await;
+    let (app, ada, key) = started_with(bounds, 1).await;
+    let id = cpc_campaign(&ada).await;
+    let shown = serve_at(&app, "192.0.2.1", ad_request(&key, 0)).await;
     for round in 0..9 {
         let clicked = ads::click(&app.app, Some(address("192.0.2.1")), &shown[0].token).await.expect("a click");
         assert_eq!(clicked.counted, round == 0);
         app.drain().await;
     }
-    assert_eq!(clicks_at(&app, "192.0.2.1", &key, 1..5).await, 2, "two more of three");
+    assert_eq!(clicks_at(&app, "192.0.2.1", &key, 1..5).await, 2, "two of three further clicks count");
     assert_eq!(report(&ada, &id).await.1, reasons(&[("REPEATED", 8), ("ADDRESS", 2)]));
-    // A page that asks for ten and is shown one has been shown one; what is refused counts for nobody.
+    // A page that requests ten ads and gets one has one impression. A refused request has none.
     for visitor in 5..20 {
-        assert_eq!(serve_at(&app, "192.0.2.1", AdRequest { count: 10, ..ask(&key, visitor) }).await.len(), 1);
+        assert_eq!(serve_at(&app, "192.0.2.1", AdRequest { count: 10, ..ad_request(&key, visitor) }).await.len(), 1);
     }
     let site =
         ada.gql("{ viewerWebsites(first: 1) { edges { node { id } } } }", json!({})).await["data"]["viewerWebsites"]["edges"][0]
@@ -456,19 +464,20 @@ async fn what_does_not_count_uses_up_nobodys_clicks_and_impressions() {
     let (old, _) = keys(&renew().await);
     let (secret, _) = keys(&renew().await);
     for _ in 0..60 {
-        let told = AdRequest { server_key: Some(old.clone()), visitor_address: Some("203.0.113.1".into()), ..ask(&key, 30) };
-        ads::serve(&app.app, None, told).await.expect_err("the key was renewed");
+        let request =
+            AdRequest { server_key: Some(old.clone()), visitor_address: Some("203.0.113.1".into()), ..ad_request(&key, 30) };
+        ads::serve(&app.app, None, request).await.expect_err("the key was renewed");
     }
     app.drain().await;
     let before = of_share(&app, &id, 0, "i");
-    let told = AdRequest { server_key: Some(secret), visitor_address: Some("203.0.113.1".into()), ..ask(&key, 31) };
-    assert_eq!(ads::serve(&app.app, None, told).await.expect("an ad").len(), 1);
+    let request = AdRequest { server_key: Some(secret), visitor_address: Some("203.0.113.1".into()), ..ad_request(&key, 31) };
+    assert_eq!(ads::serve(&app.app, None, request).await.expect("an ad").len(), 1);
     assert_eq!((before, of_share(&app, &id, 0, "i")), (20, 21));
 }
 
 #[tokio::test]
-async fn an_office_that_sees_many_campaigns_is_shown_each_as_often_as_is_plausible() {
-    let (app, ada, key) = bounded(AdTraffic { campaign_impressions: 20, ..LOOSE }, 1).await;
+async fn the_impression_limit_of_an_address_is_per_campaign() {
+    let (app, ada, key) = started_with(AdTraffic { campaign_impressions: 20, ..LOOSE }, 1).await;
     let mut campaigns = Vec::new();
     for _ in 0..4 {
         let id = make(&ada, json!({})).await;
@@ -476,13 +485,13 @@ async fn an_office_that_sees_many_campaigns_is_shown_each_as_often_as_is_plausib
         campaigns.push(id);
     }
     for visitor in 0..15 {
-        assert_eq!(serve_at(&app, "192.0.2.1", AdRequest { count: 4, ..ask(&key, visitor) }).await.len(), 4);
+        assert_eq!(serve_at(&app, "192.0.2.1", AdRequest { count: 4, ..ad_request(&key, visitor) }).await.len(), 4);
     }
     for id in &campaigns {
-        assert_eq!((of_share(&app, id, 0, "i"), of_share(&app, id, 0, "y")), (15, 0), "sixty in all");
+        assert_eq!((of_share(&app, id, 0, "i"), of_share(&app, id, 0, "y")), (15, 0), "the address has sixty impressions");
     }
     for visitor in 15..30 {
-        serve_at(&app, "192.0.2.1", AdRequest { count: 4, visitor: None, ..ask(&key, visitor) }).await;
+        serve_at(&app, "192.0.2.1", AdRequest { count: 4, visitor: None, ..ad_request(&key, visitor) }).await;
     }
     for id in &campaigns {
         assert!((20..=22).contains(&of_share(&app, id, 0, "i")), "a tenth more at most");
@@ -490,8 +499,8 @@ async fn an_office_that_sees_many_campaigns_is_shown_each_as_often_as_is_plausib
 }
 
 #[tokio::test]
-async fn a_publishers_server_does_not_drain_a_campaign_by_addresses_that_it_makes_up() {
-    let (app, ada, key) = bounded(AdTraffic { campaign_impressions: 3, ..LOOSE }, 1).await;
+async fn a_publisher_cannot_drain_a_campaign_with_invented_addresses() {
+    let (app, ada, key) = started_with(AdTraffic { campaign_impressions: 3, ..LOOSE }, 1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     let input = json!({ "name": "News", "origin": "https://news.example", "requireServerKey": true });
@@ -502,18 +511,25 @@ async fn a_publishers_server_does_not_drain_a_campaign_by_addresses_that_it_make
     }
     for n in 0..50 {
         let (secret, own) = &sites[n % 2];
-        let told =
-            AdRequest { server_key: Some(secret.clone()), visitor_address: Some(format!("2001:db8:0:{n}::1")), ..ask(own, n) };
-        assert_eq!(ads::serve(&app.app, None, told).await.expect("an ad").len(), 1);
+        let request = AdRequest {
+            server_key: Some(secret.clone()),
+            visitor_address: Some(format!("2001:db8:0:{n}::1")),
+            ..ad_request(own, n)
+        };
+        assert_eq!(ads::serve(&app.app, None, request).await.expect("an ad").len(), 1);
         app.drain().await;
     }
-    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (30, 20), "over both websites of the account");
-    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 60..66, &id).await, 3, "others are counted for themselves");
+    assert_eq!(
+        (of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")),
+        (30, 20),
+        "the limit applies to both websites of the account"
+    );
+    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 60..66, &id).await, 3, "other addresses have limits of their own");
 }
 
 #[tokio::test]
-async fn promoted_statuses_are_recorded_for_so_many_at_an_address() {
-    let (app, ada, _) = bounded(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
+async fn promoted_impressions_of_an_address_are_limited() {
+    let (app, ada, _) = started_with(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
     let (id, _) = promote(&ada, json!({}), json!({})).await;
     let mut counted = Vec::new();
     for login in ["bob", "eve"] {
@@ -526,5 +542,5 @@ async fn promoted_statuses_are_recorded_for_so_many_at_an_address() {
     }
     assert_eq!(counted, [1, 0]);
     assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (1, 1));
-    money_holds(&app, &id, 1);
+    assert_money_invariants(&app, &id, 1);
 }
