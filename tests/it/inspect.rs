@@ -178,7 +178,7 @@ async fn a_user_of_least_privilege_gets_in_and_learns_what_could_not_be_checked(
     redis.run(&["ACL", "SETUSER", "app", "+info"]).await;
     let report = redis.report_as("?user=app&pass=secret").await;
     assert_eq!((report.facts.aof, report.facts.appendfsync.as_deref()), (Some(true), None));
-    find(&report, "what a power cut would lose is not known");
+    find(&report, "the possible loss by a power cut is unknown");
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ pub(super) fn eviction(facts: &Facts) -> Option<InspectionFinding> {
         return volatile(Severity::Warning, message);
     }
     let message = format!(
-        "maxmemory-policy is {policy}: when the memory is full, Redis drops accounts, statuses and whatever else, and \
+        "maxmemory-policy is {policy}: when the memory is full, Redis deletes accounts, statuses and other data, and \
          data would be silently lost. {NO_EVICTION}, or accept it with --allow-volatile."
     );
     volatile(Severity::Refusal, message)
@@ -102,8 +102,8 @@ pub(super) fn fsync(facts: &Facts) -> Option<InspectionFinding> {
         _ => finding(
             Severity::Note,
             format!(
-                "Redis does not tell how often it flushes its append-only file, so what a power cut would lose is not \
-                 known. Allow it with `ACL SETUSER {} +config|get`.",
+                "Redis does not report how often it flushes its append-only file, so the possible loss by a power cut is \
+                 unknown. Allow it with `ACL SETUSER {} +config|get`.",
                 user(facts)
             ),
         ),
@@ -118,8 +118,8 @@ pub(super) fn load_truncated(facts: &Facts) -> Option<InspectionFinding> {
     finding(
         Severity::Note,
         "aof-load-truncated is yes: if a power cut ends the append-only file in the middle of a change, Redis starts all the same, and may \
-         lose or half repeat changes at the start after that. When its log tells \"Truncating the AOF\", run `BGREWRITEAOF` before anything \
-         else; or set `CONFIG SET aof-load-truncated no`, then `CONFIG REWRITE`, and mend the file with `redis-check-aof --fix` when Redis \
+         lose or half repeat changes at the start after that. When its log reports \"Truncating the AOF\", run `BGREWRITEAOF` before anything \
+         else; or set `CONFIG SET aof-load-truncated no`, then `CONFIG REWRITE`, and repair the file with `redis-check-aof --fix` when Redis \
          refuses to start.",
     )
 }

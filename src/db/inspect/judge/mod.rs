@@ -106,7 +106,7 @@ fn open(facts: &Facts) -> Option<InspectionFinding> {
     }
     finding(
         Severity::Warning,
-        "Redis has no password and listens to the network: whoever reaches its port reads and changes everything. Set \
+        "Redis has no password and listens to the network: anyone who can reach its port can read and change all data. Set \
          one with `CONFIG SET requirepass <password>`, or let it listen on the loopback only (`bind 127.0.0.1 -::1`).",
     )
 }
