@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_do_not_fit_are_not_counted_and_fewer_may_fit() {
+    fn a_refused_value_is_not_counted_so_a_smaller_one_may_fit() {
         let size = AnswerSize::new(10);
         assert!(size.add(8).is_ok() && !size.is_exceeded());
         assert!(matches!(size.add(3), Err(Error::AnswerTooLarge { max: 10 })) && size.is_exceeded());

@@ -80,7 +80,7 @@ impl Findings {
         *count += 1;
         let what = match *count {
             ..=ENOUGH => what.into(),
-            at if at == ENOUGH + 1 => "is broken in more ways than are told".to_owned(),
+            at if at == ENOUGH + 1 => "has more problems than are listed".to_owned(),
             _ => return,
         };
         self.all.push(Finding { key: key.to_owned(), what, detail, remedies: remedies.into_iter().collect() });

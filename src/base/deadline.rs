@@ -85,8 +85,8 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_millis(800);
 
-    /// The time until giving up and the number of ticks, if each tick is seen `lateness` after its end.
-    fn given_up(limit: Duration, lateness: Duration) -> (Duration, u32) {
+    /// The time until the timeout and the number of ticks, if each tick is observed `lateness` after its end.
+    fn times_out_after(limit: Duration, lateness: Duration) -> (Duration, u32) {
         let began = Instant::now();
         let (mut ticks, mut count) = (Ticks::new(limit, began), 1);
         loop {
@@ -99,16 +99,20 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_runs_gives_up_by_the_clock() {
+    fn a_responsive_process_times_out_by_the_clock() {
         for limit in [Duration::from_millis(8), LIMIT, Duration::from_secs(60)] {
-            assert_eq!(given_up(limit, Duration::ZERO).0, limit + LAST_POLL);
+            assert_eq!(times_out_after(limit, Duration::ZERO).0, limit + LAST_POLL);
         }
-        assert!(given_up(Duration::ZERO, Duration::ZERO).0 < Duration::from_millis(10));
-        assert_eq!(given_up(LIMIT, LIMIT / 80).0, LIMIT + LAST_POLL + LIMIT / 80 * (TICKS + 1), "it is a little slow");
+        assert!(times_out_after(Duration::ZERO, Duration::ZERO).0 < Duration::from_millis(10));
+        assert_eq!(
+            times_out_after(LIMIT, LIMIT / 80).0,
+            LIMIT + LAST_POLL + LIMIT / 80 * (TICKS + 1),
+            "each tick is slightly late"
+        );
     }
 
     #[test]
-    fn a_stall_does_not_count() {
+    fn a_stall_does_not_count_towards_the_timeout() {
         for stalled_at in 0..TICKS {
             let began = Instant::now();
             let mut ticks = Ticks::new(LIMIT, began);
@@ -122,12 +126,12 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_hardly_runs_gives_up_too() {
-        assert_eq!(given_up(LIMIT, LIMIT).1, TICKS + 1 + LATE_TICKS);
+    fn a_starved_process_times_out_too() {
+        assert_eq!(times_out_after(LIMIT, LIMIT).1, TICKS + 1 + LATE_TICKS);
     }
 
     #[tokio::test]
-    async fn work_is_waited_for_no_longer_than_its_limit() {
+    async fn within_waits_at_most_the_limit() {
         assert_eq!(within(Duration::from_millis(1), std::future::pending::<()>()).await, Err(Elapsed));
         assert_eq!(within(Duration::ZERO, std::future::ready(7)).await, Ok(7));
         let (sender, receiver) = tokio::sync::oneshot::channel();
@@ -137,7 +141,7 @@ mod tests {
 
     /// The end of the last tick, slightly late, coincides with an answer that other tasks still have to forward.
     #[tokio::test]
-    async fn an_answer_that_is_on_its_way_at_the_end_is_taken() {
+    async fn an_answer_that_is_being_forwarded_at_the_timeout_is_returned() {
         let ((sender, received), (handed_on, answer)) = (tokio::sync::oneshot::channel(), tokio::sync::oneshot::channel());
         tokio::spawn(async move {
             tokio::time::sleep(LIMIT).await;

@@ -44,7 +44,7 @@ impl HashingPool {
             let done = catch_unwind(AssertUnwindSafe(work));
             drop((capacity_permit, thread_permit));
             if let Ok(done) = done {
-                // The caller may be gone.
+                // The caller may have been dropped.
                 let _ = sender.send(done);
             }
         };
@@ -121,14 +121,14 @@ mod tests {
 
     /// A job that blocks until it is released.
     fn blocker(pool: &Arc<HashingPool>) -> (JoinHandle<Result<(), Error>>, Starter<()>) {
-        let (go, wait) = channel();
+        let (release, wait) = channel();
         let pool = pool.clone();
-        (tokio::spawn(async move { pool.run(move || wait.recv().unwrap_or(())).await }), go)
+        (tokio::spawn(async move { pool.run(move || wait.recv().unwrap_or(())).await }), release)
     }
 
-    /// Yields until the condition holds.
-    async fn until(so: impl Fn() -> bool) {
-        while !so() {
+    /// Yields to other tasks until the condition holds.
+    async fn until(condition: impl Fn() -> bool) {
+        while !condition() {
             tokio::task::yield_now().await;
         }
     }
@@ -138,23 +138,23 @@ mod tests {
         let pool = Arc::new(HashingPool::new(2, 3));
         let all: Vec<_> = (0..5).map(|_| blocker(&pool)).collect();
         until(|| pool.occupied() == 5).await;
-        assert_eq!(pool.begun(), 2, "two at once");
+        assert_eq!(pool.begun(), 2, "two jobs run at once");
         assert!(matches!(pool.run(|| ()).await, Err(Error::Overloaded)));
-        for (_, go) in &all {
-            go.send(()).expect("it waits");
+        for (_, release) in &all {
+            release.send(()).expect("it waits");
         }
         for (work, _) in all {
             work.await.expect("no panic").expect("it was done");
         }
         until(|| pool.occupied() == 0).await;
-        assert_eq!(pool.run(|| 7).await.expect("there is room"), 7);
+        assert_eq!(pool.run(|| 7).await.expect("the queue has a free slot"), 7);
         assert_eq!(pool.begun(), 6);
     }
 
     #[tokio::test]
-    async fn a_dropped_future_leaves_the_queue_and_a_running_job_keeps_its_thread() {
+    async fn dropping_a_future_removes_a_queued_job_and_lets_a_running_job_finish() {
         let pool = Arc::new(HashingPool::new(1, 1));
-        let (working, go) = blocker(&pool);
+        let (working, release) = blocker(&pool);
         until(|| pool.begun() == 1).await;
         let (waiting, _never) = blocker(&pool);
         until(|| pool.occupied() == 2).await;
@@ -162,17 +162,17 @@ mod tests {
         until(|| pool.occupied() == 1).await;
         working.abort();
         assert!(working.await.expect_err("it was aborted").is_cancelled());
-        let (next, next_go) = blocker(&pool);
+        let (next, next_release) = blocker(&pool);
         until(|| pool.occupied() == 2).await;
-        assert_eq!(pool.begun(), 1, "its thread is still at work");
-        go.send(()).expect("it works");
-        next_go.send(()).expect("it waits");
+        assert_eq!(pool.begun(), 1, "the aborted job still occupies the thread");
+        release.send(()).expect("the job runs");
+        next_release.send(()).expect("it waits");
         next.await.expect("no panic").expect("it was done");
         assert_eq!(pool.begun(), 2);
     }
 
     #[tokio::test]
-    async fn a_panic_is_an_error_and_ends_no_thread() {
+    async fn a_panic_becomes_an_error_and_keeps_the_thread() {
         let pool = HashingPool::new(1, 0);
         for _ in 0..3 {
             let panicked = pool.run(|| std::panic::resume_unwind(Box::new("x"))).await;
@@ -187,9 +187,9 @@ mod tests {
         use rustix::process::getpriority_process;
         let ours = getpriority_process(None).expect("a priority");
         let pool = HashingPool::new(1, 0);
-        let of_work = pool.run(|| getpriority_process(None)).await.expect("it was done").expect("a priority");
-        assert_eq!(of_work, (ours + 10).min(19));
-        assert_eq!(getpriority_process(None).expect("a priority"), ours, "of that thread alone");
+        let priority = pool.run(|| getpriority_process(None)).await.expect("it was done").expect("a priority");
+        assert_eq!(priority, (ours + 10).min(19));
+        assert_eq!(getpriority_process(None).expect("a priority"), ours, "only the thread of the pool has a lower priority");
     }
 
     #[tokio::test]

@@ -179,18 +179,18 @@ mod tests {
     async fn a_later_read_never_returns_an_older_value() {
         let versions = Versions::default();
         let loader = Loader::new(versions.clone());
-        assert_eq!(loader.load(1).await.expect("a value"), 0, "it is near");
+        assert_eq!(loader.load(1).await.expect("a value"), 0, "the value is cached");
         assert_eq!(versions.fetches.load(Ordering::Relaxed), 0);
         versions.now.store(1, Ordering::Relaxed);
-        assert_eq!(loader.load(1).await.expect("a value"), 1, "it has to be fetched");
+        assert_eq!(loader.load(1).await.expect("a value"), 1, "the cached value is outdated");
         versions.now.store(2, Ordering::Relaxed);
         versions.cached.store(2, Ordering::Relaxed);
-        assert_eq!(loader.load(1).await.expect("a value"), 1, "it was fetched");
-        assert_eq!(loader.load_many([2, 3]).await.expect("values"), [2, 2], "they are near");
+        assert_eq!(loader.load(1).await.expect("a value"), 1, "the loader keeps fetched values");
+        assert_eq!(loader.load_many([2, 3]).await.expect("values"), [2, 2], "the values are cached");
         assert_eq!(versions.fetches.load(Ordering::Relaxed), 1);
-        assert_eq!(loader.load_many([1, 2]).await.expect("values"), [1, 2], "one was fetched");
+        assert_eq!(loader.load_many([1, 2]).await.expect("values"), [1, 2], "the loader keeps only the fetched value");
         versions.now.store(3, Ordering::Relaxed);
-        assert_eq!(loader.load_many([1, 2]).await.expect("values"), [1, 2], "both were");
+        assert_eq!(loader.load_many([1, 2]).await.expect("values"), [1, 2], "the loader keeps both values");
         assert_eq!(versions.fetches.load(Ordering::Relaxed), 2);
     }
 }

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_reads_as_it_is_written() {
+    fn quotas_survive_the_round_trip() {
         for text in ["300/3h", "10/15m", "500000/1s", "400/1d", "1/30d", "90/61s", "1000/1h"] {
             assert_eq!(quota(text).to_string(), text);
         }
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_fit_for_keys_and_headers_and_no_two_the_same() {
+    fn names_of_limits_are_unique_and_valid_in_keys_and_headers() {
         for (at, limit) in Limit::ALL.into_iter().enumerate() {
             assert!(limit.name().bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", limit.name());
             assert_eq!((Limit::from_name(limit.name()), limit as usize), (Some(limit), at));

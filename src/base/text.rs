@@ -115,7 +115,7 @@ mod tests {
     const RULES: TextRules = TextRules { what: "The text", min: 1, max: 5, bytes: max_bytes(5), newlines: true };
 
     #[test]
-    fn characters_are_what_a_reader_sees() {
+    fn characters_are_grapheme_clusters() {
         let family = "👨‍👩‍👧‍👦";
         assert_eq!(RULES.check(&family.repeat(3)).expect("three"), family.repeat(3));
         assert!(RULES.check(&"👍🏽".repeat(5)).is_ok() && RULES.check(&"👍🏽".repeat(6)).is_err());
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_bounded_beside_characters() {
+    fn bytes_are_bounded_as_well_as_characters() {
         assert_eq!([max_bytes(10), max_bytes(50), max_bytes(500), max_bytes(2_000)], [160, 656, 4_256, 16_256]);
         assert!(rules(500).check(&"é👍🏽".repeat(250)).is_ok());
         for cluster in ["x", "字", "क्षि", "👍🏽", "🇫🇷", "é"] {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn real_text_fits_at_its_full_length() {
+    fn real_sentences_fit_at_the_maximum_of_characters() {
         for sentence in [
             "Alle Menschen sind frei und gleich an Würde und Rechten geboren. ",
             "Все люди рождаются свободными и равными в своем достоинстве и правах. ",
@@ -185,18 +185,18 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_with_a_heap_of_accents_is_refused() {
-        let heap = |accents: usize| format!("e{}", "\u{316}".repeat(accents));
-        assert_eq!(heap(99).graphemes(true).count(), 1);
-        assert!(rules(500).check(&heap(31)).is_ok(), "63 bytes");
-        assert!(rules(500).check(&heap(32)).expect_err("65 bytes").contains("64 bytes"));
-        assert!(TextRules { bytes: 40 * 500, ..rules(500) }.check(&heap(99)).is_ok(), "it was taken before");
+    fn stacked_accents_are_refused() {
+        let stacked = |accents: usize| format!("e{}", "\u{316}".repeat(accents));
+        assert_eq!(stacked(99).graphemes(true).count(), 1);
+        assert!(rules(500).check(&stacked(31)).is_ok(), "63 bytes");
+        assert!(rules(500).check(&stacked(32)).expect_err("65 bytes").contains("64 bytes"));
+        assert!(TextRules { bytes: 40 * 500, ..rules(500) }.check(&stacked(99)).is_ok(), "only the limit of bytes refuses it");
         let longest = "👩🏽‍❤️‍💋‍👨🏽 🏴󠁧󠁢󠁳󠁣󠁴󠁿";
         assert!(rules(500).check(longest).is_ok());
     }
 
     #[test]
-    fn an_optional_text_may_be_empty_and_not_blank_ink() {
+    fn an_optional_text_may_be_empty_but_not_invisible() {
         let bio = TextRules { min: 0, ..RULES };
         assert_eq!(bio.check("  ").expect("empty"), "");
         assert!(bio.check("\u{200b}").is_err());

@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    fn written(key: &str) -> PushInfo {
+    fn invalidation(key: &str) -> PushInfo {
         PushInfo { kind: PushKind::Invalidate, data: vec![Value::Array(vec![Value::BulkString(key.into())])] }
     }
 
@@ -283,7 +283,7 @@ mod tests {
         keep(7_u64);
         assert_eq!(client_cache.get("user:{1}"), Some(Arc::new(7_u64)));
         assert_eq!(client_cache.get::<String>("user:{1}"), None, "another type");
-        client_cache.on_push(&written("user:{1}"));
+        client_cache.on_push(&invalidation("user:{1}"));
         assert_eq!(client_cache.get::<u64>("user:{1}"), None);
         keep(8);
         client_cache.on_push(&PushInfo { kind: PushKind::Disconnection, data: vec![] });
@@ -300,24 +300,24 @@ mod tests {
         let version = client_cache.version("status:{1}");
         keep(version);
         assert_eq!(client_cache.values.len(), 1);
-        client_cache.on_push(&written("status:{1}"));
-        assert_eq!(client_cache.values.len(), 0, "it was written to");
+        client_cache.on_push(&invalidation("status:{1}"));
+        assert_eq!(client_cache.values.len(), 0, "the key was written");
         keep(version);
-        assert_eq!(client_cache.values.len(), 0, "it was read before that");
+        assert_eq!(client_cache.values.len(), 0, "the value was read before the write");
         keep(client_cache.version("status:{1}"));
         client_cache.invalidate_all();
-        assert_eq!(client_cache.values.len(), 0, "nobody knows");
+        assert_eq!(client_cache.values.len(), 0, "everything was invalidated");
     }
 
     /// An invalidation can arrive just before the insertion of a value that was read before it.
     #[test]
     fn an_invalidated_value_is_never_returned() {
         let client_cache = ClientCache::new(1 << 20, 1);
-        let events: [fn(&ClientCache); 2] =
-            [|client_cache| client_cache.on_push(&written("user:{1}")), ClientCache::invalidate_all];
-        for happens in events {
+        let invalidations: [fn(&ClientCache); 2] =
+            [|client_cache| client_cache.on_push(&invalidation("user:{1}")), ClientCache::invalidate_all];
+        for invalidate in invalidations {
             let version = client_cache.version("user:{1}");
-            happens(&client_cache);
+            invalidate(&client_cache);
             client_cache.values.insert("user:{1}".into(), CachedValue { version, value: Arc::new(1_u64), bytes: 8 });
             assert_eq!(client_cache.get::<u64>("user:{1}"), None);
         }
@@ -327,7 +327,7 @@ mod tests {
     fn a_value_read_before_a_write_is_not_cached() {
         let client_cache = ClientCache::new(1 << 20, 1);
         let version = client_cache.version("status:{1}");
-        client_cache.on_push(&written("status:{1}"));
+        client_cache.on_push(&invalidation("status:{1}"));
         client_cache.insert("status:{1}", version, Arc::new(1_u64));
         assert_eq!(client_cache.get::<u64>("status:{1}"), None);
     }
@@ -347,14 +347,14 @@ mod tests {
     async fn a_barrier_waits_for_pending_requests_of_its_link() {
         let client_cache = ClientCache::new(1 << 20, 2);
         let barrier = client_cache.read_barrier();
-        assert!(!client_cache.wait_until_passed(barrier, 0).now_or_never().expect("nothing is on its way"));
+        assert!(!client_cache.wait_until_passed(barrier, 0).now_or_never().expect("no request is pending"));
         let sent = client_cache.begin_request(0);
-        assert!(!client_cache.wait_until_passed(barrier, 1).now_or_never().expect("nothing is on its way there"));
+        assert!(!client_cache.wait_until_passed(barrier, 1).now_or_never().expect("no request is pending on that link"));
         assert!(
             !client_cache
                 .wait_until_passed(client_cache.read_barrier(), 0)
                 .now_or_never()
-                .expect("nothing that was sent since then is")
+                .expect("no request is pending that was sent after the barrier")
         );
         let (mut lost, mut answered) =
             (pin!(client_cache.wait_until_passed(barrier, 0)), pin!(client_cache.wait_until_passed(barrier, 0)));
@@ -373,13 +373,13 @@ mod tests {
         client_cache.insert("session:{a}", client_cache.version("session:{a}"), Arc::new(1_u64));
         let (barrier, speculative) =
             (client_cache.read_barrier(), client_cache.get_speculative::<u64>("session:{a}".into()).expect("it is kept"));
-        assert!(!client_cache.is_confirmed(barrier, &speculative), "nothing was heard");
+        assert!(!client_cache.is_confirmed(barrier, &speculative), "no answer has arrived since the barrier");
         client_cache.begin_request(0).answered();
         assert!(
             client_cache.is_confirmed(barrier, &speculative)
                 && !client_cache.is_confirmed(client_cache.read_barrier(), &speculative)
         );
-        client_cache.on_push(&written("session:{a}"));
+        client_cache.on_push(&invalidation("session:{a}"));
         assert!(
             !client_cache.is_confirmed(barrier, &speculative)
                 && client_cache.get_speculative::<u64>("session:{a}".into()).is_none()

@@ -8,14 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The worse of two errors of one pipeline: a defect, then a full store, then a node that does not serve.
-pub(super) fn worse(known: Option<RedisError>, other: RedisError) -> RedisError {
+pub(super) fn worse(first: Option<RedisError>, other: RedisError) -> RedisError {
     let rank = |error: &RedisError| match fault(error) {
         StorageFault::Reply => 2,
         StorageFault::Full => 1,
         _ => 0,
     };
-    match known {
-        Some(known) if rank(&known) >= rank(&other) => known,
+    match first {
+        Some(first) if rank(&first) >= rank(&other) => first,
         _ => other,
     }
 }

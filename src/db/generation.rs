@@ -18,7 +18,7 @@ impl Db {
     pub async fn generation(&self) -> u64 {
         match self.generation.load(Ordering::Relaxed) {
             0 if self.is_cluster() => self.observe_generation().await.unwrap_or(0),
-            known => known,
+            generation => generation,
         }
     }
 

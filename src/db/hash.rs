@@ -201,11 +201,11 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Debug, PartialEq)]
-    struct Place {
+    struct Venue {
         user: UserId,
         name: String,
         visits: u64,
-        spot: Option<(u64, u64)>,
+        position: Option<(u64, u64)>,
         distance: u64,
     }
 
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    hash_record!(Place { "uid" => user, "name" => name, "visits" => visits, "x" & "y" => spot; distance });
+    hash_record!(Venue { "uid" => user, "name" => name, "visits" => visits, "x" & "y" => position; distance });
 
     fn reply(fields: &[(&str, &str)]) -> Value {
         let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
@@ -230,42 +230,42 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_as_it_was_written() {
+    fn a_record_survives_the_round_trip() {
         use crate::db::EstimatedSize;
-        for spot in [Some((3, 4)), None] {
-            let place = Place { user: UserId(1), name: "home".into(), visits: 2, spot, distance: 9 };
-            let fields = place.fields();
+        for position in [Some((3, 4)), None] {
+            let venue = Venue { user: UserId(1), name: "home".into(), visits: 2, position, distance: 9 };
+            let fields = venue.fields();
             let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
-            assert_eq!(names, Place::names()[..if spot.is_some() { 5 } else { 3 }]);
+            assert_eq!(names, Venue::names()[..if position.is_some() { 5 } else { 3 }]);
             let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            let read = Place::read(reply(&fields)).expect("it is read");
-            assert_eq!(read, Some(Place { distance: 0, ..place.clone() }), "what is kept elsewhere has its default");
-            assert_eq!(place.bytes(), size_of::<Place>() + 4);
+            let read = Venue::read(reply(&fields)).expect("it is read");
+            assert_eq!(read, Some(Venue { distance: 0, ..venue.clone() }), "a field that is stored elsewhere has its default");
+            assert_eq!(venue.bytes(), size_of::<Venue>() + 4);
         }
     }
 
     #[test]
-    fn a_record_without_its_id_is_not_there_and_another_field_has_its_default() {
-        assert_eq!(Place::read(reply(&[])).expect("nothing"), None);
-        assert_eq!(Place::read(reply(&[("name", "x"), ("visits", "1")])).expect("no id"), None);
-        assert_eq!(Place::read(reply(&[("uid", "0")])).expect("no id"), None);
-        let bare = Place { user: UserId(7), name: String::new(), visits: 0, spot: None, distance: 0 };
-        assert_eq!(Place::read(reply(&[("uid", "7"), ("other", "x"), ("x", "1")])).expect("bare"), Some(bare));
-        assert!(Place::read(reply(&[("uid", "7"), ("visits", "many")])).is_err());
+    fn a_record_without_an_id_is_absent_and_other_fields_have_defaults() {
+        assert_eq!(Venue::read(reply(&[])).expect("nothing"), None);
+        assert_eq!(Venue::read(reply(&[("name", "x"), ("visits", "1")])).expect("no id"), None);
+        assert_eq!(Venue::read(reply(&[("uid", "0")])).expect("no id"), None);
+        let bare = Venue { user: UserId(7), name: String::new(), visits: 0, position: None, distance: 0 };
+        assert_eq!(Venue::read(reply(&[("uid", "7"), ("other", "x"), ("x", "1")])).expect("bare"), Some(bare));
+        assert!(Venue::read(reply(&[("uid", "7"), ("visits", "many")])).is_err());
     }
 
     #[test]
     fn an_audit_checks_every_field_by_its_form() {
         let text = |text: &str| Some(text.to_owned());
-        let told = |values: &[Option<String>]| {
+        let findings_of = |values: &[Option<String>]| {
             let mut found = Findings::default();
-            check_fields::<Place>("place:{1}", 1, values, |_, _| None, &mut found);
+            check_fields::<Venue>("venue:{1}", 1, values, |_, _| None, &mut found);
             found.into_vec().len()
         };
-        assert_eq!(told(&[text("1"), text(""), text("2"), None, None]), 0);
-        assert_eq!(told(&[text("one"), None, text("-2"), text("x"), None]), 3, "one finding for each field that is wrong");
-        assert_eq!(told(&[]), 3);
-        assert_eq!(value_of::<Place>(&[text("1"), text("home")], "name"), Some("home"));
-        assert_eq!(value_of::<Place>(&[text("1"), text("home")], "visits"), None);
+        assert_eq!(findings_of(&[text("1"), text(""), text("2"), None, None]), 0);
+        assert_eq!(findings_of(&[text("one"), None, text("-2"), text("x"), None]), 3, "one finding for each field that is wrong");
+        assert_eq!(findings_of(&[]), 3);
+        assert_eq!(value_of::<Venue>(&[text("1"), text("home")], "name"), Some("home"));
+        assert_eq!(value_of::<Venue>(&[text("1"), text("home")], "visits"), None);
     }
 }

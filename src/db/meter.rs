@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_counts_on_the_meter_of_its_task_and_nowhere_else() {
+    async fn work_is_counted_only_by_the_meter_of_its_task() {
         let text = |text: &str| Value::BulkString(text.as_bytes().to_vec());
         let reply = [
             Value::Array(vec![text("12345"), Value::Double(1.0), Value::Array(vec![Value::Int(1), Value::Nil])]),

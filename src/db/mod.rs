@@ -61,7 +61,7 @@ static PROBE_WRITES: Script = Script::refusable(include_str!("lua/probe_writes.l
 static WRITE_KEY: Script = Script::allow_oom(include_str!("lua/write_key.lua"));
 
 /// The most pipelines that wait for Redis. Beyond that, requests fail at once: more requests would fill the memory, and most of their clients would
-/// be gone before the reply.
+/// disconnect before the reply.
 pub const IN_FLIGHT: usize = 4_096;
 /// How long a fully cached read waits for the reply to a pending request.
 const BARRIER_TIMEOUT: Duration = Duration::from_millis(500);

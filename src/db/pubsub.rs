@@ -174,7 +174,7 @@ impl SubscriberTask {
         lost.into_iter().for_each(|number| self.give_up(number));
     }
 
-    /// Handles a push message; `false` if the consumer is gone.
+    /// Handles a push message; `false` if the consumer was dropped.
     async fn pushed(&mut self, number: u64, push: PushInfo) -> bool {
         let overrun = self.connections.values().filter(|it| it.overrun.load(Ordering::Relaxed)).map(|it| it.number);
         for number in overrun.collect::<Vec<_>>() {
@@ -231,7 +231,7 @@ impl SubscriberTask {
         }
     }
 
-    /// Subscribes to all channels without subscription; `false` if the consumer is gone. Failures are retried later.
+    /// Subscribes to all channels without subscription; `false` if the consumer was dropped. Failures are retried later.
     async fn subscribe(&mut self) -> bool {
         let mut missing: Vec<String> =
             self.channels.iter().filter(|(_, it)| it.on.is_none()).map(|(name, _)| name.clone()).collect();

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_range_of_slots_has_a_tag() {
+    fn every_range_of_slots_has_a_hash_tag() {
         assert_eq!(tags().len(), usize::from(TAGS));
         let slot_of = |tag: &u64| (0..SLOTS).find(|slot| Slot::new(*slot) == Some(Slot::for_key(tag.to_string())));
         let stretches: Vec<u16> = tags().iter().map(|tag| slot_of(tag).expect("a slot") / (SLOTS / TAGS)).collect();

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_is_read() {
+    fn every_form_of_url_is_parsed() {
         for url in ["redis://127.0.0.1", "redis://u:p@h:1/2", "rediss://h:6380", "unix:/tmp/r.sock", "redis+unix:///tmp/r.sock"] {
             assert!(matches!(url.parse(), Ok(Target::Single(_))), "{url}");
         }

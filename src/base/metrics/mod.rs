@@ -32,7 +32,7 @@ use prometheus_client::registry::{Registry, Unit};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most operation names that become labels; further ones are counted as [`OTHER`].
+/// The most operation names that become labels; other names are counted as [`OTHER`].
 pub const OPERATIONS: usize = 200;
 /// The most outcomes that become labels. They are error codes, of which there are some two dozen.
 const OUTCOMES: usize = 64;
@@ -40,11 +40,11 @@ const OUTCOMES: usize = 64;
 pub const OTHER: &str = "other";
 /// The operation of requests without a name.
 pub const ANONYMOUS: &str = "anonymous";
-/// The operation of requests that were refused before their operation was known.
+/// The operation of requests that were refused before their operation was parsed.
 pub const UNKNOWN: &str = "unknown";
 /// The outcome of successful requests.
 pub const OK: &str = "ok";
-/// The outcome of requests whose client is gone.
+/// The outcome of requests whose client has disconnected.
 pub const CANCELLED: &str = "CANCELLED";
 
 /// From half a millisecond to ten seconds, the deadline of a request.
@@ -59,7 +59,7 @@ pub enum OperationKind {
     Mutation,
     /// A subscription.
     Subscription,
-    /// Refused before the kind was known.
+    /// Refused before the kind was parsed.
     Unknown,
 }
 
@@ -387,15 +387,15 @@ mod tests {
         assert!(names.len() > 20, "{names:?}");
         let docs = include_str!("../../../docs/operating.md");
         let is_named = |name: &String| {
-            let told = |end: &&str| docs.contains(&format!("`{name}{end}`"));
-            ["", "_total", "_info"].iter().any(told)
+            let has_suffix = |suffix: &&str| docs.contains(&format!("`{name}{suffix}`"));
+            ["", "_total", "_info"].iter().any(has_suffix)
         };
         assert_eq!(names.iter().filter(|name| !is_named(name)).collect::<Vec<_>>(), [""; 0], "not in docs/operating.md");
-        let known = |told: &str| {
-            names.iter().any(|name| [name.clone(), format!("{name}_total"), format!("{name}_info")].iter().any(|it| it == told))
+        let is_registered = |word: &str| {
+            names.iter().any(|name| [name.clone(), format!("{name}_total"), format!("{name}_info")].iter().any(|it| it == word))
         };
-        let told = docs.split('`').filter(|word| word.starts_with("waxwing_") || word.starts_with("process_"));
-        assert_eq!(told.filter(|told| !known(told)).collect::<Vec<_>>(), [""; 0], "there is no such metric");
+        let documented = docs.split('`').filter(|word| word.starts_with("waxwing_") || word.starts_with("process_"));
+        assert_eq!(documented.filter(|name| !is_registered(name)).collect::<Vec<_>>(), [""; 0], "there is no such metric");
         assert!(metrics.exposition(0, 0, 0).expect("text").contains("waxwing_http_requests_in_flight 0"));
     }
 }

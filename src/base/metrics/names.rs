@@ -15,13 +15,13 @@ pub(super) struct LabelNames {
 }
 
 impl LabelNames {
-    /// Labels for `room` names beside the `own` ones.
+    /// Labels for `capacity` names beside the `own` ones.
     pub(super) fn new(capacity: usize, own: &[&str]) -> Self {
         let labels = own.iter().map(|name| Arc::from(*name)).collect();
         Self { labels: RwLock::new(labels), capacity: capacity + own.len(), other: OTHER.into() }
     }
 
-    /// The name itself if it is a label already, or is a GraphQL name and there is room; else [`OTHER`]. Allocates for a new name only.
+    /// The name itself if it is a label already, or is a GraphQL name and the table is not full; else [`OTHER`]. Allocates for a new name only.
     pub(super) fn admit(&self, name: &str) -> Arc<str> {
         {
             let labels = self.labels.read().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | a counter's family | `requests`, its samples `requests_total` | `requests_total` |
 //! | an info's family | `build`, its sample `build_info` | `build_info`, a gauge |
-//! | a type that is not known | `unknown` | `untyped` |
+//! | an unknown type | `unknown` | `untyped` |
 //! | quotes in a help text | escaped | as they are |
 //! | unit, end, exemplars | `# UNIT`, `# EOF`, `# {…} …` behind a sample | none |
 //! | a sample's time | seconds | milliseconds |

@@ -118,7 +118,7 @@ mod tests {
         Address { host: host.to_owned(), port }
     }
 
-    fn read(error: &str) -> Option<Redirect> {
+    fn parse_redirect(error: &str) -> Option<Redirect> {
         let Ok(Value::ServerError(error)) = redis::parse_redis_value(format!("-{error}\r\n").as_bytes()) else {
             panic!("no error")
         };
@@ -126,21 +126,21 @@ mod tests {
     }
 
     #[test]
-    fn a_node_tells_where_else_to_ask() {
+    fn redirects_are_parsed() {
         let slot = Slot::new(3999).expect("a slot");
-        assert_eq!(read("MOVED 3999 10.0.0.7:6381"), Some(Redirect::Moved(slot, address("10.0.0.7", 6381))));
-        assert_eq!(read("MOVED 3999 fe80::1:6381"), Some(Redirect::Moved(slot, address("fe80::1", 6381))));
-        assert_eq!(read("MOVED 3999 :6381"), Some(Redirect::Moved(slot, address("asked", 6381))));
-        assert_eq!(read("ASK 3999 b:2"), Some(Redirect::Ask(address("b", 2))));
-        assert_eq!(read("TRYAGAIN Multiple keys request during rehashing of slot"), Some(Redirect::Between));
-        assert_eq!(read("CLUSTERDOWN The cluster is down"), Some(Redirect::Down));
+        assert_eq!(parse_redirect("MOVED 3999 10.0.0.7:6381"), Some(Redirect::Moved(slot, address("10.0.0.7", 6381))));
+        assert_eq!(parse_redirect("MOVED 3999 fe80::1:6381"), Some(Redirect::Moved(slot, address("fe80::1", 6381))));
+        assert_eq!(parse_redirect("MOVED 3999 :6381"), Some(Redirect::Moved(slot, address("asked", 6381))));
+        assert_eq!(parse_redirect("ASK 3999 b:2"), Some(Redirect::Ask(address("b", 2))));
+        assert_eq!(parse_redirect("TRYAGAIN Multiple keys request during rehashing of slot"), Some(Redirect::Between));
+        assert_eq!(parse_redirect("CLUSTERDOWN The cluster is down"), Some(Redirect::Down));
         for other in ["MOVED", "MOVED 16384 b:2", "MOVED 1 ?:2", "MOVED 1 b:x", "WRONGTYPE Operation", "ERR no"] {
-            assert_eq!(read(other), None, "{other}");
+            assert_eq!(parse_redirect(other), None, "{other}");
         }
     }
 
     #[test]
-    fn slots_are_read_with_whatever_stands_for_a_name() {
+    fn slots_are_parsed_with_every_form_of_a_host_name() {
         let text = |text: &str| Value::BulkString(text.as_bytes().to_vec());
         let node = |host: Value, port| Value::Array(vec![host, Value::Int(port), text("id"), Value::Array(vec![])]);
         let row = |ends: [i64; 2], nodes: Vec<Value>| Value::Array(ends.map(Value::Int).into_iter().chain(nodes).collect());

@@ -30,7 +30,7 @@ pub(super) struct Node {
 }
 
 pub(super) struct SlotMap {
-    /// Queried if no other node is known; their settings are used for the other nodes.
+    /// Queried if no other node is available; their settings are used for the other nodes.
     seeds: Vec<Arc<Node>>,
     like: ConnectionInfo,
     timing: Timing,

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_goes_where_its_key_is() {
+    fn a_command_is_routed_by_its_first_key() {
         let at = |words: &[&str]| {
             let mut command = redis::cmd(words[0]);
             slot(command.arg(&words[1..]))

@@ -36,8 +36,9 @@ fn check(program: &Path) -> Result<PathBuf, EmbeddedError> {
         }
         Err(error) => return Err(not_runnable(error.to_string())),
     };
-    let said = String::from_utf8_lossy(&output.stdout);
-    let version = version_in(&said).ok_or_else(|| not_runnable(format!("it does not say its version but {:?}", said.trim())))?;
+    let version_of = String::from_utf8_lossy(&output.stdout);
+    let version = version_in(&version_of)
+        .ok_or_else(|| not_runnable(format!("it does not say its version but {:?}", version_of.trim())))?;
     if version < Version::OLDEST {
         return Err(EmbeddedError::TooOld { program: program.to_owned(), found: version.to_string() });
     }
@@ -49,8 +50,8 @@ fn is_bare_name(program: &Path) -> bool {
 }
 
 /// Parses "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 ...".
-fn version_in(said: &str) -> Option<Version> {
-    said.split_whitespace().find_map(|word| word.strip_prefix("v=")?.parse().ok())
+fn version_in(version_of: &str) -> Option<Version> {
+    version_of.split_whitespace().find_map(|word| word.strip_prefix("v=")?.parse().ok())
 }
 
 #[cfg(test)]
@@ -58,15 +59,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_the_version_of_both_products() {
-        let said = |text| version_in(text).map(|version| version.to_string());
-        assert_eq!(said("Redis server v=7.0.15 sha=00000000:0 bits=64"), Some("7.0.15".to_owned()));
-        assert_eq!(said("Valkey server v=8.1.4 sha=00000000:0"), Some("8.1.4".to_owned()));
-        assert_eq!(said("usage: redis-server"), None);
+    fn versions_of_redis_and_valkey_are_parsed() {
+        let version_of = |text| version_in(text).map(|version| version.to_string());
+        assert_eq!(version_of("Redis server v=7.0.15 sha=00000000:0 bits=64"), Some("7.0.15".to_owned()));
+        assert_eq!(version_of("Valkey server v=8.1.4 sha=00000000:0"), Some("8.1.4".to_owned()));
+        assert_eq!(version_of("usage: redis-server"), None);
     }
 
     #[test]
-    fn a_given_program_that_is_missing_is_named() {
+    fn a_missing_configured_program_is_named_in_the_error() {
         let error = find(Some(Path::new("/nowhere/redis-server"))).expect_err("there is no such file");
         assert!(error.to_string().starts_with("cannot run /nowhere/redis-server: "), "{error}");
     }

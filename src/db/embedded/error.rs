@@ -96,7 +96,7 @@ pub enum EmbeddedError {
     /// The append-only file was truncated, and could not be rewritten.
     #[error(
         "the append-only file of embedded Redis was truncated, as after a power failure, and could not be rewritten: {reason}. What is appended to \
-         it as it is may be lost at the next start. Make sure that the disk has room for a second copy of the data and that memory is \
+         it as it is may be lost at the next start. Make sure that the disk has space for a second copy of the data and that memory is \
          left, then start again"
     )]
     NotRewritten {

@@ -46,8 +46,8 @@ pub(super) fn is_ours(metadata: &Metadata) -> bool {
 
 /// Whether the folder is empty, was used by a server, or is a restored backup.
 fn holds_only_ours(path: &Path) -> io::Result<bool> {
-    let known = path.join(lock::SERVER_LOCK).exists() || path.join(AOF_FOLDER).exists();
-    Ok(known || fs::read_dir(path)?.next().is_none())
+    let is_ours = path.join(lock::SERVER_LOCK).exists() || path.join(AOF_FOLDER).exists();
+    Ok(is_ours || fs::read_dir(path)?.next().is_none())
 }
 
 #[cfg(test)]
@@ -65,14 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_folder_is_tightened() {
+    fn an_empty_folder_becomes_private() {
         let folder = folder_with_mode(0o755);
         prepare(folder.path()).expect("it is empty and ours");
         assert_eq!(mode(folder.path()), 0o700);
     }
 
     #[test]
-    fn a_restored_backup_is_tightened() {
+    fn a_restored_backup_becomes_private() {
         let folder = folder_with_mode(0o755);
         fs::create_dir(folder.path().join(AOF_FOLDER)).expect("writable");
         fs::write(folder.path().join("notes.txt"), "").expect("writable");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_folder_with_other_files_is_left_alone() {
+    fn a_shared_folder_with_other_files_is_refused_unchanged() {
         let folder = folder_with_mode(0o1777);
         fs::write(folder.path().join("somebody's"), "").expect("writable");
         let error = prepare(folder.path()).expect_err("it is not meant for this");

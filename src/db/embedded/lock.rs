@@ -26,7 +26,7 @@ const REDIS_LOCK: &str = "redis.lock";
 /// A terminating Redis writes its file first, which takes some seconds on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(15);
 const RETRY: Duration = Duration::from_millis(20);
-/// A forking process holds copies of our descriptors until its child executes another program, so a released lock may look held for a moment.
+/// A forking process holds copies of our descriptors until its child executes another program, so a released lock may appear held for a moment.
 const FORK_WINDOW: Duration = Duration::from_millis(300);
 
 /// Both locks, held until this is dropped and the Redis that shares one has ended.
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_second_server_is_refused_and_the_holder_named() {
+    async fn a_second_server_is_refused_with_the_process_id_of_the_first() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let first = Locks::acquire(folder.path()).await.expect("free");
         let error = Locks::acquire(folder.path()).await.expect_err("taken");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_shared_lock_outlives_its_server_and_is_waited_for() {
+    async fn a_shared_lock_outlives_its_server_and_acquiring_waits_for_it() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let first = Locks::acquire(folder.path()).await.expect("free");
         let mut child = std::process::Command::new("sleep")
@@ -138,13 +138,13 @@ mod tests {
             .expect("sleep is everywhere");
         drop(first);
         let started = Instant::now();
-        Locks::acquire(folder.path()).await.expect("free once the child is gone");
+        Locks::acquire(folder.path()).await.expect("free once the child has ended");
         assert!(started.elapsed() >= Duration::from_millis(150));
         child.wait().expect("it has ended");
     }
 
     #[tokio::test]
-    async fn a_redis_that_does_not_end_is_named() {
+    async fn a_redis_that_keeps_its_lock_is_named_in_the_error() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let orphan = open(&folder.path().join(REDIS_LOCK)).expect("writable");
         orphan.lock().expect("free");

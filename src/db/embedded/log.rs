@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_the_end() {
+    fn only_the_last_lines_are_kept() {
         let tail = LogTail::default();
         let text = (1..=30).map(|n| format!("line {n}\n\n")).collect::<String>();
         forward(std::io::Cursor::new(text), tail.clone(), 1).expect("a thread").join().expect("it ends");

@@ -36,21 +36,21 @@ mod tests {
     #[test]
     fn the_default_limit_is_three_quarters_of_the_memory() {
         assert_eq!(limit(Some(5)), Some(5));
-        let all = available().expect("the machine tells");
+        let all = available().expect("the system reports its memory");
         assert_eq!(limit(None), Some(all / 4 * 3));
         assert!(all > 100 << 20, "{all}");
     }
 
     #[test]
-    fn the_least_limit_of_the_groups_above_counts() {
+    fn the_lowest_limit_of_all_ancestor_groups_applies() {
         let folder = tempfile::tempdir().expect("a folder");
         let ours = folder.path().join("cgroup");
         fs::write(&ours, "4:memory:/other\n0::/a/b\n").expect("writable");
         let inner = folder.path().join("a/b");
         fs::create_dir_all(&inner).expect("writable");
-        assert_eq!(of_group(&ours, folder.path()), None, "none is told");
+        assert_eq!(of_group(&ours, folder.path()), None, "no limit is configured");
         fs::write(inner.join("memory.max"), "max\n").expect("writable");
-        assert_eq!(of_group(&ours, folder.path()), None, "none is set");
+        assert_eq!(of_group(&ours, folder.path()), None, "`max` is no limit");
         fs::write(folder.path().join("a/memory.max"), "4096\n").expect("writable");
         assert_eq!(of_group(&ours, folder.path()), Some(4096));
         fs::write(inner.join("memory.max"), "1024\n").expect("writable");

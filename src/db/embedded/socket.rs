@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_its_place_is_refused() {
+    fn a_symbolic_link_is_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         fs::create_dir(&target).expect("writable");

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_is_read_from_the_log_with_what_it_cost() {
+    fn a_truncation_is_parsed_with_the_number_of_lost_bytes() {
         let line = "21761:M 22 Nov 2026 22:56:49.628 # !!! Truncating the AOF appendonly.aof.1.incr.aof at offset 140 !!!";
         let sizes = HashMap::from([("appendonly.aof.1.incr.aof".to_owned(), 159)]);
         let (cut, lost) = truncation(line, &sizes).expect("a cut");
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_load_is_known_in_every_wording() {
+    fn the_end_of_loading_is_recognized_in_every_wording() {
         for line in [
             "1:M 22 Nov 2026 22:56:49.628 * The server is now ready to accept connections at /data/redis.sock",
             "1:M 22 Nov 2026 22:56:49.628 * Ready to accept connections unix",

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exposed_is_what_listens_to_others_unprotected() {
+    fn an_unprotected_redis_on_a_public_address_is_exposed() {
         for (protected, port, bind, expected) in [
             ("no", "6379", "* -::*", true),
             ("no", "6379", "", true),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn valkey_is_known_by_its_own_version() {
+    fn valkey_is_recognized_by_its_own_version() {
         let info = InfoDict::new("server_name:valkey\r\nredis_version:7.2.4\r\nvalkey_version:8.0.1\r\n");
         let facts = from_info(&info);
         assert_eq!((facts.product, facts.version), (Product::Valkey, Some(Version(8, 0, 1))));

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parses_what_is_found_in_the_wild() {
+    fn real_version_strings_are_parsed() {
         for (text, expected) in [
             ("7.0.15", Some(Version(7, 0, 15))),
             ("8.0", Some(Version(8, 0, 0))),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_by_number_and_not_by_letter() {
+    fn versions_are_ordered_by_number() {
         assert!(Version(7, 0, 9) < Version(7, 0, 15) && Version(6, 9, 99) < Version::OLDEST);
     }
 }

@@ -132,8 +132,8 @@ struct Sink<'a, W> {
 
 impl<W: Write> Sink<'_, W> {
     fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let room = 5_usize.saturating_sub(self.start.len());
-        self.start.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let missing = 5_usize.saturating_sub(self.start.len());
+        self.start.extend_from_slice(&bytes[..bytes.len().min(missing)]);
         self.digest.update(bytes);
         self.bytes += bytes.len() as u64;
         self.file.write_all(bytes)

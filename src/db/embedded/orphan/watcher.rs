@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_ends_the_child() {
+    fn a_closed_pipe_terminates_the_child() {
         let mut child = sleeper("60");
         let mut guard = ParentDeathGuard::new(&child).expect("a shell is everywhere");
         // What the system does when this process dies.
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_released_child_is_left_alone() {
+    fn a_released_child_keeps_running() {
         let mut child = sleeper("0.3");
         drop(ParentDeathGuard::new(&child).expect("a shell is everywhere"));
         assert!(child.wait().expect("it ends").success());

@@ -3,7 +3,7 @@
 use super::{COVERED_NODE_TIMEOUT, judge};
 use crate::db::inspect::{Facts, InspectionFinding, Missing, Product, Severity, Version};
 
-fn good() -> Facts {
+fn well_configured() -> Facts {
     Facts {
         version: Some(Version(8, 4, 0)),
         replica: Some(false),
@@ -18,30 +18,30 @@ fn good() -> Facts {
     }
 }
 
-/// The findings beyond those of a good Redis, as (severity, volatile, message).
-fn said(change: impl FnOnce(&mut Facts)) -> Vec<InspectionFinding> {
-    let mut facts = good();
+/// The additional findings for a well-configured Redis with this change.
+fn findings_after(change: impl FnOnce(&mut Facts)) -> Vec<InspectionFinding> {
+    let mut facts = well_configured();
     change(&mut facts);
-    let usual = judge(&good());
+    let usual = judge(&well_configured());
     judge(&facts).into_iter().filter(|finding| !usual.contains(finding)).collect()
 }
 
-fn only(change: impl FnOnce(&mut Facts)) -> InspectionFinding {
-    let mut findings = said(change);
+fn the_finding_after(change: impl FnOnce(&mut Facts)) -> InspectionFinding {
+    let mut findings = findings_after(change);
     assert_eq!(findings.len(), 1, "{findings:?}");
     findings.remove(0)
 }
 
 #[test]
-fn a_good_redis_has_only_a_note_on_durability() {
-    let findings = judge(&good());
+fn a_well_configured_redis_yields_only_a_note_on_durability() {
+    let findings = judge(&well_configured());
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].severity, Severity::Note);
     assert!(findings[0].message.contains("loses nothing"));
 }
 
 #[test]
-fn eviction_policies() {
+fn eviction_policies_are_judged_with_the_memory_limit() {
     use Severity::{Refusal, Warning};
     for (policy, limit, expected) in [
         ("noeviction", 1, None),
@@ -53,7 +53,7 @@ fn eviction_policies() {
         ("volatile-ttl", 1, Some(Warning)),
         ("allkeys-lru", 0, Some(Warning)),
     ] {
-        let findings = said(|facts| {
+        let findings = findings_after(|facts| {
             facts.maxmemory_policy = Some(policy.to_owned());
             facts.maxmemory = Some(limit);
         });
@@ -64,13 +64,13 @@ fn eviction_policies() {
 }
 
 #[test]
-fn no_aof_says_what_would_be_lost() {
+fn a_finding_about_a_missing_aof_names_the_possible_loss() {
     for (save, expected) in [
         (Some(""), "loses everything, because no snapshots are configured either"),
         (Some("3600 1 60 10000"), "(taken after 3600 s if 1 key has changed, after 60 s if 10000 keys have changed)"),
         (None, "or everything if none are configured"),
     ] {
-        let finding = only(|facts| {
+        let finding = the_finding_after(|facts| {
             facts.aof = Some(false);
             facts.save = save.map(str::to_owned);
         });
@@ -81,20 +81,20 @@ fn no_aof_says_what_would_be_lost() {
 }
 
 #[test]
-fn fsync_policies() {
+fn fsync_policies_are_judged() {
     for (policy, severity, expected) in [
         (Some("everysec"), Severity::Note, "one to two seconds"),
         (Some("no"), Severity::Warning, "CONFIG SET appendfsync everysec"),
         (None, Severity::Note, "ACL SETUSER app +config|get"),
     ] {
-        let finding = only(|facts| facts.appendfsync = policy.map(str::to_owned));
+        let finding = the_finding_after(|facts| facts.appendfsync = policy.map(str::to_owned));
         assert_eq!(finding.severity, severity);
         assert!(finding.message.contains(expected), "{finding}");
     }
 }
 
 #[test]
-fn versions() {
+fn unsupported_and_vulnerable_versions_are_found() {
     use Product::{Redis, Valkey};
     use Severity::{Note, Refusal, Warning};
     for (product, version, expected) in [
@@ -113,7 +113,7 @@ fn versions() {
         (Valkey, Version(8, 1, 4), None),
         (Valkey, Version(9, 0, 0), None),
     ] {
-        let findings = said(|facts| (facts.product, facts.version) = (product, Some(version)));
+        let findings = findings_after(|facts| (facts.product, facts.version) = (product, Some(version)));
         assert_eq!(findings.len(), usize::from(expected.is_some()), "{product} {version}: {findings:?}");
         if let Some((severity, words)) = expected {
             assert_eq!(findings[0].severity, severity, "{product} {version}");
@@ -123,24 +123,24 @@ fn versions() {
 }
 
 #[test]
-fn a_node_timeout_beyond_what_the_journal_keeps_is_warned_of() {
+fn a_node_timeout_longer_than_the_retention_of_the_journal_is_a_warning() {
     for timeout in [5_000, COVERED_NODE_TIMEOUT] {
-        assert_eq!(said(|facts| facts.node_timeout = Some(timeout)), []);
+        assert_eq!(findings_after(|facts| facts.node_timeout = Some(timeout)), []);
     }
-    let finding = only(|facts| facts.node_timeout = Some(30_000));
+    let finding = the_finding_after(|facts| facts.node_timeout = Some(30_000));
     assert_eq!((finding.severity, finding.volatile), (Severity::Warning, true));
     assert!(finding.message.contains("cluster-node-timeout is 30000") && !finding.refuses(false), "{finding}");
 }
 
 #[test]
-fn a_replica_is_refused_whatever_is_accepted() {
-    let finding = only(|facts| facts.replica = Some(true));
+fn a_replica_is_refused_even_if_volatile_storage_is_accepted() {
+    let finding = the_finding_after(|facts| facts.replica = Some(true));
     assert!(finding.refuses(false) && finding.refuses(true));
 }
 
 #[test]
-fn missing_rights_are_named_in_the_command_that_grants_them() {
-    let finding = only(|facts| {
+fn missing_rights_are_listed_in_the_acl_command_that_grants_them() {
+    let finding = the_finding_after(|facts| {
         facts.missing = ["hset", "script|load"].map(|name| Missing::Command(name.to_owned())).into();
         facts.missing.push(Missing::Keys("user".to_owned()));
     });
@@ -149,32 +149,32 @@ fn missing_rights_are_named_in_the_command_that_grants_them() {
 }
 
 #[test]
-fn warnings() {
+fn problems_of_operation_are_warnings() {
     let warnings = [
-        only(|facts| facts.loading = true),
-        only(|facts| facts.aof_write_failed = true),
-        only(|facts| facts.open = Some(true)),
-        only(|facts| facts.version = None),
+        the_finding_after(|facts| facts.loading = true),
+        the_finding_after(|facts| facts.aof_write_failed = true),
+        the_finding_after(|facts| facts.open = Some(true)),
+        the_finding_after(|facts| facts.version = None),
     ];
     assert!(warnings.iter().all(|finding| finding.severity == Severity::Warning));
-    assert_eq!(only(|facts| facts.maxmemory = Some(0)).severity, Severity::Note);
+    assert_eq!(the_finding_after(|facts| facts.maxmemory = Some(0)).severity, Severity::Note);
 }
 
 #[test]
 fn recommendations_are_notes() {
-    let cut = only(|facts| facts.aof_load_truncated = Some(true));
+    let cut = the_finding_after(|facts| facts.aof_load_truncated = Some(true));
     assert!(cut.message.contains("BGREWRITEAOF") && cut.severity == Severity::Note, "{cut}");
-    assert_eq!(said(|facts| (facts.aof, facts.aof_load_truncated) = (None, Some(true))), []);
-    let small = only(|facts| (facts.compact_value, facts.active_defrag) = (Some(64), Some(false)));
+    assert_eq!(findings_after(|facts| (facts.aof, facts.aof_load_truncated) = (None, Some(true))), []);
+    let small = the_finding_after(|facts| (facts.compact_value, facts.active_defrag) = (Some(64), Some(false)));
     assert!(small.message.contains("hash-max-listpack-value 2048") && small.message.contains("activedefrag yes"), "{small}");
-    let built = only(|facts| (facts.compact_value, facts.active_defrag) = (Some(64), Some(true)));
+    let built = the_finding_after(|facts| (facts.compact_value, facts.active_defrag) = (Some(64), Some(true)));
     assert!(!built.message.contains("activedefrag") && built.severity == Severity::Note, "{built}");
-    assert_eq!(said(|facts| (facts.compact_value, facts.active_defrag) = (Some(2_048), Some(false))), []);
+    assert_eq!(findings_after(|facts| (facts.compact_value, facts.active_defrag) = (Some(2_048), Some(false))), []);
 }
 
 #[test]
-fn the_worst_comes_first() {
-    let findings = said(|facts| {
+fn the_most_severe_finding_comes_first() {
+    let findings = findings_after(|facts| {
         facts.maxmemory = Some(0);
         facts.aof = Some(false);
         facts.replica = Some(true);
