@@ -131,7 +131,7 @@ type Count = dyn for<'a> Fn(&'a App) -> BoxFuture<'a, Result<u64, Error>> + Send
 
 /// The field `totalCount` of a connection.
 pub enum TotalCount {
-    /// The number is at hand.
+    /// The number is loaded already.
     Loaded(u64),
     /// The number is read when the field is selected.
     OnDemand(Box<Count>),

@@ -64,9 +64,9 @@ pub(super) fn panicked() -> Response {
 
 /// The response of a request that fails as a whole.
 pub fn refused(error: &Error) -> Response {
-    let mut told = ServerError::new(error.to_string(), None);
-    set_members(&mut told, error);
-    Response::from_errors(vec![told])
+    let mut rendered = ServerError::new(error.to_string(), None);
+    set_members(&mut rendered, error);
+    Response::from_errors(vec![rendered])
 }
 
 /// Completes the errors of the library's response. `wrote` says whether the request may have written to the storage.
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_our_mistake_and_says_nothing_of_itself() {
+    async fn a_panic_becomes_an_internal_error_without_its_message() {
         let schema = Schema::new(Query, EmptyMutation, EmptySubscription);
         let response = execute(&schema, "{ panics }".into()).await;
         let text = serde_json::to_string(&response).expect("JSON");

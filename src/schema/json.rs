@@ -108,7 +108,7 @@ mod tests {
     use async_graphql::{ServerError, value};
 
     #[test]
-    fn it_is_what_serde_writes_with_the_parts_that_are_text() {
+    fn the_json_matches_that_of_serde_including_rendered_parts() {
         let data = value!({ "a": ["x\"\n\u{7f}é", 1, -2.5, true, null, [], {}], "b": { "c": { "d": [[1]] } } });
         let whole = json(&Response::new(data.clone()), true);
         assert_eq!(whole, serde_json::json!({ "data": data }).to_string());
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn its_members_are_those_that_are_there() {
+    fn absent_members_of_a_response_are_left_out() {
         let mut failed = Response::from_errors(vec![ServerError::new("no", None)]);
         assert_eq!(json(&failed, false), "{\"errors\":[{\"message\":\"no\"}]}");
         failed.extensions.insert("cost".into(), value!({ "n": 1 }));

@@ -90,7 +90,7 @@ fn weight_of(value: &Value) -> usize {
 /// The renderers of a process. Clones share their state.
 #[derive(Clone)]
 pub(super) struct Renderers {
-    known: Arc<Mutex<HashMap<RenderKey, Weak<Renderer>>>>,
+    renderers: Arc<Mutex<HashMap<RenderKey, Weak<Renderer>>>>,
     idle: Arc<Cache<u64, Arc<Mutex<Vec<Run>>>>>,
     answers: Arc<Cache<Key, Answer, Weight>>,
     last: Arc<AtomicU64>,
@@ -99,19 +99,19 @@ pub(super) struct Renderers {
 impl Default for Renderers {
     fn default() -> Self {
         let answers = Arc::new(Cache::with_weighter(ANSWERS, KEPT, Weight));
-        Self { known: Arc::default(), idle: Arc::new(Cache::new(IDLE)), answers, last: Arc::default() }
+        Self { renderers: Arc::default(), idle: Arc::new(Cache::new(IDLE)), answers, last: Arc::default() }
     }
 }
 
 impl Renderers {
-    fn known(&self) -> MutexGuard<'_, HashMap<RenderKey, Weak<Renderer>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn renderers(&self) -> MutexGuard<'_, HashMap<RenderKey, Weak<Renderer>>> {
+        self.renderers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The renderer of all subscriptions with this key. `open` starts a run of their document.
     pub(super) fn get(&self, key: RenderKey, context: &Request, open: Open) -> Arc<Renderer> {
-        let mut known = self.known();
-        if let Some(renderer) = known.get(&key).and_then(Weak::upgrade) {
+        let mut renderers = self.renderers();
+        if let Some(renderer) = renderers.get(&key).and_then(Weak::upgrade) {
             return renderer;
         }
         // A document that renders the same for everybody runs without a viewer.
@@ -120,14 +120,14 @@ impl Renderers {
         let number = self.last.fetch_add(1, Ordering::Relaxed);
         let renderer = Renderer { number, context, key: key.clone(), open, all: self.clone() };
         let renderer = Arc::new(renderer);
-        known.insert(key, Arc::downgrade(&renderer));
+        renderers.insert(key, Arc::downgrade(&renderer));
         renderer
     }
 }
 
 /// Number of renderers in use: of distinct subscriptions.
 pub fn renderers(app: &App) -> usize {
-    app.extension::<Renderers>().known().len()
+    app.extension::<Renderers>().renderers().len()
 }
 
 /// Starts a run that renders events for a request.
@@ -230,10 +230,10 @@ impl Renderer {
 impl Drop for Renderer {
     fn drop(&mut self) {
         self.all.idle.remove(&self.number);
-        let mut known = self.all.known();
+        let mut renderers = self.all.renderers();
         // A new renderer may have replaced this one.
-        if known.get(&self.key).is_some_and(|renderer| renderer.strong_count() == 0) {
-            known.remove(&self.key);
+        if renderers.get(&self.key).is_some_and(|renderer| renderer.strong_count() == 0) {
+            renderers.remove(&self.key);
         }
     }
 }
@@ -248,7 +248,7 @@ mod tests {
     use async_graphql::ServerError;
     use futures_util::stream;
 
-    /// A renderer whose first run answers with an error, as a resolver that panics does, and ends; it asks Redis nothing.
+    /// A renderer whose first run answers with an error, as a resolver that panics does, and ends; it sends Redis no command.
     async fn renderer(begun: Arc<AtomicU64>) -> Arc<Renderer> {
         let nowhere = Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
@@ -257,7 +257,7 @@ mod tests {
         let key = RenderKey::new(&mut request, &context).expect("a subscription");
         let open: Open = Box::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
-            // What it is handed behind its end is taken, and never answered.
+            // Events behind the end are accepted, and never answered.
             let answers = stream::unfold((rendering.take(), false), move |(events, has_ended)| async move {
                 let mut events = events.filter(|_| !has_ended)?;
                 events.recv().await?;
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_run_that_has_failed_is_not_asked_again() {
+    async fn a_failed_run_is_replaced() {
         let begun = Arc::new(AtomicU64::new(0));
         let renderer = renderer(begun.clone()).await;
         let event = |envelope_id| OutgoingEvent {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_is_made_once_while_it_is_fresh() {
+    async fn a_fresh_answer_is_shared() {
         let renderer = renderer(Arc::new(AtomicU64::new(1))).await;
         let event = |cursor: &str, envelope_id| OutgoingEvent {
             cursor: cursor.into(),
@@ -305,6 +305,6 @@ mod tests {
         let mut answer = renderer.all.answers.get(&key).expect("it is kept");
         answer.made -= FRESH;
         renderer.all.answers.insert(key, answer);
-        assert!(!Arc::ptr_eq(&first, &render("a", 1).await), "it serves no longer");
+        assert!(!Arc::ptr_eq(&first, &render("a", 1).await), "the answer has expired");
     }
 }

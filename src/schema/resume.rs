@@ -53,7 +53,7 @@ mod tests {
     use async_graphql::Variables;
     use serde_json::json;
 
-    /// What `after` is of the operation that runs, as its literal or its variable.
+    /// The value of `after` in the resumed operation, from its literal or its variable.
     fn resumed(query: &str, variables: serde_json::Value, wanted: Option<&str>) -> serde_json::Value {
         let mut request = Request::new(query).variables(Variables::from_json(variables));
         request.operation_name = wanted.map(str::to_owned);
@@ -62,13 +62,13 @@ mod tests {
         let mut document = request.parsed_query().expect("it is one").clone();
         let field = root_field(&mut document, wanted);
         let after = field.and_then(|field| field.node.get_argument(AFTER).cloned());
-        let known = after.as_ref().and_then(|after| after.node.clone().into_const());
+        let literal = after.as_ref().and_then(|after| after.node.clone().into_const());
         let given = after.map(|after| after.node.to_string().trim_start_matches('$').to_owned());
-        json!(known.or_else(|| request.variables.get(given?.as_str()).cloned()))
+        json!(literal.or_else(|| request.variables.get(given?.as_str()).cloned()))
     }
 
     #[test]
-    fn after_is_what_was_seen_last_whatever_it_was() {
+    fn resuming_sets_the_cursor_of_every_form_of_subscription() {
         let there = json!("there \"1\"");
         for query in [
             "subscription { homeTimelineEvents { cursor } }",
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn every_subscription_can_go_on() {
+    fn every_subscription_field_has_an_after_argument() {
         let sdl = crate::schema::sdl();
         let (_, rest) = sdl.split_once("\ntype Subscription {").expect("there are some");
         let (fields, _) = rest.split_once("\n}").expect("it ends");

@@ -37,12 +37,12 @@ impl Weighter<String, CheckedQuery> for Length {
 /// The cache of a server. Clones share their state.
 #[derive(Clone)]
 pub struct ValidationCache {
-    known: Arc<Cache<String, CheckedQuery, Length>>,
+    entries: Arc<Cache<String, CheckedQuery, Length>>,
 }
 
 impl Default for ValidationCache {
     fn default() -> Self {
-        Self { known: Arc::new(Cache::with_weighter(KEPT, KEPT_BYTES, Length)) }
+        Self { entries: Arc::new(Cache::with_weighter(KEPT, KEPT_BYTES, Length)) }
     }
 }
 
@@ -58,7 +58,7 @@ impl ValidationCache {
 
     /// The result of the checks of a cached query, whose request is prepared for execution.
     pub fn ready(&self, key: &str, request: &mut Request) -> Option<Checked> {
-        let CheckedQuery { checked, variables } = self.known.get(key)?;
+        let CheckedQuery { checked, variables } = self.entries.get(key)?;
         parse(request).ok()?;
         if let Some(coerced) = variables {
             request.variables = Variables::clone(&coerced);
@@ -70,7 +70,7 @@ impl ValidationCache {
     pub fn note(&self, key: String, checked: Checked, given: &Variables, request: &Request) {
         if checked.kind == OperationType::Query {
             let variables = (*given != request.variables).then(|| Arc::new(request.variables.clone()));
-            self.known.insert(key, CheckedQuery { checked, variables });
+            self.entries.insert(key, CheckedQuery { checked, variables });
         }
     }
 }

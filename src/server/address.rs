@@ -29,14 +29,14 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
     let lines = headers.get_all(FORWARDED).iter().collect::<Vec<_>>();
     let mut hops = lines.into_iter().rev().flat_map(hops_of);
-    let mut known = peer.to_canonical();
-    while is_trusted(&known) {
+    let mut client = peer.to_canonical();
+    while is_trusted(&client) {
         match hops.next().flatten() {
-            Some(hop) => known = hop,
+            Some(hop) => client = hop,
             None => break,
         }
     }
-    known
+    client
 }
 
 /// Returns the hops of a line from its end; `None` for an invalid entry.
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_is_not_believed() {
+    fn forwarded_headers_of_untrusted_peers_are_ignored() {
         for peer in ["203.0.113.9", "11.0.0.1", "2001:db8::1"] {
             assert_eq!(over(peer, &["198.51.100.7"]), peer);
         }
@@ -78,23 +78,23 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(FORWARDED, HeaderValue::from_static("198.51.100.7"));
         let peer = IpAddr::from([127, 0, 0, 1]);
-        assert_eq!(client(peer, &headers, &[]), peer, "nobody is trusted unless it is said");
+        assert_eq!(client(peer, &headers, &[]), peer, "no peer is trusted by default");
     }
 
     #[test]
-    fn a_proxy_tells_who_came_to_it_and_no_more() {
+    fn the_last_untrusted_hop_is_the_client() {
         assert_eq!(from(&[]), "10.0.0.1");
         assert_eq!(from(&["198.51.100.7"]), "198.51.100.7");
-        assert_eq!(from(&["1.1.1.1, 198.51.100.7"]), "198.51.100.7", "what stands before is the client's own");
+        assert_eq!(from(&["1.1.1.1, 198.51.100.7"]), "198.51.100.7", "the client sent the first address itself");
         assert_eq!(from(&["1.1.1.1", "198.51.100.7"]), "198.51.100.7");
         assert_eq!(from(&["1.1.1.1", "198.51.100.7, 10.1.1.1", "10.2.2.2,fd00::7"]), "198.51.100.7");
-        assert_eq!(from(&["10.3.3.3, 10.2.2.2"]), "10.3.3.3", "nothing but proxies");
+        assert_eq!(from(&["10.3.3.3, 10.2.2.2"]), "10.3.3.3", "every hop is a trusted proxy");
         assert_eq!(over("::ffff:10.0.0.1", &["::ffff:198.51.100.7"]), "198.51.100.7");
         assert_eq!(over("fd00::1", &["2001:db8::7"]), "2001:db8::7");
     }
 
     #[test]
-    fn addresses_come_in_many_forms() {
+    fn addresses_are_parsed_with_ports_brackets_and_spaces() {
         for hop in ["198.51.100.7:4711", "[::ffff:198.51.100.7]:4711", " \t198.51.100.7 ", "[::ffff:198.51.100.7]"] {
             assert_eq!(from(&[hop]), "198.51.100.7", "{hop:?}");
         }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_ends_the_walk() {
+    fn an_invalid_hop_ends_the_search() {
         for hop in
             ["", "unknown", "_hidden", "198.51.100", "198.51.100.7:", "[198.51.100.7]", "for=198.51.100.7", "café", "10.0.0.0/8"]
         {

@@ -62,11 +62,11 @@ impl Documents {
 
     /// Returns every registered document; none where clients send their own.
     pub fn registered(&self) -> impl Iterator<Item = (&str, &str)> {
-        let known = match self {
+        let documents = match self {
             Self::Sent(_) => None,
             Self::Trusted(documents) => Some(documents.iter().map(|(id, text)| (id.as_str(), &**text))),
         };
-        known.into_iter().flatten()
+        documents.into_iter().flatten()
     }
 
     /// Finds the document of a request.
@@ -75,16 +75,18 @@ impl Documents {
         match self {
             Self::Trusted(documents) => {
                 let id = id.or_else(|| query.as_deref().map(hash)).unwrap_or_default();
-                let known = documents.get(&id).filter(|known| query.is_none_or(|query| *query == ***known));
-                known.map(|known| ResolvedDocument { query: known.to_string(), keep_as: None }).ok_or_else(not_registered)
+                let document = documents.get(&id).filter(|document| query.is_none_or(|query| *query == ***document));
+                document
+                    .map(|document| ResolvedDocument { query: document.to_string(), keep_as: None })
+                    .ok_or_else(not_registered)
             }
             Self::Sent(documents) => match (query, id.map(|id| id.to_ascii_lowercase())) {
                 (Some(query), Some(id)) if hash(&query) == id => Ok(ResolvedDocument { query, keep_as: Some(id) }),
                 (Some(_), Some(_)) => Err(mismatch()),
                 (Some(query), None) => Ok(ResolvedDocument { query, keep_as: None }),
                 (None, id) => {
-                    let known = id.and_then(|id| documents.get(&id)).ok_or_else(not_found)?;
-                    Ok(ResolvedDocument { query: known.to_string(), keep_as: None })
+                    let document = id.and_then(|id| documents.get(&id)).ok_or_else(not_found)?;
+                    Ok(ResolvedDocument { query: document.to_string(), keep_as: None })
                 }
             },
         }

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_is_a_whole_url_counts_too() {
+    fn an_absolute_target_is_checked_too() {
         let hosts = listed(&["social.example"], false);
         assert!(answers(&hosts, "http://social.example/graphql", Some("social.example")));
         assert!(!answers(&hosts, "http://evil.example/graphql", Some("social.example")));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn local_names_and_addresses_are_nobody_elses() {
+    fn local_names_and_ip_addresses_are_allowed() {
         let hosts = listed(&["social.example"], true);
         for host in
             ["localhost:4000", "LOCALHOST", "app.localhost", "127.0.0.1:4000", "192.168.1.5", "[::1]:4000", "social.example"]
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_name_any_host() {
+    fn probes_are_answered_for_any_host() {
         for path in ["/healthz", "/readyz", "/metrics"] {
             assert!(answers(&listed(&[], false), path, Some("10.1.2.3:4000")), "{path}");
         }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_no_scheme_no_port_and_no_path() {
+    fn a_host_name_with_scheme_port_or_path_is_refused() {
         for wrong in ["", "https://social.example", "social.example:443", "social.example/", "a b", "*.example", "[::1", "a@b"] {
             assert!(wrong.parse::<HostName>().is_err(), "{wrong}");
         }

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_the_library_reads() {
+    fn parsed_objects_match_those_of_the_library() {
         for text in [
             "{}",
             r#"{"a":null,"b":[true,false,1,-1,18446744073709551615,-9223372036854775808,1.5,1e300,0.1,1e-400]}"#,
@@ -178,26 +178,26 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_what_is_wrong() {
+    fn errors_describe_the_problem() {
         let nested = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
         assert!(read(&nested(LEVELS)).is_ok());
         assert_eq!(read(&nested(LEVELS + 1)), Err("It is nested too deep: at most 127 objects and lists in one another.".into()));
         for number in ["1e999", "-1e999", &"9".repeat(10_000)] {
-            let told = read(&format!("{{\"a\":{number}}}")).expect_err("no number");
-            assert!(told.starts_with("It has a number that cannot be represented, at line 1 column "), "{told}");
+            let message = read(&format!("{{\"a\":{number}}}")).expect_err("no number");
+            assert!(message.starts_with("It has a number that cannot be represented, at line 1 column "), "{message}");
         }
         for lone in [r"\ud800", r"\ud800x", r"\udc00", r"\ud800\n", r"\ud800\ud800", r"\ud800\u0041"] {
             for text in [format!("{{\"a\":\"{lone}\"}}"), format!("{{\"{lone}\":1}}")] {
-                let told = read(&text).expect_err("no character");
-                assert!(told.starts_with("It has a lone surrogate in a string, at line 1 column "), "{text}: {told}");
+                let message = read(&text).expect_err("no character");
+                assert!(message.starts_with("It has a lone surrogate in a string, at line 1 column "), "{text}: {message}");
             }
         }
         for twice in [r#"{"k":1,"k":1}"#, r#"{"a":[{"b":{"k":1,"x":2,"k":3}}]}"#, r#"{"k":1,"\u006b":1}"#] {
             assert_eq!(read(twice), Err("It has the key `k` twice in one object.".into()), "{twice}");
         }
         let long = "`é".repeat(50);
-        let told = read(&format!("{{\"{long}\":1,\"{long}\":1}}")).expect_err("twice");
-        assert_eq!(told, format!("It has the key `{}…` twice in one object.", "`é".repeat(32)));
+        let message = read(&format!("{{\"{long}\":1,\"{long}\":1}}")).expect_err("twice");
+        assert_eq!(message, format!("It has the key `{}…` twice in one object.", "`é".repeat(32)));
         for (broken, why) in [
             ("", "EOF while parsing a value at line 1 column 0"),
             ("{\"a\":1,}", "trailing comma at line 1 column 8"),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_writes_is_not_taken_for_the_librarys_words() {
+    fn texts_of_a_client_are_not_mistaken_for_messages_of_the_library() {
         for text in [r#"["duplicate key `a`"]"#, r#""number out of range""#, r#""recursion limit exceeded""#, "1"] {
             assert_eq!(read(text), Err("another shape".to_owned()), "{text}");
         }

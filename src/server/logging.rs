@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_forge_a_line_is_replaced() {
+    fn control_characters_are_replaced_in_log_lines() {
         for (text, expected) in [
             ("/graphql", "/graphql"),
             ("Straße_1", "Straße_1"),

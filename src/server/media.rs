@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_better_liked_media_type_is_taken() {
+    fn the_preferred_media_type_is_chosen() {
         let (modern, json) = (Some(Media::GraphqlResponse), Some(Media::Json));
         for (accept, expected) in [
             ("application/graphql-response+json", modern),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_accepted_by_name() {
+    fn a_stream_format_is_accepted_only_by_its_name() {
         let (events, multipart) = (Some(StreamFormat::Events), Some(StreamFormat::Multipart));
         for (accept, expected) in [
             // The header of Apollo Client, which the protocol's documentation shows.
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_must_be_asked_for_by_name() {
+    fn a_page_is_returned_only_if_html_is_accepted() {
         assert!(wants_page(&with(header::ACCEPT, "text/html,application/xhtml+xml,*/*;q=0.8")));
         assert!(!wants_page(&with(header::ACCEPT, "*/*")));
         assert!(!wants_page(&with(header::ACCEPT, "text/html;q=0, */*")));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_json_in_utf_8_or_nothing() {
+    fn a_body_is_accepted_only_as_json_in_utf_8() {
         for is in ["application/json", "Application/JSON;charset=UTF-8", "application/json; charset=\"utf-8\"; x=y"] {
             assert!(is_json(&with(header::CONTENT_TYPE, is)), "{is}");
         }

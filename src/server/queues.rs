@@ -73,24 +73,24 @@ mod tests {
     const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
 
     async fn permit(queues: &Queues, address: IpAddr) -> QueuePermit {
-        queues.enqueue(address).expect("a place").await
+        queues.enqueue(address).expect("a free place").await
     }
 
     #[tokio::test]
-    async fn one_operation_of_an_address_runs_and_a_queue_ends_with_its_last_one() {
+    async fn one_operation_of_an_address_runs_at_a_time_and_empty_queues_are_removed() {
         let queues = Queues::default();
         let first = permit(&queues, ONE).await;
-        assert!(permit(&queues, ONE).now_or_never().is_none(), "the first one has it");
+        assert!(permit(&queues, ONE).now_or_never().is_none(), "the first operation runs");
         let other = permit(&queues, OTHER).now_or_never().expect("another address");
         let mut waiting = Box::pin(permit(&queues, ONE));
         assert!((&mut waiting).now_or_never().is_none());
         assert_eq!(queues.lock().len(), 2);
         drop(first);
         let second = waiting.now_or_never().expect("it may run");
-        let gone = queues.enqueue(ONE);
+        let abandoned = queues.enqueue(ONE);
         drop(second);
-        assert_eq!(queues.lock().len(), 2, "somebody waits");
-        drop((gone, other));
+        assert_eq!(queues.lock().len(), 2, "the queue has a waiting operation");
+        drop((abandoned, other));
         assert_eq!(queues.lock().len(), 0);
     }
 
@@ -98,11 +98,11 @@ mod tests {
     async fn a_queue_is_bounded() {
         let queues = Queues::default();
         let first = permit(&queues, ONE).await;
-        let mut waiting: Vec<_> = (1..MAX_QUEUE).map(|_| Box::pin(queues.enqueue(ONE).expect("a place"))).collect();
+        let mut waiting: Vec<_> = (1..MAX_QUEUE).map(|_| Box::pin(queues.enqueue(ONE).expect("a free place"))).collect();
         assert!(waiting.iter_mut().all(|it| it.as_mut().now_or_never().is_none()));
         assert!(queues.enqueue(ONE).is_none() && queues.enqueue(OTHER).is_some(), "the queue of another address is not full");
         drop(waiting.pop());
-        drop(queues.enqueue(ONE).expect("the place of one who went away"));
+        drop(queues.enqueue(ONE).expect("the place of the abandoned operation"));
         drop((first, waiting));
         assert_eq!(queues.lock().len(), 0);
     }

@@ -31,17 +31,17 @@ pub(super) async fn charged<F: Future<Output = Result<Response, Refusal>>>(
 ) -> Response {
     let (decision, charge) = service::charge_operation(&state.app, &state.leases, payer, cost).await;
     if let RateLimitDecision::Denied(allowance, wait) = decision {
-        return told(Refusal::from(&Error::rate_limited(Limit::Requests, wait)).answer(media), allowance);
+        return with_headers(Refusal::from(&Error::rate_limited(Limit::Requests, wait)).answer(media), allowance);
     }
     let charge = Arc::new(charge);
     let response = answer(charge.clone()).await.unwrap_or_else(|refusal| refusal.answer(media));
     match (decision, charge.settle().allowance) {
-        (_, Some(allowance)) | (RateLimitDecision::Allowed(allowance), None) => told(response, allowance),
+        (_, Some(allowance)) | (RateLimitDecision::Allowed(allowance), None) => with_headers(response, allowance),
         _ => response,
     }
 }
 
-fn told(mut response: Response, allowance: Allowance) -> Response {
+fn with_headers(mut response: Response, allowance: Allowance) -> Response {
     let (name, quota) = (Limit::Requests.name(), allowance.quota);
     let (full, window) = (quota.tokens(), quota.window() / 1_000);
     let (left, whole) = (allowance.left, allowance.full_after().div_ceil(1_000));

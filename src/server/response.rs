@@ -216,11 +216,11 @@ pub(super) fn is_nothing(value: &Value) -> bool {
 
 /// The longest `retryAfter` of the errors of an answer, in seconds.
 fn retry_after(response: &async_graphql::Response) -> Option<u64> {
-    let told = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("retryAfter")? {
+    let seconds_of = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("retryAfter")? {
         Value::Number(seconds) => seconds.as_u64(),
         _ => None,
     };
-    response.errors.iter().filter_map(told).max()
+    response.errors.iter().filter_map(seconds_of).max()
 }
 
 /// Adds the request's id to all internal errors. Returns whether there is one.

@@ -120,7 +120,7 @@ fn cors(allowed: &AllowedOrigins) -> CorsLayer {
         AllowOrigin::predicate(move |origin, _| allowed.allows(origin))
     };
     let origins = if allowed.allow_any() { AllowOrigin::any() } else { by_name() };
-    let told = ["ratelimit", "ratelimit-policy"].map(HeaderName::from_static);
+    let rate_limit_headers = ["ratelimit", "ratelimit-policy"].map(HeaderName::from_static);
     let preflight = HeaderName::from_static("graphql-require-preflight");
     let graphql_request =
         vec![header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST, preflight];
@@ -129,6 +129,6 @@ fn cors(allowed: &AllowedOrigins) -> CorsLayer {
         .allow_origin(origins)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
         .allow_headers([graphql_request, streamed].concat())
-        .expose_headers([vec![header::RETRY_AFTER, logging::REQUEST_ID], told.into()].concat())
+        .expose_headers([vec![header::RETRY_AFTER, logging::REQUEST_ID], rate_limit_headers.into()].concat())
         .max_age(Duration::from_hours(2))
 }

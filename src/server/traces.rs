@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endpoint_is_a_url_and_its_path_is_completed() {
+    fn an_endpoint_is_a_url_with_a_default_path() {
         for (url, expected) in [
             ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
             ("https://c.example/", "https://c.example/v1/traces"),

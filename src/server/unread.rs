@@ -35,7 +35,7 @@ struct Ledger {
     readers: Mutex<HashMap<Option<Network>, Weak<AnswerReader>>>,
 }
 
-/// The clients at one address. Clients without a known address share a reader, which only the limit of all bounds.
+/// The clients at one address. Clients whose address is unknown share a reader, which only the limit of all bounds.
 pub(super) struct AnswerReader {
     ledger: Arc<Ledger>,
     network: Option<Network>,
@@ -84,8 +84,8 @@ impl UnreadAnswers {
         if self.0.total.load(Ordering::Relaxed) < self.0.address_max {
             return Ok(());
         }
-        let known = self.0.readers().get(&address.map(Network::from_address)).and_then(Weak::upgrade);
-        match known {
+        let reader = self.0.readers().get(&address.map(Network::from_address)).and_then(Weak::upgrade);
+        match reader {
             Some(reader) if reader.is_full() => Err(reader.refuse()),
             _ => Ok(()),
         }
@@ -109,7 +109,7 @@ impl Ledger {
     }
 
     /// Disconnects the addresses with the most unread bytes until the total is within its limit. Linear in the number of readers.
-    fn make_room(&self) {
+    fn disconnect_largest(&self) {
         // Dropped after the lock is released: dropping the last clone of a reader takes the lock.
         let mut readers: Vec<Arc<AnswerReader>> = self.readers().values().filter_map(Weak::upgrade).collect();
         readers.sort_by_cached_key(|reader| reader.balance().bytes);
@@ -154,7 +154,7 @@ impl AnswerReader {
             !balance.is_disconnected && self.ledger.add(bytes)
         };
         if is_over {
-            self.ledger.make_room();
+            self.ledger.disconnect_largest();
         }
         UnreadBytes { reader: self.clone(), bytes }
     }
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_has_so_many_bytes_and_gets_them_back() {
+    async fn unread_bytes_of_an_address_are_bounded_until_they_are_written() {
         let all = UnreadAnswers::bounded(100, 1_000).await;
         let (one, same, other) = (all.reader(at("2001:db8::1")), all.reader(at("2001:db8::2")), all.reader(at("192.0.2.1")));
         let held = one.hold(150).expect("one answer is never too large");
@@ -265,11 +265,11 @@ mod tests {
         assert!(same.hold(1).is_ok() && all.check(at("2001:db8::3")).is_ok());
         assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
         drop((one, same, other));
-        assert!(all.0.readers().is_empty(), "who has none is not remembered");
+        assert!(all.0.readers().is_empty(), "readers without unread bytes are removed");
     }
 
     #[tokio::test]
-    async fn what_was_changed_is_told_past_the_bound() {
+    async fn results_of_mutations_exceed_the_limit() {
         let all = UnreadAnswers::bounded(100, 1_000).await;
         let reader = all.reader(at("192.0.2.1"));
         let held = [reader.hold_anyway(100), reader.hold_anyway(100)];
@@ -279,24 +279,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_address_with_the_most_gives_way_to_all_others() {
+    async fn the_address_with_the_most_unread_bytes_is_disconnected() {
         let all = UnreadAnswers::bounded(100, 250).await;
         let readers = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| all.reader(at(address)));
-        let held = [readers[0].hold(90), readers[1].hold(100), readers[2].hold(50)].map(|held| held.expect("room"));
-        let newcomer = all.reader(at("192.0.2.4")).hold(20).expect("it is not the newcomer's fault");
-        let gone = readers.each_ref().map(|reader| reader.disconnected().is_cancelled());
-        assert_eq!((gone, all.0.total.load(Ordering::Relaxed)), ([false, true, false], 160));
+        let held = [readers[0].hold(90), readers[1].hold(100), readers[2].hold(50)]
+            .map(|held| held.expect("it fits the limit of the address"));
+        let newcomer = all.reader(at("192.0.2.4")).hold(20).expect("other addresses are not refused");
+        let disconnected = readers.each_ref().map(|reader| reader.disconnected().is_cancelled());
+        assert_eq!((disconnected, all.0.total.load(Ordering::Relaxed)), ([false, true, false], 160));
         assert!(readers[1].hold(1).is_err(), "its connections are being closed");
-        assert!(all.reader(at("192.0.2.2")).hold(1).is_ok(), "a new one from there begins anew");
+        assert!(all.reader(at("192.0.2.2")).hold(1).is_ok(), "a new connection of the address starts at zero");
         drop((held, newcomer));
         assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test]
-    async fn readers_without_an_address_are_bounded_by_the_total() {
+    async fn readers_without_an_address_have_only_the_limit_of_all() {
         let all = UnreadAnswers::bounded(100, 250).await;
         let reader = all.reader(None);
-        let held = [reader.hold(100), reader.hold(100)].map(|held| held.expect("no address to count by"));
+        let held =
+            [reader.hold(100), reader.hold(100)].map(|held| held.expect("without an address there is no limit of an address"));
         assert!(!reader.disconnected().is_cancelled());
         let last = reader.hold(100);
         assert!(reader.disconnected().is_cancelled());

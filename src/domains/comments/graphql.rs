@@ -47,7 +47,7 @@ enum VoteKind {
 pub struct CommentObject(pub VisibleComment);
 
 object! {
-    /// A comment in the thread of a status. A deleted comment that has replies remains without its text and its author until its last reply is deleted;
+    /// A comment in the thread of a status. A deleted comment with replies remains without its text and author until its last reply is deleted;
     /// its counts remain.
     "Comment": CommentObject(shown) {
         /// Global id, accepted by `node`.
@@ -379,7 +379,7 @@ async fn add(ctx: &Context<'_>, input: AddCommentInput) -> Result<Commented> {
 fn under(status: Option<&str>, parent: Option<&str>) -> Outcome<ParentRef> {
     match (status, parent) {
         (Some(id), None) => Ok(ParentRef::Status(StatusId::from_global(id).ok_or_else(statuses::service::not_found)?)),
-        (None, Some(id)) => Ok(ParentRef::Comment(known(id, "parentId")?)),
+        (None, Some(id)) => Ok(ParentRef::Comment(parse_id(id, "parentId")?)),
         _ => Err(Row::new(UserErrorCode::InvalidInput, "Set exactly one of `statusId` and `parentId`.", &[]).into()),
     }
 }
@@ -393,7 +393,7 @@ async fn change(
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let changed: Outcome<CommentObject> = async {
-        let id = known(id, "commentId")?;
+        let id = parse_id(id, "commentId")?;
         change(request, viewer, id).await?;
         request.reset_loaders();
         let shown = service::load_visible(&request.loaders(), [id]).await?.pop().flatten();
@@ -407,7 +407,7 @@ async fn delete(ctx: &Context<'_>, input: DeleteCommentInput) -> Result<DeleteCo
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let deleted: Outcome<(CommentId, u64)> = async {
-        let id = known(&input.comment_id, "commentId")?;
+        let id = parse_id(&input.comment_id, "commentId")?;
         Ok((id, service::delete(&request.app, &request.loaders(), viewer, id, input.with_replies).await?))
     }
     .await;
@@ -417,7 +417,7 @@ async fn delete(ctx: &Context<'_>, input: DeleteCommentInput) -> Result<DeleteCo
     Ok(DeleteCommentPayload { deleted_comment_id: id.map(|id| id.global().into()), removed_count: count, user_errors })
 }
 
-fn known(id: &str, field: &'static str) -> Outcome<CommentId> {
+fn parse_id(id: &str, field: &'static str) -> Outcome<CommentId> {
     CommentId::from_global(id).ok_or_else(|| service::not_found(field).into())
 }
 

@@ -70,13 +70,13 @@ impl CheckError {
 pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckError> {
     check_bytes(&request.query, &config.documents)?;
     let wanted = request.operation_name.clone();
-    let (mut document, known) = match parsed::known(&request.query) {
+    let (mut document, cached) = match parsed::get_cached(&request.query) {
         Some(Parsed { document, never_null }) => (document, Some(never_null)),
         None => (parse_query(&request.query).map_err(parse_error)?, None),
     };
     let assumed = with_defaults(&document, &request.variables);
     let mut checked = check_shape(&document, &assumed, wanted.as_deref(), config)?;
-    let never_null = match known {
+    let never_null = match cached {
         Some(never_null) => never_null,
         None => {
             let valid = match admit(&request.query, document, config.suggestions) {
@@ -120,7 +120,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckErr
 /// # Errors
 /// As [`check`]; none for one that has.
 pub fn parse(request: &mut Request) -> Result<(), Refused> {
-    let parsed = match parsed::known(&request.query) {
+    let parsed = match parsed::get_cached(&request.query) {
         Some(parsed) => parsed,
         None => {
             let document = parse_query(&request.query).map_err(parse_error)?;
@@ -133,8 +133,12 @@ pub fn parse(request: &mut Request) -> Result<(), Refused> {
 
 /// Validates a measured document, rewrites it into the form that the library executes, and caches it for this thread. An invalid document is
 /// returned together with the response.
-fn admit(text: &str, mut document: ExecutableDocument, tells_schema: bool) -> Result<Parsed, Box<(ExecutableDocument, Refused)>> {
-    let never_null = match validate(text, &document, tells_schema) {
+fn admit(
+    text: &str,
+    mut document: ExecutableDocument,
+    reveals_schema: bool,
+) -> Result<Parsed, Box<(ExecutableDocument, Refused)>> {
+    let never_null = match validate(text, &document, reveals_schema) {
         Ok(never_null) => never_null,
         Err(errors) => return Err(Box::new((document, Box::new(Response::from_errors(errors))))),
     };
@@ -176,7 +180,7 @@ fn parse_error(error: parser::Error) -> Refused {
     refusal("GRAPHQL_PARSE_FAILED", message, at)
 }
 
-/// Validates a document and holds it to the limits, without a request: for documents that are known beforehand. Any of its operations may run.
+/// Validates a document and holds it to the limits, without a request: for registered documents. Any of its operations may run.
 ///
 /// # Errors
 /// Why it would be refused, in words.
@@ -266,7 +270,7 @@ fn with_defaults(document: &ExecutableDocument, given: &Variables) -> Variables 
     let definitions = document.operations.iter().flat_map(|(_, operation)| &operation.node.variable_definitions);
     for definition in definitions.map(|definition| &definition.node) {
         let (name, Some(default)) = (&definition.name.node, &definition.default_value) else { continue };
-        if !given.contains_key(name) && all.get(name).is_none_or(|known| is_larger(&default.node, known)) {
+        if !given.contains_key(name) && all.get(name).is_none_or(|largest| is_larger(&default.node, largest)) {
             all.insert(name.clone(), default.node.clone());
         }
     }

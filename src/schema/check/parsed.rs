@@ -38,7 +38,7 @@ thread_local! {
 }
 
 /// The parsed form of a document that has passed the checks on this thread.
-pub(super) fn known(text: &str) -> Option<Parsed> {
+pub(super) fn get_cached(text: &str) -> Option<Parsed> {
     PARSED.with_borrow_mut(|parsed| parsed.get(text).cloned())
 }
 
@@ -53,7 +53,7 @@ mod tests {
     use async_graphql::parser::parse_query;
 
     #[test]
-    fn what_is_kept_has_a_bound_and_what_is_in_use_stays() {
+    fn the_document_cache_is_bounded_and_keeps_used_documents() {
         let of = |number: usize| format!("{{ field{number} }} #{}", "x".repeat(2_000));
         let parse = |text: &str| {
             let never_null = Arc::from([]);
@@ -61,21 +61,21 @@ mod tests {
         };
         keep("{ used }", &parse("{ used }"));
         for number in 0..1_000 {
-            assert!(known("{ used }").is_some(), "after {number}");
+            assert!(get_cached("{ used }").is_some(), "after {number}");
             keep(&of(number), &parse(&of(number)));
         }
         let weight = PARSED.with_borrow(Cache::weight);
         assert!((KEPT_BYTES / 2..=KEPT_BYTES).contains(&weight), "{weight}");
-        let kept = (0..1_000).filter(|number| known(&of(*number)).is_some()).count();
-        assert!((KEPT / 4..KEPT).contains(&kept) && known("{ never }").is_none(), "{kept}");
+        let kept = (0..1_000).filter(|number| get_cached(&of(*number)).is_some()).count();
+        assert!((KEPT / 4..KEPT).contains(&kept) && get_cached("{ never }").is_none(), "{kept}");
     }
 
     #[test]
-    fn what_is_refused_is_not_kept() {
+    fn refused_documents_are_not_cached() {
         let (deep, fits) = (format!("{{ {}a{} }}", "a { ".repeat(20), " }".repeat(20)), "{ viewer { id } }".to_owned());
         for (document, is_kept) in [(deep, false), (fits, true)] {
             let checked = super::super::check(&mut document.as_str().into(), &crate::base::config::Config::default());
-            assert_eq!((checked.is_ok(), known(&document).is_some()), (is_kept, is_kept), "{document}");
+            assert_eq!((checked.is_ok(), get_cached(&document).is_some()), (is_kept, is_kept), "{document}");
         }
     }
 }

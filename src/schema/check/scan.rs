@@ -108,18 +108,18 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_counted_and_what_is_between_them_is_not() {
+    fn tokens_are_counted_without_separators_and_comments() {
         assert_eq!(counts(""), [0; 4]);
         assert_eq!(counts(" ,\t\r\n# a comment {[("), [0; 4]);
         assert_eq!(counts("{ a }"), [3, 1, 0, 0]);
         assert_eq!(counts("a,b,c"), [3, 0, 0, 0]);
         assert_eq!(counts("{ ...F }"), [4, 1, 0, 0]);
         assert_eq!(counts("{ a(b: -1.5, c: $d) }"), [15, 2, 0, 0]);
-        assert_eq!(counts("\u{feff}{ é }").first(), Some(&7), "what is no token counts by its bytes");
+        assert_eq!(counts("\u{feff}{ é }").first(), Some(&7), "invalid characters are counted by their bytes");
     }
 
     #[test]
-    fn strings_and_comments_are_one_token_and_none() {
+    fn a_string_is_one_token_and_a_comment_is_none() {
         for (document, expected) in [
             ("{ a(b: \"[[[[\\\"[[@:\") }", [8, 2, 0, 0]),
             ("{ a # [[[[ @:\n b }", [4, 1, 0, 0]),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_string_without_an_end_is_told() {
+    fn an_unterminated_block_string_is_found() {
         for (document, at) in [
             ("{ a(b: [\"\"\"x\"[[[[", Some(8)),
             ("\"\"\"\\\"\"\"", Some(0)),
@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn nesting_is_the_deepest_and_never_below_zero() {
+    fn nesting_is_the_maximum_depth_and_never_negative() {
         assert_eq!(counts("{ a(b: [[1]]) { c } }")[1], 4);
         assert_eq!(counts("}}}}{")[1], 1);
         assert_eq!(scan("[".repeat(100_000).as_bytes()).nesting, 100_000);
     }
 
     #[test]
-    fn aliases_are_told_from_arguments_and_variables() {
+    fn aliases_are_distinguished_from_arguments_and_variables() {
         assert_eq!(counts("{ a: b c: d(e: 1, f: {g: 2}) { h: i } }")[2], 3);
         assert_eq!(counts("query($a: Int = 1, $b: [ID!]!) { c(d: $a) }")[2], 0);
         assert_eq!(counts("{ a(b: [{c: 1}]) { d: e } }")[2], 1);

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 type Broken = (&'static str, Pos);
 type Fragments = HashMap<Name, Positioned<FragmentDefinition>>;
 
-/// Puts the field of each subscription where the library looks for it. For a valid document: no fragment of it spreads itself, and
+/// Moves the field of each subscription to the position where the library expects it. For a valid document: no fragment of it spreads itself, and
 /// fields of one key have the same name and arguments.
 ///
 /// # Errors
@@ -81,22 +81,22 @@ mod tests {
         let mut document = parse_query(text).expect("a document");
         unfold(&mut document).map_err(|(broken, _)| broken)?;
         let (_, operation) = document.operations.iter().next().expect("an operation");
-        Ok(told(&operation.node.selection_set.node))
+        Ok(print(&operation.node.selection_set.node))
     }
 
-    /// Text of a selection set.
-    fn told(set: &SelectionSet) -> String {
+    /// A selection set as text.
+    fn print(set: &SelectionSet) -> String {
         let each = set.items.iter().map(|item| match &item.node {
             Selection::Field(field) if field.node.selection_set.node.items.is_empty() => field.node.name.node.to_string(),
-            Selection::Field(field) => format!("{}{{{}}}", field.node.name.node, told(&field.node.selection_set.node)),
+            Selection::Field(field) => format!("{}{{{}}}", field.node.name.node, print(&field.node.selection_set.node)),
             Selection::FragmentSpread(spread) => format!("...{}", spread.node.fragment_name.node),
-            Selection::InlineFragment(inline) => format!("...{{{}}}", told(&inline.node.selection_set.node)),
+            Selection::InlineFragment(inline) => format!("...{{{}}}", print(&inline.node.selection_set.node)),
         });
         each.collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn the_field_may_stand_in_fragments_and_several_times() {
+    fn a_subscription_field_may_be_in_fragments_and_be_repeated() {
         for (text, expected) in [
             ("subscription { a { b } }", "a{b}"),
             ("subscription { ...F } fragment F on Subscription { a { b } }", "a{b}"),
@@ -111,16 +111,16 @@ mod tests {
     }
 
     #[test]
-    fn a_subscription_costs_the_same_the_first_time_and_later() {
+    fn a_cached_subscription_costs_the_same_as_a_new_one() {
         let field = |inner: &str| format!("statusEvents(filter: {{ follow: [\"a\", \"b\"] }}) {{ {inner} }}");
         let text = format!("subscription {{ {} ... {{ {} }} }}", field("cursor"), field("__typename"));
         let check = || check(&mut Request::new(&text), &Config::default()).expect("it is valid");
         let first = check();
-        assert_eq!((first, first.filter_entries), (check(), 2), "what stands there twice is one field");
+        assert_eq!((first, first.filter_entries), (check(), 2), "a repeated field is one field");
     }
 
     #[test]
-    fn a_root_of_another_kind_is_refused() {
+    fn subscriptions_with_other_root_fields_are_refused() {
         for text in [
             "subscription { a b }",
             "subscription { a x: a }",

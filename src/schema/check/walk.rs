@@ -54,7 +54,7 @@ pub(super) struct Walk<'a> {
 
 /// Measures a document. Linear in its size.
 pub(super) fn walk<'a>(document: &'a ExecutableDocument, variables: &Variables) -> Result<Walk<'a>, CostError> {
-    let mut walker = Walker { fragments: &document.fragments, variables, known: HashMap::new() };
+    let mut walker = Walker { fragments: &document.fragments, variables, measured: HashMap::new() };
     let mut operations = Vec::new();
     for (name, operation) in document.operations.iter() {
         operations.push((name.map(Name::as_str), walker.set(&operation.node.selection_set.node, 0)?));
@@ -100,7 +100,7 @@ struct Walker<'a> {
     fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
     variables: &'a Variables,
     /// Measured fragments; `None` for a fragment that is being measured.
-    known: HashMap<&'a str, Option<Measure>>,
+    measured: HashMap<&'a str, Option<Measure>>,
 }
 
 impl<'a> Walker<'a> {
@@ -150,16 +150,16 @@ impl<'a> Walker<'a> {
 
     /// Measures a fragment. An unknown fragment counts nothing: validation reports it.
     fn fragment(&mut self, name: &'a str, level: usize, at: Pos) -> Result<Measure, CostError> {
-        match self.known.get(name) {
+        match self.measured.get(name) {
             Some(None) => return Err(CostError::Cycle(at)),
-            Some(Some(known)) if level + known.levels > MAX_LEVELS + 1 => return Err(CostError::TooManyLevels),
-            Some(Some(known)) => return Ok(*known),
+            Some(Some(measured)) if level + measured.levels > MAX_LEVELS + 1 => return Err(CostError::TooManyLevels),
+            Some(Some(measured)) => return Ok(*measured),
             None => {}
         }
         let Some(fragment) = self.fragments.get(name) else { return Ok(Measure::default()) };
-        self.known.insert(name, None);
+        self.measured.insert(name, None);
         let measure = self.set(&fragment.node.selection_set.node, level)?;
-        self.known.insert(name, Some(measure));
+        self.measured.insert(name, Some(measure));
         Ok(measure)
     }
 }
@@ -185,11 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn a_report_weighs_its_days_wherever_they_are_selected() {
+    fn a_report_costs_its_days_wherever_they_are_selected() {
         let spread = "{ report(days: 366) { a ...F } } fragment F on CampaignReport { ... { days { b c } } }";
         assert_eq!(cost(spread), Ok(1 + 1 + 1 + 366 * 2));
-        assert_eq!(cost("{ report { days { a } } }"), Ok(1 + 1 + 30), "thirty where none are told");
-        assert_eq!(cost("{ report(days: 366) { a } }"), Ok(2), "none are read where none are selected");
+        assert_eq!(cost("{ report { days { a } } }"), Ok(1 + 1 + 30), "the default is thirty days");
+        assert_eq!(cost("{ report(days: 366) { a } }"), Ok(2), "days are not read unless they are selected");
         let given = |days: i64| {
             let document = "query($d: Int) { report(days: $d) { x: days { a } y: days { a } } }";
             measure(document, serde_json::json!({ "d": days })).map(|measure| measure.cost)
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_cost_more_by_whatever_name_and_as_often_as_they_stand() {
+    fn long_texts_cost_more_under_every_alias_and_for_each_selection() {
         assert_eq!(cost("{ status { message } }"), Ok(1 + 2));
         assert_eq!(cost("{ x: status { a: message b: message id } }"), Ok(1 + 2 + 2 + 1));
         assert_eq!(cost("{ viewerCampaigns(first: 20) { keywords } }"), Ok(1 + 20 * 28));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_costs_by_its_entries_however_they_come() {
+    fn a_filter_costs_by_its_entries_in_literals_and_variables() {
         let given = |document: &str, given: serde_json::Value| {
             let measured = measure(document, given).expect("a measure");
             (measured.filter_entries, measured.cost)
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_count_wherever_they_are_spread() {
+    fn fragments_are_counted_at_each_spread() {
         assert_eq!(cost("{ a { b ... { c } } }"), Ok(3));
         assert_eq!(cost("{ ...A ...A } fragment A on Q { a b }"), Ok(4));
         assert_eq!(cost("query A { ...F } query B { ...F } fragment F on Q { a }"), Ok(1));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_multiply_by_literals_variables_and_the_default() {
+    fn page_sizes_from_literals_variables_and_defaults_multiply_the_cost() {
         assert_eq!(cost("{ followers(first: 3) { edges { cursor } } }"), Ok(1 + 3 * 2));
         assert_eq!(cost("{ likers { edges { cursor } } }"), Ok(1 + 20 * 2));
         assert_eq!(cost("{ entries(last: 4000000) { edges } }"), Ok(1 + 100));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_spreads_itself_has_no_measure() {
+    fn a_fragment_cycle_is_refused() {
         let is_cycle = |document| matches!(cost(document), Err(CostError::Cycle(_)));
         assert!(is_cycle("{ a } fragment A on Q { a { ...B } } fragment B on Q { ...A }"));
         let at = Pos { line: 1, column: 28 };
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn doubling_is_counted_without_walking_it() {
+    fn fragments_that_double_are_counted_without_expanding_them() {
         let doubled = |count: usize| {
             let fragments: String =
                 (0..count).map(|at| format!(" fragment F{at} on Q {{ ...F{} ...F{} }}", at + 1, at + 1)).collect();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_counted_through_fragments_whichever_is_met_first() {
+    fn levels_are_counted_through_fragments_in_any_order() {
         let chain = |count: usize| {
             let fragments: String = (0..count).map(|at| format!(" fragment F{at} on Q {{ ...F{} }}", at + 1)).collect();
             format!("{{ ...F0 }}{fragments} fragment F{count} on Q {{ a }}")
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_the_introspection_are_counted_in_one_another() {
+    fn nested_lists_of_the_introspection_are_counted() {
         let lists = |document| measure(document, serde_json::json!({})).expect("a measure").lists;
         assert_eq!(lists("{ __schema { types { fields { args { name } } interfaces { name } } } }"), 1);
         assert_eq!(lists("{ __schema { types { ...T } } } fragment T on T { fields { type { fields { name } } } }"), 2);

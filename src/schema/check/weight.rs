@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Fields of texts that are short, with about the most bytes that they have.
+    /// Fields with short texts, and the approximate maximum of their bytes.
     const SHORT: [(&str, usize); 23] = [
         ("bio", 1_536),
         ("campaignName", 1_056),
@@ -148,7 +148,7 @@ mod tests {
         ("snippet", SNIPPET_BYTES),
     ];
 
-    /// The type of what a field has one or many of.
+    /// The name of a type without its lists.
     fn base(ty: &BaseType) -> String {
         match ty {
             BaseType::Named(name) => name.to_string(),
@@ -157,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn every_text_has_a_bound_and_weighs_as_much_as_that() {
+    fn every_text_field_has_a_bound_and_a_matching_weight() {
         let texts: BTreeSet<String> = fields()
             .filter(|field| base(&field.node.ty.node.base) == "String")
             .map(|field| field.node.name.node.to_string())
             .collect();
-        let known: BTreeSet<String> = SHORT.iter().map(|(name, _)| (*name).to_owned()).collect();
-        assert_eq!(texts, known, "a text needs a bound here, and a place in `LONG` where that is over {POINT} bytes");
+        let bounded: BTreeSet<String> = SHORT.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(texts, bounded, "add the bound of a text here, and to `LONG` if it exceeds {POINT} bytes");
         for (name, bytes) in SHORT {
             assert_eq!(weight(name), 1 + bytes / POINT, "{name}");
         }
@@ -172,11 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_read_off_the_schema() {
-        let known = super::connections();
+    fn connections_are_found_in_the_schema() {
+        let connections = super::connections();
         for name in ["entries", "followers", "following", "likers", "members", "viewerLists"] {
-            assert!(known.contains(name), "{name} in {known:?}");
+            assert!(connections.contains(name), "{name} in {connections:?}");
         }
-        assert!(!known.contains("edges") && !known.contains("viewer"));
+        assert!(!connections.contains("edges") && !connections.contains("viewer"));
     }
 }

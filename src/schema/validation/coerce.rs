@@ -10,17 +10,17 @@ use async_graphql::parser::types::{BaseType, Type, VariableDefinition};
 use async_graphql::{Name, Positioned, ServerError, Value, Variables};
 use std::fmt::Write;
 
-/// The variables of one operation, with defaults for those that were not given and lists where one value stands for a list. Others are
-/// dropped. Fields of input objects get their defaults from the library.
+/// The variables of one operation, with defaults for missing ones, and a list instead of a single value where the type is a list. Other
+/// variables are dropped. Fields of input objects get their defaults from the library.
 ///
 /// # Errors
-/// What does not fit, with the place of its definition and its name.
+/// Values that do not fit their types, with the name and the location of the definition.
 pub(in crate::schema) fn coerce(
     operation: Option<&Name>,
     definitions: &[Positioned<VariableDefinition>],
     mut given: Variables,
     never_null: &[NeverNull],
-    tells_schema: bool,
+    reveals_schema: bool,
 ) -> Result<Variables, Vec<ServerError>> {
     let (mut coerced, mut errors) = (Variables::default(), Vec::new());
     for definition in definitions {
@@ -44,7 +44,7 @@ pub(in crate::schema) fn coerce(
                 format!("Variable \"${name}\" must not be null: it is used where a value is required.")
             }
             (Some(value), _) => {
-                let mut coercion = Coercion { types: type_system(), tells_schema, path: Vec::new(), problem: None };
+                let mut coercion = Coercion { types: type_system(), reveals_schema, path: Vec::new(), problem: None };
                 let value = coercion.value(value, ty);
                 let Some((path, why)) = coercion.problem else {
                     coerced.insert(name.clone(), value);
@@ -72,7 +72,7 @@ fn error(definition: &Positioned<VariableDefinition>, message: String) -> Server
 /// The coercion of one variable. Its first problem is reported.
 struct Coercion {
     types: &'static TypeSystem,
-    tells_schema: bool,
+    reveals_schema: bool,
     path: Vec<Step>,
     problem: Option<(String, String)>,
 }
@@ -184,7 +184,7 @@ impl Coercion {
                 Step::Item(at) => write!(path, "[{at}]"),
             };
         }
-        let why = if self.tells_schema { why() } else { "It does not fit its type.".to_owned() };
+        let why = if self.reveals_schema { why() } else { "It does not fit its type.".to_owned() };
         self.problem = Some((path, why));
     }
 }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_object_has_names_of_its_own() {
+    fn duplicate_names_in_one_object_are_found() {
         for (text, expected) in [
             ("{ a(b: {c: 1, d: {c: 2}, e: [{c: 3}, {c: 4}]}) { c: d c: d } }", None),
             ("{ a(b: {c: 1, c: 2}) }", Some(("c", Pos { line: 1, column: 15 }))),

@@ -14,12 +14,12 @@ const MAX_SUGGESTIONS: usize = 5;
 pub(super) struct Errors {
     all: Vec<ServerError>,
     /// Whether messages may disclose names of the schema.
-    pub(super) tells_schema: bool,
+    pub(super) reveals_schema: bool,
 }
 
 impl Errors {
-    pub(super) const fn new(tells_schema: bool) -> Self {
-        Self { all: Vec::new(), tells_schema }
+    pub(super) const fn new(reveals_schema: bool) -> Self {
+        Self { all: Vec::new(), reveals_schema }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -36,7 +36,7 @@ impl Errors {
             return;
         }
         // If the schema is not disclosed, all errors have the same message.
-        let mut error = ServerError::new(if self.tells_schema { message() } else { String::new() }, None);
+        let mut error = ServerError::new(if self.reveals_schema { message() } else { String::new() }, None);
         error.locations = at.to_vec();
         shorten(&mut error.message);
         self.all.push(error);
@@ -44,7 +44,7 @@ impl Errors {
 
     /// The errors in the order of the document, or one error if the schema is not disclosed.
     pub(super) fn into_list(mut self) -> Vec<ServerError> {
-        if !self.tells_schema && !self.all.is_empty() {
+        if !self.reveals_schema && !self.all.is_empty() {
             self.all = vec![ServerError::new(UNFIT, None)];
         }
         self.all.sort_by_key(|error| error.locations.first().copied());
@@ -56,16 +56,16 @@ impl Errors {
 }
 
 /// ` Did you mean …?` with similar names; empty if there is none.
-pub(super) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     if name.len() > MAX_NAME {
         return String::new();
     }
     let (name, max) = (name.to_ascii_lowercase(), name.len() * 2 / 5 + 1);
-    let distance = |known: &'a str| (strsim::damerau_levenshtein(&name, &known.to_ascii_lowercase()), known);
-    let known = known.filter(|known| known.len().abs_diff(name.len()) <= max);
-    let mut near: Vec<(usize, &str)> = known.map(distance).filter(|(distance, _)| *distance <= max).collect();
-    near.sort_unstable();
-    let quoted: Vec<String> = near.iter().take(MAX_SUGGESTIONS).map(|(_, name)| format!("\"{name}\"")).collect();
+    let distance = |other: &'a str| (strsim::damerau_levenshtein(&name, &other.to_ascii_lowercase()), other);
+    let candidates = candidates.filter(|other| other.len().abs_diff(name.len()) <= max);
+    let mut similar: Vec<(usize, &str)> = candidates.map(distance).filter(|(distance, _)| *distance <= max).collect();
+    similar.sort_unstable();
+    let quoted: Vec<String> = similar.iter().take(MAX_SUGGESTIONS).map(|(_, name)| format!("\"{name}\"")).collect();
     match quoted.split_last() {
         None => String::new(),
         Some((only, [])) => format!(" Did you mean {only}?"),
@@ -78,9 +78,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_written_nearly_so_are_suggested() {
-        let known = ["login", "logout", "name", "viewer"];
-        let suggest = |name| did_you_mean(name, known.into_iter());
+    fn similar_names_are_suggested() {
+        let candidates = ["login", "logout", "name", "viewer"];
+        let suggest = |name| did_you_mean(name, candidates.into_iter());
         assert_eq!(suggest("lgoin"), " Did you mean \"login\" or \"logout\"?");
         assert_eq!(suggest("LOGIN"), " Did you mean \"login\" or \"logout\"?");
         assert_eq!(suggest("logi"), " Did you mean \"login\"?");
@@ -89,12 +89,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_errors_are_told_in_the_order_of_the_document() {
+    fn the_first_errors_are_reported_in_the_order_of_the_document() {
         let at = |line| Pos { line, column: 1 };
         let mut errors = Errors::new(true);
         for line in (0..100).rev() {
             errors.push(&[at(line)], || {
-                assert!(line >= 100 - MAX_ERRORS, "nobody reads it");
+                assert!(line >= 100 - MAX_ERRORS, "the message of a dropped error is formatted");
                 String::new()
             });
         }
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(lines, (90..100).collect::<Vec<_>>());
         let mut errors = Errors::new(false);
         errors.push(&[at(1)], || "secret".into());
-        let told = errors.into_list();
-        assert!(told.len() == 1 && told[0].message == UNFIT && told[0].locations.is_empty(), "{told:?}");
+        let reported = errors.into_list();
+        assert!(reported.len() == 1 && reported[0].message == UNFIT && reported[0].locations.is_empty(), "{reported:?}");
     }
 }

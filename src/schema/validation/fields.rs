@@ -40,8 +40,8 @@ impl<'a> Validator<'a> {
         let definition = parent.and_then(|parent| self.types.field(parent, name));
         if let (Some(parent), None) = (parent, definition) {
             self.errors.push(&[at], || {
-                let known = parent.as_composite().into_iter().flat_map(|composite| composite.fields.keys());
-                let hint = did_you_mean(name, known.map(String::as_str));
+                let candidates = parent.as_composite().into_iter().flat_map(|composite| composite.fields.keys());
+                let hint = did_you_mean(name, candidates.map(String::as_str));
                 format!("Cannot query field \"{name}\" on type \"{}\".{hint}", parent.name)
             });
         }

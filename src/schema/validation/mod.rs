@@ -60,13 +60,13 @@ struct Operation<'a> {
 /// Validates a document. Returns the variables that an explicit null is refused for, although their types allow it.
 ///
 /// # Errors
-/// What is wrong with it, with places and codes. Without `tells_schema`, one error that says nothing of the schema.
+/// The errors of the document with their locations and codes. Without `reveals_schema`, one error that reveals nothing of the schema.
 pub(super) fn validate(
     text: &str,
     document: &ExecutableDocument,
-    tells_schema: bool,
+    reveals_schema: bool,
 ) -> Result<Vec<NeverNull>, Vec<ServerError>> {
-    let errors = Errors::new(tells_schema);
+    let errors = Errors::new(reveals_schema);
     let mut validator = Validator { types: type_system(), document, errors, never_null: Vec::new() };
     validator.run(text);
     let errors = validator.errors.into_list();

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interfaces_know_their_objects_and_fields_their_arguments() {
+    fn types_list_their_objects_fields_and_arguments() {
         let types = type_system();
         let node = types.get("Node").and_then(NamedType::as_composite).expect("an interface");
         assert!(node.possible.contains("Status") && !node.is_object, "{node:?}");
@@ -254,23 +254,23 @@ mod tests {
         let user = types.get("User").expect("an object");
         assert!(types.field(user, "__typename").is_some() && types.field(user, "__schema").is_none());
         assert!(types.directives["include"].arguments["if"].is_required());
-        assert!(!crate::schema::sdl().contains(" repeatable on "), "a directive is repeatable: validation takes none for that");
+        assert!(!crate::schema::sdl().contains(" repeatable on "), "validation assumes that no directive is repeatable");
     }
 
     /// Field by field, with the arguments.
     #[tokio::test]
-    async fn the_introspection_is_that_of_the_server() {
+    async fn the_introspection_types_match_those_of_the_server() {
         let schema = crate::schema::build();
         for name in ["__Schema", "__Type", "__Field", "__InputValue", "__EnumValue", "__Directive"] {
             let query = format!("{{ __type(name: \"{name}\") {{ fields {{ name args {{ name }} }} }} }}");
-            let told = schema.execute(query).await.data.into_json().expect("JSON");
+            let introspected = schema.execute(query).await.data.into_json().expect("JSON");
             let name_of = |value: &serde_json::Value| value["name"].as_str().expect("a name").to_owned();
-            let fields = told["__type"]["fields"].as_array().expect("fields").iter().map(|field| {
+            let fields = introspected["__type"]["fields"].as_array().expect("fields").iter().map(|field| {
                 let arguments: BTreeSet<_> = field["args"].as_array().expect("arguments").iter().map(name_of).collect();
                 (name_of(field), arguments)
             });
-            let known = type_system().get(name).and_then(NamedType::as_composite).expect("a type");
-            let ours = known.fields.iter().map(|(name, field)| (name.clone(), field.arguments.keys().cloned().collect()));
+            let composite = type_system().get(name).and_then(NamedType::as_composite).expect("a type");
+            let ours = composite.fields.iter().map(|(name, field)| (name.clone(), field.arguments.keys().cloned().collect()));
             assert_eq!(ours.collect::<BTreeMap<_, BTreeSet<_>>>(), fields.collect(), "{name}");
         }
     }

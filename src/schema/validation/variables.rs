@@ -44,13 +44,13 @@ impl<'a> Validator<'a> {
     /// Checks the uses of an operation's variables, in the operation and in its fragments.
     pub(super) fn usages(&mut self, operation: &Operation<'a>, fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
         let definitions = &operation.definition.node.variable_definitions;
-        let known: HashMap<&Name, &Positioned<VariableDefinition>> =
+        let defined: HashMap<&Name, &Positioned<VariableDefinition>> =
             definitions.iter().map(|definition| (&definition.node.name.node, definition)).collect();
         let mut used: HashSet<&Name> = HashSet::new();
         for part in reachable(&operation.found, fragments) {
             for usage in &part.usages {
                 used.insert(usage.name);
-                match known.get(usage.name) {
+                match defined.get(usage.name) {
                     Some(definition) => self.position(operation.name, definition, usage),
                     None => self.errors.push(&[usage.at, operation.definition.pos], || {
                         format!("Variable \"${}\" is not defined{}.", usage.name, by(operation.name))

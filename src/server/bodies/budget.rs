@@ -185,50 +185,51 @@ mod tests {
     }
 
     #[test]
-    fn an_address_holds_its_part_and_gets_it_back() {
+    fn reserved_bytes_of_an_address_are_bounded_and_returned() {
         let budget = budget();
-        let mut first = held(&budget, 1, 40).expect("room");
-        first.grow_to(30).expect("it has more");
+        let mut first = held(&budget, 1, 40).expect("it fits");
+        first.grow_to(30).expect("the reservation is larger already");
         assert_eq!(held(&budget, 1, 21).err(), Some(BudgetFull::Address));
         assert_eq!(first.grow_to(61), Err(BudgetFull::Address));
-        let second = held(&budget, 1, 20).expect("room");
+        let second = held(&budget, 1, 20).expect("it fits");
         assert_eq!(budget.holders().reserved, 60);
         drop((first, second));
         let holders = budget.holders();
-        assert_eq!((holders.reserved, holders.addresses.len()), (0, 0), "nobody is remembered");
+        assert_eq!((holders.reserved, holders.addresses.len()), (0, 0), "addresses without reservations are removed");
     }
 
     #[test]
-    fn the_oldest_body_of_the_address_that_holds_most_gives_way() {
+    fn the_oldest_body_of_the_largest_address_is_revoked() {
         let budget = budget();
-        let [old, new, other] = [(1, 30), (1, 20), (2, 45)].map(|(address, bytes)| held(&budget, address, bytes).expect("room"));
-        let third = held(&budget, 3, 10).expect("room is made");
+        let [old, new, other] =
+            [(1, 30), (1, 20), (2, 45)].map(|(address, bytes)| held(&budget, address, bytes).expect("it fits"));
+        let third = held(&budget, 3, 10).expect("the oldest body is revoked");
         assert_eq!([&old, &new, &other, &third].map(is_revoked), [true, false, false, false]);
         assert_eq!(budget.holders().reserved, 75);
         drop(old);
-        assert_eq!(budget.holders().reserved, 75, "it had nothing left to give back");
+        assert_eq!(budget.holders().reserved, 75, "the revoked reservation was returned before");
         // No reservation is taken for the address that would then have reserved most.
         assert_eq!(held(&budget, 2, 30).err(), Some(BudgetFull::Address));
-        let mut fourth = held(&budget, 3, 25).expect("room");
+        let mut fourth = held(&budget, 3, 25).expect("it fits");
         assert_eq!(fourth.grow_to(36), Err(BudgetFull::All));
         assert_eq!([&new, &other, &third, &fourth].map(is_revoked), [false; 4]);
     }
 
     #[test]
-    fn several_give_way_until_there_is_room() {
+    fn as_many_bodies_are_revoked_as_needed() {
         let budget = budget();
-        let bodies: Vec<_> = [1, 1, 1, 2, 2].map(|address| held(&budget, address, 20).expect("room")).into();
-        let _last = held(&budget, 3, 35).expect("room is made");
+        let bodies: Vec<_> = [1, 1, 1, 2, 2].map(|address| held(&budget, address, 20).expect("it fits")).into();
+        let _last = held(&budget, 3, 35).expect("two bodies are revoked");
         let revoked: Vec<bool> = bodies.iter().map(is_revoked).collect();
         assert_eq!((revoked[0], revoked.iter().filter(|revoked| **revoked).count()), (true, 2));
     }
 
     #[test]
-    fn a_64_is_one_address() {
+    fn addresses_of_one_slash_64_share_a_budget() {
         let budget = budget();
         let at = |text: &str| budget.reservation(Network::from_address(text.parse().expect("an address")));
         let [mut first, mut second, mut other] = ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"].map(at);
-        first.grow_to(50).expect("room");
+        first.grow_to(50).expect("it fits");
         assert_eq!((second.grow_to(20), other.grow_to(20)), (Err(BudgetFull::Address), Ok(())));
     }
 }

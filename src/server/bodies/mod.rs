@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_byte_earns_time_beyond_the_grace() {
+    fn each_byte_extends_the_grace_period() {
         let pace = MinBodyRate { grace: Duration::from_secs(10), rate: 1_024 };
         assert_eq!(pace.allowed(0), Duration::from_secs(10));
         assert_eq!(pace.allowed(512), Duration::from_millis(10_500));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_what_its_pieces_are() {
+    fn pieces_of_a_body_are_joined() {
         let collect = |pieces: &[&'static str]| {
             let mut collected = Collected::default();
             pieces.iter().for_each(|piece| collected.add(Bytes::from_static(piece.as_bytes())));

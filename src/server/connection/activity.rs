@@ -194,20 +194,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_part_of_a_head_does_not_keep_a_connection_that_is_to_give_way() {
+    async fn a_partial_head_does_not_keep_an_evicted_connection() {
         for bytes_before in [0, 1] {
             let activity = activity().await;
             (0..bytes_before).for_each(|_| activity.receive());
             assert!(activity.let_go(activity.rank()));
             activity.receive();
             assert_eq!(activity.phase(), Phase::Leaving, "after {bytes_before} bytes");
-            assert!(activity.begin(), "its request has come: it ends behind the answer");
+            assert!(activity.begin(), "the complete request is answered before the connection closes");
             assert_eq!(activity.phase(), Phase::Active);
         }
     }
 
     #[tokio::test]
-    async fn bytes_are_the_beginning_of_a_head_while_no_request_is_in_flight() {
+    async fn bytes_without_a_request_in_flight_begin_a_head() {
         let activity = activity().await;
         activity.receive();
         assert_eq!(activity.phase(), Phase::Head);

@@ -1,5 +1,5 @@
 //! Connections. Their number is bounded in all and by address ([`table`]). Each has time limits for its first byte, for the headers of a
-//! request, and for reading the answer. The server speaks only HTTP/1.1: a proxy, which TLS needs anyway, can offer other versions.
+//! request, and for reading the answer. The server supports only HTTP/1.1: a proxy, which TLS needs anyway, can offer other versions.
 
 mod activity;
 mod body;

@@ -98,16 +98,16 @@ mod tests {
     }
 
     #[test]
-    fn a_client_keeps_the_pace_or_is_too_slow() {
+    fn a_client_below_the_minimum_rate_is_too_slow() {
         assert_eq!(too_slow_after(1_024, 0), Some(30));
-        assert_eq!(too_slow_after(1_024, 1), Some(30), "a byte now and then is not enough");
+        assert_eq!(too_slow_after(1_024, 1), Some(30), "one byte a second is not enough");
         assert_eq!(too_slow_after(1_024, 1_000), Some(30));
         assert_eq!(too_slow_after(1_024, 1_100), None);
-        assert_eq!((too_slow_after(0, 0), too_slow_after(0, 1)), (Some(30), None), "without a rate, any progress will do");
+        assert_eq!((too_slow_after(0, 0), too_slow_after(0, 1)), (Some(30), None), "without a rate, any progress is enough");
     }
 
     #[test]
-    fn what_was_read_to_its_end_is_measured_no_longer() {
+    fn each_answer_has_its_own_window() {
         let (mut pace, began) = (ReadingPace::new(WINDOW, 1_024), Instant::now());
         pace.begin(began);
         pace.end();

@@ -97,7 +97,7 @@ mod tests {
     use std::future::pending;
 
     #[tokio::test]
-    async fn an_id_is_taken_until_it_is_cancelled_or_ended() {
+    async fn an_operation_id_is_taken_until_the_operation_ends() {
         let operations = Operations::default();
         let mut first = None;
         let mut begin = |id: &str| {
@@ -117,16 +117,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_ends_with_its_operation() {
-        let (operations, (alive, mut gone)) = (Operations::default(), tokio::sync::oneshot::channel::<()>());
+    async fn cancelling_an_operation_drops_its_work() {
+        let (operations, (alive, mut dropped)) = (Operations::default(), tokio::sync::oneshot::channel::<()>());
         let work = |_| async move {
             let _alive = alive;
             pending::<()>().await;
         };
         assert_eq!(operations.begin("a".into(), 1, work), Ok(()));
         tokio::task::yield_now().await;
-        assert!(gone.try_recv().is_err_and(|error| error == tokio::sync::oneshot::error::TryRecvError::Empty));
+        assert!(dropped.try_recv().is_err_and(|error| error == tokio::sync::oneshot::error::TryRecvError::Empty));
         operations.cancel("a");
-        assert!(gone.await.is_err());
+        assert!(dropped.await.is_err());
     }
 }

@@ -104,11 +104,11 @@ mod tests {
     use futures_util::FutureExt;
 
     #[tokio::test]
-    async fn it_has_a_bound_and_whoever_waits_is_next() {
+    async fn the_queue_is_bounded_and_fair() {
         let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
         let [hot, cold] = ["hot", "cold"].map(|id| Arc::new(OperationHandle::new(id.into())));
         for _ in 0..CAPACITY {
-            out.send(&hot, OutgoingMessage::Complete).now_or_never().expect("there is room");
+            out.send(&hot, OutgoingMessage::Complete).now_or_never().expect("the queue is not full");
         }
         let send = |handle: &Arc<OperationHandle>, times: usize| {
             let (out, handle) = (out.clone(), handle.clone());
@@ -118,7 +118,7 @@ mod tests {
                 }
             })
         };
-        let talks = send(&hot, 1_000);
+        let busy = send(&hot, 1_000);
         tokio::task::yield_now().await;
         let waits = send(&cold, 1);
         tokio::task::yield_now().await;
@@ -128,12 +128,12 @@ mod tests {
             before += 1;
             tokio::task::yield_now().await;
         }
-        assert!(before <= CAPACITY + 1, "{before} went before");
-        talks.abort();
+        assert!(before <= CAPACITY + 1, "{before} messages of the busy operation came first");
+        busy.abort();
     }
 
     #[tokio::test]
-    async fn a_long_message_takes_more_of_it_and_the_longest_fits_alone() {
+    async fn a_long_message_takes_several_units_and_the_longest_fits_alone() {
         let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
         let handle = Arc::new(OperationHandle::new("a".into()));
         out.send(&handle, OutgoingMessage::Next("x".repeat(10 * CAPACITY * UNIT).into(), None))
@@ -142,12 +142,12 @@ mod tests {
         let mut waits = Box::pin(out.send(&handle, OutgoingMessage::Complete));
         assert!(waits.as_mut().now_or_never().is_none());
         drop(queue.recv().await);
-        waits.now_or_never().expect("there is room");
+        waits.now_or_never().expect("the queue is empty again");
         assert_eq!(OutgoingMessage::Next("x".repeat(UNIT + 1).into(), None).units(), 2);
     }
 
     #[tokio::test]
-    async fn what_waits_for_room_is_unread_and_what_is_too_much_ends_with_an_error() {
+    async fn waiting_messages_count_as_unread_and_too_many_end_with_an_error() {
         let address = Some(std::net::IpAddr::from([192, 0, 2, 1]));
         let reader = UnreadAnswers::bounded(1 << 20, 1 << 30).await.reader(address);
         let (out, mut queue) = queue(reader.clone());
@@ -163,12 +163,12 @@ mod tests {
         assert_eq!(next(&mut queue).await, Some(long()));
         assert!(!waits.await);
         assert_eq!(next(&mut queue).await, Some(long()));
-        assert!(refused.await, "nothing follows");
+        assert!(refused.await, "the operation ends");
         let Some(OutgoingMessage::Error(error)) = next(&mut queue).await else { panic!("no error") };
         assert!(error.contains("UNREAD_ANSWERS") && error.contains("addressUnreadBytes"), "{error}");
         assert!(!changed.await);
-        assert!(reader.hold(700 << 10).is_err(), "what was changed counts until it is read");
-        assert_eq!(next(&mut queue).await, Some(long()), "what was changed is told");
+        assert!(reader.hold(700 << 10).is_err(), "the result of a mutation counts until it is read");
+        assert_eq!(next(&mut queue).await, Some(long()), "the result of a mutation is sent");
         assert!(reader.hold(1 << 20).is_ok(), "nothing waits any more");
     }
 }

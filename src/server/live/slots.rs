@@ -78,12 +78,12 @@ mod tests {
     use crate::base::ids::UserId;
 
     #[test]
-    fn each_has_so_many_and_gets_them_back() {
+    fn slots_are_limited_per_subject_and_returned() {
         let (slots, [ada, bob]) = (Slots::default(), [1, 2].map(|id| Some(Subject::Account(UserId(id)))));
         let held: Vec<_> = (0..2).map(|_| slots.take(SlotKind::Socket, ada, 2)).collect();
         assert!(held.iter().all(Option::is_some) && slots.take(SlotKind::Socket, ada, 2).is_none());
         assert!(slots.take(SlotKind::Events, ada, 2).is_some() && slots.take(SlotKind::Socket, bob, 2).is_some());
-        assert!(slots.take(SlotKind::Socket, None, 0).is_some(), "nobody to count");
+        assert!(slots.take(SlotKind::Socket, None, 0).is_some(), "without a subject there is no limit");
         let entries = slots.take_many(SlotKind::FilterEntry, ada, 7, 10);
         assert!(entries.is_some() && slots.take_many(SlotKind::FilterEntry, ada, 4, 10).is_none());
         assert!(
@@ -95,6 +95,6 @@ mod tests {
         assert!(slots.take_many(SlotKind::FilterEntry, ada, 10, 10).is_some());
         drop(held);
         assert!(slots.take(SlotKind::Socket, ada, 1).is_some());
-        assert!(slots.taken().is_empty(), "who has none is not remembered");
+        assert!(slots.taken().is_empty(), "subjects without slots are removed");
     }
 }

@@ -49,11 +49,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_breaks_no_event() {
-        let said = |cursor: &str| distinct(&OutgoingMessage::Next("{}".into(), Some(cursor.into())));
-        assert_eq!(said("c1"), "event: next\nid: c1\ndata: {}\n\n");
+    fn an_id_cannot_inject_lines_into_an_event() {
+        let rendered = |cursor: &str| distinct(&OutgoingMessage::Next("{}".into(), Some(cursor.into())));
+        assert_eq!(rendered("c1"), "event: next\nid: c1\ndata: {}\n\n");
         for cursor in ["", "a\nevent: x", "a\rb", "a\0"] {
-            assert_eq!(said(cursor), "event: next\ndata: {}\n\n", "{cursor:?}");
+            assert_eq!(rendered(cursor), "event: next\ndata: {}\n\n", "{cursor:?}");
         }
     }
 }

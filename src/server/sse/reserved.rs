@@ -136,12 +136,12 @@ fn begin(state: &State, context: &Request, place: Slot) -> String {
         _slot: place,
     };
     state.reservations.all().insert(digest(&token), Arc::new(reserved));
-    let (reservations, patience, told) = (state.reservations.clone(), state.edge.live.reservation, token.clone());
+    let (reservations, patience, reserved_token) = (state.reservations.clone(), state.edge.live.reservation, token.clone());
     tokio::spawn(async move {
         sleep(patience).await;
-        let unread = reservations.find(&told).is_ok_and(|reserved| reserved.queue().is_some());
+        let unread = reservations.find(&reserved_token).is_ok_and(|reserved| reserved.queue().is_some());
         if unread {
-            reservations.remove(&told);
+            reservations.remove(&reserved_token);
         }
     });
     token

@@ -34,7 +34,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn so_many_at_once_and_so_many_a_second() {
+    fn messages_are_limited_by_burst_and_rate() {
         let start = Instant::now();
         let mut budget = MessageBucket::new(20, 40, start);
         let mut taken = |millis: u64| (0..100).filter(|_| budget.take(start + Duration::from_millis(millis))).count();

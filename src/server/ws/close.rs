@@ -25,14 +25,14 @@ impl Close {
 
     /// A text is no message of the protocol, for this reason.
     pub(super) fn bad_json(reason: String) -> Self {
-        Self::told(4400, reason)
+        Self::with_reason(4400, reason)
     }
 
     /// The client has sent an operation before `connection_init` was acknowledged.
     pub(super) const UNAUTHORIZED: Self = Self::new(4401, "Unauthorized");
     /// The token names no live session, or the session has ended.
     pub(super) const FORBIDDEN: Self = Self::new(4403, "Forbidden");
-    /// The client speaks another sub-protocol.
+    /// The client requests another sub-protocol.
     pub(super) const PROTOCOL: Self = Self::new(4406, "Subprotocol not acceptable");
     /// The client has not sent `connection_init` in time.
     pub(super) const INIT_TIMEOUT: Self = Self::new(4408, "Connection initialisation timeout");
@@ -57,15 +57,15 @@ impl Close {
 
     /// Another operation has this id.
     pub(super) fn taken(id: &str) -> Self {
-        Self::told(4409, format!("Subscriber for {id} already exists"))
+        Self::with_reason(4409, format!("Subscriber for {id} already exists"))
     }
 
     /// The server stops.
     pub(super) fn farewell(seconds: u64) -> Self {
-        Self::told(1001, format!("Going away, retry in {seconds} s"))
+        Self::with_reason(1001, format!("Going away, retry in {seconds} s"))
     }
 
-    fn told(code: u16, mut reason: String) -> Self {
+    fn with_reason(code: u16, mut reason: String) -> Self {
         reason.truncate(reason.floor_char_boundary(MAX_REASON));
         Self { code, reason: reason.into() }
     }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_fits_its_frame_whatever_the_id_is() {
+    fn a_close_reason_fits_its_frame_with_any_id() {
         for id in ["x".repeat(255), "é".repeat(120), "\u{1f985}".repeat(60)] {
             assert!((100..=MAX_REASON).contains(&Close::taken(&id).reason.len()));
         }

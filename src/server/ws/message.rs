@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_read_as_the_protocol_has_them() {
+    fn messages_are_parsed_by_the_protocol() {
         let object = |value: Value| serde_json::from_value::<Object>(value).expect("an object");
         for (text, expected) in [
             (json!({ "type": "connection_init" }), Message::Init(None)),

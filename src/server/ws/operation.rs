@@ -30,7 +30,7 @@ pub(super) async fn run(
     let refusal = match worked {
         Ok(Ok(())) => return,
         Ok(Err(OperationError::Refused(refusal))) => {
-            // One short error is sent whatever the number of unread bytes, and counted once.
+            // One short error is sent regardless of the number of unread bytes, and counted once.
             shared.out.send_anyway(&handle, OutgoingMessage::Error(refusal.errors().to_string())).await;
             return;
         }

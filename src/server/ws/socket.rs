@@ -114,7 +114,7 @@ impl Socket {
 fn log(end: &SocketEnd, began: Instant, operations: u64) {
     let (code, reason) = match end {
         SocketEnd::Close(close) => (Some(close.code), close.reason.as_ref()),
-        SocketEnd::Gone => (None, "the client has gone"),
+        SocketEnd::Gone => (None, "the client has disconnected"),
         SocketEnd::Stuck => (None, "the client does not read"),
     };
     let duration_ms = began.elapsed().as_secs_f64() * 1_000.0;

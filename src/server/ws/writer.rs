@@ -21,7 +21,7 @@ pub(super) async fn run(
     let (patience, rate) = (shared.state.edge.live.write_timeout, shared.state.edge.min_read_rate.max(1));
     loop {
         // Pings, pongs and acknowledgements have priority.
-        let (message, _room) = tokio::select! {
+        let (message, _units) = tokio::select! {
             biased;
             Some(message) = controls.recv() => (message, None),
             Some(item) = said.recv() => match text(shared, &item) {
