@@ -358,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_position_is_read_as_it_was_written_and_orders_as_it_should() {
+    fn positions_survive_the_round_trip_and_sort_correctly() {
         for sort in [Sort::Top, Sort::New, Sort::Old, Sort::Replies, Sort::Controversial] {
             for key in if sort.order() == Order::New { &[0][..] } else { &[0, 7, u32::MAX] } {
                 for number in [1, 42, source::MAX] {
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn controversy_is_many_votes_evenly_shared() {
+    fn controversy_is_highest_for_many_evenly_divided_votes() {
         assert_eq!([controversy(0, 9), controversy(9, 0), controversy(0, 0)], [0; 3]);
         assert_eq!((controversy(1, 1), controversy(5, 5)), (2_000, 10_000));
         assert!(controversy(9, 3) < controversy(6, 6) && controversy(3, 3) < controversy(6, 6));
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_one_to_two_thousand_characters() {
+    fn a_message_has_one_to_two_thousand_characters() {
         assert_eq!(check_message(" a\nb ").as_deref(), Ok("a\nb"));
         assert!(check_message(&"👨‍👩‍👧‍👦".repeat(650)).is_ok());
         for wrong in ["", " ", "a\0b", &"x".repeat(2_001), &"👨‍👩‍👧‍👦".repeat(651)] {

@@ -38,9 +38,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         }
     }
     check_sets(reader, sets.iter().map(|(set, _)| *set).collect(), found).await?;
-    let mut walk = SetScan::start(reader, sets, mend_edge, found).await?;
+    let mut scan = SetScan::start(reader, sets, remedies_for_edge, found).await?;
     loop {
-        let parts = walk.next(reader, found).await?;
+        let parts = scan.next(reader, found).await?;
         if parts.is_empty() {
             return Ok(());
         }
@@ -70,7 +70,7 @@ const fn follow_of((side, id): Set, other: UserId) -> Remedy {
 }
 
 /// The follower's side gets a new id, which the other side takes over.
-fn mend_edge(set: Set, key: &str, member: u64) -> Vec<Remedy> {
+fn remedies_for_edge(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = Remedy::RestampMember { key: key.to_owned(), member };
     let restamp = (set.0 == Direction::Following).then_some(restamp);
     restamp.into_iter().chain([follow_of(set, UserId(member))]).collect()

@@ -46,9 +46,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_lists(reader, &lists, found).await?;
     check_dropped(reader, &dropped, found).await?;
     check_owners(reader, &sets, found).await?;
-    let mut walk = SetScan::start(reader, sets, mend_entry, found).await?;
+    let mut scan = SetScan::start(reader, sets, remedies_for_entry, found).await?;
     loop {
-        let parts = walk.next(reader, found).await?;
+        let parts = scan.next(reader, found).await?;
         if parts.is_empty() {
             return Ok(());
         }
@@ -83,7 +83,7 @@ async fn check_lists(reader: &AuditReader, ids: &[UserListId], found: &mut Findi
 fn check_fields(id: UserListId, values: &[Option<String>; 4], now: Millis, found: &mut Findings) {
     let key = keys::list(id);
     for (name, value) in FIELDS.iter().zip(values) {
-        let remedy = mend_field(id, name, value.clone(), now);
+        let remedy = remedy_for_field(id, name, value.clone(), now);
         match value {
             None => found.add_repairable(&key, format!("has no {name}"), remedy),
             Some(text) if *name != "name" && audit::number(text).is_none() => {
@@ -97,9 +97,9 @@ fn check_fields(id: UserListId, values: &[Option<String>; 4], now: Millis, found
     }
 }
 
-/// The repair of a field whose value is known. An owner and a name cannot be guessed. A count of changes must differ from every earlier
+/// The repair of a field whose correct value can be derived. An owner and a name cannot be guessed. A count of changes must differ from every earlier
 /// one, so it continues from the time.
-fn mend_field(id: UserListId, field: &str, found: Option<String>, now: Millis) -> Option<Remedy> {
+fn remedy_for_field(id: UserListId, field: &str, found: Option<String>, now: Millis) -> Option<Remedy> {
     let value = match field {
         "id" => id.0.to_string(),
         "edges" => now.to_string(),
@@ -155,7 +155,7 @@ fn orphan_of(set: KeyKind, key: &str, owner: &str) -> Remedy {
 }
 
 /// A list's members are the truth of memberships: a repaired member gets a new id there, which the member's side takes over.
-fn mend_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
+fn remedies_for_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
     let of_list = |list| Remedy::SettleMembership { list, user: UserId(member) };
     match set {
         KeyKind::Members(list) => vec![Remedy::RestampMember { key: key.to_owned(), member }, of_list(list)],

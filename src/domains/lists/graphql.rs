@@ -272,7 +272,7 @@ async fn rename(ctx: &Context<'_>, input: RenameUserListInput) -> Result<Changed
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let renamed: Outcome<UserListId> = async {
-        let id = known(&input.list_id)?;
+        let id = parse_id(&input.list_id)?;
         service::rename(&request.app, viewer, id, &input.name).await?;
         Ok(id)
     }
@@ -285,7 +285,7 @@ async fn delete(ctx: &Context<'_>, input: DeleteUserListInput) -> Result<DeleteU
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let deleted: Outcome<UserListId> = async {
-        let id = known(&input.list_id)?;
+        let id = parse_id(&input.list_id)?;
         timelines::service::delete_list(&request.app, viewer, id).await?;
         Ok(id)
     }
@@ -303,7 +303,7 @@ async fn change(ctx: &Context<'_>, list: &str, user: &str, on: bool) -> Result<C
 }
 
 async fn apply(request: &Request, viewer: UserId, list: &str, user: &str, on: bool) -> Outcome<UserListId> {
-    let id = known(list)?;
+    let id = parse_id(list)?;
     let user = UserId::from_global(user).ok_or_else(service::no_account)?;
     if request.loaders().users.load(user).await?.is_none() {
         return Err(service::no_account().into());
@@ -316,7 +316,7 @@ async fn apply(request: &Request, viewer: UserId, list: &str, user: &str, on: bo
     Ok(id)
 }
 
-fn known(id: &str) -> Outcome<UserListId> {
+fn parse_id(id: &str) -> Outcome<UserListId> {
     UserListId::from_global(id).ok_or_else(|| service::not_found().into())
 }
 

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_list_is_refused_with_every_mistake_at_once() {
+    fn every_error_of_a_new_list_is_reported() {
         use UserErrorCode::{InvalidInput, InvalidName};
         let codes = |name: &str, key: Option<&str>| -> Vec<UserErrorCode> {
             let list = NewList { name: name.into(), idempotency_key: key.map(Into::into) };

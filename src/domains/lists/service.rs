@@ -39,9 +39,9 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
     match store::add_list(app.db(), owner, id).await? {
         CreateListResult::Exists => {
             store::write_list(app.db(), owner, id, &new.name).await?;
-            let stands = reconcile_list(app, owner, id, &new.name, Some(true)).await?;
+            let exists = reconcile_list(app, owner, id, &new.name, Some(true)).await?;
             lease.ack(app);
-            Ok(stands.then_some(id))
+            Ok(exists.then_some(id))
         }
         CreateListResult::Deleted => {
             lease.ack(app);
@@ -174,19 +174,19 @@ pub async fn settle_list(app: &App, owner: UserId, id: UserListId, name: &str) -
     reconcile_list(app, owner, id, name, None).await
 }
 
-/// Repeats until what was `written` matches the owner's side.
+/// Repeats until the written state of the list matches the owner's side.
 async fn reconcile_list(app: &App, owner: UserId, id: UserListId, name: &str, mut written: Option<bool>) -> Result<bool, Error> {
     loop {
-        let stands = store::has_list(app.db(), owner, id).await?;
-        if written == Some(stands) {
-            return Ok(stands);
+        let exists = store::has_list(app.db(), owner, id).await?;
+        if written == Some(exists) {
+            return Ok(exists);
         }
-        if stands {
+        if exists {
             store::write_list(app.db(), owner, id, name).await?;
         } else {
             erase(app, id).await?;
         }
-        written = Some(stands);
+        written = Some(exists);
     }
 }
 

@@ -70,11 +70,11 @@ async fn trim_to_limit(app: &App, user: UserId, listed: Vec<(String, SessionId)>
     let living = live(app, app.db().read_barrier(), listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
     // A session is listed before it is written: another request may be writing it.
     let is_young = |id: SessionId| app.now().saturating_sub(id.time()) < MINUTE;
-    let mut room = MAX_SESSIONS;
+    let mut free = MAX_SESSIONS;
     let stays = |digest: &str, id: SessionId| is_young(id) || living.iter().any(|session| session.digest == digest);
     let over = listed.into_iter().filter(|(digest, id)| {
-        let stays = room > 0 && stays(digest, *id);
-        room -= usize::from(stays);
+        let stays = free > 0 && stays(digest, *id);
+        free -= usize::from(stays);
         !stays
     });
     let over: Vec<String> = over.map(|(digest, _)| digest).collect();

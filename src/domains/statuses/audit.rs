@@ -125,7 +125,7 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
 fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -> Claims {
     let key = keys::status(id);
     let value = |name: &str| hash::value_of::<Status>(values, name);
-    hash::check_fields::<Status>(&key, id.0, values, |name, value| mend_field(id, name, value), found);
+    hash::check_fields::<Status>(&key, id.0, values, |name, value| remedy_for_field(id, name, value), found);
     let degrees = |name: &str| value(name).map(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
     if !matches!((degrees("lat"), degrees("lon")), (None, None) | (Some(true), Some(true))) {
         found.add(&key, "its lat and lon are no place");
@@ -133,9 +133,9 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     Claims { id, author: value("uid").and_then(audit::id).map(UserId) }
 }
 
-/// The repair of a field whose value is known. An author and a message cannot be guessed. Counts become numbers here, and are counted
+/// The repair of a field whose correct value can be derived. An author and a message cannot be guessed. Counts become numbers here, and are counted
 /// afterwards.
-fn mend_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Remedy> {
+fn remedy_for_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Remedy> {
     let value = match field {
         "id" => id.0.to_string(),
         "posted" => id.time().to_string(),
@@ -172,9 +172,9 @@ enum Set {
 
 async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
     check_owners(reader, &sets, found).await?;
-    let mut walk = SetScan::start(reader, sets, mend_entry, found).await?;
+    let mut scan = SetScan::start(reader, sets, remedies_for_entry, found).await?;
     loop {
-        let parts = walk.next(reader, found).await?;
+        let parts = scan.next(reader, found).await?;
         if parts.is_empty() {
             return Ok(());
         }
@@ -227,7 +227,7 @@ impl Set {
 
 /// The likers of a status are the truth of its likes: a repaired liker gets a new id there, which the liker's side takes over. The scores
 /// of a profile are its members.
-fn mend_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
+fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = Remedy::RestampMember { key: key.to_owned(), member };
     match set {
         Set::Likers(status) => vec![restamp, Remedy::SettleLike { user: UserId(member), status }],

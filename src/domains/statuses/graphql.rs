@@ -241,7 +241,7 @@ async fn delete(ctx: &Context<'_>, input: DeleteStatusInput) -> Result<DeleteSta
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let deleted: Outcome<StatusId> = async {
-        let id = known(&input.status_id)?;
+        let id = parse_id(&input.status_id)?;
         timelines::service::delete(&request.app, viewer, id).await?;
         Ok(id)
     }
@@ -255,10 +255,10 @@ async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObj
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let liked: Outcome<StatusObject> = async {
-        let id = known(id)?;
+        let id = parse_id(id)?;
         service::like(&request.app, viewer, id, on).await?;
         request.reset_loaders();
-        // What nobody is shown any more is not there; its likes go with it.
+        // A status that the viewer may no longer see is not found; its likes are deleted with it.
         let seen = service::load_visible(&request.loaders(), [id]).await?.pop().flatten();
         Ok(StatusObject(seen.ok_or_else(service::not_found)?))
     }
@@ -266,7 +266,7 @@ async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObj
     refuse(liked)
 }
 
-fn known(id: &str) -> Outcome<StatusId> {
+fn parse_id(id: &str) -> Outcome<StatusId> {
     StatusId::from_global(id).ok_or_else(|| service::not_found().into())
 }
 

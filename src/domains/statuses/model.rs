@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_is_refused_with_every_mistake_at_once() {
+    fn every_error_of_a_draft_is_reported() {
         use UserErrorCode::{InvalidInput, InvalidLocation, InvalidMessage};
         assert_eq!(codes("hello\nworld", Some((90.0, -180.0)), Some("key-1")), []);
         assert_eq!(codes(" ", Some((90.1, 180.1)), Some("")), [InvalidMessage, InvalidLocation, InvalidLocation, InvalidInput]);

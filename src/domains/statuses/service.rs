@@ -62,7 +62,7 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<N
         return Ok(None);
     }
     match store::index(app.db(), author, id).await? {
-        // The id is known since the first response, so the status may have been deleted between the two steps of a repeated request.
+        // The client has the id since the first response, so the status may have been deleted between the two steps of a repeated request.
         AddToProfileResult::Listed(_) if keyed.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, &[id]).await?;
             lease.ack(app);
@@ -180,7 +180,7 @@ pub async fn like(app: &App, user: UserId, id: StatusId, on: bool) -> Outcome<()
     let like = if on { Some(app.next_id().await?) } else { None };
     let task = Task::Like { user, status: id };
     let lease = if on { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
-    let stands = match store::like(app.db(), id, user, like).await? {
+    let current = match store::like(app.db(), id, user, like).await? {
         LikeResult::Liked(like) => Some(like),
         LikeResult::NotLiked => None,
         LikeResult::NoStatus => {
@@ -188,7 +188,7 @@ pub async fn like(app: &App, user: UserId, id: StatusId, on: bool) -> Outcome<()
             return Err(not_found().into());
         }
     };
-    let result = sync_like(app, user, id, stands).await?;
+    let result = sync_like(app, user, id, current).await?;
     lease.ack(app);
     match result {
         LikeIndexResult::Indexed => Ok(()),
@@ -202,15 +202,15 @@ pub async fn like(app: &App, user: UserId, id: StatusId, on: bool) -> Outcome<()
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_like(app: &App, user: UserId, id: StatusId) -> Result<(), Error> {
-    let stands = store::current_like(app.db(), id, user).await?;
-    sync_like(app, user, id, stands).await.map(drop)
+    let current = store::current_like(app.db(), id, user).await?;
+    sync_like(app, user, id, current).await.map(drop)
 }
 
-/// Repeats until both sides match. Takes a like back for which the liker's set has no room.
-async fn sync_like(app: &App, user: UserId, id: StatusId, mut stands: Option<u64>) -> Result<LikeIndexResult, Error> {
+/// Repeats until both sides match. Removes a like if the liker's set is full.
+async fn sync_like(app: &App, user: UserId, id: StatusId, mut current: Option<u64>) -> Result<LikeIndexResult, Error> {
     let mut result = LikeIndexResult::Indexed;
     loop {
-        match stands {
+        match current {
             Some(like) => match store::add_liked(app.db(), user, id, like).await? {
                 LikeIndexResult::Indexed => {}
                 refused => {
@@ -221,10 +221,10 @@ async fn sync_like(app: &App, user: UserId, id: StatusId, mut stands: Option<u64
             None => store::remove_liked(app.db(), &[(user, id)]).await?,
         }
         let now = store::current_like(app.db(), id, user).await?;
-        if now == stands {
+        if now == current {
             return Ok(result);
         }
-        stands = now;
+        current = now;
     }
 }
 

@@ -31,9 +31,9 @@ pub(super) async fn load(
 ) -> Result<Vec<Option<(Arc<Status>, bool)>>, Error> {
     let keys = ids.iter().map(|id| keys::status(*id)).collect();
     let mut asked = Vec::new();
-    let likes = |near: &[Option<Arc<Status>>]| {
+    let likes = |cached: &[Option<Arc<Status>>]| {
         let Some(viewer) = viewer else { return Vec::new() };
-        asked = (0..ids.len()).filter(|at| !near[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
+        asked = (0..ids.len()).filter(|at| !cached[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
         asked.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take()).collect()
     };
     let (found, scores) = db.read_cached(since, keys, Status::read, likes).await?;

@@ -211,7 +211,7 @@ mod tests {
         joined: Option<HubSubscription>,
         place: LogPosition,
         /// The events that were received, and the length of the log when the subscription began.
-        told: Vec<EventId>,
+        received: Vec<EventId>,
         from: usize,
     }
 
@@ -228,10 +228,10 @@ mod tests {
             self.log.iter().for_each(|event| place.pass(event));
             let wanted = Interest::Public(self.hub.interest(None, follow(authors)));
             let from = self.log.len();
-            self.all.push(Subscription { authors, wanted, joined: None, place, told: Vec::new(), from });
+            self.all.push(Subscription { authors, wanted, joined: None, place, received: Vec::new(), from });
         }
 
-        /// The next step of the hub's task: `false` when it has nothing to do.
+        /// Runs the next step of the hub's task; `false` if there is nothing to do.
         fn listen(&mut self) -> bool {
             if let Some(delivery) = &mut self.delivery {
                 if !delivery.step(&self.hub) {
@@ -246,14 +246,14 @@ mod tests {
             true
         }
 
-        /// The next step of a subscription: `false` when it waits.
+        /// Runs the next step of a subscription; `false` if it waits.
         fn follow(&mut self, at: usize) -> bool {
             let it = &mut self.all[at];
             if let Some(joined) = &it.joined {
                 return match joined.queue.next().now_or_never() {
                     Some(QueueItem::Event(next)) => {
                         if !it.place.is_past(&next.event) {
-                            it.told.push(next.event.id);
+                            it.received.push(next.event.id);
                             it.place.join(&next.behind);
                         }
                         true
@@ -269,7 +269,7 @@ mod tests {
             }
             for event in missed {
                 it.place.pass(event);
-                it.told.extend(it.wanted.matches(&HASHER, event).then_some(event.id));
+                it.received.extend(it.wanted.matches(&HASHER, event).then_some(event.id));
             }
             true
         }
@@ -278,15 +278,15 @@ mod tests {
             let it = &self.all[at];
             let authors: Vec<u64> = (1..=it.authors).map(|author| HASHER.author(UserId(author))).collect();
             let wanted = self.log[it.from..].iter().filter(|event| authors.contains(&event.terms.author));
-            let mut told = it.told.clone();
+            let mut received = it.received.clone();
             // Events are ordered within a shard only.
-            told.sort_unstable();
-            assert_eq!(told, wanted.map(|event| event.id).collect::<Vec<_>>(), "seed {seed}, {} authors", it.authors);
+            received.sort_unstable();
+            assert_eq!(received, wanted.map(|event| event.id).collect::<Vec<_>>(), "seed {seed}, {} authors", it.authors);
         }
     }
 
     #[test]
-    fn whoever_is_there_gets_each_event_once_however_joins_leaves_and_deliveries_interleave() {
+    fn every_subscription_receives_each_event_once_in_any_interleaving() {
         for seed in 0..16 {
             let mut random = StdRng::seed_from_u64(seed);
             let hub = hub();
@@ -314,16 +314,16 @@ mod tests {
                 works = world.indexer.step() | world.listen();
                 works |= (0..world.all.len()).fold(false, |works, at| world.follow(at) | works);
             }
-            assert!(world.log.len() > 40 && world.all.iter().any(|it| it.told.len() > 4), "seed {seed} shows nothing");
+            assert!(world.log.len() > 40 && world.all.iter().any(|it| it.received.len() > 4), "seed {seed} is too quiet a test");
             (0..world.all.len()).for_each(|at| world.check(at, seed));
             world.all.clear();
             settle(&world.hub);
-            assert!(world.hub.is_idle(), "seed {seed}: something is left");
+            assert!(world.hub.is_idle(), "seed {seed}: the hub is not empty");
         }
     }
 
     #[test]
-    fn equal_filters_stand_in_the_index_once_and_leave_with_the_last() {
+    fn equal_filters_share_one_interest_until_the_last_subscription_ends() {
         let hub = hub();
         let [one, other, third] = [follow(600), follow(600), follow(300)].map(|filter| join(&hub, filter));
         assert_eq!((one.id.0 == other.id.0, one.id.0 == third.id.0), (true, false));
@@ -342,34 +342,34 @@ mod tests {
         while delivery.step(&hub) {}
         assert!(other.queue.next().now_or_never().is_some() && third.queue.next().now_or_never().is_none());
         drop((other, third));
-        assert!(!hub.is_idle(), "the index changes behind the subscriptions' end");
+        assert!(!hub.is_idle(), "the indexer has not removed the interests yet");
         settle(&hub);
         assert!(hub.is_idle());
     }
 
     #[test]
-    fn an_event_goes_to_a_bounded_number_of_subscriptions_in_each_step() {
+    fn each_step_delivers_an_event_to_a_bounded_number_of_subscriptions() {
         let hub = hub();
         let all: Vec<HubSubscription> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
         let (id, terms) = (EventId { at: 1, number: 0 }, HASHER.status(UserId(2), "", None));
         let posted = Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(1), terms };
         let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
-        let (mut told, mut has_more) = (0, true);
+        let (mut delivered, mut has_more) = (0, true);
         while has_more {
             has_more = delivery.step(&hub);
             let now = all.iter().filter(|joined| joined.queue.next().now_or_never().is_some()).count();
             assert!(now <= STEP, "{now} at once");
-            told += now;
+            delivered += now;
         }
-        assert_eq!(told, 3 * STEP);
+        assert_eq!(delivered, 3 * STEP);
     }
 
     #[test]
-    fn the_end_of_many_subscriptions_only_notes_what_is_to_be_removed() {
+    fn dropping_many_subscriptions_only_enqueues_their_removal() {
         let hub = hub();
         let all: Vec<HubSubscription> = (0..50).map(|more| join(&hub, follow(300 + more))).collect();
         drop(all);
-        assert_eq!(hub.state().changes.len(), 50, "removed by the indexer, not by whoever drops them");
+        assert_eq!(hub.state().changes.len(), 50, "only the indexer removes interests");
         let (indexer, mut steps) = (Indexer::new(hub.clone()), 0);
         while indexer.step() {
             steps += 1;
@@ -379,20 +379,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_gap_is_told_to_those_who_were_there_and_to_nobody_who_joins_meanwhile() {
+    async fn a_gap_is_dispatched_to_earlier_subscriptions_only() {
         let hub = hub();
         let all: Vec<HubSubscription> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
         let place = LogPosition(vec![EventId { at: 9, number: 0 }; SHARDS]);
         let mut gap = Box::pin(hub.dispatch_gap(GapReason::Lost, place.clone(), 1));
-        let told =
+        let has_gap =
             |joined: &&HubSubscription| matches!(joined.queue.next().now_or_never(), Some(QueueItem::Gap(GapReason::Lost, _)));
-        assert!(gap.as_mut().now_or_never().is_none(), "it has several steps");
-        assert_eq!(all.iter().filter(told).count(), STEP, "in the first one");
+        assert!(gap.as_mut().now_or_never().is_none(), "the dispatch takes several steps");
+        assert_eq!(all.iter().filter(has_gap).count(), STEP, "the first step");
         let wanted = Interest::Public(hub.interest(None, follow(3)));
-        assert!(hub.try_subscribe(&wanted, &begin()).is_none(), "what is missing is to be read first");
-        let late = hub.try_subscribe(&wanted, &place).expect("behind the gap");
+        assert!(hub.try_subscribe(&wanted, &begin()).is_none(), "a new subscription must first read the log");
+        let late = hub.try_subscribe(&wanted, &place).expect("the new subscription is past the gap");
         gap.await;
-        assert_eq!(all.iter().filter(told).count(), 2 * STEP);
+        assert_eq!(all.iter().filter(has_gap).count(), 2 * STEP);
         assert!(late.queue.next().now_or_never().is_none());
     }
 }

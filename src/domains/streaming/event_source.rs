@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Events that are read at once from each log.
 pub(super) const PAGE: usize = 500;
-/// The delay before Redis is asked again after an error.
+/// The delay before a read of Redis is retried after an error.
 pub(super) const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// What differs between subscriptions to statuses and to threads.

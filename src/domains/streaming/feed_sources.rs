@@ -89,7 +89,7 @@ impl FeedSources {
             let (added, removed) = (difference(authors, &before), difference(&before, authors));
             let mut sources = self.sources();
             // Reads may finish out of order. A deleted owner has version 0.
-            if edges > 0 && sources.edges.is_some_and(|known| known > edges) {
+            if edges > 0 && sources.edges.is_some_and(|stored| stored > edges) {
                 return;
             }
             if Arc::ptr_eq(&sources.authors, &before) {
@@ -138,10 +138,10 @@ impl Hub {
     pub(super) fn find_feed(&self, feed: Feed, owner: UserId, watch: ChannelWatch) -> Arc<FeedSources> {
         let mut state = self.state();
         let interest = state.next_interest();
-        let known = state.feeds.get(&feed.tag()).and_then(Weak::upgrade);
-        if let Some(known) = known {
+        let existing = state.feeds.get(&feed.tag()).and_then(Weak::upgrade);
+        if let Some(sources) = existing {
             drop(state);
-            return known;
+            return sources;
         }
         let owner = Some(Subject::Account(owner));
         let sources =

@@ -96,7 +96,7 @@ impl Filter {
                 vec![IndexEntry { kind: MarkKind::Sample, mark: EVERYTHING, part: 0 }]
             }
             Self::Sample(arc) => stretches_of(*arc).map(|mark| IndexEntry { kind: MarkKind::Sample, mark, part: 0 }).collect(),
-            // Any word would do: which words are rare is not known.
+            // Any word would do: the frequency of words is unknown.
             Self::Track(phrases) => {
                 let last = phrases.iter().zip(parts).filter_map(|(phrase, part)| Some((*phrase.last()?, part)));
                 last.map(|(word, part)| IndexEntry { kind: MarkKind::Word, mark: word.into(), part }).collect()
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_arc_is_found_at_each_of_its_places_and_nowhere_else() {
+    fn an_arc_matches_exactly_the_positions_it_covers() {
         for (start, length) in [
             (0, 1),
             (0, SAMPLE_RING),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_filters_have_one_digest_and_others_another() {
+    fn equal_filters_have_equal_digests_and_others_differ() {
         let term_hasher = TermHasher::new([7; 16]);
         let track = |phrases: &[&str]| {
             let input = FilterInput { track: Some(phrases.iter().map(ToString::to_string).collect()), ..FilterInput::default() };

@@ -201,7 +201,7 @@ impl CommentEvent {
     }
 }
 
-/// The events that a run of a subscription resolves: none while it starts, those that the renderer hands over afterwards.
+/// The events that a run of a subscription resolves: none while it starts, those that the renderer sends afterwards.
 async fn events<T: Send + 'static>(
     ctx: &Context<'_>,
     follow: impl Future<Output = std::result::Result<SubscriptionStream, Error>>,

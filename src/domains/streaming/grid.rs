@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_in_a_box_is_in_one_of_its_cells() {
+    fn every_location_in_a_box_is_in_one_of_its_cells() {
         let area = |west, south, east, north| BoundingBox { west, south, east, north };
         for (area, places) in [
             (area(-0.5, 51.0, 0.5, 52.0), vec![(51.0, -0.5), (52.0, 0.5), (51.5, 0.0)]),

@@ -128,10 +128,10 @@ impl Hub {
         if let Some(subscriber) = &state.subscriber {
             return subscriber.clone();
         }
-        let (subscriber, heard) = Subscriber::open(app.db().clone());
+        let (subscriber, messages) = Subscriber::open(app.db().clone());
         (state.subscriber, state.term_hasher, state.shards) =
             (Some(subscriber.clone()), Some(term_hasher), events::shard_count(app));
-        tokio::spawn(Listener::new(app.clone(), self.clone(), term_hasher).run(heard));
+        tokio::spawn(Listener::new(app.clone(), self.clone(), term_hasher).run(messages));
         subscriber
     }
 

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn removing_an_interest_costs_what_it_has_however_many_have_the_same() {
+    fn the_cost_of_removing_an_interest_hardly_grows_with_equal_interests() {
         let follow = Arc::new(Filter::Follow((0..500).collect(), (0..500).collect()));
         let cost = |others: u64| {
             let mut index = Index::default();
@@ -184,8 +184,8 @@ mod tests {
         };
         let ((mut index, few), (_, many)) = (cost(8), cost(256));
         (0..=8).for_each(|interest| remove(&mut index, interest, &follow));
-        assert!(index.is_empty(), "the one in their midst went before");
-        // 32 times as many others make five bits more to tell entries apart by.
+        assert!(index.is_empty(), "the index is empty after all interests are removed");
+        // 32 times as many equal interests need five more comparisons to find an entry.
         assert!(many < 2 * few && many < 100 * 1_000, "{few} comparisons among 8 others, {many} among 256");
     }
 

@@ -6,10 +6,10 @@ use crate::platform::rates::Subject;
 use std::sync::{Arc, Weak};
 use tokio::sync::watch;
 
-/// Says whether a change has been made. The last change of an interest speaks for all of them.
+/// Whether a change has been made. The last change of an interest represents all of them.
 pub(super) type Indexed = watch::Receiver<bool>;
 
-/// The client for which a change is made: an account, or an address without a session; `None` if neither is known.
+/// The client for which a change is made: an account, or an address without a session; `None` if both are unknown.
 pub(super) type Owner = Option<Subject>;
 
 /// A change of the index.

@@ -95,17 +95,17 @@ mod tests {
     fn steps_until(hub: &Hub, indexed: &Indexed) -> usize {
         let indexer = Indexer::new(hub.clone());
         let steps = (1..).find(|_| !indexer.step() || *indexed.borrow());
-        assert!(*indexed.borrow(), "it is never made");
+        assert!(*indexed.borrow(), "the change is never made");
         steps.unwrap_or_default()
     }
 
-    /// Returns many filters of one client that wait.
+    /// Enqueues many filters of one client.
     fn many(hub: &Hub) -> Vec<Arc<FilterInterest>> {
         (0..100).map(|number| hub.interest(ADA, large(number))).collect()
     }
 
     #[test]
-    fn sources_of_a_feed_are_indexed_before_filters_that_wait() {
+    fn sources_of_a_feed_are_indexed_before_queued_filters() {
         let hub = Hub::default();
         let filters = many(&hub);
         Indexer::new(hub.clone()).step();
@@ -121,12 +121,12 @@ mod tests {
         let own = [hub.interest(BOB, large(200)), hub.interest(BOB, large(201))];
         // One step of the other client goes before each step of this one.
         assert_eq!(steps_until(&hub, &own[0].indexed()), 2 * STEPS);
-        assert_eq!(steps_until(&hub, &own[1].indexed()), 2 * STEPS, "behind one's own filters");
+        assert_eq!(steps_until(&hub, &own[1].indexed()), 2 * STEPS, "a client's own filters are indexed in order");
         assert!(!*filters[99].indexed().borrow());
     }
 
     #[test]
-    fn owners_of_feeds_take_turns_too() {
+    fn feeds_of_different_owners_are_indexed_in_turn() {
         let hub = Hub::default();
         let waits: Vec<Indexed> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
         let own = add_authors(&hub, BOB, 1);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_indexed_while_feeds_change_all_the_time() {
+    fn a_filter_is_indexed_while_feeds_change_continuously() {
         let hub = Hub::default();
         let waits: Vec<Indexed> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
         let filter = hub.interest(BOB, large(0));
@@ -145,12 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_ends_before_its_turn_is_neither_added_nor_removed() {
+    fn a_filter_that_ends_in_the_queue_is_never_indexed() {
         let hub = Hub::default();
         drop(many(&hub));
-        assert_eq!(hub.state().changes.len(), 100, "nothing is noted for their end");
+        assert_eq!(hub.state().changes.len(), 100, "a dropped filter enqueues no removal");
         let indexer = Indexer::new(hub.clone());
-        assert!(!indexer.step(), "all are passed over in one step");
+        assert!(!indexer.step(), "one step skips all of them");
         assert!(hub.is_idle());
         // A filter that ends half-way is removed.
         let filter = hub.interest(ADA, large(0));

@@ -71,8 +71,8 @@ impl Hub {
         // Work that depends on the size of the filter is done before the lock is taken.
         let (digest, filter) = (filter.digest(), Arc::new(filter));
         let mut state = self.state();
-        if let Some(known) = state.interests.get(&digest).and_then(Weak::upgrade) {
-            return known;
+        if let Some(interest) = state.interests.get(&digest).and_then(Weak::upgrade) {
+            return interest;
         }
         let id = state.next_interest();
         let indexed = self.enqueue(&mut state, IndexChange::add_filter(owner, id, &filter));

@@ -54,8 +54,8 @@ impl Listener {
 
     /// Runs until the bridge closes.
     pub(super) async fn run(mut self, mut messages: mpsc::Receiver<PubSubMessage>) {
-        let mut look = interval(CHECK_INTERVAL);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut checks = interval(CHECK_INTERVAL);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let soon = self.behind;
             tokio::select! {
@@ -63,7 +63,7 @@ impl Listener {
                     Some(message) => self.on_message(message).await,
                     None => return,
                 },
-                _ = look.tick() => (self.behind, self.sweep) = (Some(Instant::now()), Some(0)),
+                _ = checks.tick() => (self.behind, self.sweep) = (Some(Instant::now()), Some(0)),
                 () = std::future::ready(()), if soon.is_none() && !self.stale_feeds.is_empty() => {
                     if self.refresh_feeds().await.is_err() {
                         self.behind = Some(Instant::now() + RETRY_DELAY);
@@ -151,7 +151,7 @@ impl Listener {
 
     /// Reads missed events from the log, and dispatches them.
     async fn catch_up(&mut self) -> Result<(), Error> {
-        // Sources first: they decide whom the events concern.
+        // Sources first: they determine the recipients of the events.
         while self.sweep.is_some() || !self.stale_feeds.is_empty() {
             self.refresh_feeds().await?;
         }
@@ -198,7 +198,7 @@ mod tests {
     const HASHER: TermHasher = TermHasher::new([7; 16]);
 
     #[tokio::test]
-    async fn a_sweep_comes_past_every_feed_in_bounded_pages() {
+    async fn a_sweep_visits_every_feed_in_bounded_pages() {
         let nowhere = Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
         let (app, hub) = (App::new(db, Clock::System, Config::default()), Hub::default());

@@ -9,11 +9,11 @@
 //! content and on its recipients, not on the number of other subscriptions.
 //!
 //! **Interests.** An interest is what a subscription waits for: a filter of the public stream, or the sources of a feed. Equal filters
-//! share one interest, found by the digest of their content. The index holds each interest once, and its subscribers stand beside it, so
+//! share one interest, found by the digest of their content. The index holds each interest once, and lists its subscribers separately, so
 //! subscribing and unsubscribing cost the same for every interest. The hub's lock is never held for work that grows. A background task adds
 //! interests to the index and removes them in bounded steps (`indexer`): feeds before filters, and within each kind the accounts and
 //! addresses in round-robin order (`change_queue`). An event is dispatched in bounded steps, too (`delivery`). A subscription joins the hub
-//! when its interest is indexed and the hub has dispatched nothing that the subscription has not read; otherwise it reads the log further.
+//! when its interest is indexed and the hub has dispatched nothing that the subscription has not read; otherwise it continues to read the log.
 //! So it may join between any two steps. It leaves in one step; its interest is removed later.
 //!
 //! **Resuming.** A subscription first reads the log from its cursor up to the events that the hub has not dispatched yet. Then it joins the

@@ -78,7 +78,7 @@ impl EventSource for StatusStream {
 
     fn advance(&mut self, next: &StatusEnvelope) -> Option<OutgoingEvent> {
         let kind = self.kind_of(&next.event);
-        // A subscription that has read the log by itself may be further on in other shards.
+        // A subscription that has read the log itself may be ahead in other shards.
         self.place.position.join(&next.behind);
         kind.map(|kind| self.outgoing(kind, Some(next)))
     }

@@ -75,9 +75,9 @@ impl ThreadChannels {
         let channel = channels.entry(status).or_insert_with(|| {
             let reading = ThreadReader { app: app.clone(), channels: self.clone(), status };
             let hub = app.extension::<Hub>();
-            let told = hub.watch_channel(app, term_hasher, comments::channel(status));
+            let published = hub.watch_channel(app, term_hasher, comments::channel(status));
             let ended = hub.watch(app, term_hasher, status.0);
-            let task = AbortOnDropHandle::new(tokio::spawn(reading.run(told, ended)));
+            let task = AbortOnDropHandle::new(tokio::spawn(reading.run(published, ended)));
             ThreadChannel { position: place, subscribers: BTreeMap::new(), next: 0, _task: task }
         });
         if channel.position > place {
@@ -104,23 +104,23 @@ struct ThreadReader {
 
 impl ThreadReader {
     /// Reads the log when an event is published, when the status changes, and at intervals. Aborted when the channel closes.
-    async fn run(self, mut told: ChannelWatch, mut ended: ChannelWatch) {
+    async fn run(self, mut published: ChannelWatch, mut ended: ChannelWatch) {
         // Events may have been published between the first subscriber's read and the start of the channel's subscription to Redis.
         let mut closely = false;
         loop {
-            while let Err(error) = self.look(closely).await {
+            while let Err(error) = self.catch_up(closely).await {
                 tracing::debug!(%error, "the log of a thread could not be read");
                 tokio::time::sleep(RETRY_DELAY).await;
             }
             closely = tokio::select! {
-                () = told.changed() => false,
+                () = published.changed() => false,
                 () = ended.changed() => true,
                 () = tokio::time::sleep(CHECK_INTERVAL) => true,
             };
         }
     }
 
-    async fn look(&self, closely: bool) -> Result<(), Error> {
+    async fn catch_up(&self, closely: bool) -> Result<(), Error> {
         if closely {
             if statuses::exist(&self.app, &[self.status]).await? == [false] {
                 if let Some(last) = self.each(|channel| channel.next) {
@@ -209,7 +209,7 @@ mod tests {
 
     const STATUS: StatusId = StatusId(1);
 
-    /// A thread that nobody reads, with nobody who follows it.
+    /// A reader whose task does not run, for a thread without subscribers.
     async fn reading() -> ThreadReader {
         let nowhere = Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
@@ -227,21 +227,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_event_is_handed_out_in_bounded_steps_and_not_to_who_joins_meanwhile() {
+    async fn an_event_is_dispatched_in_bounded_steps_to_earlier_subscribers_only() {
         let (reading, begin) = (reading().await, ThreadEventId::default());
         let subscribers: Vec<SubscriberHandle> = (0..2 * STEP + 1).filter_map(|_| subscribe(&reading, begin)).collect();
         let id = ThreadEventId { at: 1, number: 0 };
         let comment = CommentId { status: STATUS, number: 2 };
-        let mut handing = Box::pin(reading.dispatch(ThreadEvent { id, before: begin, comment, kind: CommentEventKind::Added }));
-        let told = |subscriber: &&SubscriberHandle| matches!(subscriber.queue.next().now_or_never(), Some(QueueItem::Event(_)));
+        let mut dispatch = Box::pin(reading.dispatch(ThreadEvent { id, before: begin, comment, kind: CommentEventKind::Added }));
+        let has_event =
+            |subscriber: &&SubscriberHandle| matches!(subscriber.queue.next().now_or_never(), Some(QueueItem::Event(_)));
         for step in 1..=2 {
-            assert!(handing.as_mut().now_or_never().is_none(), "it has more steps than {step}");
-            assert_eq!(subscribers.iter().filter(told).count(), STEP);
+            assert!(dispatch.as_mut().now_or_never().is_none(), "the dispatch takes more than {step} steps");
+            assert_eq!(subscribers.iter().filter(has_event).count(), STEP);
         }
-        assert!(subscribe(&reading, begin).is_none(), "what was handed out is to be read first");
-        let late = subscribe(&reading, id).expect("behind the event");
-        handing.await;
-        assert_eq!(subscribers.iter().filter(told).count(), 1, "the last one");
-        assert!(!told(&&late));
+        assert!(subscribe(&reading, begin).is_none(), "a new subscriber must first read the dispatched event");
+        let late = subscribe(&reading, id).expect("the new subscriber has read the event");
+        dispatch.await;
+        assert_eq!(subscribers.iter().filter(has_event).count(), 1, "the last step reaches the last subscriber");
+        assert!(!has_event(&&late));
     }
 }

@@ -31,7 +31,7 @@ impl Timeline {
     /// pass it as `after` to `homeTimelineEvents` or `listTimelineEvents`. Statuses that this response shows are not sent again.
     async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
         let request = request(ctx)?;
-        // First, as `entries` does: both must ask for the home in the same moment.
+        // First, as in `entries`: both must request the home in the same batch.
         let cursors = request.app.cursors().await?;
         let feed = match self {
             Self::Home(owner) => Feed::Home(*owner),
@@ -61,7 +61,7 @@ impl Timeline {
         let loaders = request.loaders();
         let unfinished = self.feed().map(|feed| loaders.feeds.fetcher().shown.begin(feed));
         let page = match self {
-            // Read backwards, a page could not know what stands before it.
+            // A page that is read backwards cannot know which entries precede it.
             Self::Home(owner) if args.last.is_none() && selects_promotion(ctx) => {
                 Box::pin(self.promoted(request, *owner, args)).await
             }

@@ -45,7 +45,7 @@
 //!   their events are skipped. Comparing ids with the newest status that was shown would not do: a status with a lower id may still be on
 //!   its way to this home. Statuses older than the log are not published any more and need not be named. Past 250 names, those that were
 //!   published up to the position are left out; as a rule few remain. The cursor is made after all pages of the response, since a page that
-//!   hides something reads further.
+//!   hides something reads more rows.
 //!
 //! **Costs.** The first screen takes five round trips: the session, the account, the skeleton, the statuses, their authors; one more with
 //! marked authors, and one more for a sync cursor on a cluster. A page below the floor takes two more with a cached segment; otherwise it

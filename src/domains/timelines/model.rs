@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_is_read_as_it_was_written_and_as_nothing_else() {
+    fn segments_survive_the_round_trip_and_invalid_ones_are_refused() {
         assert_eq!(SegmentKey::parse(&KEY.to_string()), Some(KEY));
         for field in ["", "3-1-10", "3-1-10-", "3-1-ten-20"] {
             assert_eq!(SegmentKey::parse(field), None, "{field}");
@@ -185,11 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_a_segment_has_its_own_order_and_limit() {
+    fn a_window_of_a_segment_has_an_order_and_a_limit() {
         let rows = |below, above, newest_first, limit| -> Vec<u64> {
             segment().rows(&Window { below, above, newest_first, limit }).iter().map(|row| row.position).collect()
         };
-        assert_eq!(rows(u64::MAX, 0, true, 9), [19, 15, 12, 11], "its bounds are not in it");
+        assert_eq!(rows(u64::MAX, 0, true, 9), [19, 15, 12, 11], "the bounds are exclusive");
         assert_eq!(rows(19, 11, true, 9), [15, 12]);
         assert_eq!(rows(19, 10, true, 2), [15, 12]);
         assert_eq!(rows(19, 11, false, 1), [12]);

@@ -125,15 +125,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_account_has_four_attempts_of_known_devices_at_once() {
+    fn an_account_has_four_concurrent_attempts_of_known_devices() {
         let under_way = UnderWay::default();
         let mut slots: Vec<_> = (0..6).filter_map(|_| under_way.take(UserId(1))).collect();
         assert_eq!(slots.len(), AT_ONCE);
-        assert!(under_way.take(UserId(2)).is_some(), "another account has its own");
+        assert!(under_way.take(UserId(2)).is_some(), "each account has its own limit");
         slots.pop();
         slots.extend(under_way.take(UserId(1)));
         assert_eq!(slots.len(), AT_ONCE);
         drop(slots);
-        assert!(under_way.counts().is_empty(), "nothing is kept of what has ended");
+        assert!(under_way.counts().is_empty(), "ended attempts are not counted");
     }
 }

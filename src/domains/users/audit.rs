@@ -62,7 +62,7 @@ async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Finding
     let mut logins = Vec::new();
     for id in users {
         let values: Vec<Option<String>> = fields.read(id).unwrap_or_default();
-        hash::check_fields::<User>(&keys::user(*id), id.0, &values, |name, value| mend_field(*id, name, value), found);
+        hash::check_fields::<User>(&keys::user(*id), id.0, &values, |name, value| remedy_for_field(*id, name, value), found);
         check_device_epoch(reader, *id, values.get(names.len()).cloned().flatten(), found);
         if let Some(login) = hash::value_of::<User>(&values, "login").filter(|_| !reader.is_young(id.0)) {
             logins.push((*id, login.to_ascii_lowercase()));
@@ -94,9 +94,9 @@ fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, f
     }
 }
 
-/// The repair of a field whose value is known. A login and a name cannot be guessed. A missing bio reads as an empty one. Counts become
+/// The repair of a field whose correct value can be derived. A login and a name cannot be guessed. A missing bio reads as an empty one. Counts become
 /// numbers here, and are counted with their sets.
-fn mend_field(id: UserId, field: &str, found: Option<&str>) -> Option<Remedy> {
+fn remedy_for_field(id: UserId, field: &str, found: Option<&str>) -> Option<Remedy> {
     let value = match field {
         "id" => id.0.to_string(),
         "signup" => source::time_of(id.0).to_string(),

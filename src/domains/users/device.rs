@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_makes_a_token_or_changes_one() {
+    fn forged_and_altered_tokens_are_refused() {
         let token = tokens().issue(ADA, &password("hash", ""), None, NOW);
         let bytes = URL_SAFE_NO_PAD.decode(&token).expect("base64");
         for bit in 0..bytes.len() * 8 {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_known_to_one_account_with_one_password() {
+    fn a_device_is_known_for_one_account_and_password() {
         let device = tokens().open(&tokens().issue(ADA, &password("hash", ""), None, NOW), NOW).expect("it is ours");
         assert!(tokens().is_known(&device, ADA, &password("hash", "")));
         assert!(!tokens().is_known(&device, UserId(43), &password("hash", "")));

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_registration_is_refused_with_every_mistake_at_once() {
+    fn every_error_of_a_registration_is_reported() {
         use UserErrorCode::{InvalidLogin, InvalidName, InvalidPassword};
         assert_eq!(codes("ada_1", "Ada", "12345678"), []);
         assert_eq!(codes("", "", ""), [InvalidLogin, InvalidName, InvalidPassword]);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bio_may_be_cleared_and_a_name_not() {
+    fn a_bio_may_be_empty_but_not_a_name() {
         let change = |name: Option<&str>, bio: Option<&str>| {
             ProfileChange { name: name.map(Into::into), bio: bio.map(Into::into) }.check().map_err(|errors| errors.len())
         };

@@ -72,8 +72,8 @@ async fn claim(app: &App, login: &str, id: UserId) -> Outcome<()> {
     if holder == id {
         return Ok(());
     }
-    let gone = abandoned(app, holder).await?.ok_or_else(taken)?;
-    if store::claim(app.db(), login, id, Some(gone), app.now()).await? == Some(id) { Ok(()) } else { Err(taken().into()) }
+    let abandoned_by = abandoned(app, holder).await?.ok_or_else(taken)?;
+    if store::claim(app.db(), login, id, Some(abandoned_by), app.now()).await? == Some(id) { Ok(()) } else { Err(taken().into()) }
 }
 
 /// Returns `holder` if it claimed a login and its process died before it wrote the account.
@@ -174,7 +174,7 @@ pub async fn verify_password(app: &App, id: UserId, password: &str, session: Opt
 }
 
 /// Revokes all device tokens of an account. A device that sends its own token, `keep`, receives a new one: it stays the same device with
-/// the same bucket for failed log-ins, so this wins nobody more guesses. One pipeline and one script.
+/// the same bucket for failed log-ins, so this gives nobody additional guesses. One pipeline and one script.
 ///
 /// # Errors
 /// `UNAUTHENTICATED` if the account was deleted; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -182,7 +182,7 @@ fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Opti
         "d" => EventKind::Deleted,
         _ => return None,
     };
-    // A deletion without terms is delivered to nobody by its terms.
+    // A deletion without terms matches no filter.
     let terms = FilterTerms::from_bytes(terms).unwrap_or_default();
     Some(Event { shard, id: id.parse().ok()?, kind, status: StatusId(status.parse().ok()?), terms })
 }

@@ -95,7 +95,7 @@ async fn check_copies(reader: &AuditReader, key: &str, found: &mut Findings) -> 
                         found.add_repairable_with(&key, what, record, [remove]);
                     }
                     Some(number) if reader.is_young(number) || there.read::<bool>(&number) == Some(true) => {}
-                    Some(_) => found.add(&key, format!("the entry of the copy {id} is gone: does a server run?")),
+                    Some(_) => found.add(&key, format!("the entry of the copy {id} does not exist: is a server running?")),
                 }
             }
             Ok(())

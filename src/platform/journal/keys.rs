@@ -49,8 +49,8 @@ pub(super) enum KeyKind {
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let shard = |tag: &str| audit::number(tag).filter(|shard| *shard < SHARDS);
     if let Some((key, queue)) = key.split_once("}:") {
-        let known = Queue::ALL.iter().any(|it| it.name() == queue);
-        return shard(key.strip_prefix("due:{")?).filter(|_| known).map(KeyKind::Due);
+        let is_queue = Queue::ALL.iter().any(|it| it.name() == queue);
+        return shard(key.strip_prefix("due:{")?).filter(|_| is_queue).map(KeyKind::Due);
     }
     let tagged = |kind| audit::tag_in(key, kind).and_then(shard);
     let spread = || audit::tag_in(key, "copies").and_then(audit::number).filter(|tag| spread::tags().contains(tag));

@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_read_as_it_was_written() {
+    fn entries_survive_the_round_trip() {
         let task = Task::Source { feed: Feed::Home(UserId(crate::base::ids::source::MAX)), source: UserId(2) };
         let progress = Progress { stage: 1, below: crate::base::ids::source::MAX, mark: 7, is_restarted: false };
         let mut entry = JournalEntry { id: 9, task, progress, tries: 4, claims: 19, copies: None };
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn every_task_is_read_as_it_was_written() {
+    fn every_task_survives_the_round_trip() {
         let written = written();
         for (task, text) in &written {
             let entry =

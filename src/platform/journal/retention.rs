@@ -63,10 +63,10 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
 async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
     let (last, now) = (app.extension::<Compared>(), app.now());
     let compared = *last.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if compared.is_some_and(|(known, at)| known == generation && now.saturating_sub(at) < COMPARE) {
+    if compared.is_some_and(|(last, at)| last == generation && now.saturating_sub(at) < COMPARE) {
         return Ok(false);
     }
-    let is_same = compared.is_some_and(|(known, _)| known == generation);
+    let is_same = compared.is_some_and(|(last, _)| last == generation);
     let before = if is_same { now.saturating_sub(LEASE + RETENTION) } else { Millis::MAX };
     let any = adopt(app, before).await?;
     *last.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((generation, now));

@@ -154,7 +154,7 @@ impl Subtasks {
 pub async fn resume(app: &App, entry: &mut JournalEntry) -> Result<(), Error> {
     let generation = app.db().generation().await;
     let began_in = entry.copies.as_ref().map(|copies| copies.generation);
-    if !app.db().is_cluster() || began_in == Some(generation).filter(|known| *known > 0) {
+    if !app.db().is_cluster() || began_in == Some(generation).filter(|began_in| *began_in > 0) {
         return Ok(());
     }
     let mut renewed = entry.clone();

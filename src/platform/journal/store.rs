@@ -76,9 +76,9 @@ pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, delete
 pub(super) async fn rewrite(db: &Db, before: &JournalEntry, renewed: &JournalEntry, due: Millis) -> Result<bool, Error> {
     let replies = db.call_untracked(copy_calls(&COPY_DELETION, renewed)).await?;
     if !replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?))? {
-        let known = |tag: &u64| before.copies.as_ref().is_some_and(|copies| copies.tags.contains(tag));
+        let has_tag = |tag: &u64| before.copies.as_ref().is_some_and(|copies| copies.tags.contains(tag));
         let mut added = renewed.clone();
-        added.copies.iter_mut().for_each(|copies| copies.tags.retain(|tag| !known(tag)));
+        added.copies.iter_mut().for_each(|copies| copies.tags.retain(|tag| !has_tag(tag)));
         remove_copies(db, &[added]).await?;
         return Ok(false);
     }

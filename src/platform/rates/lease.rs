@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_lease_is_spent_to_its_end_and_then_renewed() {
         let (lease, quota) = (Lease::default(), quota());
-        assert_eq!(lease.spend(3, quota, 5), None, "nothing is known");
+        assert_eq!(lease.spend(3, quota, 5), None, "the state of the bucket is unknown");
         let need = lease.need(3, quota, 5);
         assert_eq!(need, RenewalRequest { cost: 3, in_hand: 0, least: 3, most: 10, debt: 0 });
         let decision = lease.settle(need, BucketReply { taken: 10, left: 990, wait: 0 }, quota, 5);
@@ -267,9 +267,9 @@ mod tests {
         assert_eq!(paid(lease.spend(3, quota, 105)), 992, "one more has come back in Redis");
         assert_eq!(lease.spend(3, quota, 105), None);
         let need = lease.need(3, quota, 105);
-        assert_eq!(need, RenewalRequest { cost: 3, in_hand: 1, least: 2, most: 10, debt: 0 }, "what is in hand is used up first");
-        assert_eq!(lease.need(3, quota, 105).in_hand, 0, "and by nobody else");
-        assert_eq!(lease.need(50, quota, 105).most, 50, "a dear request leases what it costs");
+        assert_eq!(need, RenewalRequest { cost: 3, in_hand: 1, least: 2, most: 10, debt: 0 }, "leased tokens are used up first");
+        assert_eq!(lease.need(3, quota, 105).in_hand, 0, "the renewal holds the leased tokens");
+        assert_eq!(lease.need(50, quota, 105).most, 50, "an expensive request leases its cost");
     }
 
     #[test]
@@ -297,48 +297,48 @@ mod tests {
     }
 
     #[test]
-    fn a_debt_is_taken_from_what_is_in_hand_and_then_waits_for_the_bucket() {
+    fn a_debt_is_paid_from_leased_tokens_first_and_then_from_the_bucket() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(3, quota, 5);
         lease.settle(need, BucketReply { taken: 10, left: 90, wait: 0 }, quota, 5);
-        assert_eq!(lease.owe(4, quota, 5), 0, "seven were in hand");
+        assert_eq!(lease.owe(4, quota, 5), 0, "seven leased tokens were left");
         assert_eq!(lease.allowance(quota, 5).map(|allowance| allowance.left), Some(93));
         assert_eq!(lease.owe(200, quota, 5), 197);
         assert_eq!(lease.allowance(quota, 5).map(|allowance| (allowance.left, allowance.debt)), Some((0, 107)));
-        assert_eq!(lease.spend(1, quota, 5), None, "it has to be written");
+        assert_eq!(lease.spend(1, quota, 5), None, "the debt must be written first");
         let need = lease.need(1, quota, 5);
         assert_eq!(need, RenewalRequest { cost: 1, in_hand: 0, least: 1, most: 10, debt: 197 });
         let decision = lease.settle(need, BucketReply { taken: 0, left: -107, wait: 10_800 }, quota, 5);
         assert_eq!(due(Some(decision)), Some(10_800));
-        assert_eq!(due(lease.spend(1, quota, 5)), Some(10_800), "and is known from then on");
+        assert_eq!(due(lease.spend(1, quota, 5)), Some(10_800), "the denial is decided locally from then on");
         assert_eq!(due(lease.spend(1, quota, 10_704)), Some(101));
-        assert_eq!(lease.spend(1, quota, 10_705), None, "it may be there");
+        assert_eq!(lease.spend(1, quota, 10_705), None, "the token may have been refilled");
     }
 
     #[test]
-    fn a_debt_is_a_full_bucket_at_most_and_ends_with_time() {
+    fn a_debt_is_bounded_by_a_full_bucket_and_expires() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(10, quota, 0);
         lease.settle(need, BucketReply { taken: 10, left: 900, wait: 0 }, quota, 0);
         assert_eq!(lease.owe(u64::MAX, quota, 0), 1_901, "beyond what the bucket has, which is rounded down");
-        assert_eq!(lease.owe(5, quota, 0), 0, "no more than that");
+        assert_eq!(lease.owe(5, quota, 0), 0, "the debt has its maximum already");
         let owed = |now| lease.need(1, quota, now).debt;
         assert_eq!(lease.allowance(quota, 1_000).map(|it| (it.left, it.debt)), Some((0, 991)));
         assert_eq!(lease.allowance(quota, 60_000).map(|it| (it.left, it.debt)), Some((0, 401)), "the bucket is full meanwhile");
         assert_eq!(owed(60_000), 1_401, "of which this is not forgiven yet");
-        assert_eq!(owed(60_000), 0, "it is written once");
+        assert_eq!(owed(60_000), 0, "the debt is written once");
         lease.owe(500, quota, 60_000);
         lease.owe(0, quota, 100_000_000);
         assert_eq!(owed(100_000_000), 0);
     }
 
     #[test]
-    fn a_debt_survives_a_redis_that_cannot_be_asked() {
+    fn a_debt_survives_a_failed_renewal() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(10, quota, 0);
         lease.settle(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.owe(30, quota, 0);
-        assert_eq!(lease.spend(2, quota, 0), None, "it is written first, also where the bucket is known to be empty");
+        assert_eq!(lease.spend(2, quota, 0), None, "the debt is written first, even if the bucket is empty");
         let need = lease.need(1, quota, 0);
         lease.failed(need, quota);
         assert_eq!(lease.need(1, quota, 0).debt, 30);
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_knows_a_bounded_number_of_clients() {
+    fn a_process_keeps_a_bounded_number_of_leases() {
         let leases = Leases::default();
         for number in 0..200_000_u32 {
             leases.get(Subject::address(std::net::IpAddr::from(number.to_be_bytes())));

@@ -136,7 +136,7 @@ const BYTES_PER_UNIT: u64 = 512;
 /// or three objects at a cost of one or two.
 pub const FREE_UNITS: u64 = 8;
 
-/// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and Redis together; a token of an estimate stands for
+/// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and Redis together; a token of an estimate represents
 /// less than half a microsecond (`make bench-work`). At this price, the work of one account beyond its estimates uses at most half a core.
 pub const TOKENS_PER_EXTRA_UNIT: u64 = 8;
 
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_counts_as_what_one_customer_has() {
+    fn an_address_counts_as_the_network_of_one_customer() {
         assert_eq!(network("203.0.113.7"), "203.0.113.7");
         assert_eq!(network("::ffff:203.0.113.7"), "203.0.113.7", "the same client over a socket for both");
         assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
@@ -191,21 +191,21 @@ mod tests {
     }
 
     #[test]
-    fn commands_values_and_bytes_are_work() {
+    fn commands_values_and_bytes_count_as_work() {
         let of = |commands, values, bytes| units(Work { commands, values, bytes });
         assert_eq!([of(3, 0, 0), of(0, 24, 0), of(0, 0, 1_536)], [3, 3, 3]);
         assert_eq!([of(0, 7, 511), of(1, 15, 1_023), of(100, 800, 51_200)], [0, 3, 300]);
     }
 
     #[test]
-    fn a_login_is_one_subject_in_any_case() {
+    fn a_login_in_any_case_is_one_subject() {
         assert_eq!(Subject::login("Ada"), Subject::login("aDA"));
         assert_ne!(Subject::login("ada"), Subject::login("ada "));
         assert!(matches!(Subject::login("} no login at all {\0"), Subject::Login(_)));
     }
 
     #[test]
-    fn an_account_that_is_tried_from_one_network_is_one_subject() {
+    fn attempts_on_one_account_from_one_network_share_a_subject() {
         let from = |login, address: &str| Subject::login_from(login, Some(address.parse().expect("an address")));
         assert_eq!(from("Ada", "192.0.2.1"), from("aDA", "::ffff:192.0.2.1"));
         assert_eq!(from("ada", "2001:db8:1:2::3"), from("ada", "2001:db8:1:2:ffff::"), "a /64 is one client");
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_is_charged_before_its_address() {
+    fn a_client_with_a_session_is_charged_by_its_account() {
         let (user, address) = (UserId(7), IpAddr::from([127, 0, 0, 1]));
         assert_eq!(Subject::for_client(Some(user), Some(address)), Some(Subject::Account(user)));
         assert_eq!(Subject::for_client(None, Some(address)), Some(Subject::address(address)));

@@ -47,7 +47,7 @@ pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
 }
 
 /// Refunds what [`charge`] took. One round trip. If that fails for a bucket, the token is refilled in time. There is no retry: the request is
-/// answered, and a second refund might return a token that nobody took.
+/// answered, and a second refund might return a token that was never taken.
 pub async fn refund(app: &App, charges: &[Charge]) {
     if let Some(requests) = requests(app, charges) {
         refund_buckets(app, requests).await;

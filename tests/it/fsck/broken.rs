@@ -341,7 +341,7 @@ pub(super) const OF_THE_JOURNAL: &[Case] = &[
     (&["HSET copies:{0} 5 nonsense"], &["copies:{0}: the copy \"5\" cannot be read"]),
     (
         &["HSET|copies:{0}|5|0 0 {\"stage\":0,\"below\":0,\"mark\":0} 7:0 {\"Refill\":{\"feed\":{\"Home\":5}}}"],
-        &["copies:{0}: the entry of the copy 5 is gone: does a server run?"],
+        &["copies:{0}: the entry of the copy 5 does not exist: is a server running?"],
     ),
     (&["SET journal:{8} 5"], &["journal:{8}: is not a key of Waxwing"]),
 ];

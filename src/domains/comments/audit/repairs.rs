@@ -42,7 +42,7 @@ impl Thread {
         for order in Order::ALL {
             self.compare_order(reader, order, &mut wrong, &mut displaced, &mut repairs).await?;
         }
-        for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()).filter(|it| self.stands(it)) {
+        for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()).filter(|it| self.is_attached(it)) {
             let number = comment.id.number;
             let mut is = counts.get(&number).copied().unwrap_or_default();
             if comment.author.is_none() {
@@ -59,7 +59,7 @@ impl Thread {
         Ok(repairs)
     }
 
-    fn stands(&self, comment: &Comment) -> bool {
+    fn is_attached(&self, comment: &Comment) -> bool {
         comment.path.iter().all(|number| self.get(*number).is_some())
     }
 
@@ -67,9 +67,9 @@ impl Thread {
     fn sums(&self) -> (HashMap<u64, Counts>, u64) {
         let (mut counts, mut living) = (HashMap::new(), 0);
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()) {
-            let stands = self.stands(comment);
-            self.count(comment, stands, &mut counts);
-            living += u64::from(stands && comment.author.is_some());
+            let is_attached = self.is_attached(comment);
+            self.count(comment, is_attached, &mut counts);
+            living += u64::from(is_attached && comment.author.is_some());
         }
         (counts, living)
     }

@@ -34,8 +34,8 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
 struct Claims {
     id: CommentId,
     author: Option<UserId>,
-    gone: bool,
-    voted: bool,
+    is_deleted: bool,
+    has_votes: bool,
     path: Vec<u64>,
 }
 
@@ -60,8 +60,8 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
             found.add_repairable(&key, format!("does not stand in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
         }
         // Comments of a removed branch are about to be deleted; the check of the thread decides.
-        let stands = it.path.iter().all(|number| there.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
-        let Some(author) = it.author.filter(|_| stands) else { continue };
+        let is_attached = it.path.iter().all(|number| there.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
+        let Some(author) = it.author.filter(|_| is_attached) else { continue };
         let settle = [Remedy::SettleComment { author, comment: it.id }];
         if missing_accounts.contains(&author) {
             let remedies = settle.iter().filter(|_| !reader.is_young(it.id.number)).cloned();
@@ -70,7 +70,7 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
         if listed.score(&(it.id, author)).is_none() && !reader.is_young(it.id.number) {
             found.add_repairable(&key, format!("does not stand in {}", keys::commented(author)), settle);
         }
-        if it.voted && !it.gone && votes.read::<u64>(&it.id) != Some(1) {
+        if it.has_votes && !it.is_deleted && votes.read::<u64>(&it.id) != Some(1) {
             found.add_repairable(&key, "its votes are not there", [Remedy::RecountVotes(it.id)]);
         }
     }
@@ -98,8 +98,8 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
         }
     }
     let author = text(4).as_deref().and_then(audit::id).map(UserId);
-    let gone = bytes(2).is_some();
-    match (gone, author.is_some() && bytes(1).is_some()) {
+    let is_deleted = bytes(2).is_some();
+    match (is_deleted, author.is_some() && bytes(1).is_some()) {
         (true, true) => found.add_repairable(&key, "is deleted, and says what it said", [Remedy::StripComment(id)]),
         (false, false) => found.add(&key, "has no author or no message"),
         _ => {}
@@ -109,7 +109,7 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
         found.add(&key, "its path is none");
     }
     let votes = |at: usize| text(at).as_deref().and_then(audit::number).unwrap_or(0);
-    Claims { id, author, gone, voted: votes(6) + votes(7) > 0, path }
+    Claims { id, author, is_deleted, has_votes: votes(6) + votes(7) > 0, path }
 }
 
 /// Votes belong to existing comments, and their numbers equal the counts.

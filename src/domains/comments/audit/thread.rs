@@ -122,12 +122,12 @@ impl Thread {
             if comment.path.last().copied().unwrap_or(0) != *parent {
                 self.add(found, format!("{number} does not stand below the last of its path"));
             }
-            let stands = comment.path.iter().all(|number| self.get(*number).is_some());
-            if !stands && !comment.path.iter().any(|number| self.fallen.contains(number)) {
+            let is_attached = comment.path.iter().all(|number| self.get(*number).is_some());
+            if !is_attached && !comment.path.iter().any(|number| self.fallen.contains(number)) {
                 self.add(found, format!("what is above {number} is not there"));
             }
-            self.count(comment, stands, &mut counts);
-            living += u64::from(stands && comment.author.is_some());
+            self.count(comment, is_attached, &mut counts);
+            living += u64::from(is_attached && comment.author.is_some());
         }
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()) {
             if comment.path.iter().all(|number| self.get(*number).is_some()) {
@@ -147,15 +147,15 @@ impl Thread {
     }
 
     /// Adds a comment to the counts of its ancestors. A removed branch stays in `others` until it is deleted.
-    pub(super) fn count(&self, comment: &Comment, stands: bool, counts: &mut HashMap<u64, Counts>) {
+    pub(super) fn count(&self, comment: &Comment, is_attached: bool, counts: &mut HashMap<u64, Counts>) {
         let living = u64::from(comment.author.is_some());
-        if let Some(parent) = comment.path.last().filter(|_| stands) {
+        if let Some(parent) = comment.path.last().filter(|_| is_attached) {
             let parent = counts.entry(*parent).or_default();
             (parent.places, parent.replies) = (parent.places + 1, parent.replies + living);
         }
         for above in comment.path.iter().filter_map(|number| self.get(*number)) {
             let count = counts.entry(above.id.number).or_default();
-            count.descendants += if stands { living } else { 0 };
+            count.descendants += if is_attached { living } else { 0 };
             let by_other = |author: UserId| above.author.is_some_and(|it| it != author);
             count.others += u64::from(comment.author.is_some_and(by_other));
         }
@@ -185,8 +185,8 @@ impl Thread {
         members(reader, &key, async |page| {
             for member in page {
                 let number = member.get(ID + 4..).and_then(number_of);
-                let known = number.and_then(|number| Some((number, self.comments.get(&number)?)));
-                match known {
+                let found_comment = number.and_then(|number| Some((number, self.comments.get(&number)?)));
+                match found_comment {
                     Some((number, (parent, Some(comment)))) if is_at(&member, order, *parent, comment) => {
                         seen.insert(number);
                     }

@@ -4,7 +4,7 @@
 -- Returns 1 it exists | 0 its parent does not exist | -1 it was deleted
 local is = redis.call('HMGET', KEYS[12], 'id', 'gone')
 if is[2] or redis.call('ZSCORE', KEYS[10], ARGV[3]) then return -1 end
-if not stands() then return 0 end
+if not is_attached() then return 0 end
 if is[1] then return 1 end
 if DEPTH > 0 and redis.call('HEXISTS', KEYS[#KEYS], 'gone') == 1 then return 0 end
 redis.call('HSET', KEYS[12], 'id', ARGV[3], 'uid', ARGV[7], 'message', ARGV[8])

@@ -3,7 +3,7 @@
 -- ARGV 1-6 those of thread.lua  7 id of the removal
 -- Returns 1 | 0 there is none
 local is = redis.call('HMGET', KEYS[12], 'id', 'uid', 'places', 'up', 'down', 'replies')
-if not is[1] or stands() then return 0 end
+if not is[1] or is_attached() then return 0 end
 if is[2] then
   for at = ABOVE + 1, #KEYS do
     local author = redis.call('HGET', KEYS[at], 'uid')

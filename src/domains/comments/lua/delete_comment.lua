@@ -3,7 +3,7 @@
 -- ARGV 1-6 those of thread.lua  7 how long deleted comments are remembered, ms  8 how many  9 the requesting account
 -- Returns the number of deleted comments: 1 | 0 no such comment | -1 another's
 local is = redis.call('HMGET', KEYS[12], 'uid', 'places')
-if not is[1] or not stands() then return 0 end
+if not is[1] or not is_attached() then return 0 end
 if is[1] ~= ARGV[9] then return -1 end
 count(-1, is[1])
 count_reply(-1)

@@ -3,7 +3,7 @@
 -- ARGV 1-6 those of thread.lua  7 the requesting account  8 message
 -- Returns 1 | 0 no such comment | -1 another's
 local is = redis.call('HMGET', KEYS[12], 'uid', 'message')
-if not is[1] or not stands() then return 0 end
+if not is[1] or not is_attached() then return 0 end
 if is[1] ~= ARGV[7] then return -1 end
 if is[2] == ARGV[8] then return 1 end
 redis.call('HSET', KEYS[12], 'message', ARGV[8], 'edited', ARGV[4])

@@ -3,7 +3,7 @@
 -- ARGV 1-6 those of thread.lua  7 how long deleted comments are remembered, ms  8 how many  9 the requesting account  10 id of the removal
 -- Returns the number of removed comments | 0 no such comment | -1 not allowed
 local is = redis.call('HMGET', KEYS[12], 'id', 'uid', 'places', 'descendants', 'others')
-if not is[1] or not stands() then return 0 end
+if not is[1] or not is_attached() then return 0 end
 if redis.call('HGET', KEYS[1], 'uid') ~= ARGV[9] then
   if not is[2] then return 0 end
   if is[2] ~= ARGV[9] or tonumber(is[5] or 0) > 0 then return -1 end

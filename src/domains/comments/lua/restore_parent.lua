@@ -3,7 +3,7 @@
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 id of a removal
 -- Returns 1 restored | 2 its replies must be deleted | 0 it exists, or its status does not
-if not stands() or redis.call('EXISTS', KEYS[12]) == 1 then return 0 end
+if not is_attached() or redis.call('EXISTS', KEYS[12]) == 1 then return 0 end
 if redis.call('ZSCORE', KEYS[10], ARGV[3]) then
   redis.call('ZADD', KEYS[11], ARGV[7], ARGV[3])
   return 2

@@ -15,7 +15,7 @@ local function above(depth)
 end
 
 -- Whether the comment can be changed: its status and all ancestors exist. Nothing can be added to a removed branch.
-local function stands()
+local function is_attached()
   if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[2]) == 1 then return false end
   for at = ABOVE + 1, #KEYS do
     if redis.call('EXISTS', KEYS[at]) == 0 then return false end

@@ -4,7 +4,7 @@
 -- ARGV 1-6 those of thread.lua  7 voter, 8 bytes  8 vote: 1 | -1 | 0 none  9 the interval, ms
 -- Returns 1 | 0 no such comment | when an event is due, ms, if it was recorded just now
 local is = redis.call('HMGET', KEYS[12], 'uid', 'up', 'down', 'told')
-if not is[1] or not stands() then return 0 end
+if not is[1] or not is_attached() then return 0 end
 local before, after = tonumber(redis.call('HGET', KEYS[13], ARGV[7]) or 0), tonumber(ARGV[8])
 if before == after then return 1 end
 if after == 0 then redis.call('HDEL', KEYS[13], ARGV[7]) else redis.call('HSET', KEYS[13], ARGV[7], ARGV[8]) end

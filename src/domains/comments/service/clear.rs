@@ -133,16 +133,16 @@ pub async fn erase_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
     let there = store::threads_exist(app.db(), ids).await?;
     let ids: Vec<StatusId> = ids.iter().zip(there).filter(|(_, there)| *there).map(|(id, _)| *id).collect();
     // Checked again: a thread is deleted only with its status.
-    let stands = statuses::exist(app, &ids).await?;
-    let mut room = PASS;
-    for id in ids.into_iter().zip(stands).filter(|(_, stands)| !stands).map(|(id, _)| id) {
+    let exists = statuses::exist(app, &ids).await?;
+    let mut budget = PASS;
+    for id in ids.into_iter().zip(exists).filter(|(_, exists)| !exists).map(|(id, _)| id) {
         // Tells the subscribers of the thread that it ends.
         events::publish_change(app, id.0);
-        let taken = if room > 0 { erase(app, id, room).await? } else { 0 };
-        if taken == room {
+        let taken = if budget > 0 { erase(app, id, budget).await? } else { 0 };
+        if taken == budget {
             journal::enqueue(app, Task::Thread { status: id }).await?;
         }
-        room = room.saturating_sub(taken + THREAD);
+        budget = budget.saturating_sub(taken + THREAD);
     }
     Ok(())
 }

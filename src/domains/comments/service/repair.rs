@@ -20,8 +20,8 @@ const ROUNDS: usize = 8;
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn rebuild_thread(app: &App, status: StatusId) -> Result<(), Error> {
     for _ in 0..ROUNDS {
-        let look = AuditReader::new(app.db().clone(), app.now(), user_key);
-        let Some(repairs) = audit::thread_repairs(&look, status).await?.filter(|repairs| !repairs.is_empty()) else {
+        let reader = AuditReader::new(app.db().clone(), app.now(), user_key);
+        let Some(repairs) = audit::thread_repairs(&reader, status).await?.filter(|repairs| !repairs.is_empty()) else {
             return Ok(());
         };
         if repair::repair(app.db(), log(app), status, &repairs, app.next_id().await?).await? {

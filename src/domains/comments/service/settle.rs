@@ -16,7 +16,7 @@ pub async fn settle(app: &App, author: UserId, id: CommentId) -> Result<(), Erro
     reconcile(app, author, id, None, exists).await.map(drop)
 }
 
-/// Repeats until the index matches the thread. Deletes a comment for which the author's index has no room.
+/// Repeats until the index matches the thread. Deletes the comment if the author's index is full.
 pub(super) async fn reconcile(
     app: &App,
     author: UserId,

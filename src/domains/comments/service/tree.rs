@@ -99,11 +99,11 @@ impl Walk<'_> {
         let whole = positions.len() <= self.levels;
         positions.truncate(self.levels);
         let there = self.loaders.comments.load_many(positions.iter().map(|position| self.id(*position))).await?;
-        let gone = there.iter().position(Option::is_none);
-        if let Some(at) = gone {
+        let deleted = there.iter().position(Option::is_none);
+        if let Some(at) = deleted {
             positions.truncate(at + 1);
         }
-        Ok(TreePlace { positions, descends: whole && gone.is_none() })
+        Ok(TreePlace { positions, descends: whole && deleted.is_none() })
     }
 
     /// Up to `limit` visible comments from a position on.
@@ -146,7 +146,7 @@ mod tests {
     use crate::base::ids::source;
 
     #[test]
-    fn a_cursor_of_the_deepest_comment_is_read_as_it_was_written() {
+    fn a_cursor_of_the_deepest_comment_survives_the_round_trip() {
         let cursors = Cursors::new([7; 16]);
         for sort in [Sort::Top, Sort::New, Sort::Old, Sort::Replies, Sort::Controversial] {
             let list = ListId { kind: sort.letter() + 5, owner: 9 };

@@ -53,17 +53,17 @@ pub(super) async fn check(reader: &AuditReader, feeds: Vec<Feed>, found: &mut Fi
 /// Groups feeds so that no group has more than [`AUTHORS`] sources, unless one feed alone has more.
 async fn group(reader: &AuditReader, feeds: Vec<Feed>) -> Result<Vec<Vec<Feed>>, Error> {
     let sizes = reader.query(feeds.iter().copied(), |feed| cmd("ZCARD").arg(store::sources(feed)).take()).await?;
-    let (mut parts, mut room): (Vec<Vec<Feed>>, usize) = (Vec::new(), 0);
+    let (mut parts, mut capacity): (Vec<Vec<Feed>>, usize) = (Vec::new(), 0);
     for feed in feeds {
         let size = sizes.read(&feed).unwrap_or(0);
-        match parts.last_mut().filter(|part| part.len() < FEEDS && size <= room) {
+        match parts.last_mut().filter(|part| part.len() < FEEDS && size <= capacity) {
             Some(part) => part.push(feed),
             None => {
                 parts.push(vec![feed]);
-                room = AUTHORS;
+                capacity = AUTHORS;
             }
         }
-        room = room.saturating_sub(size);
+        capacity = capacity.saturating_sub(size);
     }
     Ok(parts)
 }

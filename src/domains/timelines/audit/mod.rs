@@ -23,7 +23,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks homes, list timelines and the keys beside them; also their sizes if the `window` is known.
+/// Checks homes, list timelines and the keys beside them; also their sizes if the `window` is given.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].

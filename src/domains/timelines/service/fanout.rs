@@ -68,9 +68,9 @@ struct FanoutPass {
     id: StatusId,
     /// Whether it goes to the followers, or only to its author.
     is_pushed: bool,
-    /// Whether it exists, as far as is known.
+    /// Whether it exists, if that was read.
     there: Option<bool>,
-    /// The marks that filters match, if they are known.
+    /// The marks that filters match, if they were read.
     terms: Option<FilterTerms>,
 }
 

@@ -39,16 +39,16 @@ async fn open(app: &App, feed: Feed) -> Result<(), Error> {
 pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option<Progress>, Error> {
     let window = app.config().home_window;
     let (state, count, marked) = store::extent(app.db(), feed).await?;
-    let room = window.saturating_sub(count);
+    let missing = window.saturating_sub(count);
     let below = match state.phase {
         FeedPhase::Dropped => return Ok(None),
-        FeedPhase::Active if state.floor == 0 || room == 0 => return Ok(None),
+        FeedPhase::Active if state.floor == 0 || missing == 0 => return Ok(None),
         FeedPhase::Active => state.floor,
         FeedPhase::Rebuilding => CEILING,
     };
     let (mut authors, edges) = read::authors(app, feed).await?;
     authors.retain(|author| !marked.contains(author));
-    let limit = room.clamp(1, MERGE);
+    let limit = missing.clamp(1, MERGE);
     let rows = merge::merge_profiles(app, &authors, Window { below, above: 0, newest_first: true, limit }).await?;
     let floor = rows.last().filter(|_| rows.len() == limit).map_or(0, |row| row.position);
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();

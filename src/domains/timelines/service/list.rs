@@ -62,10 +62,10 @@ pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str) -> Result<(), Error> {
-    let stands = lists::settle_list(app, owner, list, name).await?;
+    let exists = lists::settle_list(app, owner, list, name).await?;
     // Published after the change: subscribers read the list again as soon as they receive it.
     events::publish_change(app, list.0);
-    if !stands {
+    if !exists {
         // The list has no members any more, so nothing is added.
         store::erase(app.db(), Feed::List(list)).await?;
     }

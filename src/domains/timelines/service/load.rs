@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_never_claims_more_nor_less_than_the_answer_shows() {
+    fn the_head_is_consistent_with_the_rows_of_the_answer() {
         let head = FeedPart::Head(FEED);
         let at = |parts: &[FeedPart], found: &[Vec<Row>]| agree(FEED, parts, found).map(|row| row.position);
         // A status was posted between the commands, before or after the page was read.

@@ -46,15 +46,15 @@ mod tests {
     use std::pin::pin;
 
     #[tokio::test]
-    async fn one_feed_is_merged_once_at_a_time_and_others_beside_it() {
+    async fn merges_of_one_feed_are_serialized() {
         let (locks, feed, other) = (MergeLocks::default(), Feed::Home(UserId(1)), Feed::Home(UserId(2)));
         let first = locks.lock(feed).await;
         assert!(!first.has_waited && !locks.lock(other).await.has_waited);
         let mut second = pin!(locks.lock(feed));
-        assert!(second.as_mut().now_or_never().is_none(), "the first is not done");
+        assert!(second.as_mut().now_or_never().is_none(), "the first merge holds the lock");
         drop(first);
         assert!(second.await.has_waited);
-        assert!(!locks.lock(feed).await.has_waited, "nobody merges it any more");
-        assert_eq!(locks.0.lock().expect("not poisoned").len(), 1, "locks that nobody holds are dropped");
+        assert!(!locks.lock(feed).await.has_waited, "the lock is free");
+        assert_eq!(locks.0.lock().expect("not poisoned").len(), 1, "unused locks are dropped");
     }
 }

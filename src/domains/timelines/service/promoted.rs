@@ -60,15 +60,15 @@ pub async fn promoted_home(
 
 /// The positions of entries behind which a promoted one fits on a page of this size.
 fn places(since: u8, entries: &[u64], size: usize) -> Vec<u64> {
-    let (mut since, mut room, mut places) = (since, size, Vec::new());
+    let (mut since, mut left, mut places) = (since, size, Vec::new());
     for position in entries {
-        if room == 0 {
+        if left == 0 {
             break;
         }
-        (since, room) = (since.saturating_add(1), room - 1);
-        if since >= MIN_DISTANCE && room > 0 {
+        (since, left) = (since.saturating_add(1), left - 1);
+        if since >= MIN_DISTANCE && left > 0 {
             places.push(*position);
-            (since, room) = (0, room - 1);
+            (since, left) = (0, left - 1);
         }
     }
     places
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_room_behind_every_ninth_entry_and_never_at_the_head_of_a_page() {
+    fn a_promoted_status_follows_every_ninth_entry_and_never_begins_a_page() {
         let entries: Vec<u64> = (1..=100).collect();
         assert_eq!(places(0, &entries, 100), [9, 18, 27, 36, 45, 54, 63, 72, 81, 90]);
         assert_eq!(places(0, &entries, 9), [0; 0]);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_says_how_many_came_since_and_is_a_cursor_of_the_home() {
+    fn a_promoted_cursor_holds_the_distance_and_is_valid_in_the_home() {
         let (cursors, list) = (Cursors::new([7; 16]), ListId { kind: b'h', owner: 7 });
         let cursor = encode_promoted_cursor(&cursors, list, 42, 5);
         assert_eq!((cursors.decode(list, &cursor), distance_in(&cursors, list, &cursor)), (Some(42), 5));

@@ -1,7 +1,7 @@
 //! Records which statuses a request shows of each feed.
 //!
 //! A sync cursor promises that the statuses that the response shows never come again after it. Which statuses these are is known when all
-//! pages of the response are complete: a page whose rules hide something reads further. So each page is announced when it begins, which all
+//! pages of the response are complete: a page whose rules hide something reads more rows. So each page is announced when it begins, which all
 //! fields of a timeline do before any of them is resolved, and the sync cursor waits for the announced pages.
 
 use crate::base::ids::StatusId;
@@ -86,7 +86,7 @@ mod tests {
     use futures_util::FutureExt;
 
     #[tokio::test]
-    async fn it_waits_for_the_pages_of_a_feed_and_for_no_others() {
+    async fn finished_waits_only_for_the_pages_of_the_feed() {
         let (pages, home, other) = (ShownPages::default(), Feed::Home(UserId(1)), Feed::Home(UserId(2)));
         assert_eq!(pages.finished(home).now_or_never(), Some(vec![]));
         let (first, second, _others) = (pages.begin(home), pages.begin(home), pages.begin(other));
