@@ -10,7 +10,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 
 #[tokio::test]
-async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {
+async fn a_home_page_costs_one_pipeline_per_node() {
     let (cluster, clock) = (Cluster::start(), Clock::manual(START));
     let db = db_on(&cluster, LONG_TIMEOUTS).await;
     let app = TestServer::start(App::new(db, clock.clone(), Config::default()), clock).await;
@@ -39,7 +39,7 @@ async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {
 }
 
 #[tokio::test]
-async fn answers_come_in_the_order_of_the_questions() {
+async fn replies_are_returned_in_the_order_of_the_commands() {
     let cluster = Cluster::start();
     let db = db_on(&cluster, LONG_TIMEOUTS).await;
     let key = |number: usize| format!("user:{{{number}}}");
@@ -50,9 +50,13 @@ async fn answers_come_in_the_order_of_the_questions() {
     let answers = db.read_many(gets).await.expect("read");
     let answers: Vec<usize> = answers.into_iter().map(|answer| redis::from_redis_value(answer).expect("a number")).collect();
     assert_eq!(answers, (0..5_000).rev().collect::<Vec<_>>());
-    assert_eq!((db.round_trips() - before.0, db.meters().pipelines() - before.1), (3, 9), "two thousand at once");
+    assert_eq!(
+        (db.round_trips() - before.0, db.meters().pipelines() - before.1),
+        (3, 9),
+        "pipelines of at most two thousand commands"
+    );
     assert_eq!(db.size().await.expect("a number"), 5_000);
-    // An error stays in its place.
+    // An error is returned at the position of its command.
     let mixed = [0, 1, 2].map(|number| cmd(if number == 1 { "GET" } else { "HLEN" }).arg(key(number)).take());
     let answers = db.read_lenient(mixed.to_vec()).await.expect("read");
     assert!(matches!(&answers[..], [Value::Int(1), Value::ServerError(error), Value::Int(1)] if error.code() == "WRONGTYPE"));

@@ -29,7 +29,7 @@ async fn profile(actor: &Actor) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn people_follow_and_talk_across_slots() {
+async fn users_in_different_slots_follow_and_post() {
     let cluster = Cluster::start();
     let app = TestServer::start(app_on(&cluster).await, Clock::System).await;
     let [ada, bob, cleo] = app.users(["ada", "bob", "cleo"]).await;
@@ -50,21 +50,21 @@ async fn people_follow_and_talk_across_slots() {
     let profile = ada.run("Profile", json!({ "login": "BOB", "first": 5 })).await;
     assert_eq!(profile["data"]["user"]["statusesCount"], 0);
     assert_eq!(profile["data"]["user"]["followers"]["edges"][0]["node"]["login"], "ada");
-    // A few ids may all be on two nodes; this many are not.
+    // With this many ids, every node has keys.
     let [dan] = app.users(["dan"]).await;
     for _ in 0..60 {
         dan.post("more").await;
     }
     let sizes: Vec<u64> = cluster.each(&["DBSIZE"]);
-    assert!(sizes.iter().all(|size| *size > 0), "the keys lie on every node: {sizes:?}");
-    // Every node forgets every script in the middle.
+    assert!(sizes.iter().all(|size| *size > 0), "every node has keys: {sizes:?}");
+    // Every node loses its scripts.
     cluster.each::<()>(&["SCRIPT", "FLUSH"]);
     bob.post("again").await;
     assert_eq!(ada.home().await, ["again", "third"]);
 }
 
 #[tokio::test]
-async fn a_world_is_loaded_into_a_cluster_and_served() {
+async fn a_demo_world_is_loaded_into_a_cluster_and_served() {
     let cluster = Cluster::start();
     let demo = waxwing(&["demo", "--redis", &cluster.url()]).output().expect("it runs");
     assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));

@@ -1,4 +1,4 @@
-//! Slots that migrate while they are used.
+//! Requests during migrations of slots.
 
 use super::{app_on, db_on, profile};
 use crate::support::{Actor, Cluster, LONG_TIMEOUTS, TestServer};
@@ -16,7 +16,7 @@ fn slot(cluster: &Cluster, key: &str) -> u16 {
     cluster.each::<u16>(&["CLUSTER", "KEYSLOT", key])[0]
 }
 
-/// How often nodes have answered with this error.
+/// The number of replies with this error, of all nodes.
 fn errors(cluster: &Cluster, code: &str) -> u64 {
     let count = |info: &String| {
         let line = info.lines().find_map(|line| line.strip_prefix(&format!("errorstat_{code}:count=")))?;
@@ -26,29 +26,29 @@ fn errors(cluster: &Cluster, code: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn what_is_redirected_is_sent_again_and_nothing_else() {
+async fn only_redirected_commands_are_sent_again() {
     let cluster = Cluster::start();
     let db = db_on(&cluster, LONG_TIMEOUTS).await;
     let keys: Vec<String> = (0..30).map(|number| format!("user:{{{number}}}")).collect();
     let count = |key: &String| cmd("HINCRBY").arg(key).arg("a").arg(1).take();
     let counted = async || db.write_many(keys.iter().map(count).collect()).await.expect("written");
     assert_eq!(counted().await, vec![Value::Int(1); 30]);
-    // Some have moved, and the slot map is outdated.
+    // Five slots move, so the slot map is outdated.
     for key in &keys[..5] {
         cluster.move_slot(slot(&cluster, key), (cluster.node_of(key) + 1) % 3, || ());
     }
     let sent = db.meters().pipelines();
-    assert_eq!(counted().await, vec![Value::Int(2); 30], "none was done twice");
+    assert_eq!(counted().await, vec![Value::Int(2); 30], "no command was executed twice");
     assert!(errors(&cluster, "MOVED") > 0);
     // One pipeline per node; one more for each node that the five have moved to; and the node that is asked for the new map.
     assert!((4..=7).contains(&(db.meters().pipelines() - sent)), "{}", db.meters().pipelines() - sent);
     let settled = db.meters().pipelines();
     assert_eq!(counted().await, vec![Value::Int(3); 30]);
-    assert!(db.meters().pipelines() - settled <= 4, "that is known now");
+    assert!(db.meters().pipelines() - settled <= 4, "the slot map is up to date");
 }
 
 #[tokio::test]
-async fn keys_on_their_way_are_found_where_they_are() {
+async fn keys_of_a_migrating_slot_are_found() {
     let cluster = Arc::new(Cluster::start());
     let db = db_on(&cluster, LONG_TIMEOUTS).await;
     let keys: Vec<String> = (0..20).map(|number| format!("user:{{7}}{number}")).collect();
@@ -61,16 +61,16 @@ async fn keys_on_their_way_are_found_where_they_are() {
         mover.move_slot(slot(&mover, "{7}"), to, || {
             rounds += 1;
             let answers = handle.block_on(db.write_many(keys.iter().map(count).collect())).expect("written");
-            assert_eq!(answers, vec![Value::Int(rounds); 20], "each was found, and none was done twice");
+            assert_eq!(answers, vec![Value::Int(rounds); 20], "every key was found, and no command was executed twice");
         });
         rounds
     });
-    assert!(moved.await.expect("all was right") > 20);
+    assert!(moved.await.expect("no panic") > 20);
     assert!(errors(&cluster, "ASK") > 0);
 }
 
 #[tokio::test]
-async fn a_set_that_a_script_empties_while_its_slot_moves_stops_no_script() {
+async fn a_script_may_empty_a_set_of_a_migrating_slot() {
     let cluster = Arc::new(Cluster::start());
     let app = TestServer::start(app_on(&cluster).await, Clock::System).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
@@ -87,7 +87,7 @@ async fn a_set_that_a_script_empties_while_its_slot_moves_stops_no_script() {
             }
         });
     });
-    moved.await.expect("all was right");
+    moved.await.expect("no panic");
     let followed = ada.follow(&bob).await;
     assert_eq!(followed["user"]["followersCount"], 1, "{followed}");
 }
@@ -99,8 +99,8 @@ struct State {
     stop: AtomicBool,
 }
 
-/// Posts, reads, and follows and unfollows the next user until told to stop; returns the posts, newest first. Nothing may fail.
-async fn live(own: &Actor, other: &Actor, state: &State) -> Vec<String> {
+/// Posts, reads, and follows and unfollows the next user until `stop` is set; returns the posts, newest first. No request may fail.
+async fn act_until_stopped(own: &Actor, other: &Actor, state: &State) -> Vec<String> {
     let mut posted = Vec::new();
     while !state.stop.load(Ordering::SeqCst) && posted.len() < 100 {
         let message = format!("{} {}", own.login, posted.len());
@@ -120,7 +120,7 @@ async fn live(own: &Actor, other: &Actor, state: &State) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn nobody_notices_that_slots_move() {
+async fn clients_do_not_notice_slot_migrations() {
     let cluster = Arc::new(Cluster::start());
     let app = TestServer::start(app_on(&cluster).await, Clock::System).await;
     let people = app.users(["ada", "bob", "cleo", "dan"]).await;
@@ -128,7 +128,7 @@ async fn nobody_notices_that_slots_move() {
         people[0].follow(author).await;
     }
     let state = Arc::new(State::default());
-    let lives = join_all((0..4).map(|at| live(&people[at], &people[(at + 1) % 4], &state)));
+    let runs = join_all((0..4).map(|at| act_until_stopped(&people[at], &people[(at + 1) % 4], &state)));
     let keys: Vec<String> = people.iter().map(|person| format!("user:{{{}}}", person.user_id().0)).collect();
     let (mover, seen) = (cluster.clone(), state.clone());
     let moves = tokio::task::spawn_blocking(move || {
@@ -144,7 +144,7 @@ async fn nobody_notices_that_slots_move() {
         }
         seen.stop.store(true, Ordering::SeqCst);
     });
-    let (posted, moved) = join(lives, moves).await;
+    let (posted, moved) = join(runs, moves).await;
     moved.expect("every slot has moved");
     app.drain().await;
     for (person, posted) in people.iter().zip(&posted) {
@@ -158,6 +158,6 @@ async fn nobody_notices_that_slots_move() {
             found.push(finding.to_string());
         }
     });
-    assert!(report.await.expect("it is read").keys > 10);
+    assert!(report.await.expect("a store").keys > 10);
     assert_eq!(found, [""; 0]);
 }

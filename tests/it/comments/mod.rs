@@ -1,6 +1,6 @@
-//! Comments: adding, replying, editing, voting, deleting, and all that may be read of them.
+//! Comments: adding, replying, editing, voting, deleting and reading.
 
-mod endings;
+mod large_deletions;
 mod log;
 mod model;
 mod paging;
@@ -10,10 +10,10 @@ mod tree;
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
 
-/// What may be done with comments, as the contract has it.
-pub(super) struct Says<'a>(pub(super) &'a Actor);
+/// A user's operations on comments, with the contract's documents.
+pub(super) struct Commenter<'a>(pub(super) &'a Actor);
 
-impl Says<'_> {
+impl Commenter<'_> {
     async fn change(&self, operation: &str, field: &str, input: Value) -> Value {
         let mut answer = self.0.run(operation, json!({ "input": input })).await;
         assert_eq!(answer.get("errors"), None, "{answer}");
@@ -24,13 +24,13 @@ impl Says<'_> {
         self.change("AddComment", "addComment", input).await
     }
 
-    /// A comment under a status; its id.
-    pub(super) async fn on(&self, status: &str, message: &str) -> String {
+    /// Adds a comment to a status; returns its id.
+    pub(super) async fn comment_on(&self, status: &str, message: &str) -> String {
         id(&self.add(json!({ "statusId": status, "message": message })).await)
     }
 
-    /// A reply; its id.
-    pub(super) async fn to(&self, parent: &str, message: &str) -> String {
+    /// Adds a reply; returns its id.
+    pub(super) async fn reply_to(&self, parent: &str, message: &str) -> String {
         id(&self.add(json!({ "parentId": parent, "message": message })).await)
     }
 
@@ -46,8 +46,8 @@ impl Says<'_> {
         self.change("DeleteComment", "deleteComment", json!({ "commentId": comment, "withReplies": with_replies })).await
     }
 
-    /// What `node` shows of a comment; null for what is not there.
-    pub(super) async fn see(&self, comment: &str) -> Value {
+    /// Reads a comment with `node`; null if it does not exist.
+    pub(super) async fn read_comment(&self, comment: &str) -> Value {
         let fields = "id message isDeleted editedAt depth score upvoteCount downvoteCount viewerVote replyCount descendantCount author { login } parent { id } status { id commentCount }";
         let query = format!("query($id: ID!) {{ node(id: $id) {{ ... on Comment {{ {fields} }} }} }}");
         let mut answer = self.0.gql(&query, json!({ "id": comment })).await;
@@ -55,8 +55,8 @@ impl Says<'_> {
         answer["data"]["node"].take()
     }
 
-    /// The whole thread in reading order, a line a comment: dashes as many as it is deep, and its message, `*` for a deleted one.
-    pub(super) async fn read(&self, status: &str, sort: &str) -> Vec<String> {
+    /// Reads the thread in reading order, one line per comment: a dash per level, and the message, or `*` for a deleted comment.
+    pub(super) async fn read_tree(&self, status: &str, sort: &str) -> Vec<String> {
         let answer = self.0.run("Tree", json!({ "statusId": status, "first": 100, "sort": sort })).await;
         let edges = answer["data"]["node"]["commentThread"]["tree"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
         edges.iter().map(|edge| line(&edge["node"])).collect()
@@ -73,8 +73,8 @@ pub(super) fn id(payload: &Value) -> String {
     payload["comment"]["id"].as_str().unwrap_or_else(|| panic!("{payload}")).to_owned()
 }
 
-/// An application, so many people, and a status of the first.
-pub(super) async fn scene(people: usize) -> (TestApp, Vec<Actor>, String) {
+/// Creates an application, users, and a status of the first user.
+pub(super) async fn app_with_status(people: usize) -> (TestApp, Vec<Actor>, String) {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", people).await;
     let status = crowd[0].post("a status").await;

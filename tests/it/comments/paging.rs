@@ -1,6 +1,6 @@
-//! Levels of threads, by the one check of all connections, in every order; and what others write meanwhile.
+//! Pages of the levels of a thread in every order, also while other users write.
 
-use super::{Says, scene};
+use super::{Commenter, app_with_status};
 use crate::support::{Actor, Page, PagedConnection};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn below(reader: &Actor, comment: &str, field: &'static str) -> PagedConnection 
     PagedConnection { actor: reader.clone(), path, field, arguments: "", pointer: "/data/node/list" }
 }
 
-/// A listing in one order.
+/// A connection in one order.
 fn sorted(list: PagedConnection, sort: &str) -> PagedConnection {
     let arguments = match sort {
         "TOP" => "sort: TOP,",
@@ -34,32 +34,32 @@ fn ids(pages: &[Page]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn levels_page_as_one_in_every_order() {
-    let (app, crowd, status) = scene(4).await;
-    let ada = Says(&crowd[0]);
-    let parent = ada.on(&status, "parent").await;
+async fn the_pages_of_a_level_add_up_in_every_order() {
+    let (app, crowd, status) = app_with_status(4).await;
+    let ada = Commenter(&crowd[0]);
+    let parent = ada.comment_on(&status, "parent").await;
     let mut all = Vec::new();
     for number in 0..LEN {
         app.clock.advance((number % 3) as i64);
-        let comment = ada.to(&parent, &number.to_string()).await;
+        let comment = ada.reply_to(&parent, &number.to_string()).await;
         for (at, who) in crowd[1..].iter().enumerate() {
             match (number * 7 + at * 3) % 5 {
-                0 | 1 => drop(Says(who).vote(&comment, "UP").await),
-                2 => drop(Says(who).vote(&comment, "DOWN").await),
+                0 | 1 => drop(Commenter(who).vote(&comment, "UP").await),
+                2 => drop(Commenter(who).vote(&comment, "DOWN").await),
                 _ => {}
             }
         }
         for _ in 0..number % 3 {
-            ada.to(&comment, "x").await;
+            ada.reply_to(&comment, "x").await;
         }
-        let seen = ada.see(&comment).await;
+        let seen = ada.read_comment(&comment).await;
         let number_of = |field: &str| seen[field].as_i64().expect("a count");
         let controversy =
             waxwing::domains::comments::controversy(number_of("upvoteCount") as u64, number_of("downvoteCount") as u64);
         all.push((comment, number_of("score"), number_of("replyCount"), i64::from(controversy)));
     }
     for sort in SORTS {
-        // The newest first, then by what the order asks: a sort keeps what ties.
+        // The newest first, then by rank: the sort is stable.
         let mut expected = all.clone();
         if sort != "OLD" {
             expected.reverse();
@@ -78,21 +78,21 @@ async fn levels_page_as_one_in_every_order() {
 }
 
 #[tokio::test]
-async fn new_and_old_have_no_hole_and_no_double_while_others_write() {
-    let (app, crowd, status) = scene(3).await;
-    let ada = Says(&crowd[0]);
+async fn paging_by_age_neither_skips_nor_repeats_comments_during_writes() {
+    let (app, crowd, status) = app_with_status(3).await;
+    let ada = Commenter(&crowd[0]);
     let mut made = Vec::new();
     for number in 0..60 {
-        made.push(ada.on(&status, &number.to_string()).await);
+        made.push(ada.comment_on(&status, &number.to_string()).await);
     }
     for sort in ["NEW", "OLD"] {
         let list = sorted(top_level(&crowd[1], &status, "comments"), sort);
         let before = list.page(json!({ "first": 100 })).await.ids;
         let write = async |page: &Page| {
-            // What was read goes, moves and is answered; something new comes at either end.
-            Says(&crowd[1]).vote(&page.ids[0], "UP").await;
-            Says(&crowd[2]).to(&page.ids[1], "x").await;
-            ada.on(&status, "new").await;
+            // Comments of the page get votes and replies, and a new comment is added.
+            Commenter(&crowd[1]).vote(&page.ids[0], "UP").await;
+            Commenter(&crowd[2]).reply_to(&page.ids[1], "x").await;
+            ada.comment_on(&status, "new").await;
             app.clock.advance(1);
         };
         let forward = ids(&list.forward(7, write).await);
@@ -105,14 +105,14 @@ async fn new_and_old_have_no_hole_and_no_double_while_others_write() {
 }
 
 #[tokio::test]
-async fn what_kept_its_place_comes_once_in_the_other_orders() {
-    let (_app, crowd, status) = scene(6).await;
-    let ada = Says(&crowd[0]);
+async fn paging_by_rank_returns_unmoved_comments_once() {
+    let (_app, crowd, status) = app_with_status(6).await;
+    let ada = Commenter(&crowd[0]);
     let mut made = Vec::new();
     for number in 0..40 {
-        let comment = ada.on(&status, &number.to_string()).await;
+        let comment = ada.comment_on(&status, &number.to_string()).await;
         for who in &crowd[1..=1 + number % 4] {
-            Says(who).vote(&comment, if number % 3 == 0 { "DOWN" } else { "UP" }).await;
+            Commenter(who).vote(&comment, if number % 3 == 0 { "DOWN" } else { "UP" }).await;
         }
         made.push(comment);
     }
@@ -125,9 +125,9 @@ async fn what_kept_its_place_comes_once_in_the_other_orders() {
             .forward(5, async |page| {
                 at += page.ids.len();
                 for victim in [&page.ids[2], before.get(at + 3).unwrap_or(&page.ids[3])] {
-                    Says(&crowd[5]).vote(victim, "UP").await;
-                    Says(&crowd[1]).vote(victim, "DOWN").await;
-                    Says(&crowd[5]).to(victim, "x").await;
+                    Commenter(&crowd[5]).vote(victim, "UP").await;
+                    Commenter(&crowd[1]).vote(victim, "DOWN").await;
+                    Commenter(&crowd[5]).reply_to(victim, "x").await;
                     moved.push(victim.clone());
                 }
             })
@@ -139,12 +139,12 @@ async fn what_kept_its_place_comes_once_in_the_other_orders() {
 }
 
 #[tokio::test]
-async fn what_no_page_can_be_is_refused() {
-    let (_app, crowd, status) = scene(1).await;
-    let ada = Says(&crowd[0]);
-    let parent = ada.on(&status, "x").await;
-    let reply = ada.to(&parent, "y").await;
-    ada.to(&reply, "z").await;
+async fn invalid_page_arguments_are_rejected() {
+    let (_app, crowd, status) = app_with_status(1).await;
+    let ada = Commenter(&crowd[0]);
+    let parent = ada.comment_on(&status, "x").await;
+    let reply = ada.reply_to(&parent, "y").await;
+    ada.reply_to(&reply, "z").await;
     let lists: Vec<PagedConnection> = SORTS
         .iter()
         .flat_map(|sort| {

@@ -1,10 +1,10 @@
-//! The whole thread in reading order.
+//! The tree of a thread: all comments in reading order.
 
-use super::{Says, line, scene};
+use super::{Commenter, app_with_status, line};
 use crate::support::{Actor, error_codes};
 use serde_json::{Value, json};
 
-struct Part {
+struct TreePage {
     lines: Vec<String>,
     ids: Vec<String>,
     cursors: Vec<String>,
@@ -12,7 +12,7 @@ struct Part {
     previous: bool,
 }
 
-async fn part(reader: &Actor, status: &str, arguments: Value) -> Part {
+async fn tree_page(reader: &Actor, status: &str, arguments: Value) -> TreePage {
     let query = "query($id: ID!, $first: Int, $after: String, $sort: CommentSort, $maxDepth: Int) { node(id: $id) { ... on Status { commentThread {
         tree(first: $first, after: $after, sort: $sort, maxDepth: $maxDepth) {
             edges { cursor node { id message depth isDeleted parent { id } } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } } } }";
@@ -23,7 +23,7 @@ async fn part(reader: &Actor, status: &str, arguments: Value) -> Part {
     let edges = tree["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
     let text = |edge: &Value, at: &str| edge.pointer(at).and_then(Value::as_str).expect("text").to_owned();
     let flag = |name: &str| tree["pageInfo"][name].as_bool().expect("a flag");
-    Part {
+    TreePage {
         lines: edges.iter().map(|edge| line(&edge["node"])).collect(),
         ids: edges.iter().map(|edge| text(edge, "/node/id")).collect(),
         cursors: edges.iter().map(|edge| text(edge, "/cursor")).collect(),
@@ -32,29 +32,29 @@ async fn part(reader: &Actor, status: &str, arguments: Value) -> Part {
     }
 }
 
-/// One bush: a, with b (c, d (e)) and f, and g.
-async fn bush(says: &Says<'_>, status: &str) -> Vec<String> {
-    let a = says.on(status, "a").await;
-    let b = says.to(&a, "b").await;
-    let c = says.to(&b, "c").await;
-    let d = says.to(&b, "d").await;
-    let e = says.to(&d, "e").await;
-    let f = says.to(&a, "f").await;
-    let g = says.on(status, "g").await;
+/// Creates a with the replies b (c, d (e)) and f, and g.
+async fn create_tree(commenter: &Commenter<'_>, status: &str) -> Vec<String> {
+    let a = commenter.comment_on(status, "a").await;
+    let b = commenter.reply_to(&a, "b").await;
+    let c = commenter.reply_to(&b, "c").await;
+    let d = commenter.reply_to(&b, "d").await;
+    let e = commenter.reply_to(&d, "e").await;
+    let f = commenter.reply_to(&a, "f").await;
+    let g = commenter.comment_on(status, "g").await;
     vec![a, b, c, d, e, f, g]
 }
 
 #[tokio::test]
-async fn a_thread_is_read_in_order_at_every_cut() {
-    let (_app, crowd, status) = scene(1).await;
-    bush(&Says(&crowd[0]), &status).await;
+async fn a_tree_is_read_in_order_at_every_depth() {
+    let (_app, crowd, status) = app_with_status(1).await;
+    create_tree(&Commenter(&crowd[0]), &status).await;
     let old = ["a", "-b", "--c", "--d", "---e", "-f", "g"];
     let new = ["g", "a", "-f", "-b", "--d", "---e", "--c"];
     for (sort, expected) in [("OLD", old), ("NEW", new), ("TOP", new), ("CONTROVERSIAL", new)] {
         for size in 1..=8 {
             let (mut all, mut after) = (Vec::new(), Value::Null);
             loop {
-                let page = part(&crowd[0], &status, json!({ "first": size, "after": after, "sort": sort })).await;
+                let page = tree_page(&crowd[0], &status, json!({ "first": size, "after": after, "sort": sort })).await;
                 assert_eq!(page.previous, !all.is_empty(), "{sort} {size}");
                 all.extend(page.lines.clone());
                 assert!(!page.next || page.lines.len() == size);
@@ -73,7 +73,7 @@ async fn a_thread_is_read_in_order_at_every_cut() {
             let (mut all, mut after) = (Vec::new(), Value::Null);
             loop {
                 let arguments = json!({ "first": size, "after": after, "sort": "OLD", "maxDepth": depth });
-                let page = part(&crowd[0], &status, arguments).await;
+                let page = tree_page(&crowd[0], &status, arguments).await;
                 all.extend(page.lines.clone());
                 if !page.next {
                     break;
@@ -86,25 +86,25 @@ async fn a_thread_is_read_in_order_at_every_cut() {
 }
 
 #[tokio::test]
-async fn it_is_read_on_from_what_has_gone() {
-    let (app, crowd, status) = scene(2).await;
-    let (ada, bob) = (Says(&crowd[0]), Says(&crowd[1]));
-    let all = bush(&bob, &status).await;
-    let page = part(&crowd[0], &status, json!({ "first": 100, "sort": "OLD" })).await;
+async fn paging_continues_from_a_deleted_comment() {
+    let (app, crowd, status) = app_with_status(2).await;
+    let (ada, bob) = (Commenter(&crowd[0]), Commenter(&crowd[1]));
+    let all = create_tree(&bob, &status).await;
+    let page = tree_page(&crowd[0], &status, json!({ "first": 100, "sort": "OLD" })).await;
     let rest =
-        async |at: usize| part(&crowd[0], &status, json!({ "first": 100, "sort": "OLD", "after": page.cursors[at] })).await;
+        async |at: usize| tree_page(&crowd[0], &status, json!({ "first": 100, "sort": "OLD", "after": page.cursors[at] })).await;
     for (at, expected) in [(0, 6), (4, 2), (6, 0)] {
         let found = rest(at).await;
         assert_eq!((found.ids.len(), found.previous, found.next), (expected, true, false), "after {at}");
     }
     bob.delete(&all[4], false).await;
-    assert_eq!(rest(4).await.lines, ["-f", "g"], "a leaf that has left");
-    // A branch goes while somebody stands in it: nothing of it is told, and nothing beside it is missing.
+    assert_eq!(rest(4).await.lines, ["-f", "g"], "after a deleted leaf");
+    // A branch is deleted while a reader pages in it: none of its comments is returned, and no other comment is missing.
     let id = waxwing::base::ids::CommentId::from_global(&all[1]).expect("an id");
     let key = format!("comment:{{{}}}:{}", id.status.0, id.number);
     app.redis.run::<()>(&["RENAME", &key, &format!("{key}0")]);
     for at in 1..=4 {
-        assert_eq!(rest(at).await.lines, ["-f", "g"], "after {at}, before anything is cleared away");
+        assert_eq!(rest(at).await.lines, ["-f", "g"], "after {at}, before the branch is cleaned up");
     }
     app.redis.run::<()>(&["RENAME", &format!("{key}0"), &key]);
     assert_eq!(ada.delete(&all[1], true).await["removedCount"], 3);
@@ -119,17 +119,17 @@ async fn it_is_read_on_from_what_has_gone() {
 }
 
 #[tokio::test]
-async fn what_no_page_can_be_is_refused() {
-    let (_app, crowd, status) = scene(1).await;
-    let ada = Says(&crowd[0]);
-    bush(&ada, &status).await;
+async fn invalid_page_arguments_are_rejected() {
+    let (_app, crowd, status) = app_with_status(1).await;
+    let ada = Commenter(&crowd[0]);
+    create_tree(&ada, &status).await;
     let other = crowd[0].post("another").await;
-    ada.on(&other, "x").await;
-    let foreign = part(&crowd[0], &other, json!({ "first": 1 })).await.cursors.remove(0);
-    let of_new = part(&crowd[0], &status, json!({ "first": 1, "sort": "NEW" })).await.cursors.remove(0);
+    ada.comment_on(&other, "x").await;
+    let foreign = tree_page(&crowd[0], &other, json!({ "first": 1 })).await.cursors.remove(0);
+    let of_new = tree_page(&crowd[0], &status, json!({ "first": 1, "sort": "NEW" })).await.cursors.remove(0);
     let level = crowd[0].run("Thread", json!({ "statusId": status, "first": 1 })).await;
     let level = level["data"]["node"]["commentThread"]["comments"]["edges"][0]["cursor"].as_str().expect("a cursor").to_owned();
-    let mut own = part(&crowd[0], &status, json!({ "first": 1 })).await.cursors.remove(0);
+    let mut own = tree_page(&crowd[0], &status, json!({ "first": 1 })).await.cursors.remove(0);
     own.pop();
     for wrong in [
         json!({ "first": 0 }),
@@ -152,5 +152,5 @@ async fn what_no_page_can_be_is_refused() {
         let name = wrong.as_object().and_then(|it| it.keys().next()).expect("an argument");
         assert!(message.contains(&format!("`{name}`")), "{message}");
     }
-    assert_eq!(part(&crowd[0], &status, json!({ "maxDepth": i32::MAX })).await.ids.len(), 7);
+    assert_eq!(tree_page(&crowd[0], &status, json!({ "maxDepth": i32::MAX })).await.ids.len(), 7);
 }

@@ -75,7 +75,7 @@ fn is_code(text: &&str) -> bool {
 }
 
 /// Fails with what one of two sets lacks.
-fn same<'a>(table: &str, found: impl IntoIterator<Item = &'a str>, expected: impl IntoIterator<Item = &'a str>) {
+fn assert_same<'a>(table: &str, found: impl IntoIterator<Item = &'a str>, expected: impl IntoIterator<Item = &'a str>) {
     let (found, expected) = (found.into_iter().collect::<BTreeSet<_>>(), expected.into_iter().collect::<BTreeSet<_>>());
     let missing: Vec<_> = expected.difference(&found).collect();
     let extra: Vec<_> = found.difference(&expected).collect();
@@ -87,7 +87,7 @@ fn every_error_code_is_in_the_table() {
     let page = Page::read("docs/api.md");
     let sources: Vec<String> = ["base", "schema", "server"].into_iter().flat_map(code).collect();
     let codes = sources.iter().flat_map(|line| literals(line)).filter(is_code).filter(|text| !OTHER.contains(text));
-    same("docs/api.md, error codes", page.table("### Error codes"), codes);
+    assert_same("docs/api.md, error codes", page.table("### Error codes"), codes);
 }
 
 /// schema.graphql is the running schema: a test of `schema` holds it.
@@ -97,7 +97,7 @@ fn every_code_of_user_errors_is_in_the_table() {
     let schema = include_str!("../../../schema.graphql");
     let values = schema.split("enum UserErrorCode {").nth(1).and_then(|rest| rest.split('}').next()).expect("the codes");
     let codes = values.lines().map(str::trim).filter(is_code);
-    same("docs/api.md, codes of userErrors", page.table("### Codes of userErrors"), codes);
+    assert_same("docs/api.md, codes of userErrors", page.table("### Codes of userErrors"), codes);
 }
 
 #[test]
@@ -108,13 +108,13 @@ fn every_name_of_a_limit_is_in_the_table() {
     let of_document = |line: &String| ["hold(\"QUERY", "over(\"QUERY"].iter().any(|call| line.contains(call));
     let of_documents = sources.iter().filter(|line| of_document(line)).filter_map(|line| literals(line).nth(1));
     let names = of_server.chain(of_documents).chain(["answerBytes"]);
-    same("docs/api.md, limits in errors", page.table("### Limits in errors"), names);
+    assert_same("docs/api.md, limits in errors", page.table("### Limits in errors"), names);
 }
 
 #[test]
 fn every_rate_limit_is_in_the_table_with_its_default() {
     let page = Page::read("docs/limits.md");
-    same("docs/limits.md, rate limits", page.table("## Rate limits"), Limit::ALL.map(Limit::name));
+    assert_same("docs/limits.md, rate limits", page.table("## Rate limits"), Limit::ALL.map(Limit::name));
     for limit in Limit::ALL {
         let row = page.section("## Rate limits").into_iter().find(|line| line.starts_with(&format!("| `{}` |", limit.name())));
         let expected = [format!("--rate-{}", limit.name()), limit.default_quota().to_string()];

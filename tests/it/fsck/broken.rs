@@ -346,13 +346,13 @@ pub(super) const OF_THE_JOURNAL: &[Case] = &[
     (&["SET journal:{8} 5"], &["journal:{8}: is not a key of Waxwing"]),
 ];
 
-async fn hold(cases: &[Case]) {
-    let scene = Scene::quiet().await;
+async fn check_cases(cases: &[Case]) {
+    let scene = Scene::create_with_votes_published().await;
     let sound = scene.app.redis.snapshot();
     for (commands, expected) in cases {
         assert_eq!(scene.findings(QUICK).await, [""; 0], "before {commands:?}");
-        scene.break_it(commands);
-        let mut expected: Vec<String> = expected.iter().map(|line| scene.fill(line)).collect();
+        scene.run_commands(commands);
+        let mut expected: Vec<String> = expected.iter().map(|line| scene.substitute(line)).collect();
         expected.sort();
         assert_eq!(scene.findings(QUICK).await, expected, "{commands:?}");
         scene.app.redis.restore(&sound);
@@ -457,71 +457,71 @@ pub(super) const OF_COMMENTS: &[Case] = &[
 const ORDER_C1: &str = "replies:{$second}:new: $c1 is not in replies:{$second}:talk, or not where it should be";
 
 #[tokio::test]
-async fn what_processes_keep_is_checked() {
-    hold(OF_THE_PROCESS).await;
+async fn data_of_processes_is_checked() {
+    check_cases(OF_THE_PROCESS).await;
 }
 
 #[tokio::test]
 async fn accounts_are_checked() {
-    hold(OF_ACCOUNTS).await;
+    check_cases(OF_ACCOUNTS).await;
 }
 
 #[tokio::test]
 async fn sessions_are_checked() {
-    hold(OF_SESSIONS).await;
+    check_cases(OF_SESSIONS).await;
 }
 
 #[tokio::test]
 async fn follows_are_checked() {
-    hold(OF_FOLLOWS).await;
+    check_cases(OF_FOLLOWS).await;
 }
 
 #[tokio::test]
 async fn statuses_are_checked() {
-    hold(OF_STATUSES).await;
+    check_cases(OF_STATUSES).await;
 }
 
 #[tokio::test]
 async fn comments_are_checked() {
-    hold(OF_COMMENTS).await;
+    check_cases(OF_COMMENTS).await;
 }
 
 #[tokio::test]
-async fn what_was_made_under_keys_is_checked() {
-    hold(OF_IDEMPOTENCY).await;
+async fn idempotency_keys_are_checked() {
+    check_cases(OF_IDEMPOTENCY).await;
 }
 
 #[tokio::test]
 async fn lists_are_checked() {
-    hold(OF_LISTS).await;
-    let scene = Scene::quiet().await;
+    check_cases(OF_LISTS).await;
+    let scene = Scene::create_with_votes_published().await;
     // Limits, with members that are no accounts: other findings do not matter here.
-    scene.break_it(&[
+    scene.run_commands(&[
         "EVAL|for n = 1, 50 do redis.call('ZADD', KEYS[1], n, n) end|1|lists:{$ada}",
         "EVAL|for n = 1, 499 do redis.call('ZADD', KEYS[1], n, n) end|1|members:{$list}",
     ]);
     let found = scene.findings(QUICK).await;
     for line in ["lists:{$ada}: holds more than 50", "members:{$list}: holds more than 500"] {
-        assert!(found.contains(&scene.fill(line)), "{line}: {found:?}");
+        assert!(found.contains(&scene.substitute(line)), "{line}: {found:?}");
     }
 }
 
 #[tokio::test]
 async fn buckets_are_checked() {
-    hold(OF_RATES).await;
+    check_cases(OF_RATES).await;
 }
 
 #[tokio::test]
 async fn the_journal_is_checked() {
-    hold(OF_THE_JOURNAL).await;
+    check_cases(OF_THE_JOURNAL).await;
 }
 
 #[tokio::test]
 async fn homes_are_checked() {
-    hold(OF_HOMES).await;
-    let scene = Scene::quiet().await;
+    check_cases(OF_HOMES).await;
+    let scene = Scene::create_with_votes_published().await;
     let found = scene.findings(AuditOptions { home_window: Some(1), ..QUICK }).await;
-    let mut expected = ["$ada", "$bob", "$cyd"].map(|who| scene.fill(&format!("home:{{{who}}}: holds more than 1")));
+    let mut expected = ["$ada", "$bob", "$cyd"].map(|who| scene.substitute(&format!("home:{{{who}}}: holds more than 1")));
     expected.sort();
     assert_eq!(found, expected);
     assert_eq!(scene.findings(AuditOptions { home_window: None, ..QUICK }).await, [""; 0]);

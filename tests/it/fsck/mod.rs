@@ -2,7 +2,7 @@
 //! nothing else.
 
 mod broken;
-mod mend;
+mod key_repairs;
 mod repair;
 mod repair_world;
 
@@ -20,7 +20,7 @@ use waxwing::db::{Db, embedded};
 
 const QUICK: AuditOptions = AuditOptions { home_window: Some(1_000), pause: Duration::from_millis(2) };
 
-/// Three users, their statuses, and names for the ids.
+/// Three users, their statuses, and placeholders for the ids.
 struct Scene {
     app: TestApp,
     people: [Actor; 3],
@@ -32,7 +32,7 @@ impl Scene {
     /// All other statuses are deleted. Bob and Cyd are on a list of Ada's. Under the second status Bob has written a comment ($c1), which
     /// Cyd has upvoted and Ada downvoted. Cyd's reply to it ($c2) is deleted, and Bob's reply to that ($c3) is not. All other comments were
     /// deleted with their branch.
-    async fn play() -> Self {
+    async fn create() -> Self {
         let app = TestApp::start().await;
         let people = app.users(["Ada", "bob", "cyd"]).await;
         let [ada, bob, cyd] = &people;
@@ -43,12 +43,12 @@ impl Scene {
         let input = json!({ "message": "Here.", "location": { "latitude": 1.5, "longitude": -7 }, "idempotencyKey": "once" });
         let second = ada.run("PostStatus", json!({ "input": input })).await;
         let second = second["data"]["postStatus"]["status"]["id"].as_str().unwrap_or_else(|| panic!("{second}")).to_owned();
-        let (of_bob, gone) = (bob.post("Me too.").await, ada.post("Not this.").await);
-        for (who, what) in [(bob, &status), (cyd, &second), (bob, &gone)] {
+        let (of_bob, deleted_status) = (bob.post("Me too.").await, ada.post("Not this.").await);
+        for (who, what) in [(bob, &status), (cyd, &second), (bob, &deleted_status)] {
             who.like(what).await;
         }
         cyd.run("Unlike", json!({ "input": { "statusId": second } })).await;
-        ada.delete(&gone).await;
+        ada.delete(&deleted_status).await;
         cyd.unfollow(bob).await;
         for actor in [ada, ada, bob] {
             log_in(&app, actor).await;
@@ -62,7 +62,7 @@ impl Scene {
         app.drain_journal().await;
         app.clock.advance(120_000);
         let mut scene = Self { app, people: people.clone(), names: Vec::new() };
-        scene.name(&[("$status", &status), ("$second", &second), ("$ofbob", &of_bob), ("$gone", &gone)]);
+        scene.name(&[("$status", &status), ("$second", &second), ("$ofbob", &of_bob), ("$gone", &deleted_status)]);
         for (name, id) in ["$c1", "$c2", "$c3"].into_iter().zip(comments) {
             scene.names.push((name, CommentId::from_global(&id).expect("an id").number.to_string()));
         }
@@ -72,10 +72,10 @@ impl Scene {
 
     /// Creates the scene, and publishes the changes of votes. Otherwise they would be published a second later, while a test breaks the
     /// store.
-    async fn quiet() -> Self {
-        let scene = Self::play().await;
-        let thread = StatusId(scene.fill("$second").parse().expect("a number"));
-        waxwing::domains::comments::service::publish_votes(&scene.app.app, thread).await.expect("it is told");
+    async fn create_with_votes_published() -> Self {
+        let scene = Self::create().await;
+        let thread = StatusId(scene.substitute("$second").parse().expect("a number"));
+        waxwing::domains::comments::service::publish_votes(&scene.app.app, thread).await.expect("a store");
         scene
     }
 
@@ -95,21 +95,21 @@ impl Scene {
         let ada = self.names[0].1.clone();
         let shard = keys.iter().filter(|key| key.starts_with("users:")).find(|key| holds(key, "ada", &ada));
         let session = keys.iter().filter(|key| key.starts_with("session:")).find(|key| holds(key, "uid", &ada));
-        let record: Vec<String> = self.app.redis.run(&["HKEYS", &self.fill("idempotency:{$ada}")]);
+        let record: Vec<String> = self.app.redis.run(&["HKEYS", &self.substitute("idempotency:{$ada}")]);
         let digest = session.and_then(|key| key.strip_prefix("session:{")?.strip_suffix('}')).expect("a session").to_owned();
         self.names.push(("$shard", shard.expect("a claim").clone()));
         self.names.push(("$digest", digest));
         self.names.push(("$record", record.first().expect("a record").clone()));
     }
 
-    fn fill(&self, template: &str) -> String {
+    fn substitute(&self, template: &str) -> String {
         self.names.iter().fold(template.to_owned(), |text, (name, value)| text.replace(name, value))
     }
 
     /// Runs commands, whose words are separated by spaces, or by bars where there are any. `\255` is a byte that is not valid UTF-8.
-    fn break_it(&self, commands: &[&str]) {
+    fn run_commands(&self, commands: &[&str]) {
         for command in commands {
-            let command = self.fill(command);
+            let command = self.substitute(command);
             let words = command.split(if command.contains('|') { '|' } else { ' ' });
             let words: Vec<Vec<u8>> =
                 words.map(|word| word.split("\\255").map(str::as_bytes).collect::<Vec<_>>().join(&0xff)).collect();
@@ -176,8 +176,8 @@ fn lines(output: &Output) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_the_api_has_written_is_sound() {
-    let scene = Scene::play().await;
+async fn data_written_by_the_api_has_no_findings() {
+    let scene = Scene::create().await;
     assert_eq!(scene.findings(QUICK).await, [""; 0]);
     for kind in
         ["user", "users", "password", "session", "sessions", "following", "followers", "status", "likers", "liked", "profile"]
@@ -200,24 +200,24 @@ async fn what_the_api_has_written_is_sound() {
 }
 
 #[tokio::test]
-async fn the_command_tells_what_is_broken_and_fails() {
-    let scene = Scene::play().await;
-    scene.break_it(&["HSET user:{$ada} followers 9", "SET stray 1"]);
+async fn the_command_reports_findings_and_fails() {
+    let scene = Scene::create().await;
+    scene.run_commands(&["HSET user:{$ada} followers 9", "SET stray 1"]);
     let output = fsck(&scene.app.redis.url(), &[]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let mut found = lines(&output);
     let keys = scene.app.redis.keys().len();
     assert_eq!(found.pop(), Some(format!("{keys} keys read, 2 findings.")));
     found.sort();
-    let count = scene.fill("user:{$ada}: its followers is not the size of followers:{$ada} (9, not 2)");
+    let count = scene.substitute("user:{$ada}: its followers is not the size of followers:{$ada} (9, not 2)");
     assert_eq!(found, ["stray: is not a key of Waxwing".to_owned(), count]);
-    assert_eq!(keys, scene.app.redis.keys().len(), "it only reads");
+    assert_eq!(keys, scene.app.redis.keys().len(), "an audit only reads");
 }
 
 #[tokio::test]
 async fn an_audit_writes_nothing() {
-    let scene = Scene::play().await;
-    scene.break_it(&["HSET user:{$ada} followers 9"]);
+    let scene = Scene::create().await;
+    scene.run_commands(&["HSET user:{$ada} followers 9"]);
     scene.app.redis.reset_calls();
     scene.findings(QUICK).await;
     let reading = [
@@ -248,7 +248,7 @@ async fn an_audit_writes_nothing() {
 }
 
 #[test]
-fn a_command_without_a_store_refuses_to_make_one() {
+fn a_command_does_not_create_a_missing_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("typo");
     for command in [&["fsck"][..], &["tasks"], &["tasks", "retry"], &["worker"], &["admin", "rotate-ad-keys"]] {
@@ -279,7 +279,7 @@ async fn a_data_folder_is_checked_while_no_server_uses_it() {
 }
 
 #[tokio::test]
-async fn demo_worlds_are_sound() {
+async fn demo_worlds_have_no_findings() {
     for follows in [None, Some("1 2\n2 1\n3 1\n1 3\n4 5\n5 6\n6 4\n7 1\n")] {
         let redis = crate::support::RedisServer::start();
         let folder = tempfile::tempdir().expect("a folder");
@@ -322,20 +322,20 @@ async fn a_cluster_is_read_on_every_node() {
 }
 
 #[tokio::test]
-async fn big_sets_are_bounded_and_read_to_their_ends() {
-    let scene = Scene::play().await;
+async fn large_sets_are_read_completely_in_bounded_steps() {
+    let scene = Scene::create().await;
     let many = "local id = tonumber(ARGV[1]) for n = 1, 25000 do redis.call('ZADD', KEYS[1], id + n * 64, string.format('%d', id + n * 64)) end";
     let last = (1_u64 << 53) - 1;
-    scene.break_it(&[&format!("EVAL|{many}|1|home:{{$cyd}}|$young"), &format!("ZADD home:{{$cyd}} {last} x")]);
+    scene.run_commands(&[&format!("EVAL|{many}|1|home:{{$cyd}}|$young"), &format!("ZADD home:{{$cyd}} {last} x")]);
     let found = scene.findings(QUICK).await;
     let expected =
-        ["home:{$cyd}: entry \"x\" is no pair of ids", "home:{$cyd}: holds more than 1100"].map(|line| scene.fill(line));
+        ["home:{$cyd}: entry \"x\" is no pair of ids", "home:{$cyd}: holds more than 1100"].map(|line| scene.substitute(line));
     assert_eq!(found, expected);
-    scene.break_it(&["DEL home:{$cyd}", &format!("EVAL|{many}|1|following:{{$cyd}}|$young")]);
+    scene.run_commands(&["DEL home:{$cyd}", &format!("EVAL|{many}|1|following:{{$cyd}}|$young")]);
     let found = scene.findings(QUICK).await;
-    assert!(found.contains(&scene.fill("following:{$cyd}: holds more than 10000")), "{found:?}");
+    assert!(found.contains(&scene.substitute("following:{$cyd}: holds more than 10000")), "{found:?}");
     let of_set = found.iter().filter(|line| line.starts_with("following:"));
-    assert_eq!(of_set.count(), 101, "what is broken throughout is told a hundred times");
+    assert_eq!(of_set.count(), 101, "at most a hundred findings are reported per set");
 }
 
 /// Incomplete changes that a server may be working on, and the findings when no server completes them.
@@ -372,37 +372,37 @@ const HALVES: (&[&str], &[&str]) = (
 );
 
 #[tokio::test]
-async fn what_is_younger_than_the_lease_is_no_orphan() {
-    let mut scene = Scene::play().await;
+async fn data_younger_than_the_lease_is_not_reported() {
+    let mut scene = Scene::create().await;
     let young = compose(scene.app.app.now() - 59_000, 5, 9).to_string();
     scene.names.insert(0, ("$young9", young));
-    scene.break_it(HALVES.0);
+    scene.run_commands(HALVES.0);
     // The login belongs to another shard, which is a finding at any age.
-    let shard = scene.fill("$shard: the login \"zed\" belongs into another shard");
+    let shard = scene.substitute("$shard: the login \"zed\" belongs into another shard");
     assert_eq!(scene.findings(QUICK).await, std::slice::from_ref(&shard));
     scene.app.clock.advance(2_000);
-    scene.break_it(&["PEXPIRE gone:{$old} 89930000"]);
-    let mut expected: Vec<String> = HALVES.1.iter().map(|line| scene.fill(line)).chain([shard]).collect();
+    scene.run_commands(&["PEXPIRE gone:{$old} 89930000"]);
+    let mut expected: Vec<String> = HALVES.1.iter().map(|line| scene.substitute(line)).chain([shard]).collect();
     expected.sort();
     assert_eq!(scene.findings(QUICK).await, expected);
 }
 
 #[tokio::test]
-async fn what_is_well_at_the_second_look_is_not_told() {
-    let scene = Scene::play().await;
-    scene.break_it(&["HSET user:{$ada} followers 9", "HSET user:{$bob} following 9"]);
+async fn findings_that_disappear_at_the_second_read_are_not_reported() {
+    let scene = Scene::create().await;
+    scene.run_commands(&["HSET user:{$ada} followers 9", "HSET user:{$bob} following 9"]);
     let mend = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
-        scene.break_it(&["HSET user:{$ada} followers 2"]);
+        scene.run_commands(&["HSET user:{$ada} followers 2"]);
     };
     let patient = AuditOptions { pause: Duration::from_millis(800), ..QUICK };
     let (found, ()) = tokio::join!(scene.findings(patient), mend);
-    assert_eq!(found, [scene.fill("user:{$bob}: its following is not the size of following:{$bob}")]);
+    assert_eq!(found, [scene.substitute("user:{$bob}: its following is not the size of following:{$bob}")]);
 }
 
 #[tokio::test]
-async fn a_store_in_use_is_sound_at_every_moment() {
-    let scene = Scene::play().await;
+async fn a_store_in_use_never_has_findings() {
+    let scene = Scene::create().await;
     let traffic = async {
         let [ada, bob, cyd] = &scene.people;
         for _ in 0..25 {

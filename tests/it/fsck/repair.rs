@@ -27,7 +27,7 @@ const LEFT: &[&str] = &[
     "has no author or no message",
 ];
 
-/// An entry in a wrong part of the journal is claimed again and again, and never acknowledged.
+/// An entry in a wrong part of the journal is claimed repeatedly and never acknowledged.
 const LATER: &str = "is overdue: does a server run?";
 /// Such an entry names only its owner: the accounts concerned follow from the values that the damage has written.
 const UNNAMED: &str = "has scores that are no ids";
@@ -59,7 +59,7 @@ impl Scene {
                 failed.push(format!("{remedy:?}: {error}"));
             }
         });
-        let repaired = repaired.await.expect("it is repaired");
+        let repaired = repaired.await.expect("a store");
         assert_eq!(failed, [""; 0]);
         repaired
     }
@@ -98,23 +98,23 @@ fn ids(lines: &[String]) -> impl Iterator<Item = String> {
 }
 
 fn stays(line: &str, scene: &Scene) -> bool {
-    LEFT.iter().any(|left| line.contains(&scene.fill(left)))
+    LEFT.iter().any(|left| line.contains(&scene.substitute(left)))
 }
 
-/// Makes each damage and repairs it. Checks that only findings for the operator are left, and that no key changes that no finding names.
-async fn hold(cases: &[Case]) {
+/// Damages the store, and repairs it, for each case. Checks that only findings for the operator are left, and that no key changes that no finding names.
+async fn check_cases(cases: &[Case]) {
     let mut wrong = Vec::new();
-    let scene = Scene::quiet().await;
+    let scene = Scene::create_with_votes_published().await;
     let sound = scene.app.redis.snapshot();
     let before = scene.values();
     // A key that is not valid UTF-8 cannot be listed.
     for (commands, expected) in cases.iter().filter(|(commands, _)| !commands.iter().any(|it| it.contains("255"))) {
-        scene.break_it(commands);
+        scene.run_commands(commands);
         let broken = scene.values();
         let repaired = scene.repair(false).await;
         let mut left: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.what)).collect();
         left.sort();
-        let expected: Vec<String> = expected.iter().map(|line| scene.fill(line)).collect();
+        let expected: Vec<String> = expected.iter().map(|line| scene.substitute(line)).collect();
         let mut stay: Vec<String> = expected.iter().filter(|line| stays(line, &scene)).cloned().collect();
         stay.sort();
         if left != stay {
@@ -129,7 +129,7 @@ async fn hold(cases: &[Case]) {
         }
         let mut named = expected.clone();
         if expected.iter().any(|line| line.ends_with(UNNAMED)) {
-            named.extend(commands.iter().map(|command| scene.fill(command)));
+            named.extend(commands.iter().map(|command| scene.substitute(command)));
         }
         let after = scene.values();
         for (key, value) in &before {
@@ -145,58 +145,58 @@ async fn hold(cases: &[Case]) {
 }
 
 #[tokio::test]
-async fn what_processes_keep_is_repaired() {
-    hold(broken::OF_THE_PROCESS).await;
+async fn data_of_processes_is_repaired() {
+    check_cases(broken::OF_THE_PROCESS).await;
 }
 
 #[tokio::test]
 async fn accounts_are_repaired() {
-    hold(broken::OF_ACCOUNTS).await;
+    check_cases(broken::OF_ACCOUNTS).await;
 }
 
 #[tokio::test]
 async fn sessions_are_repaired() {
-    hold(broken::OF_SESSIONS).await;
+    check_cases(broken::OF_SESSIONS).await;
 }
 
 #[tokio::test]
 async fn follows_are_repaired() {
-    hold(broken::OF_FOLLOWS).await;
+    check_cases(broken::OF_FOLLOWS).await;
 }
 
 #[tokio::test]
 async fn statuses_are_repaired() {
-    hold(broken::OF_STATUSES).await;
+    check_cases(broken::OF_STATUSES).await;
 }
 
 #[tokio::test]
 async fn idempotency_keys_are_repaired() {
-    hold(broken::OF_IDEMPOTENCY).await;
+    check_cases(broken::OF_IDEMPOTENCY).await;
 }
 
 #[tokio::test]
 async fn lists_are_repaired() {
-    hold(broken::OF_LISTS).await;
+    check_cases(broken::OF_LISTS).await;
 }
 
 #[tokio::test]
 async fn buckets_are_repaired() {
-    hold(broken::OF_RATES).await;
+    check_cases(broken::OF_RATES).await;
 }
 
 #[tokio::test]
 async fn homes_are_repaired() {
-    hold(broken::OF_HOMES).await;
+    check_cases(broken::OF_HOMES).await;
 }
 
 #[tokio::test]
 async fn the_journal_is_left_to_the_operator() {
-    hold(broken::OF_THE_JOURNAL).await;
+    check_cases(broken::OF_THE_JOURNAL).await;
 }
 
 #[tokio::test]
 async fn comments_are_repaired() {
-    hold(broken::OF_COMMENTS).await;
+    check_cases(broken::OF_COMMENTS).await;
 }
 
 /// Damage that only one repair repairs, and that repair, which restores exactly the previous data.
@@ -214,12 +214,12 @@ const OF_ONE_REMEDY: &[(&[&str], &str)] = &[
 ];
 
 #[tokio::test]
-async fn each_remedy_brings_back_what_was_there() {
-    let scene = Scene::quiet().await;
+async fn each_repair_restores_the_previous_data() {
+    let scene = Scene::create_with_votes_published().await;
     let (sound, before) = (scene.app.redis.snapshot(), scene.values());
     let mut wrong = Vec::new();
     for (commands, remedy) in OF_ONE_REMEDY {
-        scene.break_it(commands);
+        scene.run_commands(commands);
         assert_ne!(scene.values(), before, "{commands:?}");
         let repaired = scene.repair(false).await;
         let after = scene.values();
@@ -234,9 +234,9 @@ async fn each_remedy_brings_back_what_was_there() {
 
 #[tokio::test]
 async fn a_dry_run_changes_nothing() {
-    let scene = Scene::quiet().await;
-    scene.break_it(&["HSET user:{$ada} followers 9", "ZREM followers:{$ada} $bob", "ZREM home:{$cyd} $status"]);
-    scene.break_it(&[
+    let scene = Scene::create_with_votes_published().await;
+    scene.run_commands(&["HSET user:{$ada} followers 9", "ZREM followers:{$ada} $bob", "ZREM home:{$cyd} $status"]);
+    scene.run_commands(&[
         "DEL commented:{$bob}",
         "DEL replies:{$second}:talk",
         "PERSIST sessions:{$ada}",
@@ -253,12 +253,12 @@ async fn a_dry_run_changes_nothing() {
 }
 
 #[tokio::test]
-async fn the_command_repairs_and_tells_what_it_did() {
-    let scene = Scene::quiet().await;
-    scene.break_it(&["HSET user:{$ada} followers 9", "ZREM followers:{$ada} $bob", "SET stray 1"]);
+async fn the_command_repairs_and_reports_its_repairs() {
+    let scene = Scene::create_with_votes_published().await;
+    scene.run_commands(&["HSET user:{$ada} followers 9", "ZREM followers:{$ada} $bob", "SET stray 1"]);
     let output = fsck(&scene.app.redis.url(), &["--repair"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let told = lines(&output);
+    let lines = lines(&output);
     for line in [
         "found 1 finding: following",
         "found 1 finding: user",
@@ -266,10 +266,10 @@ async fn the_command_repairs_and_tells_what_it_did() {
         "did 1 repair: settle a follow",
         "left stray: is not a key of Waxwing: another program wrote this key; delete it if no program needs it",
     ] {
-        assert!(told.iter().any(|it| it == line), "{line}: {told:?}");
+        assert!(lines.iter().any(|it| it == line), "{line}: {lines:?}");
     }
-    assert!(told.last().is_some_and(|line| line.ends_with("3 findings, 1 left.")), "{told:?}");
-    scene.break_it(&["DEL stray"]);
+    assert!(lines.last().is_some_and(|line| line.ends_with("3 findings, 1 left.")), "{lines:?}");
+    scene.run_commands(&["DEL stray"]);
     let output = fsck(&scene.app.redis.url(), &["--repair"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(scene.findings(QUICK).await, [""; 0]);

@@ -1,4 +1,4 @@
-//! `waxwing fsck --repair` on generated stores: with random damage, with servers that write meanwhile, and killed in the middle.
+//! `waxwing fsck --repair` on generated stores: with random damage, during writes, and interrupted.
 
 use super::repair::values_of;
 use super::{QUICK, Scene};
@@ -68,7 +68,7 @@ async fn later(redis: &RedisServer) -> App {
 }
 
 #[tokio::test]
-async fn a_thousand_random_damages_are_repaired_to_what_was_there() {
+async fn a_thousand_random_damages_are_repaired() {
     let redis = world();
     let before = values_of(&redis);
     damage(&redis, 1_000);
@@ -85,7 +85,7 @@ async fn a_thousand_random_damages_are_repaired_to_what_was_there() {
 }
 
 #[tokio::test]
-async fn a_repair_that_was_cut_off_is_done_by_the_next_one() {
+async fn an_interrupted_repair_is_completed_by_the_next_one() {
     let redis = world();
     let before = values_of(&redis);
     damage(&redis, 400);
@@ -96,14 +96,14 @@ async fn a_repair_that_was_cut_off_is_done_by_the_next_one() {
         if let RepairProgress::Applied(..) = step {
             applied += 1;
             if applied == 40 {
-                sender.send(()).expect("somebody waits");
+                sender.send(()).expect("a receiver");
             }
         }
     });
     tokio::select! {
         biased;
         _ = receiver.recv() => {}
-        _ = cut => panic!("it was not cut off"),
+        _ = cut => panic!("the repair was not interrupted"),
     }
     let repaired = repair(&later(&redis).await, QUICK, false, |_| ()).await.expect("it is repaired");
     assert!(repaired.findings() > 0 && repaired.left.is_empty(), "{repaired:?}");
@@ -114,17 +114,17 @@ async fn a_repair_that_was_cut_off_is_done_by_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_killed_repair_is_done_by_the_next_one() {
-    let scene = Scene::play().await;
+async fn a_killed_repair_is_completed_by_the_next_one() {
+    let scene = Scene::create().await;
     let sound = scene.findings(QUICK).await;
     assert_eq!(sound, [""; 0]);
-    scene.break_it(&["EVAL|for n = 1, 300 do redis.call('ZADD', KEYS[1], ARGV[1] - n, ARGV[1] - n) end|1|liked:{$bob}|$old"]);
+    scene.run_commands(&["EVAL|for n = 1, 300 do redis.call('ZADD', KEYS[1], ARGV[1] - n, ARGV[1] - n) end|1|liked:{$bob}|$old"]);
     let mut command = waxwing(&["fsck", "--redis", &scene.app.redis.url(), "--repair", "--verbose"]);
     command.stdout(Stdio::piped());
     let mut killed = command.spawn().expect("it runs");
     let lines = BufReader::new(killed.stdout.take().expect("a pipe")).lines().map(|line| line.expect("a line"));
     let repairs = lines.filter(|line| line.starts_with("settle a like")).take(3).count();
-    killed.kill().expect("it is killed");
+    killed.kill().expect("a running process");
     killed.wait().expect("it ended");
     assert_eq!(repairs, 3);
     let output = super::fsck(&scene.app.redis.url(), &["--repair"]);
@@ -133,8 +133,8 @@ async fn a_killed_repair_is_done_by_the_next_one() {
 }
 
 #[tokio::test]
-async fn beside_a_server_that_writes_nothing_is_lost() {
-    let scene = Scene::play().await;
+async fn a_repair_during_writes_loses_no_write() {
+    let scene = Scene::create().await;
     let [ada, bob, cyd] = &scene.people;
     let damages: [&[&str]; 5] = [
         &["ZREM followers:{$ada} $bob", "HSET user:{$ada} followers 1"],
@@ -156,7 +156,7 @@ async fn beside_a_server_that_writes_nothing_is_lost() {
     };
     let repairs = async {
         for damage in damages {
-            scene.break_it(damage);
+            scene.run_commands(damage);
             let repaired = repair(&scene.app.app, QUICK, false, |_| ()).await.expect("it is repaired");
             assert!(repaired.failed.is_empty(), "{repaired:?}");
         }
@@ -170,7 +170,7 @@ async fn beside_a_server_that_writes_nothing_is_lost() {
     let number = |status: &String| waxwing::base::ids::StatusId::from_global(status).expect("an id").0.to_string();
     for status in posted.iter().map(number) {
         for key in ["profile:{$ada}", "home:{$ada}", "home:{$bob}", "home:{$cyd}", "liked:{$cyd}"] {
-            let held: Option<f64> = scene.app.redis.run(&["ZSCORE", &scene.fill(key), &status]);
+            let held: Option<f64> = scene.app.redis.run(&["ZSCORE", &scene.substitute(key), &status]);
             assert!(held.is_some(), "{key} has no {status}");
         }
     }

@@ -1,7 +1,7 @@
-//! Somebody who uses the API whatever happens to it, and writes down what was acknowledged.
+//! A user of the API during faults, who records the acknowledged changes.
 
 use super::Shared;
-use super::talk::Talk;
+use super::talk::ThreadKnowledge;
 use crate::support::{Actor, error_codes, user_error_codes};
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, IteratorRandom};
@@ -11,56 +11,56 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 use waxwing::base::ids::StatusId;
 
-/// These are followed more than others.
+/// The number of users who are followed more than others.
 const STARS: usize = 4;
-/// Whoever has said so much takes something back first.
-const TALKATIVE: usize = 50;
+/// The maximum number of statuses of a user: above it, one is deleted.
+const MAX_STATUSES: usize = 50;
 
-/// What somebody knows of a thing that may be there.
+/// The state of an object as its user knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Belief {
-    Is,
-    IsNot,
-    /// Something was sent at that moment, and never acknowledged.
+pub(super) enum KnownState {
+    Present,
+    Absent,
+    /// A request was sent at this time and not acknowledged.
     Unknown(Instant),
 }
 
-/// What came of a request.
-pub(super) enum Heard {
+/// The outcome of a request.
+pub(super) enum Outcome {
     Done(Value),
     Refused(Vec<String>),
-    /// It may have happened.
+    /// It may have been executed.
     Unknown,
-    /// It has not happened.
-    NotDone,
+    /// It was not executed.
+    NotExecuted,
 }
 
-/// What somebody has said.
+/// A status that a user has posted, or may have.
 #[derive(Clone, Debug)]
-pub(super) struct Said {
-    /// The status, as far as it was told.
+pub(super) struct PostedStatus {
+    /// The id, if a response contained it.
     pub(super) id: Option<String>,
-    pub(super) belief: Belief,
+    pub(super) state: KnownState,
 }
 
 pub(super) struct Person {
     pub(super) at: usize,
     pub(super) actor: Actor,
-    /// Everybody's ids, in their order.
+    /// The ids of all users, in their order.
     ids: Vec<String>,
     pub(super) random: StdRng,
-    /// Whom of all they follow.
-    pub(super) follows: BTreeMap<usize, Belief>,
-    /// What they like.
-    pub(super) likes: BTreeMap<String, Belief>,
-    /// What they said, by its message; each message is another.
-    pub(super) said: BTreeMap<String, Said>,
-    /// What they do in threads.
-    pub(super) talk: Talk,
+    /// The followed users.
+    pub(super) follows: BTreeMap<usize, KnownState>,
+    /// The liked statuses.
+    pub(super) likes: BTreeMap<String, KnownState>,
+    /// The posted statuses by message; each message is unique.
+    pub(super) posted: BTreeMap<String, PostedStatus>,
+    /// The comments and votes.
+    pub(super) threads: ThreadKnowledge,
     acknowledged: usize,
     unknown: usize,
-    looks: usize,
-    /// Statuses of others that they have seen, to like.
+    home_reads: usize,
+    /// Statuses of others in the last home, to like.
     seen: Vec<String>,
 }
 
@@ -73,204 +73,209 @@ impl Person {
             random: StdRng::seed_from_u64(seed.wrapping_mul(1_000) + at as u64),
             follows: BTreeMap::new(),
             likes: BTreeMap::new(),
-            said: BTreeMap::new(),
-            talk: Talk::default(),
+            posted: BTreeMap::new(),
+            threads: ThreadKnowledge::default(),
             acknowledged: 0,
             unknown: 0,
-            looks: 0,
+            home_reads: 0,
             seen: Vec::new(),
         }
     }
 
     pub(super) fn next_message(&self) -> String {
-        format!("{} says {}", self.actor.login, self.said.len())
+        format!("{} says {}", self.actor.login, self.posted.len())
     }
 
-    pub(super) fn was_said(&mut self, message: String, id: String) {
-        self.said.insert(message, Said { id: Some(id), belief: Belief::Is });
+    pub(super) fn record_post(&mut self, message: String, id: String) {
+        self.posted.insert(message, PostedStatus { id: Some(id), state: KnownState::Present });
     }
 
-    /// One thing after the other, until the end.
-    pub(super) async fn live(mut self, town: Shared) -> Self {
-        while !town.has_ended() {
+    /// Runs random actions until the end.
+    pub(super) async fn run(mut self, world: Shared) -> Self {
+        while !world.has_ended() {
             match self.random.random_range(0..200) {
-                0..30 => self.follow_or_leave(&town, STARS).await,
-                30..42 => self.follow_or_leave(&town, self.ids.len()).await,
-                42..58 => self.say(&town, false).await,
-                58..68 => self.say(&town, true).await,
-                68..78 => self.take_back(&town).await,
-                78..86 => self.like(&town).await,
-                86..100 => self.look(&town).await,
-                _ => self.talk(&town).await,
+                0..30 => self.follow_or_unfollow(&world, STARS).await,
+                30..42 => self.follow_or_unfollow(&world, self.ids.len()).await,
+                42..58 => self.post(&world, false).await,
+                58..68 => self.post(&world, true).await,
+                68..78 => self.delete_status(&world).await,
+                78..86 => self.like(&world).await,
+                86..100 => self.read_home(&world).await,
+                _ => self.use_threads(&world).await,
             }
         }
         self
     }
 
-    pub(super) async fn ask(&mut self, town: &Shared, operation: &str, variables: Value, field: &str) -> Heard {
-        let Some(url) = town.server(self.random.random_range(0..2)) else { return Heard::NotDone };
+    pub(super) async fn send(&mut self, world: &Shared, operation: &str, variables: Value, field: &str) -> Outcome {
+        let Some(url) = world.server(self.random.random_range(0..2)) else { return Outcome::NotExecuted };
         let actor = self.actor.at_url(&url);
         let answer = actor.try_run(operation, variables);
-        let heard = match tokio::time::timeout(Duration::from_secs(60), answer).await.expect("an answer, or none for good") {
-            Err(error) if error.is_connect() => Heard::NotDone,
-            Err(_) => Heard::Unknown,
-            Ok(answer) => {
-                let errors = error_codes(&answer);
-                let payload = &answer["data"][field];
-                match (errors.first().map(String::as_str), payload["userErrors"].as_array()) {
-                    (Some("OUTCOME_UNKNOWN"), _) => Heard::Unknown,
-                    (Some("STORAGE_UNAVAILABLE" | "OVERLOADED" | "DEADLINE_EXCEEDED"), _) => Heard::NotDone,
-                    (Some(_), _) => panic!("{answer}"),
-                    (None, Some(rows)) if !rows.is_empty() => {
-                        Heard::Refused(user_error_codes(payload).into_iter().map(str::to_owned).collect())
+        let outcome =
+            match tokio::time::timeout(Duration::from_secs(60), answer).await.expect("a response, or a closed connection") {
+                Err(error) if error.is_connect() => Outcome::NotExecuted,
+                Err(_) => Outcome::Unknown,
+                Ok(answer) => {
+                    let errors = error_codes(&answer);
+                    let payload = &answer["data"][field];
+                    match (errors.first().map(String::as_str), payload["userErrors"].as_array()) {
+                        (Some("OUTCOME_UNKNOWN"), _) => Outcome::Unknown,
+                        (Some("STORAGE_UNAVAILABLE" | "OVERLOADED" | "DEADLINE_EXCEEDED"), _) => Outcome::NotExecuted,
+                        (Some(_), _) => panic!("{answer}"),
+                        (None, Some(rows)) if !rows.is_empty() => {
+                            Outcome::Refused(user_error_codes(payload).into_iter().map(str::to_owned).collect())
+                        }
+                        _ => Outcome::Done(payload.clone()),
                     }
-                    _ => Heard::Done(payload.clone()),
                 }
-            }
-        };
-        match heard {
-            Heard::Done(_) | Heard::Refused(_) => {
+            };
+        match outcome {
+            Outcome::Done(_) | Outcome::Refused(_) => {
                 self.acknowledged += 1;
-                town.was_answered();
+                world.count_answer();
             }
-            Heard::Unknown | Heard::NotDone => {
+            Outcome::Unknown | Outcome::NotExecuted => {
                 self.unknown += 1;
-                // As a client does that is told nothing.
+                // Clients retry after a pause.
                 tokio::time::sleep(Duration::from_millis(30)).await;
             }
         }
-        heard
+        outcome
     }
 
-    /// The first `of` are the candidates. There are times of following and times of leaving, so that stars rise and fall.
-    async fn follow_or_leave(&mut self, town: &Shared, of: usize) {
+    /// Follows or unfollows one of the first `of` users. Phases of more follows and of more unfollows alternate, so that authors cross the threshold.
+    async fn follow_or_unfollow(&mut self, world: &Shared, of: usize) {
         let other = self.random.random_range(0..of);
-        let held = self.follows.get(&other).copied().unwrap_or(Belief::IsNot);
-        if other == self.at || matches!(held, Belief::Unknown(at) if !town.is_past(at)) {
+        let before = self.follows.get(&other).copied().unwrap_or(KnownState::Absent);
+        if other == self.at || matches!(before, KnownState::Unknown(at) if !world.is_decided(at)) {
             return;
         }
-        let rising = (town.began.elapsed().as_secs() / 3).is_multiple_of(2);
+        let rising = (world.began.elapsed().as_secs() / 3).is_multiple_of(2);
         let follow = self.random.random_bool(if rising { 0.85 } else { 0.15 });
         let (operation, field) = if follow { ("Follow", "followUser") } else { ("Unfollow", "unfollowUser") };
         let input = json!({ "input": { "userId": self.ids[other] } });
-        let belief = match self.ask(town, operation, input, field).await {
-            Heard::Done(payload) => {
+        let state = match self.send(world, operation, input, field).await {
+            Outcome::Done(payload) => {
                 assert_eq!(payload["user"]["viewerIsFollowing"], follow, "{payload}");
-                if follow { Belief::Is } else { Belief::IsNot }
+                if follow { KnownState::Present } else { KnownState::Absent }
             }
-            Heard::Refused(codes) => panic!("{codes:?}"),
-            Heard::Unknown => Belief::Unknown(Instant::now()),
-            Heard::NotDone => held,
+            Outcome::Refused(codes) => panic!("{codes:?}"),
+            Outcome::Unknown => KnownState::Unknown(Instant::now()),
+            Outcome::NotExecuted => before,
         };
-        self.follows.insert(other, belief);
+        self.follows.insert(other, state);
     }
 
-    /// With a key, it is said again and again until it was heard, and now and then once more.
-    async fn say(&mut self, town: &Shared, with_key: bool) {
+    /// Posts a status. With a key, the request is retried until it is acknowledged, and sometimes repeated.
+    async fn post(&mut self, world: &Shared, with_key: bool) {
         let message = self.next_message();
         let mut input = json!({ "message": message });
         if with_key {
             input["idempotencyKey"] = json!(message.replace(' ', "-"));
         }
-        let mut said = Said { id: None, belief: Belief::IsNot };
+        let mut posted = PostedStatus { id: None, state: KnownState::Absent };
         for _ in 0..if with_key { 100 } else { 1 } {
-            match self.ask(town, "PostStatus", json!({ "input": input }), "postStatus").await {
-                Heard::Done(payload) => {
+            match self.send(world, "PostStatus", json!({ "input": input }), "postStatus").await {
+                Outcome::Done(payload) => {
                     let id = payload["status"]["id"].as_str().unwrap_or_else(|| panic!("{payload}")).to_owned();
-                    assert!(said.id.is_none_or(|first| first == id), "one key, one status");
-                    said = Said { id: Some(id), belief: Belief::Is };
+                    assert!(posted.id.is_none_or(|first| first == id), "one key, one status");
+                    posted = PostedStatus { id: Some(id), state: KnownState::Present };
                     if self.random.random_bool(0.7) {
                         break;
                     }
                 }
-                Heard::Refused(codes) => panic!("{codes:?}"),
-                Heard::Unknown if said.belief != Belief::Is => said.belief = Belief::Unknown(Instant::now()),
-                Heard::Unknown | Heard::NotDone => {}
+                Outcome::Refused(codes) => panic!("{codes:?}"),
+                Outcome::Unknown if posted.state != KnownState::Present => posted.state = KnownState::Unknown(Instant::now()),
+                Outcome::Unknown | Outcome::NotExecuted => {}
             }
-            if town.has_ended() {
+            if world.has_ended() {
                 break;
             }
         }
-        self.said.insert(message, said);
-        if self.said.values().filter(|said| said.belief == Belief::Is).count() > TALKATIVE {
-            self.take_back(town).await;
+        self.posted.insert(message, posted);
+        if self.posted.values().filter(|posted| posted.state == KnownState::Present).count() > MAX_STATUSES {
+            self.delete_status(world).await;
         }
     }
 
-    async fn take_back(&mut self, town: &Shared) {
-        let told = self.said.iter().filter(|(_, said)| said.id.is_some() && said.belief != Belief::IsNot);
-        let Some((message, said)) = told.choose(&mut self.random).map(|(message, said)| (message.clone(), said.clone())) else {
+    async fn delete_status(&mut self, world: &Shared) {
+        let told = self.posted.iter().filter(|(_, posted)| posted.id.is_some() && posted.state != KnownState::Absent);
+        let Some((message, posted)) = told.choose(&mut self.random).map(|(message, posted)| (message.clone(), posted.clone()))
+        else {
             return;
         };
-        let input = json!({ "input": { "statusId": said.id } });
-        let belief = match self.ask(town, "DeleteStatus", input, "deleteStatus").await {
-            Heard::Done(_) => Belief::IsNot,
-            Heard::Refused(codes) => {
+        let input = json!({ "input": { "statusId": posted.id } });
+        let state = match self.send(world, "DeleteStatus", input, "deleteStatus").await {
+            Outcome::Done(_) => KnownState::Absent,
+            Outcome::Refused(codes) => {
                 assert!(
-                    codes == ["NOT_FOUND"] && said.belief != Belief::Is,
-                    "{message:?} was acknowledged and is lost: {codes:?}"
+                    codes == ["NOT_FOUND"] && posted.state != KnownState::Present,
+                    "{message:?} was acknowledged, but is lost: {codes:?}"
                 );
-                Belief::IsNot
+                KnownState::Absent
             }
-            Heard::Unknown => Belief::Unknown(Instant::now()),
-            Heard::NotDone => said.belief,
+            Outcome::Unknown => KnownState::Unknown(Instant::now()),
+            Outcome::NotExecuted => posted.state,
         };
-        self.said.insert(message, Said { belief, ..said });
+        self.posted.insert(message, PostedStatus { state, ..posted });
     }
 
-    async fn like(&mut self, town: &Shared) {
+    async fn like(&mut self, world: &Shared) {
         let Some(status) = self.seen.choose(&mut self.random).cloned() else { return };
-        let held = self.likes.get(&status).copied().unwrap_or(Belief::IsNot);
-        let belief = match self.ask(town, "Like", json!({ "input": { "statusId": status } }), "likeStatus").await {
-            Heard::Done(_) => Belief::Is,
-            Heard::Refused(codes) => {
+        let before = self.likes.get(&status).copied().unwrap_or(KnownState::Absent);
+        let state = match self.send(world, "Like", json!({ "input": { "statusId": status } }), "likeStatus").await {
+            Outcome::Done(_) => KnownState::Present,
+            Outcome::Refused(codes) => {
                 assert_eq!(codes, ["NOT_FOUND"]);
-                Belief::IsNot
+                KnownState::Absent
             }
-            Heard::Unknown if held != Belief::Is => Belief::Unknown(Instant::now()),
-            Heard::Unknown | Heard::NotDone => held,
+            Outcome::Unknown if before != KnownState::Present => KnownState::Unknown(Instant::now()),
+            Outcome::Unknown | Outcome::NotExecuted => before,
         };
-        self.likes.insert(status, belief);
+        self.likes.insert(status, state);
     }
 
-    /// Reads the home: whatever others do meanwhile, it fits what was acknowledged to its owner.
-    async fn look(&mut self, town: &Shared) {
-        let Heard::Done(home) = self.ask(town, "Home", json!({ "first": 100 }), "homeTimeline").await else { return };
-        self.looks += 1;
+    /// Reads the home, and compares it with the acknowledged changes of its owner.
+    async fn read_home(&mut self, world: &Shared) {
+        let Outcome::Done(home) = self.send(world, "Home", json!({ "first": 100 }), "homeTimeline").await else { return };
+        self.home_reads += 1;
         let edges = home["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{home}"));
         assert!(edges.len() == 100 || home["entries"]["pageInfo"]["hasNextPage"] == false, "a short page that is not the last");
         let text = |value: &Value| value.as_str().expect("text").to_owned();
         let shown: Vec<(String, String)> =
             edges.iter().map(|edge| &edge["node"]["status"]).map(|it| (text(&it["id"]), text(&it["author"]["id"]))).collect();
         let ids: HashSet<&String> = shown.iter().map(|(id, _)| id).collect();
-        assert_eq!(ids.len(), shown.len(), "an entry stands twice");
+        assert_eq!(ids.len(), shown.len(), "an entry is repeated");
         for (status, author) in &shown {
-            let author = self.ids.iter().position(|id| id == author).expect("one of us");
-            let held = self.follows.get(&author).copied().unwrap_or(Belief::IsNot);
+            let author = self.ids.iter().position(|id| id == author).expect("a user");
+            let before = self.follows.get(&author).copied().unwrap_or(KnownState::Absent);
             assert!(
-                author == self.at || held != Belief::IsNot,
-                "{} is shown {status} by p{author}, who was left",
+                author == self.at || before != KnownState::Absent,
+                "the home of {} has {status} by p{author}, who is not followed",
                 self.actor.login
             );
         }
-        let last = shown.last().filter(|_| shown.len() == 100).map_or(0, |(id, _)| place(id));
-        for (message, said) in &self.said {
-            let Some(id) = &said.id else { continue };
-            assert!(said.belief != Belief::IsNot || !ids.contains(id), "{message:?} was taken back and is shown");
-            assert!(said.belief != Belief::Is || place(id) < last || ids.contains(id), "{message:?} was said and is not shown");
+        let last = shown.last().filter(|_| shown.len() == 100).map_or(0, |(id, _)| order(id));
+        for (message, posted) in &self.posted {
+            let Some(id) = &posted.id else { continue };
+            assert!(posted.state != KnownState::Absent || !ids.contains(id), "{message:?} was deleted, but is shown");
+            assert!(
+                posted.state != KnownState::Present || order(id) < last || ids.contains(id),
+                "{message:?} was posted, but is not shown"
+            );
         }
-        self.talk.newest = shown.first().map(|(id, _)| id.clone());
+        self.threads.newest = shown.first().map(|(id, _)| id.clone());
         self.seen = shown.into_iter().filter(|(_, author)| *author != self.actor.id).map(|(id, _)| id).collect();
     }
 }
 
-/// Where a status stands among all.
-pub(super) fn place(id: &str) -> u64 {
-    StatusId::from_global(id).expect("a status's id").0
+/// A status's position in timelines.
+pub(super) fn order(id: &str) -> u64 {
+    StatusId::from_global(id).expect("an id").0
 }
 
 pub(super) fn summary(people: &[Person]) -> String {
     let sum = |of: fn(&Person) -> usize| people.iter().map(of).sum::<usize>();
-    let (acknowledged, unknown, looks) = (sum(|it| it.acknowledged), sum(|it| it.unknown), sum(|it| it.looks));
-    format!("{acknowledged} requests were answered, {looks} of them homes, and {unknown} were not")
+    let (acknowledged, unknown, home_reads) = (sum(|it| it.acknowledged), sum(|it| it.unknown), sum(|it| it.home_reads));
+    format!("{acknowledged} requests were answered, {home_reads} of them reads of homes, and {unknown} were not")
 }

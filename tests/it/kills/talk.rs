@@ -1,31 +1,31 @@
-//! Comments under all this: what was said, voted and taken back, and what of it was acknowledged.
+//! Comments and votes of a user during faults, and which of them were acknowledged.
 
 use super::Shared;
-use super::person::{Belief, Heard, Person};
+use super::person::{KnownState, Outcome, Person};
 use rand::Rng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-/// Something that was said in a thread.
+/// A comment that a user has added, or may have.
 #[derive(Clone, Debug)]
-pub(super) struct Remark {
+pub(super) struct PostedComment {
     pub(super) status: String,
     pub(super) parent: Option<String>,
-    /// As far as it was told.
+    /// The id, if a response contained it.
     pub(super) id: Option<String>,
-    pub(super) belief: Belief,
+    pub(super) state: KnownState,
 }
 
-/// What was voted last, or may have been.
+/// The last vote on a comment.
 #[derive(Clone, Debug)]
-pub(super) struct Ballot {
+pub(super) struct CastVote {
     pub(super) vote: &'static str,
-    pub(super) belief: Belief,
+    pub(super) state: KnownState,
 }
 
-/// A comment that somebody has seen in a thread.
+/// A comment that a user has read.
 #[derive(Clone, Debug)]
 struct Seen {
     id: String,
@@ -33,48 +33,49 @@ struct Seen {
     author: Option<String>,
 }
 
-/// What somebody knows of threads.
+/// The comments and votes of a user, and the threads that they have read.
 #[derive(Default)]
-pub(super) struct Talk {
-    /// By message; each message is another.
-    pub(super) remarks: BTreeMap<String, Remark>,
-    /// By comment.
-    pub(super) votes: BTreeMap<String, Ballot>,
-    /// Comments that went with their branches, or may have.
-    pub(super) branches: BTreeMap<String, Belief>,
+pub(super) struct ThreadKnowledge {
+    /// By message; each message is unique.
+    pub(super) comments: BTreeMap<String, PostedComment>,
+    /// By the id of the comment.
+    pub(super) votes: BTreeMap<String, CastVote>,
+    /// The roots of branches that were deleted, or may have been.
+    pub(super) branches: BTreeMap<String, KnownState>,
     seen: Vec<Seen>,
-    /// What comments stand under that were seen, whoever was told of them.
+    /// The parents of the comments that were read.
     pub(super) below: BTreeMap<String, String>,
-    /// The statuses under which all meet, as long as those are there.
-    pub(super) plaza: Vec<String>,
-    /// The newest that they were shown.
+    /// The statuses that all users comment on, until they are deleted.
+    pub(super) shared_statuses: Vec<String>,
+    /// The newest status of the last home.
     pub(super) newest: Option<String>,
 }
 
 impl Person {
-    /// One thing in a thread.
-    pub(super) async fn talk(&mut self, town: &Shared) {
+    /// Runs a random action on threads.
+    pub(super) async fn use_threads(&mut self, world: &Shared) {
         match self.random.random_range(0..100) {
-            0..30 => self.remark(town, false).await,
-            30..45 => self.remark(town, true).await,
-            45..70 => self.vote(town).await,
-            70..80 => self.unsay(town, false).await,
-            80..84 => self.unsay(town, true).await,
-            84..87 => self.clear_out(town).await,
-            _ => self.listen(town).await,
+            0..30 => self.add_comment(world, false).await,
+            30..45 => self.add_comment(world, true).await,
+            45..70 => self.vote(world).await,
+            70..80 => self.delete_comment(world, false).await,
+            80..84 => self.delete_comment(world, true).await,
+            84..87 => self.delete_branch_below_own_status(world).await,
+            _ => self.read_thread(world).await,
         }
     }
 
-    /// Reads a thread from its beginning: nothing stands in it twice, and nothing that was acknowledged as gone.
-    async fn listen(&mut self, town: &Shared) {
-        let own = self.said.values().filter(|said| said.belief == Belief::Is).filter_map(|said| said.id.clone());
+    /// Reads the beginning of a thread: no comment is repeated, and none was deleted with an acknowledgement.
+    async fn read_thread(&mut self, world: &Shared) {
+        let own =
+            self.posted.values().filter(|posted| posted.state == KnownState::Present).filter_map(|posted| posted.id.clone());
         let own: Vec<String> = own.choose_multiple(&mut self.random, 1);
-        let topics: Vec<&String> = self.talk.plaza.iter().chain(&self.talk.newest).chain(&own).collect();
+        let topics: Vec<&String> = self.threads.shared_statuses.iter().chain(&self.threads.newest).chain(&own).collect();
         let Some(status) = topics.choose(&mut self.random).map(|it| (*it).clone()) else { return };
         let variables = json!({ "statusId": status, "first": 100, "sort": "NEW" });
-        let Heard::Done(thread) = self.ask(town, "Tree", variables, "node").await else { return };
+        let Outcome::Done(thread) = self.send(world, "Tree", variables, "node").await else { return };
         if thread.is_null() {
-            self.talk.plaza.retain(|it| *it != status);
+            self.threads.shared_statuses.retain(|it| *it != status);
             return;
         }
         let edges = thread["commentThread"]["tree"]["edges"].as_array().unwrap_or_else(|| panic!("{thread}"));
@@ -87,30 +88,30 @@ impl Person {
         let all: Vec<Seen> = all.collect();
         let below =
             edges.iter().map(|edge| &edge["node"]).filter_map(|node| Some((text(&node["id"])?, text(&node["parent"]["id"])?)));
-        self.talk.below.extend(below);
+        self.threads.below.extend(below);
         let ids: BTreeSet<&String> = all.iter().map(|it| &it.id).collect();
-        assert_eq!(ids.len(), all.len(), "a comment stands twice");
-        for remark in self.talk.remarks.values().filter(|it| it.belief == Belief::IsNot) {
-            let shown = all.iter().find(|it| Some(&it.id) == remark.id.as_ref());
-            assert!(shown.is_none_or(|it| it.author.is_none()), "{remark:?} was taken back and is shown");
+        assert_eq!(ids.len(), all.len(), "a comment is repeated");
+        for comment in self.threads.comments.values().filter(|it| it.state == KnownState::Absent) {
+            let shown = all.iter().find(|it| Some(&it.id) == comment.id.as_ref());
+            assert!(shown.is_none_or(|it| it.author.is_none()), "{comment:?} was deleted, but is shown");
         }
-        for (id, belief) in &self.talk.branches {
-            assert!(*belief != Belief::IsNot || !ids.contains(id), "{id} went with its branch and is shown");
+        for (id, state) in &self.threads.branches {
+            assert!(*state != KnownState::Absent || !ids.contains(id), "{id} was deleted with its branch, but is shown");
         }
-        self.talk.seen.retain(|it| it.status != status);
-        self.talk.seen.extend(all);
+        self.threads.seen.retain(|it| it.status != status);
+        self.threads.seen.extend(all);
     }
 
-    /// Comments, or replies. With a key it is said until it was heard, and now and then once more.
-    async fn remark(&mut self, town: &Shared, with_key: bool) {
-        let living: Vec<&Seen> = self.talk.seen.iter().filter(|it| it.author.is_some()).collect();
-        let topics: Vec<&String> = self.talk.plaza.iter().chain(&self.talk.newest).collect();
+    /// Adds a comment or a reply. With a key, the request is retried until it is acknowledged, and sometimes repeated.
+    async fn add_comment(&mut self, world: &Shared, with_key: bool) {
+        let living: Vec<&Seen> = self.threads.seen.iter().filter(|it| it.author.is_some()).collect();
+        let topics: Vec<&String> = self.threads.shared_statuses.iter().chain(&self.threads.newest).collect();
         let (status, parent) = match (living.choose(&mut self.random), topics.choose(&mut self.random)) {
             (Some(seen), _) if self.random.random_bool(0.7) => (seen.status.clone(), Some(seen.id.clone())),
             (_, Some(status)) => ((*status).clone(), None),
             _ => return,
         };
-        let message = format!("{} remarks {}", self.actor.login, self.talk.remarks.len());
+        let message = format!("{} remarks {}", self.actor.login, self.threads.comments.len());
         let mut input = json!({ "message": message });
         match &parent {
             Some(parent) => input["parentId"] = json!(parent),
@@ -119,102 +120,104 @@ impl Person {
         if with_key {
             input["idempotencyKey"] = json!(message.replace(' ', "-"));
         }
-        let mut remark = Remark { status, parent, id: None, belief: Belief::IsNot };
+        let mut comment = PostedComment { status, parent, id: None, state: KnownState::Absent };
         for _ in 0..if with_key { 100 } else { 1 } {
-            match self.ask(town, "AddComment", json!({ "input": input }), "addComment").await {
-                // Others took it away meanwhile, with its branch.
-                Heard::Done(payload) if payload["comment"].is_null() => break,
-                Heard::Done(payload) => {
+            match self.send(world, "AddComment", json!({ "input": input }), "addComment").await {
+                // Another user has deleted its branch meanwhile.
+                Outcome::Done(payload) if payload["comment"].is_null() => break,
+                Outcome::Done(payload) => {
                     let id = payload["comment"]["id"].as_str().unwrap_or_else(|| panic!("{payload}")).to_owned();
-                    assert!(remark.id.is_none_or(|first| first == id), "one key, one comment");
-                    (remark.id, remark.belief) = (Some(id), Belief::Is);
+                    assert!(comment.id.is_none_or(|first| first == id), "one key, one comment");
+                    (comment.id, comment.state) = (Some(id), KnownState::Present);
                     if self.random.random_bool(0.7) {
                         break;
                     }
                 }
-                Heard::Refused(codes) => {
+                Outcome::Refused(codes) => {
                     assert_eq!(codes, ["NOT_FOUND"]);
                     break;
                 }
-                Heard::Unknown if remark.belief != Belief::Is => remark.belief = Belief::Unknown(Instant::now()),
-                Heard::Unknown | Heard::NotDone => {}
+                Outcome::Unknown if comment.state != KnownState::Present => comment.state = KnownState::Unknown(Instant::now()),
+                Outcome::Unknown | Outcome::NotExecuted => {}
             }
-            if town.has_ended() {
+            if world.has_ended() {
                 break;
             }
         }
-        if let Some(id) = remark.id.clone() {
-            self.talk.seen.push(Seen { id, status: remark.status.clone(), author: Some(self.actor.id.clone()) });
+        if let Some(id) = comment.id.clone() {
+            self.threads.seen.push(Seen { id, status: comment.status.clone(), author: Some(self.actor.id.clone()) });
         }
-        self.talk.remarks.insert(message, remark);
+        self.threads.comments.insert(message, comment);
     }
 
-    async fn vote(&mut self, town: &Shared) {
-        let Some(id) = self.talk.seen.choose(&mut self.random).map(|it| it.id.clone()) else { return };
-        let held = self.talk.votes.get(&id).cloned().unwrap_or(Ballot { vote: "NONE", belief: Belief::Is });
-        if matches!(held.belief, Belief::Unknown(at) if !town.is_past(at)) {
+    async fn vote(&mut self, world: &Shared) {
+        let Some(id) = self.threads.seen.choose(&mut self.random).map(|it| it.id.clone()) else { return };
+        let before = self.threads.votes.get(&id).cloned().unwrap_or(CastVote { vote: "NONE", state: KnownState::Present });
+        if matches!(before.state, KnownState::Unknown(at) if !world.is_decided(at)) {
             return;
         }
         let vote = *["UP", "DOWN", "NONE"].choose(&mut self.random).expect("votes");
         let input = json!({ "input": { "commentId": id, "vote": vote } });
-        let ballot = match self.ask(town, "Vote", input, "voteComment").await {
-            Heard::Done(payload) => {
-                // It may have been taken away since; nobody else votes for them.
+        let cast = match self.send(world, "Vote", input, "voteComment").await {
+            Outcome::Done(payload) => {
+                // The comment may have been deleted since. Nobody else changes this vote.
                 let now = &payload["comment"];
                 assert!(now.is_null() || now["viewerVote"] == vote || now["viewerVote"] == "NONE", "{payload}");
-                Ballot { vote, belief: Belief::Is }
+                CastVote { vote, state: KnownState::Present }
             }
-            Heard::Refused(codes) => {
+            Outcome::Refused(codes) => {
                 assert_eq!(codes, ["NOT_FOUND"]);
-                held
+                before
             }
-            Heard::Unknown => Ballot { vote, belief: Belief::Unknown(Instant::now()) },
-            Heard::NotDone => held,
+            Outcome::Unknown => CastVote { vote, state: KnownState::Unknown(Instant::now()) },
+            Outcome::NotExecuted => before,
         };
-        self.talk.votes.insert(id, ballot);
+        self.threads.votes.insert(id, cast);
     }
 
-    /// Takes back what they said, and with it what they said below it, if nobody else has replied.
-    async fn unsay(&mut self, town: &Shared, with_replies: bool) {
-        let told = self.talk.remarks.iter().filter(|(_, it)| it.id.is_some() && it.belief != Belief::IsNot);
-        let Some((message, remark)) = told.choose(&mut self.random).map(|(message, it)| (message.clone(), it.clone())) else {
+    /// Deletes an own comment; with its own replies, unless others have replied.
+    async fn delete_comment(&mut self, world: &Shared, with_replies: bool) {
+        let told = self.threads.comments.iter().filter(|(_, it)| it.id.is_some() && it.state != KnownState::Absent);
+        let Some((message, comment)) = told.choose(&mut self.random).map(|(message, it)| (message.clone(), it.clone())) else {
             return;
         };
-        let id = remark.id.clone().expect("it was told");
-        let belief = match self.take_away(town, &id, with_replies).await {
-            Heard::Done(_) => Belief::IsNot,
-            // Somebody took it away with all around it, or what was never acknowledged has happened: the verdict tells.
-            Heard::Refused(codes) if codes == ["NOT_FOUND"] && remark.belief != Belief::Is => Belief::IsNot,
-            Heard::Refused(codes) => {
+        let id = comment.id.clone().expect("an acknowledged id");
+        let state = match self.send_deletion(world, &id, with_replies).await {
+            Outcome::Done(_) => KnownState::Absent,
+            // It was deleted with a branch, or by an unacknowledged request: the final check decides.
+            Outcome::Refused(codes) if codes == ["NOT_FOUND"] && comment.state != KnownState::Present => KnownState::Absent,
+            Outcome::Refused(codes) => {
                 assert!(codes == ["NOT_FOUND"] || with_replies && codes == ["FORBIDDEN"], "{message:?}: {codes:?}");
-                remark.belief
+                comment.state
             }
-            Heard::Unknown => Belief::Unknown(Instant::now()),
-            Heard::NotDone => remark.belief,
+            Outcome::Unknown => KnownState::Unknown(Instant::now()),
+            Outcome::NotExecuted => comment.state,
         };
-        self.talk.remarks.insert(message, Remark { belief, ..remark });
+        self.threads.comments.insert(message, PostedComment { state, ..comment });
     }
 
-    /// Takes away whatever stands below a comment under one's own status, with it.
-    async fn clear_out(&mut self, town: &Shared) {
-        let own: BTreeSet<&String> = self.said.values().filter_map(|said| said.id.as_ref()).collect();
-        let under_own: Vec<&Seen> = self.talk.seen.iter().filter(|it| own.contains(&it.status)).collect();
+    /// Deletes a branch below an own status.
+    async fn delete_branch_below_own_status(&mut self, world: &Shared) {
+        let own: BTreeSet<&String> = self.posted.values().filter_map(|posted| posted.id.as_ref()).collect();
+        let under_own: Vec<&Seen> = self.threads.seen.iter().filter(|it| own.contains(&it.status)).collect();
         let Some(id) = under_own.choose(&mut self.random).map(|it| it.id.clone()) else { return };
-        if let Heard::Refused(codes) = self.take_away(town, &id, true).await {
+        if let Outcome::Refused(codes) = self.send_deletion(world, &id, true).await {
             assert_eq!(codes, ["NOT_FOUND"]);
         }
     }
 
-    async fn take_away(&mut self, town: &Shared, id: &str, with_replies: bool) -> Heard {
+    async fn send_deletion(&mut self, world: &Shared, id: &str, with_replies: bool) -> Outcome {
         let input = json!({ "input": { "commentId": id, "withReplies": with_replies } });
-        let heard = self.ask(town, "DeleteComment", input, "deleteComment").await;
+        let outcome = self.send(world, "DeleteComment", input, "deleteComment").await;
         if with_replies {
-            match heard {
-                Heard::Done(_) => drop(self.talk.branches.insert(id.to_owned(), Belief::IsNot)),
-                Heard::Unknown => drop(self.talk.branches.entry(id.to_owned()).or_insert(Belief::Unknown(Instant::now()))),
-                Heard::Refused(_) | Heard::NotDone => {}
+            match outcome {
+                Outcome::Done(_) => drop(self.threads.branches.insert(id.to_owned(), KnownState::Absent)),
+                Outcome::Unknown => {
+                    self.threads.branches.entry(id.to_owned()).or_insert(KnownState::Unknown(Instant::now()));
+                }
+                Outcome::Refused(_) | Outcome::NotExecuted => {}
             }
         }
-        heard
+        outcome
     }
 }

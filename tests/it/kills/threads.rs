@@ -1,68 +1,71 @@
-//! What must hold of threads in the end: each is read as a whole, and compared with what everybody was told.
+//! The final check of threads: each is read completely, and compared with the acknowledged changes of all users.
 
-use super::person::{Belief, Person};
-use super::talk::Remark;
+use super::person::{KnownState, Person};
+use super::talk::PostedComment;
 use crate::support::Actor;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// All threads: the comments that are there, by id; `None` for a status that is not.
+/// All threads: the existing comments by id; `None` for a deleted status.
 type Threads = HashMap<String, Option<BTreeMap<String, Value>>>;
 
-pub(super) async fn hear(people: &[Person], url: impl Fn(usize) -> String) {
-    let remarks: Vec<(usize, &String, &Remark)> =
-        people.iter().flat_map(|it| it.talk.remarks.iter().map(|(message, remark)| (it.at, message, remark))).collect();
-    // Also of what its author never heard of, and others have seen and answered.
-    let seen = people.iter().flat_map(|it| it.talk.below.iter().map(|(id, above)| (id, Some(above))));
-    let told = remarks.iter().filter_map(|(_, _, it)| Some((it.id.as_ref()?, it.parent.as_ref())));
+pub(super) async fn check(people: &[Person], url: impl Fn(usize) -> String) {
+    let comments: Vec<(usize, &String, &PostedComment)> =
+        people.iter().flat_map(|it| it.threads.comments.iter().map(|(message, remark)| (it.at, message, remark))).collect();
+    // Including comments whose author received no response, but which others have read.
+    let seen = people.iter().flat_map(|it| it.threads.below.iter().map(|(id, above)| (id, Some(above))));
+    let told = comments.iter().filter_map(|(_, _, it)| Some((it.id.as_ref()?, it.parent.as_ref())));
     let parents: HashMap<&String, Option<&String>> = seen.chain(told).collect();
-    let branches = |is: fn(&Belief) -> bool| -> BTreeSet<&String> {
-        let all = people.iter().flat_map(|it| &it.talk.branches);
-        all.filter(|(_, belief)| is(belief)).map(|(id, _)| id).collect()
+    let branches = |is: fn(&KnownState) -> bool| -> BTreeSet<&String> {
+        let all = people.iter().flat_map(|it| &it.threads.branches);
+        all.filter(|(_, state)| is(state)).map(|(id, _)| id).collect()
     };
-    let (went, may_have_gone) = (branches(|belief| *belief == Belief::IsNot), branches(|_| true));
+    let (went, may_have_gone) = (branches(|state| *state == KnownState::Absent), branches(|_| true));
     let mut threads = Threads::new();
-    for (_, _, remark) in &remarks {
+    for (_, _, remark) in &comments {
         if !threads.contains_key(&remark.status) {
             threads.insert(remark.status.clone(), read(&people[0].actor.at_url(&url(0)), &remark.status).await);
         }
     }
     let there: HashMap<&String, &Value> = threads.values().flatten().flatten().collect();
-    assert!(went.iter().all(|id| !there.contains_key(*id)), "what went with its branch is there");
+    assert!(went.iter().all(|id| !there.contains_key(*id)), "a comment of a deleted branch exists");
     let mut messages: BTreeMap<&str, usize> = BTreeMap::new();
     for comment in there.values().filter(|it| it["isDeleted"] == false) {
         *messages.entry(comment["message"].as_str().expect("a message")).or_default() += 1;
     }
     for (message, count) in &messages {
-        let said = remarks.iter().find(|(_, said, _)| said == message);
-        assert!(*count == 1 && said.is_some_and(|(_, _, it)| it.belief != Belief::IsNot), "{message:?} is there {count} times");
+        let posted = comments.iter().find(|(_, posted, _)| posted == message);
+        assert!(
+            *count == 1 && posted.is_some_and(|(_, _, it)| it.state != KnownState::Absent),
+            "{message:?} exists {count} times"
+        );
     }
     let mut lost_with_others = 0;
-    for (_, message, remark) in &remarks {
-        let Some(id) = remark.id.as_ref().filter(|_| remark.belief == Belief::Is) else { continue };
+    for (_, message, remark) in &comments {
+        let Some(id) = remark.id.as_ref().filter(|_| remark.state == KnownState::Present) else { continue };
         let mut above = std::iter::successors(Some(id), |id| parents.get(*id).copied().flatten());
         if threads[&remark.status].is_none() || above.any(|id| may_have_gone.contains(id)) {
             lost_with_others += 1;
         } else {
-            let shown = there.get(id).unwrap_or_else(|| panic!("{message:?} was acknowledged and is lost: {remark:?}"));
+            let shown = there.get(id).unwrap_or_else(|| panic!("{message:?} was acknowledged, but is lost: {remark:?}"));
             assert_eq!((shown["message"].as_str(), &shown["parent"]["id"]), (Some(message.as_str()), &json!(remark.parent)));
         }
     }
     for person in people {
         votes_are_acknowledged(&person.actor.at_url(&url(person.at)), person, &there).await;
     }
-    let votes: usize = people.iter().map(|it| it.talk.votes.len()).sum();
+    let votes: usize = people.iter().map(|it| it.threads.votes.len()).sum();
     println!(
-        "{} remarks, {} are there in {} threads, {lost_with_others} went with what they stood under; {} branches, {votes} votes",
-        remarks.len(),
+        "{} comments, {} exist in {} threads, {lost_with_others} were deleted with a status or a branch; {} branches, {votes} votes",
+        comments.len(),
         messages.len(),
         threads.len(),
         may_have_gone.len()
     );
-    assert!(!messages.is_empty() && votes > 0, "people talked");
+    assert!(!messages.is_empty() && votes > 0, "there are no comments or no votes");
 }
 
-/// A thread to its end, with the counts that it claims.
+/// Reads a complete thread, and checks its counts.
 async fn read(actor: &Actor, status: &str) -> Option<BTreeMap<String, Value>> {
     let (mut all, mut after) = (BTreeMap::new(), Value::Null);
     let fields = "id message isDeleted replyCount descendantCount parent { id }";
@@ -80,7 +83,7 @@ async fn read(actor: &Actor, status: &str) -> Option<BTreeMap<String, Value>> {
         let tree = &thread["commentThread"]["tree"];
         for node in tree["edges"].as_array().unwrap_or_else(|| panic!("{answer}")).iter().map(|edge| &edge["node"]) {
             let id = node["id"].as_str().expect("an id").to_owned();
-            assert!(all.insert(id, node.clone()).is_none(), "{node} stands twice");
+            assert!(all.insert(id, node.clone()).is_none(), "{node} is repeated");
         }
         if tree["pageInfo"]["hasNextPage"] == false {
             counts_are_exact(&all, &thread["commentCount"]);
@@ -100,7 +103,7 @@ fn counts_are_exact(all: &BTreeMap<String, Value>, counted: &Value) {
             let count = counts.entry(above).or_default();
             *count = (count.0 + u64::from(is_direct), count.1 + 1);
             is_direct = false;
-            parent = all.get(above).unwrap_or_else(|| panic!("{comment} stands under nothing"))["parent"]["id"].as_str();
+            parent = all.get(above).unwrap_or_else(|| panic!("the parent of {comment} does not exist"))["parent"]["id"].as_str();
         }
     }
     assert_eq!(counted, &json!(living.len()));
@@ -112,7 +115,7 @@ fn counts_are_exact(all: &BTreeMap<String, Value>, counted: &Value) {
 
 async fn votes_are_acknowledged(actor: &Actor, person: &Person, there: &HashMap<&String, &Value>) {
     let is_there = |id: &String| there.get(id).is_some_and(|it| it["isDeleted"] == false);
-    let cast: Vec<_> = person.talk.votes.iter().filter(|(id, it)| it.belief == Belief::Is && is_there(id)).collect();
+    let cast: Vec<_> = person.threads.votes.iter().filter(|(id, it)| it.state == KnownState::Present && is_there(id)).collect();
     for votes in cast.chunks(50) {
         let query = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { id viewerVote } } }";
         let ids: Vec<&String> = votes.iter().map(|(id, _)| *id).collect();

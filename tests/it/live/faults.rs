@@ -1,6 +1,6 @@
-//! Subscriptions under faults: a Redis that dies, is frozen or does not answer, and several servers.
+//! Subscriptions under faults: a Redis that is killed, frozen or does not reply, and several servers.
 
-use super::{Ear, Hub, listening};
+use super::{Hub, LiveSubscription, subscribe_to_followed};
 use crate::support::proxy::{Flow, Proxy};
 use crate::support::{LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer};
 use serde_json::json;
@@ -14,7 +14,7 @@ use waxwing::domains::sessions::service as sessions;
 use waxwing::domains::streaming::service as streaming;
 
 #[tokio::test]
-async fn a_redis_that_dies_and_comes_back_leaves_no_hole() {
+async fn a_restarted_redis_loses_no_event() {
     let redis = Arc::new(RedisServer::single_with(
         SingleServerReason::ConnectionControl,
         &["--appendonly", "yes", "--appendfsync", "always"],
@@ -23,8 +23,10 @@ async fn a_redis_that_dies_and_comes_back_leaves_no_hole() {
     let other = app.sibling().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     ada.follow(&bob).await;
-    let mut ears =
-        [Ear::home(&app, &ada, None).await.listen().await, Ear::home(&other, &ada.at(&other), None).await.listen().await];
+    let mut subscriptions = [
+        LiveSubscription::home(&app, &ada, None).await.until_listening().await,
+        LiveSubscription::home(&other, &ada.at(&other), None).await.until_listening().await,
+    ];
     for round in 0..3 {
         bob.post(&format!("before {round}")).await;
         app.redis.kill();
@@ -39,71 +41,74 @@ async fn a_redis_that_dies_and_comes_back_leaves_no_hole() {
         {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        for ear in &mut ears {
-            assert_eq!(ear.hear(2).await, [format!("+before {round}"), format!("+{after}")]);
+        for subscription in &mut subscriptions {
+            assert_eq!(subscription.next_events(2).await, [format!("+before {round}"), format!("+{after}")]);
         }
     }
 }
 
 #[tokio::test]
-async fn a_redis_that_is_frozen_for_a_while_leaves_no_hole() {
+async fn a_frozen_redis_loses_no_event() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
-    let (_, bob, mut ear) = listening(&app).await;
+    let (_, bob, mut subscription) = subscribe_to_followed(&app).await;
     bob.post("before").await;
     app.redis.signal("STOP");
     tokio::time::sleep(Duration::from_secs(5)).await;
     app.redis.signal("CONT");
     bob.post("after").await;
-    assert_eq!(ear.hear(2).await, ["+before", "+after"]);
+    assert_eq!(subscription.next_events(2).await, ["+before", "+after"]);
 }
 
 #[tokio::test]
-async fn what_was_published_and_never_heard_is_found() {
+async fn an_event_whose_message_was_lost_is_found_later() {
     let app = TestApp::start().await;
-    let (_, bob, mut ear) = listening(&app).await;
-    bob.post("heard").await;
-    assert_eq!(ear.hear(1).await, ["+heard"]);
-    // Marked as notified, but not published: as if the message had been lost.
+    let (_, bob, mut subscription) = subscribe_to_followed(&app).await;
+    bob.post("lost").await;
+    assert_eq!(subscription.next_events(1).await, ["+lost"]);
+    // Mark the last event as notified without publishing it, as if its message had been lost.
     for key in app.redis.keys().iter().filter(|key| key.starts_with("told:")) {
         let shard = key.trim_start_matches("told:").to_owned();
         let last: Option<String> = app.redis.run(&["HGET", key, "last"]);
         let Some(last) = last else { continue };
         let entry: Vec<(String, Vec<Vec<u8>>)> = app.redis.run(&["XRANGE", &format!("stream:{shard}"), &last, &last]);
-        let (_, fields) = entry.first().expect("it is kept");
+        let (_, fields) = entry.first().expect("the entry is retained");
         let stream = format!("stream:{shard}");
         let words: Vec<&[u8]> =
             [&b"XADD"[..], stream.as_bytes(), b"*"].into_iter().chain(fields.iter().map(Vec::as_slice)).collect();
         let id: String = app.redis.run_bytes(&words);
         app.redis.run::<()>(&["HSET", key, "last", &id]);
     }
-    let again = tokio::time::timeout(Duration::from_secs(40), ear.told.recv()).await.expect("it is found").expect("it goes on");
-    assert!(again.response.data.to_string().contains("heard"), "{again:?}");
+    let again = tokio::time::timeout(Duration::from_secs(40), subscription.responses.recv())
+        .await
+        .expect("the event is sent")
+        .expect("the stream continues");
+    assert!(again.response.data.to_string().contains("lost"), "{again:?}");
 }
 
 /// An event's object is read when the event arrives. A failed read is repeated, without any result of the failed one.
 #[tokio::test]
-async fn an_event_that_could_not_be_looked_at_is_told_all_the_same() {
+async fn an_event_is_sent_after_a_failed_read_of_its_object() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let proxy = Proxy::in_front_of(&redis).await;
     let timing = Timing { response: Duration::from_secs(1), connections: 1, ..LONG_TIMEOUTS };
     let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
     let clock = Clock::manual(START);
-    let near = TestServer::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
-    let far = TestApp::on_redis(redis, clock, Config::default()).await;
-    let [ada, bob] = far.users(["ada", "bob"]).await;
+    let behind_proxy = TestServer::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
+    let direct = TestApp::on_redis(redis, clock, Config::default()).await;
+    let [ada, bob] = direct.users(["ada", "bob"]).await;
     ada.follow(&bob).await;
-    let mut ear = Ear::home(&near, &ada.at(&near), None).await.listen().await;
+    let mut subscription = LiveSubscription::home(&behind_proxy, &ada.at(&behind_proxy), None).await.until_listening().await;
     bob.post("first").await;
-    assert_eq!(ear.hear(1).await, ["+first"]);
+    assert_eq!(subscription.next_events(1).await, ["+first"]);
     proxy.set_after(b"HGETALL", Flow::Drop);
     bob.post("second").await;
-    assert_eq!(ear.hear(1).await, ["+second"]);
+    assert_eq!(subscription.next_events(1).await, ["+second"]);
     assert!(!proxy.is_armed(), "a read was lost");
 }
 
 #[tokio::test]
-async fn a_session_that_has_ended_is_noticed_on_every_server() {
+async fn an_ended_session_is_noticed_on_every_server() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let ada = app.user("ada").await;
@@ -120,7 +125,7 @@ async fn a_session_that_has_ended_is_noticed_on_every_server() {
     assert!(waits.iter().all(|wait| !wait.is_finished()));
     ada.run("LogOut", json!({})).await;
     for wait in waits {
-        tokio::time::timeout(Duration::from_secs(1), wait).await.expect("within a second").expect("it ends");
+        tokio::time::timeout(Duration::from_secs(1), wait).await.expect("within a second").expect("the wait ends");
     }
     for app in [&app.app, &other.app] {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,6 +1,6 @@
-//! The public stream: which statuses each filter selects, and that a deletion is sent wherever the status was sent.
+//! The public stream: the statuses that each filter selects. Each filter that selects a status also selects its deletion.
 
-use super::Ear;
+use super::LiveSubscription;
 use crate::support::TestApp;
 use serde_json::{Value, json};
 
@@ -29,15 +29,16 @@ fn table() -> Vec<(Value, Vec<usize>)> {
 }
 
 #[tokio::test]
-async fn every_filter_lets_through_what_it_says_live_and_later_and_deletions_too() {
+async fn every_filter_selects_its_statuses_and_their_deletions_live_and_in_replays() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
-    let mut before = Ear::public(&app, json!({ "sample": { "percent": 100.0 } }), None).await.listen().await;
+    let mut before =
+        LiveSubscription::public(&app, json!({ "sample": { "percent": 100.0 } }), None).await.until_listening().await;
     ada.post("begin").await;
     let begin = before.next().await.cursor;
     let mut live = Vec::new();
     for (filter, _) in table() {
-        live.push(Ear::public(&app, filter, None).await.listen().await);
+        live.push(LiveSubscription::public(&app, filter, None).await.until_listening().await);
     }
     let mut said = vec![("Rust and Redis", ada.post("Rust and Redis").await), ("#Redis", bob.post("#Redis").await)];
     said.push(("Thanks @ada", bob.post("Thanks @ada").await));
@@ -47,62 +48,62 @@ async fn every_filter_lets_through_what_it_says_live_and_later_and_deletions_too
         said.push((message, answer["data"]["postStatus"]["status"]["id"].as_str().expect("an id").to_owned()));
     }
     let posted = |through: &[usize]| through.iter().map(|at| format!("+{}", said[*at].0)).collect::<Vec<_>>();
-    for (ear, (filter, through)) in live.iter_mut().zip(table()) {
-        assert_eq!(sorted(ear.hear(through.len()).await), sorted(posted(&through)), "{filter} live");
-        let mut later = Ear::public(&app, filter.clone(), Some(&begin)).await;
-        assert_eq!(sorted(later.hear(through.len()).await), sorted(posted(&through)), "{filter} later");
+    for (subscription, (filter, through)) in live.iter_mut().zip(table()) {
+        assert_eq!(sorted(subscription.next_events(through.len()).await), sorted(posted(&through)), "{filter} live");
+        let mut later = LiveSubscription::public(&app, filter.clone(), Some(&begin)).await;
+        assert_eq!(sorted(later.next_events(through.len()).await), sorted(posted(&through)), "{filter} replay");
     }
     for (at, (_, id)) in said.iter().enumerate() {
         let author = if at == 0 { &ada } else { &bob };
         author.delete(id).await;
     }
-    for (ear, (filter, through)) in live.iter_mut().zip(table()) {
+    for (subscription, (filter, through)) in live.iter_mut().zip(table()) {
         let deleted: Vec<String> = through.iter().map(|at| format!("-{}", said[*at].1)).collect();
         let deleted = sorted(deleted);
-        assert_eq!(sorted(ear.hear(through.len()).await), deleted, "{filter} deleted");
-        let mut later = Ear::public(&app, filter.clone(), Some(&begin)).await;
-        assert_eq!(sorted(later.hear(through.len()).await), deleted, "{filter} deleted, later");
+        assert_eq!(sorted(subscription.next_events(through.len()).await), deleted, "{filter} deleted");
+        let mut later = LiveSubscription::public(&app, filter.clone(), Some(&begin)).await;
+        assert_eq!(sorted(later.next_events(through.len()).await), deleted, "{filter} deleted, replay");
     }
 }
 
 #[tokio::test]
-async fn a_sample_is_a_part_and_the_same_one_for_the_same_name() {
+async fn a_sample_is_a_subset_that_depends_on_its_identifier() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let open = async |name: &str, percent: f64| {
         let variables = json!({ "filter": { "sample": { "percent": percent } }, "identifier": name });
-        Ear::open(&app, None, "PublicStream", variables).await.listen().await
+        LiveSubscription::open(&app, None, "PublicStream", variables).await.until_listening().await
     };
-    let mut ears = vec![open("a", 100.0).await, open("a", 30.0).await, open("a", 30.0).await];
+    let mut subscriptions = vec![open("a", 100.0).await, open("a", 30.0).await, open("a", 30.0).await];
     // The samples of two names may overlap by chance, but not those of all five names.
     for name in ["b", "c", "d", "e", "f"] {
-        ears.push(open(name, 30.0).await);
+        subscriptions.push(open(name, 30.0).await);
     }
     for number in 0..200 {
         ada.post(&number.to_string()).await;
     }
-    let end = |what: &str| what == "+199";
+    let end = |line: &str| line == "+199";
     let mut all = Vec::new();
-    while !all.last().is_some_and(|what: &String| end(what)) {
-        all.push(ears[0].next().await.what);
+    while !all.last().is_some_and(|line: &String| end(line)) {
+        all.push(subscriptions[0].next().await.line);
     }
     assert_eq!(all.len(), 200);
     let mut parts = Vec::new();
-    for ear in &mut ears[1..] {
+    for subscription in &mut subscriptions[1..] {
         let mut part = Vec::new();
-        while let Ok(event) = tokio::time::timeout(std::time::Duration::from_millis(500), ear.next()).await {
-            part.push(event.what);
+        while let Ok(event) = tokio::time::timeout(std::time::Duration::from_millis(500), subscription.next()).await {
+            part.push(event.line);
         }
         assert!((30..=90).contains(&part.len()), "{}", part.len());
-        assert!(part.iter().all(|what| all.contains(what)));
+        assert!(part.iter().all(|line| all.contains(line)));
         parts.push(part);
     }
     assert_eq!(parts[0], parts[1]);
-    assert!(parts[2..].iter().any(|part| *part != parts[0]), "every name has the same");
+    assert!(parts[2..].iter().any(|part| *part != parts[0]), "all identifiers have the same sample");
 }
 
 #[tokio::test]
-async fn a_filter_that_is_none_is_refused() {
+async fn an_invalid_filter_is_rejected() {
     let app = TestApp::start().await;
     let area = json!({ "minLongitude": 0.0, "minLatitude": 1.0, "maxLongitude": 0.0, "maxLatitude": 0.0 });
     for filter in [
@@ -120,9 +121,9 @@ async fn a_filter_that_is_none_is_refused() {
         json!({ "locations": vec![json!({ "minLongitude": 0.0, "minLatitude": 0.0, "maxLongitude": 0.0, "maxLatitude": 0.0 }); 26] }),
         json!({ "locations": [area] }),
     ] {
-        let answer = Ear::public(&app, filter.clone(), None).await.answer().await;
+        let answer = LiveSubscription::public(&app, filter.clone(), None).await.next_response().await;
         assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{filter}: {answer}");
     }
-    let _most = Ear::public(&app, json!({ "track": vec!["a"; 400] }), None).await.listen().await;
-    let _most = Ear::public(&app, json!({ "follow": vec!["a"; 5_000] }), None).await.listen().await;
+    let _most = LiveSubscription::public(&app, json!({ "track": vec!["a"; 400] }), None).await.until_listening().await;
+    let _most = LiveSubscription::public(&app, json!({ "follow": vec!["a"; 5_000] }), None).await.until_listening().await;
 }

@@ -1,4 +1,4 @@
-//! Large filters: the limit of filter entries of an account or an address, their cost, and that all entries are released.
+//! Large filters: the limit of filter entries of an account or an address, their cost, and their release.
 
 use super::is_quiet;
 use crate::support::{EventStream, HttpResponse, PROTOCOL, Socket, TestApp, TestServer};
@@ -10,12 +10,12 @@ use waxwing::base::rate_limits::{Limit, RateLimits};
 const FOLLOW: &str = "subscription($logins: [String!]) { statusEvents(filter: { follow: $logins }) { cursor } }";
 
 /// A subscription to this many logins. Another `from` gives other logins.
-fn follow(from: usize, logins: usize) -> Value {
+fn follow_request(from: usize, logins: usize) -> Value {
     let logins: Vec<String> = (from..from + logins).map(|number| format!("u{number}")).collect();
     json!({ "query": FOLLOW, "variables": { "logins": logins } })
 }
 
-async fn with(filter_entries: usize) -> TestApp {
+async fn app_with_entry_limit(filter_entries: usize) -> TestApp {
     TestApp::with(Config { filter_entries, ..Config::default() }).await
 }
 
@@ -25,7 +25,7 @@ async fn metric(app: &TestServer, name: &str) -> u64 {
     value.parse().expect("a number")
 }
 
-async fn until_held(app: &TestServer, entries: u64) {
+async fn wait_for_held_entries(app: &TestServer, entries: u64) {
     let began = Instant::now();
     while metric(app, "waxwing_live_filter_entries").await != entries {
         assert!(began.elapsed() < Duration::from_secs(20), "{entries} entries should be held");
@@ -38,85 +38,86 @@ async fn subscribe(socket: &mut Socket, id: &str, payload: Value) {
 }
 
 /// Returns the extensions of the error that refuses a subscription.
-async fn refusal(socket: &mut Socket, id: &str) -> Value {
+async fn next_error(socket: &mut Socket, id: &str) -> Value {
     let said = socket.next().await;
     assert_eq!((&said["id"], &said["type"]), (&json!(id), &json!("error")), "{said}");
     said["payload"][0]["extensions"].clone()
 }
 
-fn stream(app: &TestServer, payload: &Value) -> reqwest::RequestBuilder {
+fn event_stream_request(app: &TestServer, payload: &Value) -> reqwest::RequestBuilder {
     app.http.post(format!("{}/graphql", app.url)).header("accept", "text/event-stream").json(payload)
 }
 
-fn limit() -> Value {
+fn limit_reached() -> Value {
     json!({ "code": "LIMIT_REACHED", "limit": "filterEntries" })
 }
 
 #[tokio::test]
-async fn an_account_and_an_address_hold_so_many_entries_over_sockets_and_event_streams_together() {
-    let app = with(1_000).await;
+async fn filter_entries_of_an_account_or_address_are_limited_across_transports() {
+    let app = app_with_entry_limit(1_000).await;
     let ada = app.user("ada").await;
     let mut socket = Socket::connect(&app, None).await;
-    subscribe(&mut socket, "a", follow(0, 400)).await;
+    subscribe(&mut socket, "a", follow_request(0, 400)).await;
     // Equal filters count separately: the limit does not depend on the filters of other clients.
-    subscribe(&mut socket, "b", follow(0, 400)).await;
-    until_held(&app, 800).await;
-    subscribe(&mut socket, "c", follow(0, 201)).await;
-    assert_eq!(refusal(&mut socket, "c").await, limit());
-    let over = HttpResponse::fetch(stream(&app, &follow(500, 201))).await;
-    assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
+    subscribe(&mut socket, "b", follow_request(0, 400)).await;
+    wait_for_held_entries(&app, 800).await;
+    subscribe(&mut socket, "c", follow_request(0, 201)).await;
+    assert_eq!(next_error(&mut socket, "c").await, limit_reached());
+    let over = HttpResponse::fetch(event_stream_request(&app, &follow_request(500, 201))).await;
+    assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit_reached()));
     assert_eq!(metric(&app, "waxwing_live_filters_refused_total").await, 2);
-    let over = app.post().header("accept", "multipart/mixed;subscriptionSpec=1.0, application/json").json(&follow(500, 201));
+    let over =
+        app.post().header("accept", "multipart/mixed;subscriptionSpec=1.0, application/json").json(&follow_request(500, 201));
     let over = HttpResponse::fetch(over).await;
-    assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
+    assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit_reached()));
     assert_eq!(metric(&app, "waxwing_live_filters_refused_total").await, 3);
-    let events = EventStream::open(stream(&app, &follow(500, 200))).await;
-    until_held(&app, 1_000).await;
+    let events = EventStream::open(event_stream_request(&app, &follow_request(500, 200))).await;
+    wait_for_held_entries(&app, 1_000).await;
     // An account has its own limit.
     let token = ada.token.as_deref();
     let mut own = Socket::connect(&app, token).await;
-    subscribe(&mut own, "a", follow(0, 1_000)).await;
-    until_held(&app, 2_000).await;
-    let over = HttpResponse::fetch(stream(&app, &follow(0, 1)).bearer_auth(token.expect("a token"))).await;
-    assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
+    subscribe(&mut own, "a", follow_request(0, 1_000)).await;
+    wait_for_held_entries(&app, 2_000).await;
+    let over = HttpResponse::fetch(event_stream_request(&app, &follow_request(0, 1)).bearer_auth(token.expect("a token"))).await;
+    assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit_reached()));
     // The entries are released when a subscription is completed, when an event stream or a socket ends, and when a subscription never
     // began.
     socket.send_json(json!({ "id": "a", "type": "complete" })).await;
-    until_held(&app, 1_600).await;
+    wait_for_held_entries(&app, 1_600).await;
     drop(events);
-    until_held(&app, 1_400).await;
+    wait_for_held_entries(&app, 1_400).await;
     drop(own);
-    until_held(&app, 400).await;
+    wait_for_held_entries(&app, 400).await;
     subscribe(&mut socket, "d", json!({ "query": FOLLOW, "variables": { "logins": vec!["a"; 600] } })).await;
-    until_held(&app, 1_000).await;
-    subscribe(&mut socket, "e", follow(0, 1)).await;
-    assert_eq!(refusal(&mut socket, "e").await, limit());
+    wait_for_held_entries(&app, 1_000).await;
+    subscribe(&mut socket, "e", follow_request(0, 1)).await;
+    assert_eq!(next_error(&mut socket, "e").await, limit_reached());
     drop(socket);
-    until_held(&app, 0).await;
+    wait_for_held_entries(&app, 0).await;
     let began = Instant::now();
     while !is_quiet(&app).await {
-        assert!(began.elapsed() < Duration::from_secs(20), "something of it is left");
+        assert!(began.elapsed() < Duration::from_secs(20), "a subscriber is left");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
 #[tokio::test]
-async fn a_filter_that_is_refused_holds_nothing() {
+async fn a_rejected_filter_holds_no_entries() {
     let app = TestApp::start().await;
     let mut socket = Socket::connect(&app, None).await;
-    for (at, variables) in [follow(0, 5_001), follow(0, 0)].into_iter().enumerate() {
+    for (at, variables) in [follow_request(0, 5_001), follow_request(0, 0)].into_iter().enumerate() {
         let id = at.to_string();
         subscribe(&mut socket, &id, variables).await;
-        assert_eq!(refusal(&mut socket, &id).await["code"], "BAD_USER_INPUT");
-        until_held(&app, 0).await;
+        assert_eq!(next_error(&mut socket, &id).await["code"], "BAD_USER_INPUT");
+        wait_for_held_entries(&app, 0).await;
     }
-    let answer = HttpResponse::fetch(stream(&app, &follow(0, 5_001))).await;
+    let answer = HttpResponse::fetch(event_stream_request(&app, &follow_request(0, 5_001))).await;
     assert!(answer.text.contains("BAD_USER_INPUT"), "{answer:?}");
-    until_held(&app, 0).await;
+    wait_for_held_entries(&app, 0).await;
 }
 
 #[tokio::test]
-async fn behind_a_proxy_each_address_and_each_network_of_ipv6_holds_its_own() {
+async fn behind_a_proxy_each_ipv4_address_and_ipv6_network_has_its_own_limit() {
     let trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
     let app = TestApp::with(Config { filter_entries: 100, trusted_proxies, ..Config::default() }).await;
     let open = async |address: &str| {
@@ -124,58 +125,59 @@ async fn behind_a_proxy_each_address_and_each_network_of_ipv6_holds_its_own() {
         let mut socket = Socket::dial(&app.url, &headers).await.expect("a socket");
         socket.send_json(json!({ "type": "connection_init" })).await;
         assert_eq!(socket.next().await["type"], "connection_ack");
-        subscribe(&mut socket, "a", follow(0, 60)).await;
+        subscribe(&mut socket, "a", follow_request(0, 60)).await;
         socket
     };
     let _held = [open("2001:db8:1:2::1").await, open("2001:db8:1:3::1").await, open("203.0.113.7").await];
-    until_held(&app, 180).await;
+    wait_for_held_entries(&app, 180).await;
     let mut same = open("2001:db8:1:2:ffff::9").await;
-    assert_eq!(refusal(&mut same, "a").await, limit());
-    let over = HttpResponse::fetch(stream(&app, &follow(0, 60)).header("x-forwarded-for", "203.0.113.7")).await;
-    assert_eq!(over.json()["errors"][0]["extensions"], limit());
+    assert_eq!(next_error(&mut same, "a").await, limit_reached());
+    let over =
+        HttpResponse::fetch(event_stream_request(&app, &follow_request(0, 60)).header("x-forwarded-for", "203.0.113.7")).await;
+    assert_eq!(over.json()["errors"][0]["extensions"], limit_reached());
 }
 
 #[tokio::test]
-async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
+async fn a_filter_is_charged_per_entry_before_any_read() {
     let quota = |limit: Limit| if limit == Limit::Requests { "30000/1h" } else { "1000000/1s" };
     let rates = Some(RateLimits::new(|limit| quota(limit).parse().expect("a quota")));
     let app = TestApp::with(Config { rates, ..Config::default() }).await;
-    // An invalid document executes nothing, and its answer contains the cost that was charged.
-    let mut unfit = follow(0, 1_000);
+    // An invalid document executes nothing, and its response contains the cost that was charged.
+    let mut unfit = follow_request(0, 1_000);
     unfit["query"] = json!(FOLLOW.replace("cursor", "nothing"));
     let told = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&unfit)).await.json();
     assert_eq!(told["extensions"]["cost"]["charged"], 2 + 4 * 1_000, "{told}");
     let mut socket = Socket::connect(&app, None).await;
-    subscribe(&mut socket, "a", follow(0, 5_000)).await;
-    until_held(&app, 5_000).await;
+    subscribe(&mut socket, "a", follow_request(0, 5_000)).await;
+    wait_for_held_entries(&app, 5_000).await;
     let began = Instant::now();
     while app.app.extension::<waxwing::domains::streaming::Hub>().subscriber_count() != 1 {
-        assert!(began.elapsed() < Duration::from_secs(20), "it does not begin");
+        assert!(began.elapsed() < Duration::from_secs(20), "the subscription did not start");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     app.redis.reset_calls();
-    subscribe(&mut socket, "b", follow(0, 5_000)).await;
-    assert_eq!(refusal(&mut socket, "b").await["code"], "RATE_LIMITED");
-    let over = HttpResponse::fetch(stream(&app, &follow(0, 5_000))).await;
+    subscribe(&mut socket, "b", follow_request(0, 5_000)).await;
+    assert_eq!(next_error(&mut socket, "b").await["code"], "RATE_LIMITED");
+    let over = HttpResponse::fetch(event_stream_request(&app, &follow_request(0, 5_000))).await;
     assert_eq!(over.json()["errors"][0]["extensions"]["code"], "RATE_LIMITED");
-    assert_eq!(app.redis.calls().get("hget"), None, "nobody was looked up");
-    until_held(&app, 5_000).await;
+    assert_eq!(app.redis.calls().get("hget"), None, "no login was looked up");
+    wait_for_held_entries(&app, 5_000).await;
 }
 
 #[tokio::test]
-async fn a_filter_that_is_refused_is_charged_as_if_it_were_not() {
+async fn a_rejected_filter_is_charged_like_an_accepted_one() {
     let quota = |limit: Limit| if limit == Limit::Requests { "10000/1h" } else { "1000000/1s" };
     let rates = Some(RateLimits::new(|limit| quota(limit).parse().expect("a quota")));
     let app = TestApp::with(Config { rates, filter_entries: 1_000, ..Config::default() }).await;
     let mut socket = Socket::connect(&app, None).await;
     for (id, code) in [("a", "LIMIT_REACHED"), ("b", "LIMIT_REACHED"), ("c", "RATE_LIMITED")] {
-        subscribe(&mut socket, id, follow(0, 1_001)).await;
-        assert_eq!(refusal(&mut socket, id).await["code"], code);
+        subscribe(&mut socket, id, follow_request(0, 1_001)).await;
+        assert_eq!(next_error(&mut socket, id).await["code"], code);
     }
 }
 
 #[tokio::test]
-async fn logins_are_looked_up_in_bounded_pipelines_and_each_once() {
+async fn logins_are_looked_up_once_each_in_bounded_pipelines() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let look_up = async |logins: Vec<String>| {

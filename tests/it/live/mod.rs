@@ -32,45 +32,45 @@ use waxwing::schema::Rendered;
 const LIVE: &str = include_str!("../contract/live.graphql");
 
 /// A subscription without a socket. Events that the test does not read wait in a buffer of one.
-struct Ear {
+struct LiveSubscription {
     app: App,
-    /// The number of listeners before it was opened.
+    /// The number of subscribers before this subscription.
     others: usize,
-    told: mpsc::Receiver<Arc<Rendered>>,
+    responses: mpsc::Receiver<Arc<Rendered>>,
     task: JoinHandle<()>,
 }
 
-impl Drop for Ear {
+impl Drop for LiveSubscription {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl Ear {
+impl LiveSubscription {
     /// Subscribes as an actor, or without a session, with the operation of this name in the contract.
     async fn open(app: &TestServer, actor: Option<&Actor>, operation: &str, variables: Value) -> Self {
-        Self::ask(
+        Self::start(
             app,
             context(app, actor).await,
             Request::new(LIVE).operation_name(operation).variables(Variables::from_json(variables)),
         )
     }
 
-    /// Subscribes with any document.
-    fn ask(app: &TestServer, context: request::Request, mut request: Request) -> Self {
+    /// Subscribes with any document and request context.
+    fn start(app: &TestServer, context: request::Request, mut request: Request) -> Self {
         let schema = waxwing::schema::build();
         waxwing::schema::check(&mut request, app.app.config()).expect("it passes");
         let mut stream = waxwing::schema::subscribe(&schema, request, context);
-        let (tell, told) = mpsc::channel(1);
+        let (sender, responses) = mpsc::channel(1);
         let others = app.app.extension::<Hub>().subscriber_count();
         let task = tokio::spawn(async move {
-            while let Some(said) = stream.next().await {
-                if tell.send(said).await.is_err() {
+            while let Some(response) = stream.next().await {
+                if sender.send(response).await.is_err() {
                     return;
                 }
             }
         });
-        Self { app: app.app.clone(), others, told, task }
+        Self { app: app.app.clone(), others, responses, task }
     }
 
     async fn home(app: &TestServer, actor: &Actor, after: Option<&str>) -> Self {
@@ -81,44 +81,44 @@ impl Ear {
         Self::open(app, None, "PublicStream", json!({ "filter": filter, "after": after })).await
     }
 
-    /// Returns the next answer, unchanged.
-    async fn answer(&mut self) -> Value {
-        let next = tokio::time::timeout(Duration::from_secs(5), self.told.recv());
-        serde_json::to_value(&next.await.expect("something is told").expect("it goes on").response).expect("JSON")
+    /// Returns the next response, unchanged.
+    async fn next_response(&mut self) -> Value {
+        let next = tokio::time::timeout(Duration::from_secs(5), self.responses.recv());
+        serde_json::to_value(&next.await.expect("an event arrives").expect("the stream continues").response).expect("JSON")
     }
 
     /// Returns the next event.
     async fn next(&mut self) -> Event {
-        let answer = self.answer().await;
+        let answer = self.next_response().await;
         assert_eq!(answer.get("errors"), None, "{answer}");
         let event = answer["data"].as_object().and_then(|data| data.values().next()).expect("a field");
         let text = |at: &str| event.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let what = match event["__typename"].as_str() {
+        let line = match event["__typename"].as_str() {
             Some("StatusPosted") => format!("+{}", text("/status/message")),
             Some("StatusDeleted") => format!("-{}", text("/statusId")),
             _ => format!("gap {}", text("/reason")),
         };
-        Event { cursor: text("/cursor"), what }
+        Event { cursor: text("/cursor"), line }
     }
 
     /// Returns the next events, as `+message`, `-id` and `gap REASON`.
-    async fn hear(&mut self, count: usize) -> Vec<String> {
-        let mut heard = Vec::new();
+    async fn next_events(&mut self, count: usize) -> Vec<String> {
+        let mut received = Vec::new();
         for _ in 0..count {
-            heard.push(self.next().await.what);
+            received.push(self.next().await.line);
         }
-        heard
+        received
     }
 
-    /// Waits until the subscription listens: statuses that are posted afterwards arrive live.
-    async fn listen(self) -> Self {
+    /// Waits until the subscription is registered: statuses that are posted afterwards arrive live.
+    async fn until_listening(self) -> Self {
         for _ in 0..2_000 {
             if self.app.extension::<Hub>().subscriber_count() > self.others {
                 return self;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        panic!("it does not listen");
+        panic!("the subscription did not start");
     }
 }
 
@@ -134,51 +134,51 @@ async fn context(app: &TestServer, actor: Option<&Actor>) -> request::Request {
 }
 
 /// Creates Ada, who subscribes to her home, and Bob, whom she follows.
-async fn listening(app: &TestApp) -> (Actor, Actor, Ear) {
+async fn subscribe_to_followed(app: &TestApp) -> (Actor, Actor, LiveSubscription) {
     let [ada, bob] = app.users(["ada", "bob"]).await;
     ada.follow(&bob).await;
-    let ear = Ear::home(app, &ada, None).await.listen().await;
-    (ada, bob, ear)
+    let subscription = LiveSubscription::home(app, &ada, None).await.until_listening().await;
+    (ada, bob, subscription)
 }
 
 struct Event {
     cursor: String,
-    what: String,
+    line: String,
 }
 
-/// Returns whether no listener is left, in this process and in Redis.
+/// Returns whether no subscriber is left, in this process and in Redis.
 async fn is_quiet(app: &TestApp) -> bool {
     let channels: Vec<String> = app.redis.run(&["PUBSUB", "SHARDCHANNELS"]);
     app.app.extension::<Hub>().is_idle() && channels.is_empty()
 }
 
 #[tokio::test]
-async fn a_home_tells_what_is_posted_and_deleted_by_its_sources() {
+async fn a_home_receives_posts_and_deletions_of_its_sources() {
     let app = TestApp::start().await;
     let [ada, bob, cyd] = app.users(["ada", "bob", "cyd"]).await;
     ada.follow(&bob).await;
-    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    let mut subscription = LiveSubscription::home(&app, &ada, None).await.until_listening().await;
     bob.post("One").await;
     cyd.post("Not for Ada").await;
     let own = ada.post("Two").await;
     ada.delete(&own).await;
     bob.post("Three").await;
-    assert_eq!(ear.hear(4).await, ["+One".to_owned(), "+Two".into(), format!("-{own}"), "+Three".into()]);
+    assert_eq!(subscription.next_events(4).await, ["+One".to_owned(), "+Two".into(), format!("-{own}"), "+Three".into()]);
 }
 
 #[tokio::test]
-async fn whom_one_follows_now_is_heard_now() {
+async fn a_home_receives_posts_of_newly_followed_accounts_at_once() {
     let app = TestApp::start().await;
     let [ada, bob, cyd] = app.users(["ada", "bob", "cyd"]).await;
     ada.follow(&cyd).await;
-    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    let mut subscription = LiveSubscription::home(&app, &ada, None).await.until_listening().await;
     cyd.post("0").await;
-    assert_eq!(ear.hear(1).await, ["+0"]);
+    assert_eq!(subscription.next_events(1).await, ["+0"]);
     let sources = async |many| {
         let hub = app.app.extension::<Hub>();
         let began = std::time::Instant::now();
         while hub.sources_of(ada.user_id().0) != Some(many) {
-            assert!(began.elapsed() < Duration::from_secs(5), "it is not noticed");
+            assert!(began.elapsed() < Duration::from_secs(5), "the change of the sources was not received");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -187,27 +187,27 @@ async fn whom_one_follows_now_is_heard_now() {
         ada.follow(&bob).await;
         sources(3).await;
         bob.post(&format!("{round}")).await;
-        assert_eq!(ear.hear(1).await, [format!("+{round}")]);
+        assert_eq!(subscription.next_events(1).await, [format!("+{round}")]);
         ada.unfollow(&bob).await;
         sources(2).await;
     }
 }
 
 #[tokio::test]
-async fn nothing_is_published_where_nobody_listens() {
+async fn nothing_is_published_without_subscribers() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     ada.follow(&bob).await;
-    bob.post("Nobody hears this").await;
+    bob.post("Not published").await;
     app.drain().await;
     assert_eq!(app.redis.calls().get("spublish"), None);
-    let ears = [
-        Ear::home(&app, &ada, None).await.listen().await,
-        Ear::public(&app, json!({ "track": ["tea"] }), None).await.listen().await,
+    let subscriptions = [
+        LiveSubscription::home(&app, &ada, None).await.until_listening().await,
+        LiveSubscription::public(&app, json!({ "track": ["tea"] }), None).await.until_listening().await,
     ];
     bob.post("Tea").await;
-    for mut ear in ears {
-        assert_eq!(ear.hear(1).await, ["+Tea"]);
+    for mut subscription in subscriptions {
+        assert_eq!(subscription.next_events(1).await, ["+Tea"]);
     }
     for _ in 0..500 {
         if is_quiet(&app).await {
@@ -215,47 +215,48 @@ async fn nothing_is_published_where_nobody_listens() {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("somebody listens still");
+    panic!("a subscriber is left");
 }
 
 #[tokio::test]
-async fn nobody_has_no_home_to_listen_to() {
+async fn home_events_require_a_session() {
     let app = TestApp::start().await;
-    let mut ear = Ear::open(&app, None, "HomeEvents", json!({})).await;
-    assert_eq!(ear.answer().await["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
+    let mut subscription = LiveSubscription::open(&app, None, "HomeEvents", json!({})).await;
+    assert_eq!(subscription.next_response().await["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
 }
 
-fn small() -> Config {
+fn short_history() -> Config {
     Config { events_kept: 10, ..Config::default() }
 }
 
 #[tokio::test]
-async fn a_list_that_is_deleted_tells_nothing_more() {
+async fn a_deleted_list_receives_no_events() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let made = ada.run("CreateList", json!({ "input": { "name": "Birds" } })).await;
     let list = made["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
     ada.run("AddToList", json!({ "input": { "listId": list, "userId": bob.id } })).await;
-    let mut ear = Ear::open(&app, Some(&ada), "ListEvents", json!({ "listId": list })).await.listen().await;
+    let mut subscription =
+        LiveSubscription::open(&app, Some(&ada), "ListEvents", json!({ "listId": list })).await.until_listening().await;
     bob.post("One").await;
-    assert_eq!(ear.hear(1).await, ["+One"]);
+    assert_eq!(subscription.next_events(1).await, ["+One"]);
     ada.run("DeleteList", json!({ "input": { "listId": list } })).await;
     let id = waxwing::base::ids::UserListId::from_global(&list).expect("an id").0;
     let (hub, began) = (app.app.extension::<Hub>(), std::time::Instant::now());
     while hub.sources_of(id) != Some(0) {
-        assert!(began.elapsed() < Duration::from_secs(5), "it is not noticed");
+        assert!(began.elapsed() < Duration::from_secs(5), "the change of the sources was not received");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     // Nobody can subscribe to a list of another account, or to a deleted list.
     for (actor, list) in [(&ada, &list), (&bob, &list)] {
-        let mut ear = Ear::open(&app, Some(actor), "ListEvents", json!({ "listId": list })).await;
-        assert!(ear.answer().await.to_string().contains("a list of yours"));
+        let mut subscription = LiveSubscription::open(&app, Some(actor), "ListEvents", json!({ "listId": list })).await;
+        assert!(subscription.next_response().await.to_string().contains("a list of yours"));
     }
 }
 
-/// Subscribers read a list again when they are notified of a change: before the deletion is done, they would still find the list.
+/// Subscribers read a list again after each change message: a message before the deletion would make them read the list that still exists.
 #[tokio::test]
-async fn a_deletion_of_a_list_is_published_after_it() {
+async fn a_list_change_is_published_after_the_deletion_of_the_list() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
     let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
@@ -277,15 +278,15 @@ async fn a_deletion_of_a_list_is_published_after_it() {
 }
 
 #[tokio::test]
-async fn a_deletion_that_somebody_else_settles_goes_to_whom_the_status_went() {
-    let app = TestApp::with(small()).await;
-    let (_, bob, mut ear) = listening(&app).await;
+async fn a_deletion_settled_by_another_process_reaches_the_recipients_of_the_status() {
+    let app = TestApp::with(short_history()).await;
+    let (_, bob, mut subscription) = subscribe_to_followed(&app).await;
     let old = bob.post("old").await;
-    assert_eq!(ear.hear(1).await, ["+old"]);
+    assert_eq!(subscription.next_events(1).await, ["+old"]);
     for number in 0..30 {
         app.clock.advance(1);
         bob.post(&number.to_string()).await;
-        assert_eq!(ear.hear(1).await, [format!("+{number}")]);
+        assert_eq!(subscription.next_events(1).await, [format!("+{number}")]);
     }
     // The deleting process dies after its commit; the record that the status was posted no longer exists.
     let id = waxwing::base::ids::StatusId::from_global(&old).expect("an id");
@@ -295,23 +296,23 @@ async fn a_deletion_that_somebody_else_settles_goes_to_whom_the_status_went() {
         place =
             waxwing::domains::timelines::service::settle_status(&app.app, bob.user_id(), id, next).await.expect("it is settled");
     }
-    assert_eq!(ear.hear(1).await, [format!("-{old}")]);
+    assert_eq!(subscription.next_events(1).await, [format!("-{old}")]);
 }
 
-/// Whatever data was loaded for the previous event, and whichever process has changed the data since.
+/// The author is read again for each event, also when another process has changed the profile.
 #[tokio::test]
-async fn an_event_tells_of_its_author_as_they_are_by_then() {
+async fn an_event_contains_the_current_profile_of_its_author() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     ada.follow(&bob).await;
     let document = "subscription { homeTimelineEvents { ... on StatusPosted { status { message author { name } } } } }";
     let context = context(&other, Some(&ada)).await;
-    let mut ear = Ear::ask(&other, context, Request::new(document)).listen().await;
+    let mut subscription = LiveSubscription::start(&other, context, Request::new(document)).until_listening().await;
     for round in ["first", "second", "third"] {
         bob.run("UpdateProfile", json!({ "input": { "name": round } })).await;
         bob.post(round).await;
-        let status = &ear.answer().await["data"]["homeTimelineEvents"]["status"];
+        let status = &subscription.next_response().await["data"]["homeTimelineEvents"]["status"];
         assert_eq!(*status, json!({ "message": round, "author": { "name": round } }));
     }
 }

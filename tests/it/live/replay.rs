@@ -1,4 +1,4 @@
-//! Replays of old events: complete from any cursor, and a client does not read again the events that another one has read.
+//! Replays of old events are complete from any cursor, and do not read events again that another replay has read.
 
 use crate::support::TestApp;
 use futures_util::future::join_all;
@@ -16,7 +16,7 @@ async fn replay(app: &App, mut position: LogPosition) -> Vec<EventId> {
     loop {
         let before = all.len();
         for read in events::read(app, &position, PAGE).await.expect("a store") {
-            let ReadResult::Events(events) = read else { panic!("nothing was lost") };
+            let ReadResult::Events(events) = read else { panic!("no event was lost") };
             for event in &events {
                 position.pass(event);
             }
@@ -29,7 +29,7 @@ async fn replay(app: &App, mut position: LogPosition) -> Vec<EventId> {
 }
 
 #[tokio::test]
-async fn what_was_replayed_once_is_not_read_again() {
+async fn replayed_events_are_not_read_again() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let author = app.user("ada").await.user_id();
     let start = events::position(&app.app).await.expect("a store");
@@ -49,7 +49,7 @@ async fn what_was_replayed_once_is_not_read_again() {
         let mut position = start.clone();
         position.0[shard] = all[from];
         app.redis.reset_calls();
-        assert_eq!(replay(&app.app, position).await, all[from + 1..], "behind event {from}");
+        assert_eq!(replay(&app.app, position).await, all[from + 1..], "after event {from}");
         // The reads: the first page, two or three more until the replay meets the events that were read before, the last page, and an empty
         // one. On a cluster the other shards, which have no further events, are read beside each page.
         let calls = app.redis.calls();

@@ -13,7 +13,7 @@ fn event(payload: &Value) -> &Value {
     &payload["data"]["statusEvents"]
 }
 
-async fn opened(app: &TestApp, variables: Value, last: Option<&str>) -> EventStream {
+async fn open_stream(app: &TestApp, variables: Value, last: Option<&str>) -> EventStream {
     let request = app.post().header("accept", "text/event-stream").json(&stream(variables));
     EventStream::open(match last {
         Some(last) => request.header("last-event-id", last),
@@ -23,7 +23,7 @@ async fn opened(app: &TestApp, variables: Value, last: Option<&str>) -> EventStr
 }
 
 /// Returns the id and the message of the next event. Skips comments.
-async fn told(events: &mut EventStream) -> (String, Value) {
+async fn next_event(events: &mut EventStream) -> (String, Value) {
     loop {
         let text = events.next().await.expect("an event");
         let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
@@ -34,37 +34,37 @@ async fn told(events: &mut EventStream) -> (String, Value) {
     }
 }
 
-/// Waits until this many subscribers listen.
-async fn listening(app: &TestApp, count: usize) {
+/// Waits until there are this many subscribers.
+async fn wait_for_subscribers(app: &TestApp, count: usize) {
     for _ in 0..2_000 {
         if app.app.extension::<waxwing::domains::streaming::Hub>().subscriber_count() == count {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
-    panic!("{count} do not listen");
+    panic!("there are not {count} subscribers");
 }
 
 #[tokio::test]
-async fn an_event_source_goes_on_behind_the_last_event_it_saw_whatever_it_asked_at_first() {
+async fn last_event_id_overrides_the_after_variable() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let everything = json!({ "filter": { "sample": { "percent": 100.0 } } });
-    let mut events = opened(&app, everything.clone(), None).await;
-    listening(&app, 1).await;
+    let mut events = open_stream(&app, everything.clone(), None).await;
+    wait_for_subscribers(&app, 1).await;
     ada.post("One").await;
     ada.post("Two").await;
-    let (first, message) = told(&mut events).await;
+    let (first, message) = next_event(&mut events).await;
     assert_eq!(message, "One");
     drop(events);
     ada.post("Three").await;
     let begin = json!({ "filter": { "sample": { "percent": 100.0 } }, "after": first });
-    let (second, message) = told(&mut opened(&app, begin.clone(), None).await).await;
-    assert_eq!(message, "Two", "as its variable says");
+    let (second, message) = next_event(&mut open_stream(&app, begin.clone(), None).await).await;
+    assert_eq!(message, "Two", "the event after the variable");
     // An EventSource repeats its first request, with the id of the last event that it received.
     for variables in [everything, begin] {
-        let mut events = opened(&app, variables, Some(&second)).await;
-        assert_eq!(told(&mut events).await.1, "Three", "as its header says");
+        let mut events = open_stream(&app, variables, Some(&second)).await;
+        assert_eq!(next_event(&mut events).await.1, "Three", "the event after the header");
     }
 }
 
@@ -78,7 +78,7 @@ async fn flood(author: &Actor, count: usize) {
 }
 
 #[tokio::test]
-async fn what_is_hot_does_not_starve_what_is_cold_on_the_same_socket() {
+async fn busy_subscriptions_do_not_starve_quiet_ones_on_the_same_socket() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let mut socket = Socket::connect(&app, None).await;
@@ -88,8 +88,8 @@ async fn what_is_hot_does_not_starve_what_is_cold_on_the_same_socket() {
     }
     let payload = stream(json!({ "filter": { "track": ["cold"] } }));
     socket.send_json(json!({ "id": "cold", "type": "subscribe", "payload": payload })).await;
-    listening(&app, 21).await;
-    // More than all buffers on the way take while nobody reads: 20 times 800 times 2 KiB.
+    wait_for_subscribers(&app, 21).await;
+    // More than all buffers hold while the client does not read: 20 times 800 times 2 KiB.
     flood(&ada, 800).await;
     ada.post("cold").await;
     let (mut before_cold, mut gaps, mut last) = (0, 0, vec![String::new(); 20]);
@@ -113,12 +113,12 @@ async fn what_is_hot_does_not_starve_what_is_cold_on_the_same_socket() {
         }
     }
     assert_eq!(cold, 1);
-    assert!(gaps > 0, "nothing was hot enough to be dropped: the test shows nothing");
-    assert!(before_cold < 20 * 800, "it was not the last of all");
+    assert!(gaps > 0, "no event was dropped: the load is too low for this test");
+    assert!(before_cold < 20 * 800, "the quiet subscription was the last");
 }
 
 #[tokio::test]
-async fn what_is_broken_ends_a_socket_by_the_codes_of_websockets() {
+async fn invalid_frames_close_a_socket_with_websocket_codes() {
     use tokio_tungstenite::tungstenite::Message;
     use tokio_tungstenite::tungstenite::protocol::frame::Frame;
     use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
@@ -135,7 +135,7 @@ async fn what_is_broken_ends_a_socket_by_the_codes_of_websockets() {
 }
 
 #[tokio::test]
-async fn a_storage_that_cannot_be_asked_who_this_is_asks_to_come_again() {
+async fn an_unavailable_storage_closes_a_new_socket_with_try_again_later() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let mut socket = Socket::open(&app).await;

@@ -1,6 +1,6 @@
-//! A storm of faults: two servers on one Redis, and fifty clients over WebSockets. At random, the test kills sockets, processes, the
-//! connection that listens, and Redis itself. Each client reconnects with its last cursor. In the end each client has received all events
-//! in order and once, or a gap where events are missing.
+//! Random faults: two servers on one Redis, and fifty clients over WebSockets. The test closes sockets, and kills processes, the
+//! subscribed connection and Redis. Each client reconnects with its last cursor. In the end each client has received all events once and
+//! in order, or a gap where events are missing.
 //!
 //! `WAXWING_STORM_SECONDS` sets the duration, `WAXWING_STORM_SEED` the seed.
 
@@ -25,16 +25,16 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }
 
-/// The servers and their state.
-struct Harbour {
+/// The servers, and the state of the test.
+struct Storm {
     servers: ServerPair,
-    /// A counter: each client whose number it reaches drops its socket.
+    /// A counter: the client with this number (modulo the number of clients) closes its socket.
     cut: AtomicUsize,
     over: AtomicBool,
 }
 
 /// The events that a client has received: the number of the next status of each author, and gaps.
-struct PubSubEvent {
+struct ReceivedEvents {
     next: [usize; AUTHORS],
     gaps: usize,
     reconnects: usize,
@@ -42,36 +42,36 @@ struct PubSubEvent {
 
 /// Subscribes to its home, and reconnects after every fault, until it has received `end` of every author.
 async fn client(
-    harbour: Arc<Harbour>,
+    state: Arc<Storm>,
     actor: Actor,
     number: usize,
     cursor: String,
     end: Arc<Mutex<Option<[usize; AUTHORS]>>>,
-) -> PubSubEvent {
-    let (mut heard, mut cursor) = (PubSubEvent { next: [0; AUTHORS], gaps: 0, reconnects: 0 }, cursor);
-    let mut turn = number;
+) -> ReceivedEvents {
+    let (mut received, mut cursor) = (ReceivedEvents { next: [0; AUTHORS], gaps: 0, reconnects: 0 }, cursor);
+    let mut attempt = number;
     loop {
-        turn += 1;
-        let Some(url) = harbour.servers.url(turn) else {
+        attempt += 1;
+        let Some(url) = state.servers.url(attempt) else {
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
-        match listen(&harbour, &url, &actor, number, &mut cursor, &mut heard, &end).await {
-            Ok(true) => return heard,
-            Ok(false) | Err(_) => heard.reconnects += 1,
+        match read_socket(&state, &url, &actor, number, &mut cursor, &mut received, &end).await {
+            Ok(true) => return received,
+            Ok(false) | Err(_) => received.reconnects += 1,
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
 /// Reads one socket until it ends. Returns `true` when all events have been received.
-async fn listen(
-    harbour: &Harbour,
+async fn read_socket(
+    state: &Storm,
     url: &str,
     actor: &Actor,
     number: usize,
     cursor: &mut String,
-    heard: &mut PubSubEvent,
+    received: &mut ReceivedEvents,
     end: &Mutex<Option<[usize; AUTHORS]>>,
 ) -> Result<bool, SocketError> {
     let mut request = format!("{}/graphql", url.replace("http:", "ws:")).into_client_request()?;
@@ -80,10 +80,10 @@ async fn listen(
     let token = format!("Bearer {}", actor.token.as_deref().expect("a token"));
     socket.send(Message::text(json!({ "type": "connection_init", "payload": { "authorization": token } }).to_string())).await?;
     let payload = json!({ "query": DOCUMENT, "operationName": "HomeEvents", "variables": { "after": cursor } });
-    let cut = harbour.cut.load(Ordering::SeqCst);
+    let cut = state.cut.load(Ordering::SeqCst);
     loop {
         if let Some(end) = *end.lock().expect("no panic while held")
-            && heard.next == end
+            && received.next == end
         {
             return Ok(true);
         }
@@ -91,7 +91,7 @@ async fn listen(
             Ok(Some(message)) => message?,
             Ok(None) => return Ok(false),
             Err(_) => {
-                let now = harbour.cut.load(Ordering::SeqCst);
+                let now = state.cut.load(Ordering::SeqCst);
                 if now != cut && now % CLIENTS == number {
                     return Ok(false);
                 }
@@ -107,38 +107,42 @@ async fn listen(
             Some("next") => {
                 let event = &message["payload"]["data"]["homeTimelineEvents"];
                 assert!(message["payload"].get("errors").is_none() && event.is_object(), "{message}");
-                hear(event, heard);
+                record_event(event, received);
                 *cursor = event["cursor"].as_str().expect("a cursor").to_owned();
             }
             Some("ping") => socket.send(Message::text(json!({ "type": "pong" }).to_string())).await?,
-            // The storage is unavailable: the client tries again.
+            // The storage is unavailable: the client retries.
             Some("error" | "complete") => return Ok(false),
             _ => {}
         }
     }
 }
 
-fn hear(event: &Value, heard: &mut PubSubEvent) {
+fn record_event(event: &Value, received: &mut ReceivedEvents) {
     if event["__typename"] == "StreamGap" {
-        heard.gaps += 1;
+        received.gaps += 1;
         return;
     }
     let text = event["status"]["message"].as_str().unwrap_or_else(|| panic!("{event}"));
-    let (author, number) = text.split_once(' ').expect("a message of ours");
+    let (author, number) = text.split_once(' ').expect("an author and a number");
     let (author, number): (usize, usize) = (author.parse().expect("a number"), number.parse().expect("a number"));
     // After a gap any number may be missing; but nothing arrives twice.
-    assert!(number == heard.next[author] || (heard.gaps > 0 && number > heard.next[author]), "{number} after {:?}", heard.next);
-    heard.next[author] = number + 1;
+    assert!(
+        number == received.next[author] || (received.gaps > 0 && number > received.next[author]),
+        "{number} after {:?}",
+        received.next
+    );
+    received.next[author] = number + 1;
 }
 
-/// Posts until the storm is over. Each status is posted once, however often the request is retried. Returns the number of statuses.
-async fn author(harbour: Arc<Harbour>, actor: Actor, number: usize) -> usize {
+/// Posts until the faults are over. Each status is posted once, however often the request is retried. Returns the number of statuses.
+async fn author(state: Arc<Storm>, actor: Actor, number: usize) -> usize {
     let mut posted = 0;
-    while !harbour.over.load(Ordering::SeqCst) {
+    while !state.over.load(Ordering::SeqCst) {
         let input = json!({ "message": format!("{number} {posted}"), "idempotencyKey": format!("{number}-{posted}") });
         loop {
             let url = loop {
-                match harbour.servers.url(posted) {
+                match state.servers.url(posted) {
                     Some(url) => break url,
                     None => tokio::time::sleep(Duration::from_millis(20)).await,
                 }
@@ -154,32 +158,32 @@ async fn author(harbour: Arc<Harbour>, actor: Actor, number: usize) -> usize {
     posted
 }
 
-fn rage(harbour: &Harbour, random: &mut StdRng, patience: Duration) {
+fn inject_faults(state: &Storm, random: &mut StdRng, duration: Duration) {
     let began = Instant::now();
-    while began.elapsed() < patience {
+    while began.elapsed() < duration {
         std::thread::sleep(Duration::from_millis(random.random_range(50..600)));
         match random.random_range(0..10) {
             0 | 1 => {
                 let which = random.random_range(0..2);
-                harbour.servers.kill(which);
+                state.servers.kill(which);
                 std::thread::sleep(Duration::from_millis(random.random_range(0..300)));
-                harbour.servers.restart(which);
+                state.servers.restart(which);
             }
             2 => {
-                harbour.servers.redis.kill();
+                state.servers.redis.kill();
                 std::thread::sleep(Duration::from_millis(random.random_range(0..500)));
-                harbour.servers.redis.restart();
+                state.servers.redis.restart();
             }
-            3..6 => drop(harbour.servers.redis.run::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"])),
-            _ => drop(harbour.cut.fetch_add(random.random_range(1..CLIENTS), Ordering::SeqCst)),
+            3..6 => drop(state.servers.redis.run::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"])),
+            _ => drop(state.cut.fetch_add(random.random_range(1..CLIENTS), Ordering::SeqCst)),
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everybody_hears_everything_through_a_storm() {
+async fn every_client_receives_every_event_under_random_faults() {
     let seed = number("WAXWING_STORM_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
-    let patience = Duration::from_secs(number("WAXWING_STORM_SECONDS").unwrap_or(12));
+    let duration = Duration::from_secs(number("WAXWING_STORM_SECONDS").unwrap_or(12));
     println!("seed {seed}");
     let redis =
         RedisServer::single_with(SingleServerReason::ConnectionControl, &["--appendonly", "yes", "--appendfsync", "always"]);
@@ -199,29 +203,31 @@ async fn everybody_hears_everything_through_a_storm() {
         cursors.push(answer["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned());
     }
     drop(app);
-    let harbour = Harbour { servers: ServerPair::start(redis), cut: AtomicUsize::new(0), over: AtomicBool::new(false) };
-    let harbour = Arc::new(harbour);
+    let state = Storm { servers: ServerPair::start(redis), cut: AtomicUsize::new(0), over: AtomicBool::new(false) };
+    let state = Arc::new(state);
     let end = Arc::new(Mutex::new(None));
     let clients = crowd.into_iter().zip(cursors).enumerate();
     let clients: Vec<_> =
-        clients.map(|(at, (actor, cursor))| tokio::spawn(client(harbour.clone(), actor, at, cursor, end.clone()))).collect();
+        clients.map(|(at, (actor, cursor))| tokio::spawn(client(state.clone(), actor, at, cursor, end.clone()))).collect();
     let authors: Vec<_> =
-        authors.into_iter().enumerate().map(|(at, actor)| tokio::spawn(author(harbour.clone(), actor, at))).collect();
-    let raging = harbour.clone();
-    let storm = tokio::task::spawn_blocking(move || rage(&raging, &mut StdRng::seed_from_u64(seed), patience));
-    storm.await.expect("it passes");
-    harbour.over.store(true, Ordering::SeqCst);
+        authors.into_iter().enumerate().map(|(at, actor)| tokio::spawn(author(state.clone(), actor, at))).collect();
+    let faulty = state.clone();
+    let storm = tokio::task::spawn_blocking(move || inject_faults(&faulty, &mut StdRng::seed_from_u64(seed), duration));
+    storm.await.expect("no panic");
+    state.over.store(true, Ordering::SeqCst);
     let mut posted = [0; AUTHORS];
     for (at, author) in authors.into_iter().enumerate() {
-        posted[at] = author.await.expect("it posts");
+        posted[at] = author.await.expect("no panic");
     }
     *end.lock().expect("no panic while held") = Some(posted);
     let (mut gaps, mut reconnects) = (0, 0);
     for client in clients {
-        let heard =
-            tokio::time::timeout(Duration::from_secs(30), client).await.expect("all is heard").expect("nothing odd is heard");
-        assert_eq!(heard.next, posted);
-        (gaps, reconnects) = (gaps + heard.gaps, reconnects + heard.reconnects);
+        let received = tokio::time::timeout(Duration::from_secs(30), client)
+            .await
+            .expect("every event is received")
+            .expect("every message is valid");
+        assert_eq!(received.next, posted);
+        (gaps, reconnects) = (gaps + received.gaps, reconnects + received.reconnects);
     }
     println!("{posted:?} posted, {reconnects} sockets were lost, {gaps} gaps");
     assert!(posted.iter().all(|posted| *posted > 10) && reconnects > 0);

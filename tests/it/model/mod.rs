@@ -1,11 +1,11 @@
-//! Random changes against a plain model in memory: whole homes, profiles, lists of people and counts must be the same, read in whatever
-//! pages, at every moment, drained or not. `WAXWING_MODEL_SECONDS` says for how long, `WAXWING_MODEL_SEED` which seed to begin with.
+//! Random changes agree with a model in memory: homes, profiles, list timelines, followers and counts, in pages of any size, with or without
+//! pending journal entries. `WAXWING_MODEL_SECONDS` is the duration, `WAXWING_MODEL_SEED` the first seed.
 
 mod play;
 mod plain;
 
 use crate::support::{LONG_TIMEOUTS, RedisServer, START};
-use play::Play;
+use play::ModelTest;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waxwing::app::App;
@@ -17,7 +17,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }
 
-/// Small windows and a low threshold, so that everything happens that takes millions elsewhere.
+/// Small windows and a low threshold, so that few users reach all limits.
 fn settings() -> Config {
     Config { home_window: 20, star_followers: 5, ..Config::default() }
 }
@@ -29,14 +29,14 @@ async fn app() -> (App, Clock, Arc<RedisServer>) {
 }
 
 #[tokio::test]
-async fn whatever_happens_is_what_a_plain_model_says() {
+async fn random_changes_agree_with_a_model() {
     let patience = Duration::from_secs(number("WAXWING_MODEL_SECONDS").unwrap_or(15));
     let (began, mut seed) = (Instant::now(), number("WAXWING_MODEL_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000)));
     let mut steps = 0;
     while began.elapsed() < patience {
         println!("seed {seed}");
         let (app, clock, _redis) = app().await;
-        let mut play = Play::begin(app, clock, seed).await;
+        let mut play = ModelTest::begin(app, clock, seed).await;
         for _ in 0..60 {
             steps += play.round().await;
         }

@@ -1,20 +1,20 @@
-//! What Waxwing stands for, in memory and without a thought for speed.
+//! The model: follows, statuses, likes and lists in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use waxwing::base::ids::{StatusId, UserId, UserListId};
 
 #[derive(Default)]
-pub(super) struct DirectSerialize {
+pub(super) struct Model {
     pub(super) people: Vec<UserId>,
-    /// Who follows whom.
+    /// Pairs of a follower and the followed user.
     pub(super) follows: BTreeSet<(UserId, UserId)>,
     pub(super) statuses: BTreeMap<StatusId, UserId>,
     pub(super) likes: BTreeSet<(StatusId, UserId)>,
-    /// Whose each list is, and who is on it.
+    /// The owner and the members of each list.
     pub(super) lists: BTreeMap<UserListId, (UserId, BTreeSet<UserId>)>,
 }
 
-impl DirectSerialize {
+impl Model {
     /// Newest first.
     pub(super) fn home(&self, owner: UserId) -> Vec<u64> {
         let shown = |author: UserId| author == owner || self.follows.contains(&(owner, author));

@@ -1,6 +1,6 @@
-//! Playing at random, and looking whether the model agrees.
+//! Random changes, and comparisons of all reads with the model.
 
-use super::plain::DirectSerialize;
+use super::plain::Model;
 use crate::support::findings;
 use futures_util::future::join_all;
 use rand::rngs::StdRng;
@@ -23,7 +23,7 @@ use waxwing::domains::{accounts, timelines};
 
 const DAY: i64 = 24 * 3_600_000;
 
-/// One change. Those of one round do not touch the same, so that their order does not matter.
+/// One change. The changes of a round do not conflict, so their order is irrelevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Follow(UserId, UserId),
@@ -31,14 +31,14 @@ enum Change {
     Post(UserId),
     Delete(StatusId, UserId),
     Like(StatusId, UserId, bool),
-    MakeList(UserId),
-    DropList(UserListId, UserId),
-    PutOn(UserListId, UserId, UserId),
-    TakeOff(UserListId, UserId, UserId),
+    CreateList(UserId),
+    DeleteList(UserListId, UserId),
+    AddToList(UserListId, UserId, UserId),
+    RemoveFromList(UserListId, UserId, UserId),
     DeleteAccount(UserId),
 }
 
-/// What can be read to its end.
+/// A timeline that is read completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Read {
     Home(UserId),
@@ -46,18 +46,18 @@ enum Read {
     List(UserListId),
 }
 
-pub(super) struct Play {
+pub(super) struct ModelTest {
     app: App,
     clock: Clock,
     random: StdRng,
-    plain: DirectSerialize,
-    /// Whether an account was deleted whose traces others' counts may still tell of.
+    model: Model,
+    /// Whether counts may still include a deleted account.
     uncounted: bool,
-    /// What happened, for whoever has to find out why.
-    tale: Vec<String>,
+    /// The changes so far, for the message of a failure.
+    history: Vec<String>,
 }
 
-impl Play {
+impl ModelTest {
     pub(super) async fn begin(app: App, clock: Clock, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let count = random.random_range(3..14);
@@ -69,24 +69,24 @@ impl Play {
             people.push(User { id, login, name, bio: String::new(), signed_up: id.time(), followers: 0, following: 0, posts: 0 });
         }
         users::service::import(&app, &people, "correct horse").await.expect("a store");
-        let plain = DirectSerialize { people: people.iter().map(|user| user.id).collect(), ..DirectSerialize::default() };
-        Self { app, clock, random, plain, uncounted: false, tale: vec![format!("seed {seed}, {count} people")] }
+        let model = Model { people: people.iter().map(|user| user.id).collect(), ..Model::default() };
+        Self { app, clock, random, model, uncounted: false, history: vec![format!("seed {seed}, {count} people")] }
     }
 
-    /// Some changes at once, and a look at some of it; how many changes.
+    /// Applies random changes concurrently and checks some reads; returns the number of changes.
     pub(super) async fn round(&mut self) -> usize {
         let changes = self.changes();
-        self.tale.push(format!("{changes:?}"));
+        self.history.push(format!("{changes:?}"));
         let app = &self.app;
         let done: Vec<Option<u64>> = join_all(changes.iter().map(|change| apply(app, *change))).await;
         for (change, id) in changes.iter().zip(done) {
-            self.note(*change, id);
+            self.record(*change, id);
         }
         self.pass_time().await;
-        let looks = self.random.random_range(1..=2);
-        for _ in 0..looks {
-            let who = *self.plain.people.choose(&mut self.random).expect("people");
-            self.look(who).await;
+        let readers = self.random.random_range(1..=2);
+        for _ in 0..readers {
+            let who = *self.model.people.choose(&mut self.random).expect("people");
+            self.check_reads(who).await;
         }
         changes.len()
     }
@@ -94,79 +94,85 @@ impl Play {
     fn changes(&mut self) -> Vec<Change> {
         let mut changes: BTreeSet<Change> = BTreeSet::new();
         for _ in 0..self.random.random_range(1..9) {
-            let (a, b) = (self.somebody(), self.somebody());
-            let status = self.plain.statuses.iter().map(|(id, author)| (*id, *author)).collect::<Vec<_>>();
+            let (a, b) = (self.random_user(), self.random_user());
+            let status = self.model.statuses.iter().map(|(id, author)| (*id, *author)).collect::<Vec<_>>();
             let status = status.choose(&mut self.random).copied();
             let change = match (self.random.random_range(0..100), status) {
                 (0..25, _) if a != b => Change::Follow(a, b),
                 (25..37, _) if a != b => Change::Unfollow(a, b),
                 (37..50, Some((id, author))) => Change::Delete(id, author),
                 (50..60, Some((id, _))) => Change::Like(id, a, self.random.random_bool(0.7)),
-                (60..64, _) => Change::MakeList(a),
-                (64..65, _) if self.plain.people.len() > 2 => Change::DeleteAccount(a),
+                (60..64, _) => Change::CreateList(a),
+                (64..65, _) if self.model.people.len() > 2 => Change::DeleteAccount(a),
                 (65..85, _) => self.change_of_list(b).unwrap_or(Change::Post(a)),
                 _ => Change::Post(a),
             };
-            let involved = |other: &Change| self.deletes_one_of(*other, change) || self.deletes_one_of(change, *other);
-            if !changes.iter().any(|other| touch(*other, change) || involved(other)) {
+            let involved = |other: &Change| self.deletes_user_of(*other, change) || self.deletes_user_of(change, *other);
+            if !changes.iter().any(|other| conflict(*other, change) || involved(other)) {
                 changes.insert(change);
             }
         }
         changes.into_iter().collect()
     }
 
-    /// Whether a change deletes somebody who has a part in another.
-    fn deletes_one_of(&self, deletion: Change, other: Change) -> bool {
-        let Change::DeleteAccount(gone) = deletion else { return false };
-        let owner = |list| self.plain.lists[&list].0;
+    /// Whether a change deletes a user of another change.
+    fn deletes_user_of(&self, deletion: Change, other: Change) -> bool {
+        let Change::DeleteAccount(deleted) = deletion else { return false };
+        let owner = |list| self.model.lists[&list].0;
         let parts = match other {
             Change::Follow(a, b) | Change::Unfollow(a, b) => vec![a, b],
-            Change::Post(a) | Change::Delete(_, a) | Change::MakeList(a) | Change::DropList(_, a) | Change::DeleteAccount(a) => {
+            Change::Post(a)
+            | Change::Delete(_, a)
+            | Change::CreateList(a)
+            | Change::DeleteList(_, a)
+            | Change::DeleteAccount(a) => {
                 vec![a]
             }
-            Change::Like(id, who, _) => vec![who, self.plain.statuses[&id]],
-            Change::PutOn(list, _, who) | Change::TakeOff(list, _, who) => vec![owner(list), who],
+            Change::Like(id, who, _) => vec![who, self.model.statuses[&id]],
+            Change::AddToList(list, _, who) | Change::RemoveFromList(list, _, who) => vec![owner(list), who],
         };
-        // Somebody must be left.
-        parts.contains(&gone) || matches!(other, Change::DeleteAccount(_))
+        // At most one account is deleted per round.
+        parts.contains(&deleted) || matches!(other, Change::DeleteAccount(_))
     }
 
     fn change_of_list(&mut self, who: UserId) -> Option<Change> {
-        let lists: Vec<(UserListId, UserId)> = self.plain.lists.iter().map(|(id, (owner, _))| (*id, *owner)).collect();
+        let lists: Vec<(UserListId, UserId)> = self.model.lists.iter().map(|(id, (owner, _))| (*id, *owner)).collect();
         let (list, owner) = *lists.choose(&mut self.random)?;
         Some(match self.random.random_range(0..100) {
-            0..60 => Change::PutOn(list, owner, who),
-            60..92 => Change::TakeOff(list, owner, who),
-            _ => Change::DropList(list, owner),
+            0..60 => Change::AddToList(list, owner, who),
+            60..92 => Change::RemoveFromList(list, owner, who),
+            _ => Change::DeleteList(list, owner),
         })
     }
 
-    fn somebody(&mut self) -> UserId {
-        *self.plain.people.choose(&mut self.random).expect("people")
+    fn random_user(&mut self) -> UserId {
+        *self.model.people.choose(&mut self.random).expect("people")
     }
 
-    fn note(&mut self, change: Change, made: Option<u64>) {
+    fn record(&mut self, change: Change, made: Option<u64>) {
         match change {
-            Change::Follow(a, b) => drop(self.plain.follows.insert((a, b))),
-            Change::Unfollow(a, b) => drop(self.plain.follows.remove(&(a, b))),
-            Change::Post(author) => drop(self.plain.statuses.insert(StatusId(made.expect("a status")), author)),
-            Change::Delete(id, _) => self.plain.delete(id),
-            Change::Like(id, who, true) => drop(self.plain.likes.insert((id, who))),
-            Change::Like(id, who, false) => drop(self.plain.likes.remove(&(id, who))),
+            Change::Follow(a, b) => drop(self.model.follows.insert((a, b))),
+            Change::Unfollow(a, b) => drop(self.model.follows.remove(&(a, b))),
+            Change::Post(author) => drop(self.model.statuses.insert(StatusId(made.expect("a status")), author)),
+            Change::Delete(id, _) => self.model.delete(id),
+            Change::Like(id, who, true) => drop(self.model.likes.insert((id, who))),
+            Change::Like(id, who, false) => drop(self.model.likes.remove(&(id, who))),
             Change::DeleteAccount(who) => {
-                self.plain.delete_account(who);
+                self.model.delete_account(who);
                 self.uncounted = true;
             }
-            Change::MakeList(owner) => {
-                self.plain.lists.insert(UserListId(made.expect("a list")), (owner, BTreeSet::new()));
+            Change::CreateList(owner) => {
+                self.model.lists.insert(UserListId(made.expect("a list")), (owner, BTreeSet::new()));
             }
-            Change::DropList(list, _) => drop(self.plain.lists.remove(&list)),
-            Change::PutOn(list, _, who) => drop(self.plain.lists.get_mut(&list).map(|(_, members)| members.insert(who))),
-            Change::TakeOff(list, _, who) => drop(self.plain.lists.get_mut(&list).map(|(_, members)| members.remove(&who))),
+            Change::DeleteList(list, _) => drop(self.model.lists.remove(&list)),
+            Change::AddToList(list, _, who) => drop(self.model.lists.get_mut(&list).map(|(_, members)| members.insert(who))),
+            Change::RemoveFromList(list, _, who) => {
+                self.model.lists.get_mut(&list).map(|(_, members)| members.remove(&who));
+            }
         }
     }
 
-    /// A moment, a lease, or so long that homes are dropped; and the workers work, or not.
+    /// Moves the clock by milliseconds, by a lease, or until homes are dropped, and sometimes drains the journal.
     async fn pass_time(&mut self) {
         let by = match self.random.random_range(0..100) {
             0..3 => 31 * DAY,
@@ -180,29 +186,29 @@ impl Play {
             workers::drain(&self.app).await.expect("a store");
             self.uncounted = false;
         }
-        self.tale.push(format!("{by} ms pass{}", if drained { ", everything is settled" } else { "" }));
+        self.history.push(format!("{by} ms later{}", if drained { ", drained" } else { "" }));
     }
 
-    async fn look(&mut self, who: UserId) {
+    async fn check_reads(&mut self, who: UserId) {
         let size = self.random.random_range(1..=30);
         let backward = self.random.random_bool(0.3);
         let request = Request::new(self.app.clone(), Some(viewer(who)), None, None);
-        self.tale.push(format!("{who:?} reads by {size}{}", if backward { " backwards" } else { "" }));
+        self.history.push(format!("{who:?} reads by {size}{}", if backward { " backwards" } else { "" }));
         let home = self.read(&request, Read::Home(who), size, backward).await;
-        self.same("home", who, &home, &self.plain.home(who));
+        self.same("home", who, &home, &self.model.home(who));
         let profile = self.read(&request, Read::Profile(who), size, backward).await;
-        self.same("profile", who, &profile, &self.plain.profile(who));
-        self.look_at_people(&request, who).await;
+        self.same("profile", who, &profile, &self.model.profile(who));
+        self.check_users(&request, who).await;
         let own: Vec<UserListId> =
-            self.plain.lists.iter().filter(|(_, (owner, _))| *owner == who).map(|(list, _)| *list).collect();
+            self.model.lists.iter().filter(|(_, (owner, _))| *owner == who).map(|(list, _)| *list).collect();
         for list in own {
             let timeline = self.read(&request, Read::List(list), size, backward).await;
-            self.same(&format!("{list:?}"), who, &timeline, &self.plain.timeline(list));
+            self.same(&format!("{list:?}"), who, &timeline, &self.model.timeline(list));
         }
-        self.look_at_statuses(&request, &home).await;
+        self.check_statuses(&request, &home).await;
     }
 
-    /// A timeline to its end.
+    /// Reads a complete timeline.
     async fn read(&self, request: &Request, what: Read, size: i32, backward: bool) -> Vec<u64> {
         let (mut all, mut cursor) = (Vec::new(), None);
         loop {
@@ -226,8 +232,8 @@ impl Play {
             let page = page.expect("a page");
             let places: Vec<u64> = page.items.iter().map(|(place, _)| *place).collect();
             let (more, less) = if backward { (page.has_previous, page.has_next) } else { (page.has_next, page.has_previous) };
-            assert_eq!(less, cursor_is_set(&args), "the other direction; {}", self.tale.join("\n"));
-            assert!(!more || places.len() == size as usize, "a short page that is not the last; {}", self.tale.join("\n"));
+            assert_eq!(less, cursor_is_set(&args), "the other direction; {}", self.history.join("\n"));
+            assert!(!more || places.len() == size as usize, "a short page that is not the last; {}", self.history.join("\n"));
             let edge = if backward { places.first() } else { places.last() };
             cursor = edge.map(|place| (list, *place)).map(|(list, place)| self.cursor(list, place));
             if backward {
@@ -242,14 +248,14 @@ impl Play {
     }
 
     fn cursor(&self, list: waxwing::base::page::ListId, place: u64) -> String {
-        futures_util::FutureExt::now_or_never(self.app.cursors()).expect("known").expect("a secret").encode(list, place)
+        futures_util::FutureExt::now_or_never(self.app.cursors()).expect("loaded").expect("a secret").encode(list, place)
     }
 
     fn same<T: PartialEq + std::fmt::Debug>(&self, what: &str, who: UserId, found: &T, expected: &T) {
-        assert!(found == expected, "{what} of {who:?}\nfound    {found:?}\nexpected {expected:?}\n{}", self.tale.join("\n"));
+        assert!(found == expected, "{what} of {who:?}\nfound    {found:?}\nexpected {expected:?}\n{}", self.history.join("\n"));
     }
 
-    async fn look_at_people(&self, request: &Request, who: UserId) {
+    async fn check_users(&self, request: &Request, who: UserId) {
         let args = PageArgs { first: Some(100), ..PageArgs::default() };
         let ids = |page: Result<Page<std::sync::Arc<User>>, Error>| -> BTreeSet<UserId> {
             page.expect("a page").items.into_iter().map(|(_, user)| user.id).collect()
@@ -257,21 +263,21 @@ impl Play {
         let loaders = request.loaders();
         let out = ids(graph::service::people(&self.app, &loaders, who, Direction::Following, &args).await);
         let back = ids(graph::service::people(&self.app, &loaders, who, Direction::Followers, &args).await);
-        self.same("following", who, &out, &self.plain.following(who));
-        self.same("followers", who, &back, &self.plain.followers(who));
+        self.same("following", who, &out, &self.model.following(who));
+        self.same("followers", who, &back, &self.model.followers(who));
         let user = loaders.users.load(who).await.expect("a store").expect("an account");
         let counts = [user.following, user.followers, user.posts].map(|count| count as usize);
         if self.uncounted {
             return;
         }
-        self.same("counts", who, &counts, &[out.len(), back.len(), self.plain.profile(who).len()]);
+        self.same("counts", who, &counts, &[out.len(), back.len(), self.model.profile(who).len()]);
     }
 
-    async fn look_at_statuses(&self, request: &Request, home: &[u64]) {
+    async fn check_statuses(&self, request: &Request, home: &[u64]) {
         let loaders = request.loaders();
         for id in home.iter().take(10).map(|id| StatusId(*id)) {
             let seen = loaders.statuses.load(id).await.expect("a store").expect("a status");
-            let likers = self.plain.likes.iter().filter(|(status, _)| *status == id).count();
+            let likers = self.model.likes.iter().filter(|(status, _)| *status == id).count();
             if self.uncounted {
                 continue;
             }
@@ -279,17 +285,17 @@ impl Play {
         }
     }
 
-    /// Everybody's homes once more, and the whole store.
+    /// Checks the reads of all users, and audits the store.
     pub(super) async fn end(mut self) {
         workers::drain(&self.app).await.expect("a store");
         self.uncounted = false;
-        for who in self.plain.people.clone() {
-            self.look(who).await;
+        for who in self.model.people.clone() {
+            self.check_reads(who).await;
         }
         workers::drain(&self.app).await.expect("a store");
         self.clock.advance(61_000);
         let found = findings(&self.app).await;
-        assert!(found.is_empty(), "{found:#?}\n{}", self.tale.join("\n"));
+        assert!(found.is_empty(), "{found:#?}\n{}", self.history.join("\n"));
     }
 }
 
@@ -301,12 +307,12 @@ fn viewer(user: UserId) -> Viewer {
     Viewer { user, session: SessionId(1), digest: String::new() }
 }
 
-/// Whether two changes are about the same, so that their order would matter.
-fn touch(one: Change, other: Change) -> bool {
-    use Change::{Delete, DropList, Follow, Like, PutOn, TakeOff, Unfollow};
+/// Whether the order of two changes matters.
+fn conflict(one: Change, other: Change) -> bool {
+    use Change::{AddToList, Delete, DeleteList, Follow, Like, RemoveFromList, Unfollow};
     let list = |change| match change {
-        DropList(list, _) => Some((list, None)),
-        PutOn(list, _, who) | TakeOff(list, _, who) => Some((list, Some(who))),
+        DeleteList(list, _) => Some((list, None)),
+        AddToList(list, _, who) | RemoveFromList(list, _, who) => Some((list, Some(who))),
         _ => None,
     };
     let same_list = match (list(one), list(other)) {
@@ -330,13 +336,13 @@ async fn apply(app: &App, change: Change) -> Option<u64> {
         Change::Unfollow(a, b) => timelines::service::unfollow(app, a, b).await.expect("no follow"),
         Change::Delete(id, author) => timelines::service::delete(app, author, id).await.expect("a deletion"),
         Change::Like(id, who, on) => statuses::service::like(app, who, id, on).await.expect("a like"),
-        Change::MakeList(owner) => {
+        Change::CreateList(owner) => {
             let new = NewList { name: "friends".into(), idempotency_key: None };
             return lists::service::create(app, owner, new).await.expect("a list").map(|id| id.0);
         }
-        Change::DropList(list, owner) => timelines::service::delete_list(app, owner, list).await.expect("no list"),
-        Change::PutOn(list, owner, who) => timelines::service::add_to_list(app, owner, list, who).await.expect("a member"),
-        Change::TakeOff(list, owner, who) => {
+        Change::DeleteList(list, owner) => timelines::service::delete_list(app, owner, list).await.expect("no list"),
+        Change::AddToList(list, owner, who) => timelines::service::add_to_list(app, owner, list, who).await.expect("a member"),
+        Change::RemoveFromList(list, owner, who) => {
             timelines::service::remove_from_list(app, owner, list, who).await.expect("no member");
         }
         Change::DeleteAccount(who) => {

@@ -28,11 +28,11 @@ const STAR: &str = "10";
 const PEOPLE: usize = 16;
 const SERVERS: usize = 2;
 /// The load that may be lost begins after the setup.
-const LOAD: Duration = Duration::from_millis(2_500);
+const LOAD_DURATION: Duration = Duration::from_millis(2_500);
 /// The minimum number of actions before that.
-const ANSWERS: usize = 400;
+const MIN_ANSWERS: usize = 400;
 /// The most that a node loses.
-const LOSS: Duration = Duration::from_secs(1);
+const MAX_LOSS: Duration = Duration::from_secs(1);
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
@@ -43,14 +43,14 @@ fn config() -> Config {
 }
 
 /// Users of two servers, until the power failure.
-struct Town {
+struct World {
     redis: Arc<RedisServer>,
     servers: Vec<Process>,
     people: Vec<Person>,
 }
 
-impl Town {
-    async fn found(redis: RedisServer, seed: u64) -> Self {
+impl World {
+    async fn start_world(redis: RedisServer, seed: u64) -> Self {
         let redis = Arc::new(redis);
         let app = TestApp::on_redis(redis.clone(), Clock::System, config()).await;
         let crowd = app.create_users("p", PEOPLE).await;
@@ -71,10 +71,10 @@ impl Town {
         let (folders, stop, answered) = (redis.folders(), Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let sampler = aof::FileSizeSampler::start(&folders);
         let live = |person: Person| tokio::spawn(person.live(stop.clone(), answered.clone()));
-        let lives: Vec<_> = people.into_iter().map(live).collect();
+        let users: Vec<_> = people.into_iter().map(live).collect();
         let began = Instant::now();
-        while began.elapsed() < LOAD || answered.load(Ordering::SeqCst) < ANSWERS {
-            assert!(began.elapsed() < Duration::from_secs(60), "nobody is answered");
+        while began.elapsed() < LOAD_DURATION || answered.load(Ordering::SeqCst) < MIN_ANSWERS {
+            assert!(began.elapsed() < Duration::from_secs(60), "no request is answered");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let killed = redis.clone();
@@ -82,33 +82,33 @@ impl Town {
             killed.kill();
             servers.into_iter().map(Process::kill).collect::<String>()
         });
-        let log = log.await.expect("they end");
+        let log = log.await.expect("no panic");
         let end = Instant::now();
         stop.store(true, Ordering::SeqCst);
         assert!(!log.contains("panicked") && !log.contains("settling failed"), "{log}");
-        for life in lives {
-            life.await.expect("a life");
+        for user in users {
+            user.await.expect("no panic");
         }
         println!("{} requests were answered", answered.load(Ordering::SeqCst));
-        cut(&folders, &sampler.end(), end, random);
+        truncate_files(&folders, &sampler.end(), end, random);
         let started = redis.clone();
-        tokio::task::spawn_blocking(move || started.restart()).await.expect("it starts");
+        tokio::task::spawn_blocking(move || started.restart()).await.expect("no panic");
         redis
     }
 }
 
 /// Truncates what each node wrote in the last part of a second, a different part for each.
-fn cut(folders: &[PathBuf], samples: &[(Instant, Vec<u64>)], end: Instant, random: &mut StdRng) {
+fn truncate_files(folders: &[PathBuf], samples: &[(Instant, Vec<u64>)], end: Instant, random: &mut StdRng) {
     for (at, folder) in folders.iter().enumerate() {
-        let age = LOSS.mul_f64(random.random_range(0.0..1.0));
+        let age = MAX_LOSS.mul_f64(random.random_range(0.0..1.0));
         let before = samples.iter().rfind(|(when, _)| *when + age <= end).or(samples.first()).expect("a sample");
         let lost = aof::truncate(folder, before.1[at]);
         println!("node {at} loses {age:.0?}, {lost} bytes");
     }
 }
 
-/// Whether the store is sound after everything in the journal was settled. The clock is moved to the end of the leases.
-async fn heals(redis: &Arc<RedisServer>) {
+/// Checks that the store has no findings after the journal was drained. The clock is moved to the end of the leases.
+async fn check_recovery(redis: &Arc<RedisServer>) {
     let clock = Clock::manual(Clock::System.now() + RETENTION + 2_000);
     let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     let app = App::new(db, clock.clone(), config());
@@ -118,30 +118,30 @@ async fn heals(redis: &Arc<RedisServer>) {
     assert!(found.is_empty(), "{} findings: {found:#?}\nthe journal: {:#?}", found.len(), journal(redis));
 }
 
-/// What is left of the journal, as it is stored.
+/// The remaining entries of the journal, as they are stored.
 fn journal(redis: &RedisServer) -> Vec<(String, Vec<String>)> {
     let entries = redis.keys().into_iter().filter(|key| key.starts_with("journal:"));
     entries.map(|key| (key.clone(), redis.run(&["HGETALL", &key]))).collect()
 }
 
-async fn survives(name: &str, cuts: u64, redis: impl Fn() -> RedisServer) {
+async fn check_power_failures(name: &str, cuts: u64, redis: impl Fn() -> RedisServer) {
     let first = number("WAXWING_CUTS_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
     for seed in first..first + number("WAXWING_CUTS").unwrap_or(cuts) {
         println!("{name}: seed {seed}");
         let began = Instant::now();
-        let town = Town::found(redis(), seed).await;
-        let redis = town.lose_power(&mut StdRng::seed_from_u64(seed)).await;
-        heals(&redis).await;
+        let world = World::start_world(redis(), seed).await;
+        let redis = world.lose_power(&mut StdRng::seed_from_u64(seed)).await;
+        check_recovery(&redis).await;
         println!("{:.1?}", began.elapsed());
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_power_cut_on_one_server_heals_by_itself() {
-    survives("one server", 1, || RedisServer::single_with(SingleServerReason::AppendOnlyFile, &OPTIONS)).await;
+async fn a_single_server_recovers_from_a_power_failure() {
+    check_power_failures("one server", 1, || RedisServer::single_with(SingleServerReason::AppendOnlyFile, &OPTIONS)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_power_cut_on_a_cluster_heals_by_itself() {
-    survives("a cluster", 2, || RedisServer::clustered(&OPTIONS)).await;
+async fn a_cluster_recovers_from_a_power_failure() {
+    check_power_failures("a cluster", 2, || RedisServer::clustered(&OPTIONS)).await;
 }

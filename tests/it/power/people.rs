@@ -1,4 +1,4 @@
-//! A user who performs one action after the other through the API and accepts refusals.
+//! A user of the API whose requests may be rejected.
 
 use crate::support::{Actor, user_error_codes};
 use rand::rngs::StdRng;
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The most objects that a user remembers: the newest.
-const MEMORY: usize = 200;
+/// The maximum number of objects that a user remembers.
+const MAX_REMEMBERED: usize = 200;
 
 pub(super) struct Person {
     actor: Actor,
@@ -33,7 +33,7 @@ struct Seen {
 }
 
 fn remember(all: &mut Vec<String>, new: String) {
-    if all.len() >= MEMORY {
+    if all.len() >= MAX_REMEMBERED {
         all.remove(0);
     }
     all.push(new);
@@ -71,13 +71,13 @@ impl Person {
                 64..80 => self.comment().await,
                 80..86 => self.delete_comment().await,
                 86..98 => self.lists().await,
-                _ => self.come_and_go().await,
+                _ => self.create_accounts_and_sessions().await,
             }
         }
     }
 
     /// The result of a mutation; `None` if it was refused or is unknown.
-    async fn ask(&mut self, operation: &str, field: &str, input: Value) -> Option<Value> {
+    async fn send(&mut self, operation: &str, field: &str, input: Value) -> Option<Value> {
         let answer = self.actor.try_run(operation, json!({ "input": input })).await.ok()?;
         self.answered.fetch_add(1, Ordering::SeqCst);
         let payload = answer["data"][field].clone();
@@ -89,19 +89,19 @@ impl Person {
         seen(|seen| from(seen).choose(random).cloned())
     }
 
-    /// Some are followed more than others, so that authors cross the threshold.
+    /// Follows some users more often than others, so that authors cross the threshold.
     async fn follow(&mut self) {
         let among = if self.random.random_bool(0.6) { 4 } else { self.ids.len() };
         let other = self.ids[self.random.random_range(0..among)].clone();
         let (operation, field) =
             if self.random.random_bool(0.7) { ("Follow", "followUser") } else { ("Unfollow", "unfollowUser") };
-        self.ask(operation, field, json!({ "userId": other })).await;
+        self.send(operation, field, json!({ "userId": other })).await;
     }
 
     async fn post(&mut self) {
         let key: Option<u64> = self.random.random_bool(0.5).then(|| self.random.random());
         let input = json!({ "message": "something to say", "idempotencyKey": key.map(|key| key.to_string()) });
-        let Some(payload) = self.ask("PostStatus", "postStatus", input).await else { return };
+        let Some(payload) = self.send("PostStatus", "postStatus", input).await else { return };
         let Some(id) = payload["status"]["id"].as_str().map(str::to_owned) else { return };
         seen(|seen| remember(&mut seen.statuses, id.clone()));
         remember(&mut self.own, id);
@@ -113,13 +113,13 @@ impl Person {
         }
         let at = self.random.random_range(0..self.own.len());
         let id = self.own.swap_remove(at);
-        self.ask("DeleteStatus", "deleteStatus", json!({ "statusId": id })).await;
+        self.send("DeleteStatus", "deleteStatus", json!({ "statusId": id })).await;
     }
 
     async fn like(&mut self) {
         let Some(id) = self.any(|seen| &seen.statuses) else { return };
         let (operation, field) = if self.random.random_bool(0.7) { ("Like", "likeStatus") } else { ("Unlike", "unlikeStatus") };
-        self.ask(operation, field, json!({ "statusId": id })).await;
+        self.send(operation, field, json!({ "statusId": id })).await;
     }
 
     async fn comment(&mut self) {
@@ -127,7 +127,7 @@ impl Person {
         let under = if reply { self.any(|seen| &seen.comments) } else { self.any(|seen| &seen.statuses) };
         let Some(under) = under else { return };
         let input = json!({ if reply { "parentId" } else { "statusId" }: under, "message": "a reply" });
-        let Some(payload) = self.ask("AddComment", "addComment", input).await else { return };
+        let Some(payload) = self.send("AddComment", "addComment", input).await else { return };
         let Some(id) = payload["comment"]["id"].as_str().map(str::to_owned) else { return };
         seen(|seen| remember(&mut seen.comments, id.clone()));
         remember(&mut self.comments, id);
@@ -139,7 +139,7 @@ impl Person {
         }
         let at = self.random.random_range(0..self.comments.len());
         let input = json!({ "commentId": self.comments.swap_remove(at), "withReplies": self.random.random_bool(0.5) });
-        self.ask("DeleteComment", "deleteComment", input).await;
+        self.send("DeleteComment", "deleteComment", input).await;
     }
 
     async fn lists(&mut self) {
@@ -147,30 +147,30 @@ impl Person {
         let at = (!self.lists.is_empty()).then(|| self.random.random_range(0..self.lists.len()));
         match (at, self.random.random_range(0..10)) {
             (None, _) | (_, 0..2) => {
-                let made = self.ask("CreateList", "createUserList", json!({ "name": "birds" })).await;
+                let made = self.send("CreateList", "createUserList", json!({ "name": "birds" })).await;
                 let id = made.and_then(|payload| Some(payload["userList"]["id"].as_str()?.to_owned()));
                 id.into_iter().for_each(|id| remember(&mut self.lists, id));
             }
             (Some(at), 2) => {
                 let list = self.lists.swap_remove(at);
-                self.ask("DeleteList", "deleteUserList", json!({ "listId": list })).await;
+                self.send("DeleteList", "deleteUserList", json!({ "listId": list })).await;
             }
             (Some(at), 3) => {
                 let input = json!({ "listId": self.lists[at], "userId": user });
-                self.ask("RemoveFromList", "removeUserFromList", input).await;
+                self.send("RemoveFromList", "removeUserFromList", input).await;
             }
             (Some(at), _) => {
-                self.ask("AddToList", "addUserToList", json!({ "listId": self.lists[at], "userId": user })).await;
+                self.send("AddToList", "addUserToList", json!({ "listId": self.lists[at], "userId": user })).await;
             }
         }
     }
 
-    /// A new account that does something at once, and is deleted half of the time; or another session.
-    async fn come_and_go(&mut self) {
+    /// Creates an account, which changes something and is deleted half of the time; or creates another session.
+    async fn create_accounts_and_sessions(&mut self) {
         self.sign_ups += 1;
         let login = format!("{}{}", self.name, self.sign_ups);
         let input = json!({ "login": login, "name": login, "password": "correct horse" });
-        let Some(payload) = self.ask("SignUp", "signUp", input).await else { return };
+        let Some(payload) = self.send("SignUp", "signUp", input).await else { return };
         let Some(token) = payload["session"]["token"].as_str().map(str::to_owned) else { return };
         let before = self.actor.clone();
         self.actor = before.with_token(&token).at_url(&self.url);

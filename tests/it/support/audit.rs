@@ -15,7 +15,7 @@ pub async fn findings(app: &App) -> Vec<String> {
     found
 }
 
-/// Every reference to a deleted account: on a cluster, the journal retains settled entries for a while.
+/// Every reference to a deleted account. On a cluster the clock is moved first, since the journal retains settled entries.
 pub async fn references(app: &App, id: UserId) -> Vec<String> {
     if app.db().is_cluster() {
         // Entries with an open lease are settled first, and retained after that.

@@ -9,7 +9,7 @@ use waxwing::domains::users::User;
 use waxwing::domains::{graph, sessions, users};
 
 impl TestApp {
-    /// The application, or one on the same Redis with long timeouts, since bulk writes may take longer.
+    /// An application with long timeouts on the same Redis, since bulk writes may take longer.
     async fn app_with_long_timeouts(&self) -> App {
         if self.app.db().timing().response >= LONG_TIMEOUTS.response {
             return self.app.clone();
@@ -38,7 +38,7 @@ impl TestApp {
         people.iter().zip(tokens).map(actor).collect()
     }
 
-    /// A reader whose home has 120 statuses of twelve users, ten each.
+    /// Creates a reader whose home has 120 statuses of twelve users, ten each.
     pub async fn create_reader(&self) -> Actor {
         let reader = self.user("reader").await;
         for number in 0..12 {
@@ -53,7 +53,7 @@ impl TestApp {
         reader
     }
 
-    /// Follows in bulk, the first one the oldest. For accounts without follows of their own.
+    /// Creates follows in bulk, the first one the oldest. For accounts without follows of their own.
     pub async fn create_follows(&self, follows: &[(&Actor, &Actor)]) {
         let mut users: Vec<UserId> = follows.iter().flat_map(|(a, b)| [a.user_id(), b.user_id()]).collect();
         users.sort();

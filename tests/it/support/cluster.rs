@@ -98,7 +98,7 @@ impl Cluster {
         }
         let known = |text: String| proxies.iter().all(|proxy| text.contains(&format!("{}:{}@", host(), proxy.port)));
         for node in &self.nodes {
-            eventually("the nodes tell each other of the proxies", || known(node.run(&["CLUSTER", "NODES"])));
+            eventually("the nodes know the proxies", || known(node.run(&["CLUSTER", "NODES"])));
         }
         proxies
     }
@@ -133,7 +133,7 @@ impl Cluster {
     fn owner(&self, slot: Slot) -> &Node {
         let mut asked = self.nodes.iter().filter(|node| node.is_running()).filter_map(|node| node.slots().ok());
         let ranges = asked.next().expect("a node that lives");
-        let port = owner_by(&ranges, slot).expect("every slot is somebody's");
+        let port = owner_by(&ranges, slot).expect("every slot has an owner");
         self.nodes.iter().find(|node| node.port == port).expect("one of these")
     }
 
@@ -173,12 +173,12 @@ impl Cluster {
     pub fn wait_until_available(&self) {
         for node in self.nodes.iter().filter(|node| node.is_running()) {
             let info = || node.try_run::<String>(&[b"CLUSTER", b"INFO"]).unwrap_or_default();
-            eventually("the cluster is whole", || info().contains("cluster_state:ok"));
+            eventually("every slot is served", || info().contains("cluster_state:ok"));
         }
     }
 
     /// Waits until this node has taken over from its primary. If the election fails (nodes founded this way may disagree on their epochs), the
-    /// failover is forced, as an operator would do: the test looks at the clients.
+    /// failover is forced, as an operator would do: the test is about the clients.
     pub fn wait_until_primary(&self, at: usize) {
         let role = || self.nodes[at].try_run::<String>(&[b"INFO", b"replication"]).unwrap_or_default();
         let began = Instant::now();
@@ -209,14 +209,14 @@ impl Cluster {
             from.run::<()>(&["MIGRATE", &host().to_string(), &to.port.to_string(), key, "0", "10000"]);
             between();
         }
-        // The target is told first: otherwise nobody would own the slot for a moment.
+        // The target first: otherwise the slot would have no owner in between.
         for node in
             [to, from].into_iter().chain(self.primaries().iter().filter(|node| ![to.port, from.port].contains(&node.port)))
         {
             node.run::<()>(&["CLUSTER", "SETSLOT", &number, "NODE", &to.id]);
             between();
         }
-        // Old gossip may still arrive and be believed: such a node is told again, as `redis-cli --cluster fix` does.
+        // A node may still accept old gossip: the command is repeated there, as `redis-cli --cluster fix` does.
         for node in self.primaries() {
             let agrees = || owner_by(&node.slots().unwrap_or_default(), Slot::new(slot).expect("a slot")) == Some(to.port);
             let again = || node.try_run::<()>(&[b"CLUSTER", b"SETSLOT", number.as_bytes(), b"NODE", to.id.as_bytes()]);
@@ -311,7 +311,7 @@ impl Cluster {
             primary.run::<()>(&["FLUSHALL"]);
             let offset = |node: &Node| node.run::<redis::InfoDict>(&["INFO", "replication"]).get::<u64>("master_repl_offset");
             let told = offset(primary);
-            eventually("a replica hears what its primary does", || told > Some(0) && offset(replica) >= told);
+            eventually("a replica receives the writes of its primary", || told > Some(0) && offset(replica) >= told);
         }
         // All nodes must know the replicas before one can stand for election.
         for node in self.primaries() {
@@ -479,7 +479,7 @@ fn eventually_some<T>(what: &str, some: impl Fn() -> Option<T>) -> T {
         if let Some(it) = some() {
             return it;
         }
-        assert!(began.elapsed() < PATIENCE, "it never comes about that {what}");
+        assert!(began.elapsed() < PATIENCE, "timeout: {what}");
         std::thread::sleep(Duration::from_millis(4));
     }
 }

@@ -1,5 +1,5 @@
-//! A TCP proxy before a test's Redis that passes a number of writing commands and then closes every connection for good: to Redis it looks as if
-//! the process had died at that point, even between two commands of a pipeline.
+//! A TCP proxy in front of a test's Redis that forwards a number of writing commands and then closes every connection permanently: for Redis
+//! the process has died at that point, even between two commands of a pipeline.
 
 use super::RedisServer;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ struct State {
 const WRITES: [&[u8]; 7] = [b"EVALSHA", b"ZREM", b"UNLINK", b"SET", b"HSET", b"ZADD", b"HDEL"];
 
 impl CrashProxy {
-    /// Passes this many `writes`.
+    /// Forwards this many `writes`.
     pub async fn start(redis: &RedisServer, writes: usize) -> Self {
         let path = redis.operator_url().trim_start_matches("unix:").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -41,7 +41,7 @@ impl CrashProxy {
         Self { port, is_cut, _running: stop.drop_guard() }
     }
 
-    /// Whether more writes were tried than passed.
+    /// Whether the connections were closed: the process sent more writes.
     pub fn has_cut(&self) -> bool {
         self.is_cut.load(Ordering::SeqCst)
     }

@@ -21,14 +21,14 @@ impl EventStream {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
         assert_eq!(response.headers()["content-type"], "text/event-stream; charset=utf-8");
-        assert!(response.headers().get("content-encoding").is_none(), "what is compressed waits for more");
+        assert!(response.headers().get("content-encoding").is_none(), "a compressed stream would be buffered");
         let parts = response.bytes_stream().map(|part| part.map(|part| part.to_vec()).unwrap_or_default());
         let mut events = Self { parts: parts.boxed(), read: Vec::new() };
-        assert_eq!(events.next().await.as_deref(), Some(":"), "a comment at once");
+        assert_eq!(events.next().await.as_deref(), Some(":"), "the stream begins with a comment");
         events
     }
 
-    /// The next event or comment without its end; nothing at the end of the stream.
+    /// The next event or comment without its end; `None` at the end of the stream.
     pub async fn next(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.read.windows(2).position(|bytes| bytes == b"\n\n") {
@@ -37,7 +37,7 @@ impl EventStream {
                 event.truncate(end);
                 return Some(String::from_utf8(event).expect("text"));
             }
-            let part = timeout(PATIENCE, self.parts.next()).await.expect("the server says something")?;
+            let part = timeout(PATIENCE, self.parts.next()).await.expect("the server sends an event")?;
             self.read.extend(part);
         }
     }

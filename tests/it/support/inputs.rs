@@ -1,5 +1,5 @@
-//! Every place of the schema where a client writes text, found in `schema.graphql`, and a request that puts a text there. New arguments and input
-//! fields are included automatically.
+//! Every text input of the schema, found in `schema.graphql`, and a request with a text in it. New arguments and input fields are included
+//! automatically.
 
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{BaseType, FieldDefinition, InputValueDefinition, Type, TypeKind, TypeSystemDefinition};
@@ -16,7 +16,7 @@ pub struct TextInputs {
     plain: Cell<u32>,
 }
 
-/// A place where a client writes a `String` or an `ID`.
+/// An argument or input field of type `String` or `ID`.
 #[derive(Clone, Debug)]
 pub struct TextInput {
     /// The type with the field: `Query`, `Mutation`, or one that a query reaches.
@@ -37,7 +37,7 @@ impl TextInputs {
         Self { types: types.collect(), ids, plain: Cell::new(0) }
     }
 
-    /// Every place.
+    /// All text inputs.
     pub fn text_inputs(&self) -> Vec<TextInput> {
         let mut text_inputs = Vec::new();
         for (owner, kind) in &self.types {
@@ -69,7 +69,7 @@ impl TextInputs {
         }
     }
 
-    /// A request with `text` in a place, and plain values wherever others are required.
+    /// A request with `text` in an input, and valid values in all other required inputs.
     pub fn request(&self, input: &TextInput, text: &str) -> Value {
         let field = self.field(&input.owner, &input.field);
         let (mut declared, mut variables, mut passed) = (Vec::new(), Map::new(), Vec::new());
@@ -166,7 +166,7 @@ impl TextInputs {
             "Decimal" => json!("1"),
             "ID" => json!(self.ids["User"]),
             "String" => json!(format!("plain{:08}", self.plain.get())),
-            other => panic!("say what a plain {other} is"),
+            other => panic!("no valid value of {other}"),
         }
     }
 }

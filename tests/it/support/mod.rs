@@ -57,7 +57,7 @@ pub const LONG_TIMEOUTS: Timing = Timing {
     client_cache: 64 << 20,
 };
 
-/// The deadline of requests in most tests, for the same reason.
+/// The request timeout in most tests is long, for the same reason.
 fn edge_with_long_timeout() -> EdgeConfig {
     EdgeConfig { request_timeout: Duration::from_secs(60), ..EdgeConfig::default() }
 }
@@ -73,12 +73,12 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// A server of an application over any storage. Its deadline is as long as [`LONG_TIMEOUTS`].
+    /// Starts a server of an application. Its request timeout is longer than the [`LONG_TIMEOUTS`] of Redis.
     pub async fn start(app: App, clock: Clock) -> Self {
         Self::with_edge(app, clock, edge_with_long_timeout()).await
     }
 
-    /// The same with another configuration of the server.
+    /// Starts a server with a configuration.
     pub async fn with_edge(app: App, clock: Clock, edge: EdgeConfig) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -88,12 +88,12 @@ impl TestServer {
         Self { app, clock, url, http: reqwest::Client::new(), _running: stop.drop_guard() }
     }
 
-    /// Works until nothing is left to do: in the background, and in the journal.
+    /// Runs background tasks and settles due journal entries until none is left.
     pub async fn drain(&self) {
         waxwing::cli::workers::drain(&self.app).await.expect("a store");
     }
 
-    /// The same until the journal is empty, which on a cluster takes a while: then the clock is moved.
+    /// Drains until the journal is empty. A cluster retains settled entries, so the clock is moved there.
     pub async fn drain_journal(&self) {
         self.drain().await;
         if self.app.db().is_cluster() {
@@ -117,17 +117,17 @@ impl TestServer {
         Actor::new(self, Some(&answer["data"]["signUp"]["session"]))
     }
 
-    /// Several at once, in the order of the logins.
+    /// Signs up several users, in the order of the logins.
     pub async fn users<const N: usize>(&self, logins: [&str; N]) -> [Actor; N] {
         let mut actors = Vec::new();
         for login in logins {
             actors.push(self.user(login).await);
         }
-        actors.try_into().ok().expect("as many as logins")
+        actors.try_into().ok().expect("one user per login")
     }
 }
 
-/// Campaigns have one budget share also on a cluster, unless the test says otherwise, since tests look into it.
+/// Sets one budget share per campaign, also on a cluster, unless the test sets another number: tests read the share.
 fn with_one_ad_share(config: Config) -> Config {
     Config { ad_shares: config.ad_shares.or(Some(1)), ..config }
 }
@@ -147,18 +147,18 @@ impl Deref for TestApp {
 }
 
 impl TestApp {
-    /// With the default settings.
+    /// Starts a server with the default configuration.
     pub async fn start() -> Self {
         Self::with(Config::default()).await
     }
 
-    /// With settings of the test's choice.
+    /// Starts a server with a configuration of the application.
     pub async fn with(config: Config) -> Self {
         let redis = Arc::new(RedisServer::start());
         Self::on_redis(redis, Clock::manual(START), config).await
     }
 
-    /// With a configuration of the server of the test's choice.
+    /// Starts a server with configurations of the application and of the HTTP edge.
     pub async fn with_edge(config: Config, edge: EdgeConfig) -> Self {
         let redis = Arc::new(RedisServer::start());
         let clock = Clock::manual(START);
@@ -166,36 +166,36 @@ impl TestApp {
         Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, edge, redis).await
     }
 
-    /// With everything of the test's choice.
+    /// Starts a server from its parts.
     pub async fn from_parts(app: App, clock: Clock, edge: EdgeConfig, redis: Arc<RedisServer>) -> Self {
         Self { server: TestServer::with_edge(app, clock, edge).await, redis }
     }
 
-    /// Without a client-side cache, for tests that count every read.
+    /// Starts a server without a client-side cache, for tests that count every read.
     pub async fn without_client_cache(config: Config) -> Self {
         let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
         let db = Db::open(&redis.target(), Timing { client_cache: 0, ..LONG_TIMEOUTS }).await.expect("a store");
         Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, edge_with_long_timeout(), redis).await
     }
 
-    /// With the timeouts of a real server, for tests in which Redis is frozen or down.
+    /// Starts a server with the default timeouts, for tests in which Redis is frozen or down.
     pub async fn with_default_timeouts(config: Config) -> Self {
         Self::with_default_timeouts_on(Arc::new(RedisServer::start()), config).await
     }
 
-    /// The same over a Redis of the test's choice.
+    /// Starts a server with the default timeouts on a given Redis.
     pub async fn with_default_timeouts_on(redis: Arc<RedisServer>, config: Config) -> Self {
         let clock = Clock::manual(START);
         let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
         Self::from_parts(App::new(db, clock.clone(), config), clock, EdgeConfig::default(), redis).await
     }
 
-    /// Another server process over the same Redis and the same clock.
+    /// Starts another server on the same Redis and the same clock.
     pub async fn sibling(&self) -> Self {
         Self::on_redis(self.redis.clone(), self.clock.clone(), self.app.config().clone()).await
     }
 
-    /// Over a Redis and a clock of the test's choice.
+    /// Starts a server on a given Redis and clock.
     pub async fn on_redis(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
         let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
         let app = App::new(db, clock.clone(), with_one_ad_share(config));

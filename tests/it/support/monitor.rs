@@ -13,7 +13,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Records everything from now on.
+    /// Starts a recording.
     pub fn start(redis: &RedisServer) -> Self {
         let path = redis.operator_url();
         let mut stream = UnixStream::connect(path.trim_start_matches("unix:")).expect("it listens");
@@ -62,7 +62,7 @@ fn words(line: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn unescape(bytes: &mut impl Iterator<Item = u8>) -> u8 {
-    match bytes.next().expect("what is escaped") {
+    match bytes.next().expect("an escaped byte") {
         b'n' => b'\n',
         b'r' => b'\r',
         b't' => b'\t',

@@ -1,4 +1,4 @@
-//! A multipart response as bytes: what Apollo's clients read of a subscription.
+//! The multipart response of a subscription, as Apollo's clients read it.
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Nothing here takes as long; what does is a defect, and not waited for.
+/// A timeout that only a defect exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
 const DELIMITER: &[u8] = b"\r\n--graphql";
 
@@ -18,26 +18,26 @@ pub struct MultipartResponse {
 }
 
 impl MultipartResponse {
-    /// The response to a request. Its first part is an empty object, which comes at once.
+    /// Opens the response of a request. Its first part is an empty object, which is sent at once.
     pub async fn open(request: RequestBuilder) -> Self {
         let mut parts = Self::open_without_heartbeat(request).await;
-        assert_eq!(parts.next().await, Some(json!({})), "a sign of life at once");
+        assert_eq!(parts.next().await, Some(json!({})), "a heartbeat at once");
         parts
     }
 
-    /// The response to a request that is refused: it has no sign of life.
+    /// Opens the response of a rejected request, which has no heartbeat.
     pub async fn open_without_heartbeat(request: RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
         assert_eq!(response.headers()["content-type"], "multipart/mixed;boundary=\"graphql\";subscriptionSpec=\"1.0\"");
-        assert!(response.headers().get("content-encoding").is_none(), "what is compressed waits for more");
+        assert!(response.headers().get("content-encoding").is_none(), "a compressed stream would be buffered");
         let chunks = response.bytes_stream().map(|chunk| chunk.map(|chunk| chunk.to_vec()).unwrap_or_default());
         let mut parts = Self { chunks: chunks.boxed(), read: Vec::new() };
         assert_eq!(parts.until_delimiter().await.as_deref(), Some(""), "nothing before the first part");
         parts
     }
 
-    /// The next part's JSON, as soon as its delimiter has come; nothing after the closing delimiter.
+    /// The JSON of the next part, as soon as its delimiter is received; `None` after the closing delimiter.
     ///
     /// # Panics
     /// If the response ends without the closing delimiter, or a part is no JSON.
@@ -55,7 +55,7 @@ impl MultipartResponse {
         Some(serde_json::from_str(body).expect("JSON"))
     }
 
-    /// The next part that is no sign of life.
+    /// The next part that is no heartbeat.
     pub async fn next_message(&mut self) -> Option<Value> {
         loop {
             let part = self.next().await;
@@ -65,7 +65,7 @@ impl MultipartResponse {
         }
     }
 
-    /// The messages that are left.
+    /// The remaining messages.
     pub async fn all(mut self) -> Vec<Value> {
         let mut messages = Vec::new();
         while let Some(message) = self.next_message().await {

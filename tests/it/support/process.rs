@@ -47,12 +47,12 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it and waits until it reports that it is ready.
+    /// Starts the process, and waits until it reports that it is ready.
     pub fn start(command: &mut Command) -> Self {
         Self::try_start(command).unwrap_or_else(|log| panic!("it did not start: {log}"))
     }
 
-    /// The same; its log if it ends before that.
+    /// Like [`Self::start`]; returns the log if the process ends before it is ready.
     pub fn try_start(command: &mut Command) -> Result<Self, String> {
         let mut process = Self::spawn(command.stdout(Stdio::piped()));
         let stdout = process.stdout.as_mut().expect("it is piped");
@@ -62,7 +62,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Starts it without a reader of its output, and waits until its log has the address.
+    /// Starts the process with a closed stdout, and waits until its log has the address.
     pub fn start_with_closed_stdout(command: &mut Command) -> Self {
         let (nobody, stdout) = std::io::pipe().expect("a pipe");
         drop(nobody);
@@ -78,7 +78,7 @@ impl Process {
         process
     }
 
-    /// Starts a command that announces nothing.
+    /// Starts a command that does not report an address.
     pub fn start_in_background(command: &mut Command) -> Self {
         Self::spawn(command.stdout(Stdio::null()))
     }
@@ -96,7 +96,7 @@ impl Process {
         std::fs::read_to_string(self.folder.path().join("stderr")).expect("text")
     }
 
-    /// Stops it in order; returns its whole log.
+    /// Stops the process with SIGTERM; returns its whole log.
     pub fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill is everywhere").success());
@@ -106,7 +106,7 @@ impl Process {
 }
 
 impl Process {
-    /// Waits until it ends by itself; returns its exit code and its whole log.
+    /// Waits until the process exits; returns its exit code and its whole log.
     pub fn wait(mut self) -> (i32, String) {
         let code = self.child.wait().expect("it ran").code().expect("no signal");
         (code, self.log())

@@ -1,5 +1,5 @@
-//! A TCP proxy before a test's Redis, or before a node of its cluster, that can fail as networks do: bytes are dropped in one direction or in both
-//! while the connection stays open, or are delayed. New connections pass.
+//! A TCP proxy in front of a test's Redis, or of a node of its cluster, that can fail as networks do: it drops or delays bytes in one direction or
+//! in both while the connection stays open. New connections pass.
 
 use super::RedisServer;
 use std::net::{IpAddr, Ipv4Addr};
@@ -28,7 +28,7 @@ struct Pipe {
     to_server: watch::Sender<Flow>,
 }
 
-/// The state of the replies after some bytes have passed to Redis.
+/// The state that the replies get when these bytes pass to Redis.
 type ReplyTrigger = Option<(&'static [u8], Flow)>;
 
 /// The bytes before which the rest of a piece waits on its way to Redis.
@@ -95,7 +95,7 @@ impl Proxy {
         *self.state.cut.lock().expect("no panic while held") = Some(bytes);
     }
 
-    /// Whether something waits on its way to Redis.
+    /// Whether requests are held.
     pub fn holds_requests(&self) -> bool {
         self.state.pipes.lock().expect("no panic while held").iter().any(|pipe| *pipe.to_redis.borrow() == Flow::Hold)
     }

@@ -63,7 +63,7 @@ impl RedisServer {
         })
     }
 
-    /// A single server, whatever the suite runs on.
+    /// A single server, also when the suite runs on clusters.
     pub fn single(reason: SingleServerReason) -> Self {
         Self::single_with(reason, &["--appendonly", "no"])
     }
@@ -111,7 +111,7 @@ impl RedisServer {
     fn expect_single(&self) -> &Single {
         match &self.0 {
             Kind::Single(server) => server,
-            Kind::Cluster(_) => panic!("a cluster has no such thing: the test wants a server alone"),
+            Kind::Cluster(_) => panic!("the test requires a single server"),
         }
     }
 

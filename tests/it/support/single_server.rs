@@ -6,7 +6,7 @@
 /// Why a test needs a single server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SingleServerReason {
-    /// It breaks, holds, slows or closes the only connection, and counts what passes in order. `cluster` and `faults` have tests with connections
+    /// It closes, holds or slows down the only connection, or counts its commands in order. `cluster` and `faults` have tests with connections
     /// to the nodes of a cluster.
     ConnectionControl,
     /// It counts reads of the client-side cache, which only a single server has.

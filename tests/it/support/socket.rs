@@ -90,9 +90,9 @@ impl Socket {
         }
     }
 
-    /// The next frame; nothing when the connection is closed.
+    /// The next frame; `None` when the connection is closed.
     pub async fn frame(&mut self) -> Option<Message> {
-        timeout(PATIENCE, self.0.next()).await.expect("the server says something")?.ok()
+        timeout(PATIENCE, self.0.next()).await.expect("the server sends a frame")?.ok()
     }
 
     /// The reason of the server's close; messages before it are skipped.

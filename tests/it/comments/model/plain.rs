@@ -1,4 +1,4 @@
-//! A thread as simply as it can be said: comments by number, and who stands below whom.
+//! The model of a thread: comments by number, and their replies.
 
 use super::SORTS;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -6,29 +6,29 @@ use waxwing::base::ids::UserId;
 use waxwing::domains::comments::{Sort, Vote, controversy};
 
 #[derive(Clone, Debug)]
-pub(super) struct Said {
+pub(super) struct ModelComment {
     pub(super) parent: u64,
     pub(super) author: UserId,
     pub(super) text: String,
     votes: HashMap<UserId, Vote>,
-    /// The numbers of its votes, as long as it lives.
+    /// The numbers of its upvotes and downvotes, unless it is deleted.
     pub(super) counts: (u64, u64),
     pub(super) living: bool,
 }
 
 #[derive(Default)]
-pub(super) struct DirectSerialize {
-    said: BTreeMap<u64, Said>,
+pub(super) struct ModelThread {
+    comments: BTreeMap<u64, ModelComment>,
     below: HashMap<u64, BTreeSet<u64>>,
 }
 
-impl DirectSerialize {
+impl ModelThread {
     pub(super) fn len(&self) -> usize {
-        self.said.len()
+        self.comments.len()
     }
 
-    pub(super) fn get(&self, number: u64) -> Option<&Said> {
-        self.said.get(&number)
+    pub(super) fn get(&self, number: u64) -> Option<&ModelComment> {
+        self.comments.get(&number)
     }
 
     pub(super) fn is_living(&self, number: u64) -> bool {
@@ -36,24 +36,24 @@ impl DirectSerialize {
     }
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
-        self.said.keys().copied()
+        self.comments.keys().copied()
     }
 
     pub(super) fn living(&self) -> Vec<u64> {
-        self.numbers().filter(|number| self.said[number].living).collect()
+        self.numbers().filter(|number| self.comments[number].living).collect()
     }
 
     pub(super) fn below(&self, parent: u64) -> impl Iterator<Item = u64> {
         self.below.get(&parent).into_iter().flatten().copied()
     }
 
-    /// Those above a comment, from the nearest on.
+    /// The ancestors of a comment, its parent first.
     pub(super) fn above(&self, number: u64) -> impl Iterator<Item = u64> {
-        let up = |number: &u64| Some(self.said[number].parent).filter(|parent| *parent > 0);
+        let up = |number: &u64| Some(self.comments[number].parent).filter(|parent| *parent > 0);
         std::iter::successors(up(&number), up)
     }
 
-    /// A comment and all below it.
+    /// A comment and all its descendants.
     pub(super) fn branch(&self, number: u64) -> Vec<u64> {
         let mut all = vec![number];
         let mut at = 0;
@@ -65,25 +65,25 @@ impl DirectSerialize {
     }
 
     pub(super) fn add(&mut self, number: u64, parent: u64, author: UserId, text: String) {
-        let said = Said { parent, author, text, votes: HashMap::new(), counts: (0, 0), living: true };
-        assert!(self.said.insert(number, said).is_none(), "one number, one comment");
+        let comment = ModelComment { parent, author, text, votes: HashMap::new(), counts: (0, 0), living: true };
+        assert!(self.comments.insert(number, comment).is_none(), "one number, one comment");
         self.below.entry(parent).or_default().insert(number);
     }
 
     pub(super) fn edit(&mut self, number: u64, text: String) {
-        self.said.get_mut(&number).expect("it is there").text = text;
+        self.comments.get_mut(&number).expect("it is there").text = text;
     }
 
     pub(super) fn vote(&mut self, number: u64, who: UserId, vote: Vote) {
-        let said = self.said.get_mut(&number).expect("it is there");
-        said.votes.insert(who, vote);
-        let of = |kind| said.votes.values().filter(|vote| **vote == kind).count() as u64;
-        said.counts = (of(Vote::Up), of(Vote::Down));
+        let comment = self.comments.get_mut(&number).expect("it is there");
+        comment.votes.insert(who, vote);
+        let of = |kind| comment.votes.values().filter(|vote| **vote == kind).count() as u64;
+        comment.counts = (of(Vote::Up), of(Vote::Down));
     }
 
-    /// Those that are deleted go with the last below them.
+    /// Deletes a comment. Placeholders without replies are removed.
     pub(super) fn delete(&mut self, number: u64) {
-        self.said.get_mut(&number).expect("it is there").living = false;
+        self.comments.get_mut(&number).expect("it is there").living = false;
         self.prune(number);
     }
 
@@ -93,16 +93,16 @@ impl DirectSerialize {
         }
     }
 
-    /// Takes it out; what it stood under.
+    /// Removes a comment; returns its parent.
     fn remove(&mut self, number: u64) -> u64 {
-        let parent = self.said.remove(&number).expect("it is there").parent;
+        let parent = self.comments.remove(&number).expect("it is there").parent;
         self.below.get_mut(&parent).expect("it stands there").remove(&number);
         parent
     }
 
-    /// Takes a whole branch; how many living ones went.
-    pub(super) fn take(&mut self, number: u64) -> u64 {
-        let parent = self.said[&number].parent;
+    /// Deletes a branch; returns the number of comments that were not yet deleted.
+    pub(super) fn delete_branch(&mut self, number: u64) -> u64 {
+        let parent = self.comments[&number].parent;
         let all = self.branch(number);
         let living = all.iter().filter(|it| self.is_living(**it)).count() as u64;
         all.into_iter().rev().for_each(|it| _ = self.remove(it));
@@ -110,22 +110,22 @@ impl DirectSerialize {
         living
     }
 
-    /// An account goes: what it has said is deleted, its votes stay counted.
-    pub(super) fn leave(&mut self, who: UserId) {
-        let own: Vec<u64> = self.living().into_iter().filter(|number| self.said[number].author == who).collect();
+    /// Deletes an account: its comments are deleted, its votes stay counted.
+    pub(super) fn delete_account(&mut self, who: UserId) {
+        let own: Vec<u64> = self.living().into_iter().filter(|number| self.comments[number].author == who).collect();
         own.into_iter().for_each(|number| self.delete(number));
     }
 }
 
-/// What is to be seen of it at one moment.
-pub(super) struct Picture {
+/// The expected results of reads at one point in time.
+pub(super) struct ThreadView {
     levels: HashMap<(usize, u64), Vec<u64>>,
-    /// Living direct replies, and living ones at any depth.
+    /// The direct replies and the descendants that are not deleted.
     counts: HashMap<u64, (u64, u64)>,
 }
 
-impl Picture {
-    pub(super) fn of(plain: &DirectSerialize) -> Self {
+impl ThreadView {
+    pub(super) fn of(plain: &ModelThread) -> Self {
         let mut counts: HashMap<u64, (u64, u64)> = HashMap::new();
         for number in plain.living() {
             for (at, above) in plain.above(number).enumerate() {
@@ -133,16 +133,16 @@ impl Picture {
                 *count = (count.0 + u64::from(at == 0), count.1 + 1);
             }
         }
-        let mut picture = Self { levels: HashMap::new(), counts };
+        let mut view = Self { levels: HashMap::new(), counts };
         for (at, sort) in SORTS.into_iter().enumerate() {
             for parent in [0].into_iter().chain(plain.numbers()) {
-                picture.levels.insert((at, parent), picture.ordered(plain, parent, sort));
+                view.levels.insert((at, parent), view.ordered(plain, parent, sort));
             }
         }
-        picture
+        view
     }
 
-    fn ordered(&self, plain: &DirectSerialize, parent: u64, sort: Sort) -> Vec<u64> {
+    fn ordered(&self, plain: &ModelThread, parent: u64, sort: Sort) -> Vec<u64> {
         let mut all: Vec<u64> = plain.below(parent).collect();
         all.sort_by_cached_key(|number| {
             let (up, down) = plain.get(*number).expect("it is there").counts;
@@ -164,7 +164,7 @@ impl Picture {
         self.counts.get(&number).copied().unwrap_or_default()
     }
 
-    /// How many levels there are.
+    /// The number of levels.
     pub(super) fn depth(&self) -> usize {
         let all = self.tree(Sort::New, usize::MAX).len();
         (1..).find(|levels| self.tree(Sort::New, *levels).len() == all).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Two servers and a worker on one Redis, and who may hurt them.
+//! Two servers and a worker on one Redis, and their faults.
 
 use super::Shared;
 use super::person::Person;
@@ -18,32 +18,32 @@ use waxwing::domains::timelines::service as timelines;
 /// Two servers and a worker.
 pub(super) const PROCESSES: usize = 3;
 const SERVERS: usize = 2;
-/// Enough that stars rise and fall among them.
+/// Enough users for authors to cross the threshold in both directions.
 const PEOPLE: usize = 18;
-/// So many follow a star.
+/// The threshold of the fan-out mode.
 const STAR: &str = "10";
 const WINDOW: usize = 100;
-/// Statuses under which all meet.
-const PLAZA: usize = 5;
-/// After so long, nothing that a dead process has sent is on its way any more.
-const LATE: Duration = Duration::from_secs(1);
+/// The number of statuses that all users comment on.
+const SHARED_STATUSES: usize = 5;
+/// After this time, no command of a dead process arrives any more.
+const MAX_LATENCY: Duration = Duration::from_secs(1);
 
-pub(super) struct Town {
+pub(super) struct World {
     pub(super) redis: Arc<RedisServer>,
     pub(super) began: Instant,
     processes: [Mutex<Option<Process>>; PROCESSES],
-    /// Where the servers listen; empty for one that does not.
+    /// The URLs of the servers; empty for one that is down.
     urls: Mutex<[String; SERVERS]>,
     ended: AtomicBool,
-    /// Requests that were answered so far.
+    /// The number of acknowledged requests.
     answered: AtomicUsize,
-    /// Since when Redis has been well.
-    well: Mutex<Option<Instant>>,
+    /// The end of the last fault of Redis; `None` during a fault.
+    healthy_since: Mutex<Option<Instant>>,
 }
 
-impl Town {
-    /// People with something to say, and all processes.
-    pub(super) async fn found(redis: RedisServer, seed: u64) -> (Shared, Vec<Person>) {
+impl World {
+    /// Creates users with statuses, and starts all processes.
+    pub(super) async fn start_world(redis: RedisServer, seed: u64) -> (Shared, Vec<Person>) {
         let redis = Arc::new(redis);
         let config = Config { home_window: WINDOW, star_followers: STAR.parse().expect("a number"), ..Config::default() };
         let app = TestApp::on_redis(redis.clone(), Clock::System, config).await;
@@ -54,28 +54,29 @@ impl Town {
                 let message = person.next_message();
                 let draft = Draft { message: message.clone(), location: None, idempotency_key: None };
                 let id = timelines::post(&app.app, person.actor.user_id(), draft).await.expect("a post").expect("a status");
-                person.was_said(message, id.global());
+                person.record_post(message, id.global());
             });
             join_all(posts).await;
         }
-        let plaza: Vec<String> = people.iter().take(PLAZA).filter_map(|it| it.said.values().next()?.id.clone()).collect();
-        people.iter_mut().for_each(|person| person.talk.plaza.clone_from(&plaza));
+        let shared_statuses: Vec<String> =
+            people.iter().take(SHARED_STATUSES).filter_map(|it| it.posted.values().next()?.id.clone()).collect();
+        people.iter_mut().for_each(|person| person.threads.shared_statuses.clone_from(&shared_statuses));
         app.drain().await;
         drop(app);
-        let town = Self {
+        let world = Self {
             redis,
             began: Instant::now(),
             processes: Default::default(),
             urls: Mutex::default(),
             ended: AtomicBool::new(false),
             answered: AtomicUsize::new(0),
-            well: Mutex::new(Some(Instant::now())),
+            healthy_since: Mutex::new(Some(Instant::now())),
         };
-        (0..PROCESSES).for_each(|which| town.start(which));
-        (Arc::new(town), people)
+        (0..PROCESSES).for_each(|which| world.start(which));
+        (Arc::new(world), people)
     }
 
-    /// A server that may be there, the one or the other.
+    /// The URL of a server, unless it is down.
     pub(super) fn server(&self, which: usize) -> Option<String> {
         let url = self.urls.lock().expect("no panic while held")[which % SERVERS].clone();
         (!url.is_empty()).then_some(url)
@@ -85,37 +86,37 @@ impl Town {
         self.ended.load(Ordering::SeqCst)
     }
 
-    pub(super) fn end_of_days(&self) {
+    pub(super) fn end(&self) {
         self.ended.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn was_answered(&self) {
+    pub(super) fn count_answer(&self) {
         self.answered.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Waits until life has gone on for so many answers.
-    pub(super) fn goes_on(&self, answers: usize) {
+    /// Waits until this many more requests were acknowledged.
+    pub(super) fn wait_for_answers(&self, answers: usize) {
         let (began, first) = (Instant::now(), self.answered.load(Ordering::SeqCst));
         while self.answered.load(Ordering::SeqCst) < first + answers {
-            assert!(began.elapsed() < Duration::from_secs(60), "nobody is answered any more");
+            assert!(began.elapsed() < Duration::from_secs(60), "no request is acknowledged any more");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Whether what was sent at that moment, and never answered, has happened by now or never will.
-    pub(super) fn is_past(&self, at: Instant) -> bool {
-        let well = *self.well.lock().expect("no panic while held");
-        well.is_some_and(|since| since.max(at).elapsed() > LATE)
+    /// Whether a request that was sent at this time was executed by now, or never will be.
+    pub(super) fn is_decided(&self, at: Instant) -> bool {
+        let healthy_since = *self.healthy_since.lock().expect("no panic while held");
+        healthy_since.is_some_and(|since| since.max(at).elapsed() > MAX_LATENCY)
     }
 
-    /// Starts a process; a server has announced itself then.
+    /// Starts a process, and waits until a server has reported its address.
     pub(super) fn start(&self, which: usize) {
         let redis = self.redis.url();
         let window = WINDOW.to_string();
         let common = ["--redis", &redis, "--home-window", &window, "--star-followers", STAR];
         let process = if which < SERVERS {
             let own = ["serve", "--listen", "127.0.0.1:0", "--rate-limits", "off"];
-            // One that does not reach Redis in time ends, and is started again by whoever watches over it.
+            // A server that does not reach Redis in time exits, and a supervisor restarts it.
             let start = |_| Process::try_start(&mut waxwing(&[own.as_slice(), &common].concat())).ok();
             (0..20).find_map(start).expect("a server starts")
         } else {
@@ -127,20 +128,20 @@ impl Town {
         *self.processes[which].lock().expect("no panic while held") = Some(process);
     }
 
-    /// Kills a process with -9, if it is there; which.
+    /// Kills a process with -9, if it runs; returns its number.
     pub(super) fn kill(&self, which: usize) -> usize {
         let process = self.processes[which].lock().expect("no panic while held").take();
         if let Some(process) = process {
             let log = process.kill();
             assert!(!log.contains("panicked") && !log.contains("settling failed"), "{log}");
         }
-        // People find out by themselves that it is gone.
+        // The URL stays: users notice by themselves that the server is down.
         which
     }
 
-    /// Kills Redis with -9 and starts it again on what it has written.
+    /// Kills Redis with -9, and restarts it with its data.
     pub(super) fn kill_redis(&self, away: Duration) {
-        self.harm_redis(|redis| {
+        self.fail_redis(|redis| {
             redis.kill();
             std::thread::sleep(away);
             redis.restart();
@@ -148,14 +149,14 @@ impl Town {
     }
 
     pub(super) fn freeze_redis(&self, patience: Duration) {
-        self.harm_redis(|redis| {
+        self.fail_redis(|redis| {
             redis.signal("STOP");
             std::thread::sleep(patience);
             redis.signal("CONT");
         });
     }
 
-    /// Has Redis forget its scripts as fast as it can.
+    /// Flushes the scripts of Redis as often as possible.
     pub(super) fn flush_scripts(&self, patience: Duration) {
         let began = Instant::now();
         while began.elapsed() < patience {
@@ -163,10 +164,10 @@ impl Town {
         }
     }
 
-    fn harm_redis(&self, harm: impl FnOnce(&RedisServer)) {
-        *self.well.lock().expect("no panic while held") = None;
-        harm(&self.redis);
-        *self.well.lock().expect("no panic while held") = Some(Instant::now());
+    fn fail_redis(&self, fault: impl FnOnce(&RedisServer)) {
+        *self.healthy_since.lock().expect("no panic while held") = None;
+        fault(&self.redis);
+        *self.healthy_since.lock().expect("no panic while held") = Some(Instant::now());
     }
 
     fn run(&self, command: &[&str]) -> (i32, String, String) {
@@ -174,8 +175,8 @@ impl Town {
         run_command(&mut waxwing(&[command, &["--redis", &redis]].concat()))
     }
 
-    /// Waits until the journal is empty: a lease at most, the workers' next look, and their work.
-    pub(super) async fn everything_is_settled(&self) {
+    /// Waits until the journal is empty: at most a lease, the poll interval of the workers, and their work.
+    pub(super) async fn wait_until_settled(&self) {
         let began = Instant::now();
         loop {
             let (code, tasks, log) = self.run(&["tasks"]);
@@ -189,8 +190,8 @@ impl Town {
         }
     }
 
-    /// By the command, and once more as of a minute later, when nothing is too young to be looked at.
-    pub(super) async fn is_sound(&self) {
+    /// Audits the store with the command, and again with a clock one minute later, when all data is old enough.
+    pub(super) async fn check_store(&self) {
         let window = WINDOW.to_string();
         let (code, found, log) = self.run(&["fsck", "--home-window", &window]);
         assert!(code == 0, "{found}{log}");
@@ -207,8 +208,8 @@ impl Town {
         assert!(found.is_empty(), "{found:#?}");
     }
 
-    /// What the processes that still run have logged.
-    pub(super) fn nothing_odd_was_logged(&self) {
+    /// Checks the logs of the running processes.
+    pub(super) fn check_logs(&self) {
         for which in 0..PROCESSES {
             self.kill(which);
         }
