@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Server, freePort } from '../test/server.mjs';
+import { coalesces } from './test/coalesce.mjs';
 import { excerpts, read } from './test/excerpts.mjs';
 import { withPage } from './test/page.mjs';
 import { Program, build } from './test/program.mjs';
@@ -17,6 +18,8 @@ process.env.WAXWING_BINARY = resolve(process.argv[2]);
 
 const DOCS = 'docs/frontend.md';
 const POST = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } userErrors { message } } }';
+// An account that the first one does not follow.
+const STRANGER = 'chiara';
 const DELETE = 'mutation ($input: DeleteStatusInput!) { deleteStatus(input: $input) { deletedStatusId } }';
 
 let server, env, port;
@@ -73,8 +76,9 @@ const feed = (name, ...more) => [
   'with the second page: 4 entries',
   ...more,
   'liked in the home: true',
-  `after the event: 5 entries, the newest: ${name} was here.`,
-  'after its deletion: 4 entries',
+  'with all newer pages: 11 entries',
+  `after the event: 12 entries, the newest: ${name} was here.`,
+  'after its deletion: 11 entries',
   'from the cache by an interface: true',
   'session: ended, ask for a log-in',
   'refused: UNAUTHENTICATED',
@@ -137,6 +141,97 @@ test('relay', async () => {
   });
 });
 
+describe('relay, while it reads', () => {
+  const several = (name, count) => Array.from({ length: count }, (_, at) => `${name} ${at + 1}`);
+  // The texts of the list without the author and the button.
+  const shown = (page) => page.getByRole('listitem').evaluateAll((items) => items.map((item) => item.textContent.replace(/^\w+: | Like.*$/g, '')));
+  const first = (page, message) => page.getByRole('listitem').first().filter({ hasText: message }).waitFor();
+
+  async function logIn(page) {
+    await page.getByLabel('Password').fill(server.password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('listitem').nth(2).waitFor();
+  }
+
+  async function post(messages, token) {
+    token ??= await server.logIn();
+    for (const message of messages) await server.ask(token, POST, { input: { message } });
+  }
+
+  // Holds the first read of newer entries. `begun` is resolved when it was sent.
+  async function hold(page) {
+    let release, started;
+    const [held, begun] = [new Promise((resolve) => (release = resolve)), new Promise((resolve) => (started = resolve))];
+    let isFirst = true;
+    await page.route('**/graphql', async (route) => {
+      const { variables } = route.request().postDataJSON();
+      if (!isFirst || !variables.last) return route.continue();
+      isFirst = false;
+      const response = await route.fetch();
+      started();
+      await held;
+      await route.fulfill({ response });
+    });
+    return { release, begun };
+  }
+
+  test('reads everything that was posted during a read', () =>
+    withVite('relay', env, 'preview', async (page) => {
+      const { release, begun } = await hold(page);
+      await logIn(page);
+      const before = await shown(page);
+      await post(['held']);
+      await begun;
+      const later = several('later', 25);
+      await post(later);
+      release();
+      await first(page, 'later 25');
+      assert.deepEqual(await shown(page), [...later.toReversed(), 'held', ...before]);
+    }));
+
+  test('goes on after a gap during a read', () =>
+    withVite('relay', env, 'preview', async (page) => {
+      const { release, begun } = await hold(page);
+      let tellGap;
+      await page.routeWebSocket(/graphql/, (socket) => {
+        const origin = socket.connectToServer();
+        socket.onMessage((text) => {
+          const { type, id } = JSON.parse(text);
+          if (type === 'subscribe') tellGap = () => socket.send(JSON.stringify({ type: 'next', id, payload: { data: { homeTimelineEvents: gap } } }));
+          origin.send(text);
+        });
+      });
+      const gap = { __typename: 'StreamGap', cursor: 'of the gap', reason: 'LOST' };
+      await page.reload();
+      await logIn(page);
+      await post(['before the gap']);
+      await begun;
+      tellGap();
+      release();
+      await page.waitForFunction(() => document.querySelectorAll('li').length === 3);
+      await post(['after the gap']);
+      await first(page, 'after the gap');
+      assert.deepEqual((await shown(page)).slice(0, 2), ['after the gap', 'before the gap']);
+    }));
+
+  test('follows the home of the account that is logged in now', () =>
+    withVite('relay', env, 'preview', async (page) => {
+      await logIn(page);
+      // An event proves that the socket of the first account is open.
+      await post(['of the first account']);
+      await first(page, 'of the first account');
+      const token = await server.logIn(STRANGER);
+      await page.evaluate((token) => {
+        localStorage.setItem('recipe.token', token);
+        dispatchEvent(new StorageEvent('storage'));
+      }, token);
+      await page.getByText('of the first account').waitFor({ state: 'detached' });
+      await page.getByRole('listitem').nth(2).waitFor();
+      await post(['of the second account'], token);
+      await first(page, 'of the second account');
+    }));
+});
+
 describe('vite-cors', () => {
   const answered = /Ada Lindqvist has \d+ followers\. Request [0-9a-f]+\./;
 
@@ -155,5 +250,6 @@ describe('vite-cors', () => {
   });
 });
 
+coalesces();
 resumes('resume', 'resume', 'dist/main.js');
 resumes('apollo, over multipart responses', 'apollo', 'dist/follow.js');

@@ -1,6 +1,6 @@
-// An Apollo Client for Waxwing: queries and mutations over HTTP, subscriptions over a WebSocket, both with the session's token.
+// An Apollo Client for Waxwing: queries and mutations over HTTP, subscriptions over a WebSocket, both with the session's token. It belongs to one
+// session: another session needs another cache, and another socket.
 import { ApolloClient, ApolloLink, CombinedGraphQLErrors, CombinedProtocolErrors, HttpLink } from '@apollo/client';
-import { SetContextLink } from '@apollo/client/link/context';
 import { ErrorLink } from '@apollo/client/link/error';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { OperationTypeNode } from 'graphql';
@@ -8,29 +8,24 @@ import { openSocket } from 'waxwing-recipe-resume';
 import WebSocket from 'ws';
 import { createCache } from './cache.js';
 
-export type Session = { token: string | null; end(refused: string): void };
+export type Session = { token: string | null; onEnded(token: string): void };
 
 export function createClient(url: string, session: Session) {
-  const socket = openSocket({ url, token: () => session.token, onEnded: session.end, webSocketImpl: WebSocket });
+  const socket = openSocket({ url, ...session, webSocketImpl: WebSocket });
   const link = ApolloLink.split(isSubscription, new GraphQLWsLink(socket), httpLink(url, session));
   return { client: new ApolloClient({ link, cache: createCache() }), socket };
 }
 
-export function httpLink(url: string, session: Session) {
-  const withToken = new SetContextLink(({ headers }) => {
-    const { token } = session;
-    return { token, headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }) } };
+export function httpLink(url: string, { token, onEnded }: Session) {
+  const errors = new ErrorLink(({ error }) => {
+    if (token && isEnded(error)) onEnded(token);
   });
-  const onEnded = new ErrorLink(({ error, operation }) => {
-    const { token } = operation.getContext();
-    if (token && isEnded(error)) session.end(token);
-  });
-  return ApolloLink.from([withToken, onEnded, new HttpLink({ uri: url })]);
+  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
+  return ApolloLink.from([errors, new HttpLink({ uri: url, headers })]);
 }
 
 export const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === OperationTypeNode.SUBSCRIPTION;
 
-// A request with a token is answered so, with status 401, where the token is unknown or its session has ended. A stream over HTTP ends with
-// the same error, as one of the protocol.
+// The answer to a token that is unknown or whose session has ended, with status 401. A multipart response ends with the same error, as a protocol error.
 const isEnded = (error: unknown) =>
   (CombinedGraphQLErrors.is(error) || CombinedProtocolErrors.is(error)) && error.errors[0]?.extensions?.['code'] === 'UNAUTHENTICATED';

@@ -1,5 +1,4 @@
-// Follows a home over multipart responses. Stop the server and start it again: nothing is missing, and nothing comes twice.
-import type { Session } from './client.js';
+// Follows a home over multipart responses. Stop the server and start it again: no event is missing, and none is repeated.
 import { HOME, HOME_EVENTS, LOG_IN, SYNC_CURSOR } from './documents.js';
 import { createMultipartClient } from './multipart.js';
 
@@ -7,10 +6,11 @@ const url = `${process.env.WAXWING_URL ?? 'http://127.0.0.1:4000'}/graphql`;
 const login = process.env.WAXWING_LOGIN ?? 'ada';
 const password = process.env.WAXWING_PASSWORD ?? 'waxwing-demo';
 
-const session: Session = { token: null, end: () => console.log('session: ended, ask for a log-in') };
-const client = createMultipartClient(url, session, () => console.log('connection closed'));
-const { data } = await client.mutate({ mutation: LOG_IN, variables: { input: { login, password } } });
-session.token = data?.logIn?.session?.token ?? null;
+const onEnded = () => console.log('session: ended, ask for a log-in');
+const onRetry = () => console.log('connection closed');
+const anonymous = createMultipartClient(url, { token: null, onEnded }, onRetry);
+const { data } = await anonymous.mutate({ mutation: LOG_IN, variables: { input: { login, password } } });
+const client = createMultipartClient(url, { token: data?.logIn?.session?.token ?? null, onEnded }, onRetry);
 
 const { data: sync } = await client.query({ query: SYNC_CURSOR, fetchPolicy: 'network-only' });
 await readHome();

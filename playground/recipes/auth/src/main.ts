@@ -34,7 +34,7 @@ console.log('logged in:', Boolean((await send(url, HOME)).data.homeTimeline));
 onSessionChange((token) => console.log('session:', token ? 'begun' : 'ended, ask for a log-in'));
 
 // A subscription runs when another device ends this session: the socket is closed with 4403.
-const socket = openSocket({ url, token: currentToken, onEnded: endSession, webSocketImpl: WebSocket });
+const socket = openSocket({ url, token: session.token, onEnded: endSession, webSocketImpl: WebSocket });
 const closed = new Promise<void>((resolve) => {
   socket.on('connected', () => {
     console.log('socket: connected');

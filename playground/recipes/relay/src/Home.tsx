@@ -1,6 +1,6 @@
-// The home of who is logged in: older pages by a button, newer entries by its events.
-import { useEffect, useMemo, useRef } from 'react';
-import { graphql, useLazyLoadQuery, usePaginationFragment, useSubscription } from 'react-relay';
+// The viewer's home: a button reads older pages, and events ask for newer entries.
+import { useMemo } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment, useRelayEnvironment, useSubscription } from 'react-relay';
 import type { GraphQLSubscriptionConfig } from 'relay-runtime';
 import { coalesce } from 'waxwing-recipe-resume';
 import type { HomeEventsSubscription } from './__generated__/HomeEventsSubscription.graphql';
@@ -8,6 +8,7 @@ import type { HomePageQuery } from './__generated__/HomePageQuery.graphql';
 import type { HomeQuery } from './__generated__/HomeQuery.graphql';
 import type { Home_query$key } from './__generated__/Home_query.graphql';
 import { StatusLine } from './StatusLine';
+import { readFirstPage, readNewerPage } from './readHome';
 import { removeFromHome } from './removeFromHome';
 
 const QUERY = graphql`
@@ -19,8 +20,8 @@ const QUERY = graphql`
   }
 `;
 
-// Of Query, which Relay can ask for again: a Timeline has no id. `first` has no default here, as `loadPrevious` sends null for it beside `last`,
-// and Relay would put the default in its place.
+// On Query, which Relay can refetch: a Timeline has no id. `first` has no default here: a page with `last` has no `first`, and Relay would send the
+// default.
 const PAGES = graphql`
   fragment Home_query on Query
   @argumentDefinitions(first: { type: "Int" }, after: { type: "String" }, last: { type: "Int" }, before: { type: "String" })
@@ -63,14 +64,13 @@ const EVENTS = graphql`
 
 export function Home() {
   const query = useLazyLoadQuery<HomeQuery>(QUERY, {});
-  const { data, loadNext, loadPrevious, hasNext, refetch } = usePaginationFragment<HomePageQuery, Home_query$key>(PAGES, query);
-  // Of each render, so that the subscription does not begin anew with each page.
-  const act = useRef({ loadPrevious, refetch });
-  useEffect(() => {
-    act.current = { loadPrevious, refetch };
-  });
+  const { data, loadNext, hasNext } = usePaginationFragment<HomePageQuery, Home_query$key>(PAGES, query);
+  const environment = useRelayEnvironment();
   const after = query.homeTimeline?.syncCursor;
-  const readNewer = useMemo(() => coalesce(() => new Promise((onComplete) => act.current.loadPrevious(20, { onComplete }))), []);
+  const { readNewer, readAgain } = useMemo(() => {
+    const onError = (reason: unknown) => console.error('The home was not read:', reason);
+    return coalesce({ newer: () => readNewerPage(environment), again: () => readFirstPage(environment), onError });
+  }, [environment]);
   const subscription = useMemo<GraphQLSubscriptionConfig<HomeEventsSubscription>>(
     () => ({
       subscription: EVENTS,
@@ -81,13 +81,13 @@ export function Home() {
       },
       onNext(data) {
         const event = data?.homeTimelineEvents;
-        // An event has no entry of the home. It tells that there is something newer.
+        // The event has the status, but not its entry of the home.
         if (event?.__typename === 'StatusPosted') readNewer();
-        // Events are missing: the first page replaces what is shown.
-        if (event?.__typename === 'StreamGap') act.current.refetch({ first: 3 }, { fetchPolicy: 'network-only' });
+        // Events are missing: the first page replaces the list.
+        if (event?.__typename === 'StreamGap') readAgain();
       },
     }),
-    [after, readNewer],
+    [after, readNewer, readAgain],
   );
   useSubscription(subscription);
   return (

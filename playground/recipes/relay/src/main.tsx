@@ -1,4 +1,4 @@
-// A page that asks for a log-in and then shows the home.
+// A page with a log-in form, and the home after the log-in.
 import { Suspense, useMemo, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RelayEnvironmentProvider } from 'react-relay';
@@ -9,8 +9,7 @@ import { currentToken, onSessionChange } from './session';
 
 function App() {
   const token = useSyncExternalStore(onSessionChange, currentToken);
-  // Another session sees other things: it begins with an empty store.
-  const environment = useMemo(createEnvironment, [token]);
+  const environment = useMemo(() => createEnvironment(token), [token]);
   return (
     <RelayEnvironmentProvider environment={environment}>
       <Suspense fallback="Loading …">{token ? <Home key={token} /> : <LogIn />}</Suspense>

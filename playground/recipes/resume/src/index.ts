@@ -1,3 +1,3 @@
-// What the recipes for Apollo Client, urql and Relay take from this one.
+// Used by the recipes for Apollo Client, urql and Relay.
 export { coalesce } from './coalesce.js';
 export { openSocket } from './socket.js';

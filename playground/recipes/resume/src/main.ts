@@ -1,4 +1,4 @@
-// Shows a home that moves. Stop the server and start it again: nothing is missing, and nothing comes twice.
+// Follows a home. Stop the server and start it again: no event is missing, and none is repeated.
 import WebSocket from 'ws';
 import { followHome } from './home.js';
 import { openSocket } from './socket.js';
@@ -9,7 +9,7 @@ const password = process.env.WAXWING_PASSWORD ?? 'waxwing-demo';
 
 const token = await logIn();
 const onEnded = () => console.log('session: ended, ask for a log-in');
-const client = openSocket({ url, token: () => token, onEnded, webSocketImpl: WebSocket });
+const client = openSocket({ url, token, onEnded, webSocketImpl: WebSocket });
 client.on('closed', () => console.log('connection closed'));
 
 const following = followHome(client, {

@@ -1,25 +1,20 @@
-// An urql client for Waxwing: queries and mutations over HTTP, subscriptions over a WebSocket, both with the session's token.
-import { Client, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from '@urql/core';
+// An urql client for Waxwing: queries and mutations over HTTP, subscriptions over a WebSocket, both with the session's token. It belongs to one session:
+// another session needs another cache, and another socket.
+import { Client, fetchExchange, mapExchange, subscriptionExchange } from '@urql/core';
 import { openSocket } from 'waxwing-recipe-resume';
 import WebSocket from 'ws';
 import { createCache } from './cache.js';
 
-export type Session = { token: string | null; end(refused: string): void };
+export type Session = { token: string | null; onEnded(token: string): void };
 
-export function createClient(url: string, session: Session) {
-  const withToken = mapExchange({
-    onOperation(operation) {
-      const { token } = session;
-      const fetchOptions = token ? { headers: { authorization: `Bearer ${token}` } } : {};
-      return makeOperation(operation.kind, operation, { ...operation.context, token, fetchOptions });
-    },
-    // A request with a token is answered so, with status 401, where the token is unknown or its session has ended.
-    onError(error, { context }) {
-      const isEnded = error.graphQLErrors[0]?.extensions['code'] === 'UNAUTHENTICATED';
-      if (isEnded && context['token']) session.end(context['token']);
+export function createClient(url: string, { token, onEnded }: Session) {
+  const errors = mapExchange({
+    // The answer to a token that is unknown or whose session has ended, with status 401.
+    onError(error) {
+      if (token && error.graphQLErrors[0]?.extensions['code'] === 'UNAUTHENTICATED') onEnded(token);
     },
   });
-  const socket = openSocket({ url, token: () => session.token, onEnded: session.end, webSocketImpl: WebSocket });
+  const socket = openSocket({ url, token, onEnded, webSocketImpl: WebSocket });
   const subscriptions = subscriptionExchange({
     forwardSubscription: ({ query = '', ...request }) => ({
       subscribe: (sink) => ({ unsubscribe: socket.subscribe({ ...request, query }, sink) }),
@@ -27,9 +22,10 @@ export function createClient(url: string, session: Session) {
   });
   const client = new Client({
     url,
+    fetchOptions: token ? { headers: { authorization: `Bearer ${token}` } } : {},
     // The default is GET, which the production profile refuses without a session: any page could have sent it.
     preferGetMethod: false,
-    exchanges: [createCache(), withToken, fetchExchange, subscriptions],
+    exchanges: [createCache(), errors, fetchExchange, subscriptions],
   });
   return { client, socket };
 }

@@ -1,8 +1,7 @@
 // Reads a home page by page, likes a status, and keeps the home up to date by its events.
 import { coalesce } from 'waxwing-recipe-resume';
 import { createClient } from './client.js';
-import type { Session } from './client.js';
-import type { HomeQuery } from './gql/graphql.js';
+import type { HomeQuery, HomeQueryVariables } from './gql/graphql.js';
 import { DELETE_STATUS, HOME, HOME_EVENTS, LIKE_STATUS, LOG_IN, NODES, POST_STATUS, SYNC_CURSOR } from './documents.js';
 
 type Page = NonNullable<HomeQuery['homeTimeline']>['entries'] | undefined;
@@ -11,51 +10,53 @@ const url = `${process.env.WAXWING_URL ?? 'http://127.0.0.1:4000'}/graphql`;
 const login = process.env.WAXWING_LOGIN ?? 'ada';
 const password = process.env.WAXWING_PASSWORD ?? 'waxwing-demo';
 
-const session: Session = {
-  token: null,
-  end(refused) {
-    if (refused !== session.token) return;
-    session.token = null;
-    console.log('session: ended, ask for a log-in');
-  },
-};
-const { client, socket } = createClient(url, session);
-const { data } = await client.mutation(LOG_IN, { input: { login, password } });
-session.token = data?.logIn?.session?.token ?? null;
+// Pages are small here, to show several.
+const PAGE = 2;
 
-// The place to follow the home from is read before its first page: what happens in between comes as an event.
+const onEnded = () => console.log('session: ended, ask for a log-in');
+const { client: anonymous } = createClient(url, { token: null, onEnded });
+const { data } = await anonymous.mutation(LOG_IN, { input: { login, password } });
+const { client, socket } = createClient(url, { token: data?.logIn?.session?.token ?? null, onEnded });
+
+// The cursor of the subscription is read before the first page: what is posted in between comes as an event.
 const { data: sync } = await client.query(SYNC_CURSOR, {}, { requestPolicy: 'network-only' });
 
 // The first page's query shows all pages that the cache has. Each further page is a query of its own.
 let page: Page;
 let changed = () => {};
-const showing = client.query(HOME, { first: 2 }).subscribe(({ data }) => {
+const showing = client.query(HOME, { first: PAGE }).subscribe(({ data }) => {
   page = data?.homeTimeline?.entries;
   changed();
 });
-await shows(() => entries().length === 2);
+await shows(() => entries().length === PAGE);
 console.log('first page:', entries().length, 'entries');
-await client.query(HOME, { first: 2, after: page?.pageInfo.endCursor });
-await shows(() => entries().length > 2);
+await client.query(HOME, { first: PAGE, after: page?.pageInfo.endCursor });
+await shows(() => entries().length > PAGE);
 console.log('with the second page:', entries().length, 'entries');
 
-// Whatever an answer says of a status changes it wherever it is shown.
+// The result of a mutation changes the status in every list that has it.
 const liked = entries()[0]!.node.status;
 await client.mutation(LIKE_STATUS, { statusId: liked.id });
 await shows(() => entries()[0]!.node.status.viewerHasLiked);
 console.log('liked in the home:', entries()[0]!.node.status.viewerHasLiked);
 
-// An event has no entry of the home. It tells that there is something newer, which is read and shown in front.
-const readNewer = coalesce(() => {
-  const newer = { last: 20, before: page?.pageInfo.startCursor };
-  return client.query(HOME, newer, { requestPolicy: 'network-only' }).toPromise();
+// More than one page is posted before the subscription begins.
+for (const at of [1, 2, 3, 4, 5, 6, 7]) await client.mutation(POST_STATUS, { input: { message: `Status ${at} of urql.` } });
+
+// An event has the status, but not its entry of the home. So newer entries are read, page by page, and shown in front.
+const { readNewer, readAgain } = coalesce({
+  newer: async () => (await readPage({ last: PAGE, before: page?.pageInfo.startCursor }))?.hasPreviousPage ?? false,
+  again: () => readPage({ first: PAGE }),
+  onError: (reason) => console.error('The home was not read:', reason),
 });
 const following = client.subscription(HOME_EVENTS, { after: sync?.homeTimeline?.syncCursor }).subscribe(({ data }) => {
   const event = data?.homeTimelineEvents;
   if (event?.__typename === 'StatusPosted') readNewer();
   // Events are missing: the first page is read again.
-  if (event?.__typename === 'StreamGap') void client.query(HOME, { first: 2 }, { requestPolicy: 'network-only' }).toPromise();
+  if (event?.__typename === 'StreamGap') readAgain();
 });
+await shows(() => entries()[0]?.node.status.message === 'Status 7 of urql.');
+console.log('with all newer pages:', entries().length, 'entries');
 
 const { data: post } = await client.mutation(POST_STATUS, { input: { message: 'urql was here.' } });
 const posted = post!.postStatus!.status!;
@@ -70,13 +71,19 @@ console.log('after its deletion:', entries().length, 'entries');
 await client.query(NODES, { ids: [liked.id] });
 console.log('from the cache by an interface:', client.readQuery(NODES, { ids: [liked.id] })?.data?.nodes[0]?.id === liked.id);
 
-// A request whose token names no session is refused as a whole.
-session.token = 'ended';
-const { error } = await client.query(SYNC_CURSOR, {}, { requestPolicy: 'network-only' });
+// A request with a token that is unknown, or whose session has ended, is refused as a whole.
+const { client: refused } = createClient(url, { token: 'ended', onEnded });
+const { error } = await refused.query(SYNC_CURSOR, {});
 console.log('refused:', error?.graphQLErrors[0]?.extensions['code']);
 following.unsubscribe();
 showing.unsubscribe();
 await socket.dispose();
+
+async function readPage(variables: HomeQueryVariables) {
+  const { data, error } = await client.query(HOME, variables, { requestPolicy: 'network-only' });
+  if (error) throw error;
+  return data?.homeTimeline?.entries.pageInfo;
+}
 
 function entries() {
   return page?.edges ?? [];
