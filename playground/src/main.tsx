@@ -1,4 +1,4 @@
-// The entry: the shell, and in it the route that the address names.
+// The entry point: the shell with the route of the URL.
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createBrowserRouter, RouterProvider } from 'react-router';

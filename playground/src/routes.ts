@@ -1,10 +1,10 @@
-// The parts of the app: a folder under `routes` and a line here for each. A folder's `index.tsx` exports `Component`; it is loaded when it is first
-// shown. The name of the folder is the first part of its address.
+// The routes of the app: each has a folder under `routes` and a line here. The folder's `index.tsx` exports `Component` and is loaded when the route is
+// first opened. The name of the folder is the first part of the path.
 //
-// `label` puts it into the navigation.
+// A route with a `label` is in the navigation.
 export const routes = [
   { path: '/', label: 'GraphiQL', load: () => import('./routes/graphiql/index.tsx') },
-  // Where a browser looks at the API itself.
+  // A browser that opens the API's path.
   { path: '/graphql', load: () => import('./routes/graphiql/index.tsx') },
   { path: '/home', label: 'Home', load: () => import('./routes/home/index.tsx') },
   { path: '/live', label: 'Live', load: () => import('./routes/live/index.tsx') },

@@ -1,12 +1,12 @@
-// How Graphcache stores what the API answers: every type with an `id` is one entity, whichever document asked for it. So the result of `likeStatus`
-// changes the status wherever it is shown.
+// How Graphcache stores answers: an object with an `id` is one entity for all documents. So the result of `likeStatus` changes the status in every
+// list.
 import { cacheExchange, type Cache } from '@urql/exchange-graphcache';
 import matcher from './possible-types.generated.ts';
 
-// Lists that a mutation adds to: they are read again, wherever they are shown.
+// Lists that a mutation adds to. They are invalidated, and read again where they are shown.
 const LISTS = { createCampaign: 'viewerCampaigns', registerWebsite: 'viewerWebsites' };
 
-// Types without an id of their own are stored within the entity that holds them. An id of a `TimelineEntry` finds nothing.
+// Types that are stored within their parent: they have no id, or `node` does not take it (`TimelineEntry`).
 const EMBEDDED = [
   'AdExplanation', 'AdImpression', 'CampaignDay', 'CampaignReport', 'CommentThread', 'FrequencyCap', 'Location', 'NewSession', 'ShownAd', 'Timeline',
   'TimelineEntry',

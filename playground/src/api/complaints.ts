@@ -1,9 +1,9 @@
-// What went wrong with an operation, for people: errors of the network, errors of the answer, and `userErrors` of a mutation.
+// The errors of an operation as messages for the user: network errors, GraphQL errors, and `userErrors` of a mutation.
 import type { CombinedError } from 'urql';
 
 export interface Complaint {
   message: string;
-  // Names a field of the input; empty where no single field is to blame.
+  // The field of the input; empty if the error belongs to no single field.
   path: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export function messageOf(complaints: readonly Complaint[]): string {
   return complaints.map(({ message }) => message).join(' ');
 }
 
-// The path of an error leads into the answer, not into the input.
+// The path of a GraphQL error is a path of the answer, not of the input.
 function errorsOf(error: CombinedError | undefined): Complaint[] {
   if (!error) return [];
   if (error.networkError) return [{ message: networkMessage(error), path: [] }];

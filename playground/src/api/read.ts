@@ -1,4 +1,4 @@
-// Reads from the server, past the cache. Errors are thrown the way `resume.js` takes them: GraphQL errors as an array.
+// Reads from the server without the cache. Throws errors as `resume.js` expects them: GraphQL errors as an array.
 import type { AnyVariables, Client, TypedDocumentNode } from 'urql';
 import { complaintsOf } from './complaints.ts';
 

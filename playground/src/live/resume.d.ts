@@ -1,6 +1,6 @@
 // The types of resume.js.
 
-// `refused` and `login` are final; `waiting` comes back by itself.
+// `refused` and `login` are final. `waiting` reconnects by itself.
 export type Connection =
   | { phase: 'connecting' }
   | { phase: 'live' }
@@ -12,9 +12,9 @@ export interface Options<Event> {
   query: string;
   variables?: Record<string, unknown>;
   token?: string | null;
-  // Reads anew what is shown, and answers the cursor up to which it did. Called at the beginning and after a gap.
+  // Reads the list and returns its sync cursor. Called at the start and after a gap.
   read?: (() => Promise<string>) | null;
-  // Answers the cursor to begin with, where nothing can be read anew.
+  // Returns the cursor to start from, for a list that cannot be read again.
   begin?: (() => Promise<string>) | null;
   onEvent: (event: Event) => void;
   onGap: (reason: string) => void;
@@ -22,7 +22,7 @@ export interface Options<Event> {
 }
 
 export interface Resumed {
-  // Tries now rather than later.
+  // Reconnects at once.
   now(): void;
   stop(): void;
 }

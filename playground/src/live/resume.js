@@ -1,34 +1,32 @@
-// A subscription that goes on where it stopped, whatever ends its connection: this is the file to copy.
+// A subscription that resumes after the last event when its connection ends. Copy this file.
 //
-// Every event has a cursor. The last one seen is all that is kept: handed back as `after`, it brings each event that was missed,
-// once and in order, and then what happens. So nothing here looks for doubles, and nothing is asked for again.
+// Every event has a cursor. The cursor of the last event is sent as `after` when the subscription is sent again: the server then sends each missed
+// event, once and in order. So no event needs to be deduplicated or read again.
 //
-// Where events are missing for good the server says so (StreamGap). Whoever can read anew what is shown gives `read`: it reads that and
-// answers the cursor up to which it did. It is called at the beginning too, and on a gap. Whoever cannot gives `begin`, which only
-// answers the cursor to begin with: a connection that breaks before its first event has a place to go on from, too.
+// The server sends a StreamGap when events are lost. A list that can be read again has `read`, which reads it and returns its sync cursor; it is called
+// at the start and after a gap. Other lists have `begin`, which returns the cursor to start from, so that a connection can end before the first event.
 import { createClient } from 'graphql-ws';
 import { judge } from './judge.js';
 import { Waiting } from './waiting.js';
 
-// The server pings every 25 s: when nothing comes for longer than this, the connection is dead, though nobody has said so.
+// The server pings every 25 s: a connection without messages for longer is dead, even if no close has arrived.
 const SILENCE_MS = 40_000;
-// A connection that held so long was a good one: the next failure is a new story, and waits shortly.
+// After a connection of this length the backoff starts again.
 const GOOD_MS = 10_000;
 
-// The document has one field, of a type with `__typename` and `cursor`, and a variable `$after`. A subscription that the server completes is
-// asked for once more: where nothing more comes of it the answer says so, as of any other that is refused.
+// The document has one field, of a type with `__typename` and `cursor`, and a variable `$after`. A subscription that the server completes is sent again:
+// if there is nothing to follow any more, the server refuses it.
 //
-// onEvent: whatever is told but a gap. onGap: why events are missing, before what follows them. onState: { phase, ... }, where
-// phase is `connecting`, `live`, `waiting` (`seconds`), or the end: `login`, `refused` (`code`, `message`).
+// onEvent: each event but a gap. onGap: the reason of a gap, before the events after it. onState: { phase, ... }, where phase is `connecting`, `live`,
+// `waiting` (`seconds`), or final: `login`, `refused` (`code`, `message`).
 export function resume({ query, variables, token = null, read = null, begin = read, onEvent, onGap, onState }) {
   const waiting = new Waiting();
   let cursor = null;
-  // Since when this connection is live.
+  // The time at which this connection became live.
   let liveAt = null;
   let stopped = false;
   let hangUp = () => {};
-  // Read whenever it is sent: after a close with 1000 the client comes back by itself, whatever it was told, and must not do so with the
-  // cursor of the beginning.
+  // A getter, read whenever the subscription is sent: after a close with 1000 graphql-ws sends it again by itself, and must not send the first cursor.
   const fromHere = {
     ...variables,
     get after() {
@@ -51,7 +49,7 @@ export function resume({ query, variables, token = null, read = null, begin = re
     }
   }
 
-  // One connection, until it ends. What it is refused with, or closed with, is thrown.
+  // Runs one connection until it ends. Throws the close event or the errors.
   async function connection() {
     onState({ phase: 'connecting' });
     cursor ??= await begin();
@@ -65,7 +63,7 @@ export function resume({ query, variables, token = null, read = null, begin = re
       const client = createClient({
         url: new URL('/graphql', location.href).href.replace(/^http/, 'ws'),
         connectionParams: token ? { authorization: `Bearer ${token}` } : {},
-        // Who comes back how soon, and who does not, is decided here.
+        // `run` decides about reconnects.
         retryAttempts: 0,
         on: { message: () => silence.broken(), connected: live },
       });
@@ -82,12 +80,12 @@ export function resume({ query, variables, token = null, read = null, begin = re
       function next({ data, errors }) {
         if (errors) return fail(errors);
         const [event] = Object.values(data);
-        // Taken before it is told: what it brings about may ask where we are.
+        // Set before the callbacks, which may end the connection.
         cursor = event.cursor;
         if (event.__typename !== 'StreamGap') return onEvent(event);
         onGap(event.reason);
         if (!read) return;
-        // What is read now may hold what would be told next: from there on it is the answer's own cursor that counts.
+        // The read may include the next events, so the subscription continues from the cursor of its answer.
         cursor = null;
         silence.end();
         leave();
@@ -109,7 +107,7 @@ export function resume({ query, variables, token = null, read = null, begin = re
   addEventListener('online', online);
   void run();
   return {
-    // Tries now rather than later.
+    // Reconnects at once.
     now: () => waiting.skip(),
     stop() {
       stopped = true;
@@ -120,10 +118,10 @@ export function resume({ query, variables, token = null, read = null, begin = re
   };
 }
 
-// Why a connection was ended by ourselves: to read anew what is shown.
+// The reason for a connection that this client ended, to read the list again.
 const REREAD = Symbol('read anew');
 
-// Calls when nothing was heard for too long.
+// Calls `tooLong` when no message has arrived for too long.
 class Silence {
   #timer;
   #tooLong;

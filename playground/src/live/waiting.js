@@ -1,12 +1,12 @@
-// How long to stay away after a failure: twice as long each time, spread by chance, so that a thousand pages that lost one server do not
-// come back to the next in the same moment. A server that says how long is believed.
+// The wait before a reconnect: exponential backoff with jitter, so that the clients of a lost server do not reconnect at once. A wait that the server
+// names is used instead.
 const FIRST_S = 0.5;
 const LONGEST_S = 30;
 
 export class Waiting {
   #end = null;
 
-  // Calls `tell` with how many seconds it will be.
+  // Waits, and calls `tell` with the number of seconds first.
   async after(failures, asked, tell) {
     const seconds = asked ?? backOff(failures);
     tell(seconds);
@@ -17,13 +17,13 @@ export class Waiting {
     this.#end = null;
   }
 
-  // Ends the wait that is under way, if one is.
+  // Ends the current wait, if there is one.
   skip() {
     this.#end?.();
   }
 }
 
-// Half of it is certain: a wait of almost nothing would be none.
+// Half of the wait is random, so it is never close to zero.
 export function backOff(failures, chance = Math.random()) {
   const most = Math.min(LONGEST_S, FIRST_S * 2 ** Math.min(failures, 10));
   return most * (0.5 + chance / 2);

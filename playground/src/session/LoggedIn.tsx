@@ -1,4 +1,4 @@
-// What the bar shows of a session: its user, how long it lasts, and the way out.
+// The bar with a session: its user, its expiry, and the log-out.
 import { useBusy } from '../ui/useBusy.ts';
 import { logOut } from './actions.ts';
 import type { Session } from './store.ts';

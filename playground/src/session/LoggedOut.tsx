@@ -1,4 +1,4 @@
-// What the bar shows without a session: a form for logging in, or one for a token that one has already.
+// The bar without a session: a log-in form, or a form for an existing token.
 import { useState, type InputHTMLAttributes, type ReactNode } from 'react';
 import { useBusy } from '../ui/useBusy.ts';
 import { onEscape } from '../ui/onEscape.ts';
@@ -7,7 +7,7 @@ import type { DemoLogin } from './demo.ts';
 import { notify } from './store.ts';
 
 export function LoggedOut({ demo }: { demo: DemoLogin | null }) {
-  // Null until somebody chooses: only a choice moves the focus into the form.
+  // Null until the user chooses a form: only a choice moves the focus into it.
   const [byToken, setByToken] = useState<boolean | null>(null);
   const choose = (byToken: boolean) => {
     notify(null);

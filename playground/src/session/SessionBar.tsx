@@ -1,4 +1,4 @@
-// Who asks, and the way to change that.
+// The session: its user, log-in and log-out.
 import { useEffect, useRef, useState } from 'react';
 import { checkSession } from './actions.ts';
 import { fetchDemo, type DemoLogin } from './demo.ts';
@@ -21,8 +21,8 @@ export function SessionBar() {
   );
 }
 
-// Logging in or out removes the control that had the focus. Without this, the keyboard would start again from the top of the page. A session that
-// ends while somebody is in an editor leaves the focus there.
+// A log-in or log-out removes the control that has the focus, and the focus would return to the top of the page. So the bar takes it, unless the focus
+// is elsewhere, such as in an editor.
 function useRescuedFocus(session: Session | null) {
   const element = useRef<HTMLElement>(null);
   const before = useRef(session);

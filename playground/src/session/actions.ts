@@ -1,4 +1,4 @@
-// What a user can do about the session: log in, log out, bring a token along.
+// The actions of the session bar: log in, log out, use an existing token.
 import { createClient } from '../api/client.ts';
 import { complaintsOf, messageOf } from '../api/complaints.ts';
 import { deviceToken, keepDeviceToken } from './device.ts';
@@ -26,11 +26,11 @@ export async function logOut(): Promise<void> {
   const { data, error } = await createClient(token).mutation(SessionLogOutDocument, {}).toPromise();
   leave(null);
   if (data?.logOut?.endedSessionId) endSession(token, null);
-  // A session that had ended before has been forgotten by now.
+  // If the session had ended before, the client has removed it already.
   else if (currentToken() === token) notify(messageOf(complaintsOf(error, data?.logOut)));
 }
 
-// Asks with the token first: the session bar can name its user, and a mistyped token shows at once.
+// Sends a query with the token first, for the name of the user, and to report a mistyped token at once.
 export async function adoptToken(text: string): Promise<void> {
   notify(null);
   const token = text.trim().replace(/^Bearer\s+/i, '');
@@ -40,7 +40,7 @@ export async function adoptToken(text: string): Promise<void> {
   else notify(messageOf(complaintsOf(error)) || 'The token names no session.');
 }
 
-// Checks whether the session that this browser kept is alive; the client forgets it if not.
+// Checks whether the stored session is alive. The client removes it if not.
 export async function checkSession(): Promise<void> {
   const token = currentToken();
   if (token) await createClient(token).query(SessionViewerDocument, {}).toPromise();

@@ -1,4 +1,4 @@
-// Asks the server whether it runs a demo, and as whom to log in to it.
+// Reads whether the server has demo data, and the login of the demo account.
 export interface DemoLogin {
   login: string;
   password: string;
@@ -10,7 +10,7 @@ export async function fetchDemo(): Promise<DemoLogin | null> {
     const { demo } = await response.json();
     return demo?.login && demo?.password ? demo : null;
   } catch {
-    // Without a demo the form for logging in is there all the same.
+    // The log-in form works without it.
     return null;
   }
 }

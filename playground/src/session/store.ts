@@ -1,6 +1,6 @@
-// Holds the session that operations are sent with, and the last message about it.
+// Holds the session whose token operations are sent with, and the last message about it.
 //
-// It is kept in localStorage: a token lives in all tabs of the browser, and until somebody logs out.
+// It is stored in localStorage: all tabs of the browser share it until log-out.
 const KEY = 'waxwing.session';
 
 export type Token = string;
@@ -8,7 +8,7 @@ export type Token = string;
 export interface Session {
   token: Token;
   user: { id: string; login: string; name: string };
-  // Null where only the token is known.
+  // Null if only the token is known.
   expiresAt: string | null;
 }
 
@@ -21,7 +21,7 @@ const listeners = new Set<() => void>();
 let leaving: Token | null = null;
 let state: State = { session: load(), notice: null };
 
-// What another tab did.
+// A change by another tab.
 addEventListener('storage', ({ key }) => {
   if (key === KEY || key === null) change({ session: load(), notice: null });
 });
@@ -44,14 +44,14 @@ export function beginSession(session: Session): void {
   change({ session, notice: null });
 }
 
-// Ends the session of that token and no other: the answer may come after another one has begun. Whoever logs out needs no notice.
+// Ends the session of this token only: the answer may arrive after another session has begun. A log-out needs no notice.
 export function endSession(token: Token, notice: string | null): void {
   if (token !== currentToken()) return;
   if (load()?.token === token) save(null);
   change({ session: null, notice: token === leaving ? null : notice });
 }
 
-// The token that is being logged out of: its sockets may hear of the end before the answer comes.
+// Marks the token of a log-out in progress: its sockets may be closed before the answer arrives.
 export function leave(token: Token | null): void {
   leaving = token;
 }
@@ -65,7 +65,7 @@ function change(next: State): void {
   for (const listener of listeners) listener();
 }
 
-// A browser may refuse storage, or hold what an older version wrote: then the session lives as long as the page.
+// A browser may refuse storage, or have a value of an older version: then the session lasts as long as the page.
 function load(): Session | null {
   try {
     const session = JSON.parse(localStorage.getItem(KEY) ?? 'null');

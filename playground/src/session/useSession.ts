@@ -1,4 +1,4 @@
-// The session as React's components see it.
+// Hooks for the session.
 import { useSyncExternalStore } from 'react';
 import { current, subscribe } from './store.ts';
 
@@ -6,7 +6,7 @@ export function useSession() {
   return useSyncExternalStore(subscribe, current);
 }
 
-// The account that asks; null for nobody.
+// The viewer's account, or null without a session.
 export function useViewer() {
   return useSession().session?.user ?? null;
 }

@@ -1,4 +1,4 @@
-// What shows in place of a route that failed, or that does not exist. The navigation and the session stay.
+// The page for a route that failed or does not exist. The navigation and the session stay.
 import { isRouteErrorResponse, useRouteError } from 'react-router';
 import { useTitle } from '../ui/useTitle.ts';
 

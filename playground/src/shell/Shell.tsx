@@ -1,4 +1,4 @@
-// The frame around every route: the navigation, the theme, the session, and the client of the API for whoever is logged in.
+// The frame around every route: the navigation, the theme, the session, and the API client of the session.
 import { Suspense, useMemo } from 'react';
 import { Outlet } from 'react-router';
 import { Provider } from 'urql';

@@ -1,4 +1,4 @@
-// The theme that somebody chose: light, dark, or whatever the system has. Kept in this browser, for all tabs.
+// The theme of the user: light, dark, or that of the system. Stored in the browser for all tabs.
 import { useSyncExternalStore } from 'react';
 
 const KEY = 'waxwing.theme';
@@ -21,7 +21,7 @@ export function chooseTheme(next: Theme): void {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // A browser may refuse storage: then the choice lasts as long as the page.
+    // A browser may refuse storage: then the choice is lost with the page.
   }
   change(next);
 }

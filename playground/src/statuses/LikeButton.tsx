@@ -1,4 +1,4 @@
-// Likes a status, or takes the like back. Graphcache changes the status in every query; lists that are not queries are told.
+// Likes a status or removes the like. Graphcache updates the status in every query; `onChange` updates lists outside of the cache.
 import { useMutation } from 'urql';
 import { complaintsOf, messageOf } from '../api/complaints.ts';
 import { useViewer } from '../session/useSession.ts';

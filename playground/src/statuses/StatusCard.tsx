@@ -1,4 +1,4 @@
-// One status: who posted it, what it says, and what one can do with it.
+// One status: author, message and actions.
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { complaintsOf, messageOf } from '../api/complaints.ts';
@@ -21,7 +21,7 @@ export interface ThreadButton {
 interface Props {
   status: StatusCardFragment;
   onChange: (status: StatusChange) => void;
-  // The button that opens the thread; nothing where the thread is what is shown.
+  // The button that opens the thread. Omitted within the thread.
   thread?: ThreadButton;
 }
 
@@ -60,7 +60,7 @@ export function StatusCard({ status, onChange, thread }: Props) {
   );
 }
 
-// The status disappears when the stream brings its deletion.
+// The event of the deletion removes the status from the list.
 function DeleteButton({ id, onError }: { id: string; onError: (message: string) => void }) {
   const [, remove] = useMutation(StatusDeleteDocument);
   const act = async () => {

@@ -1,4 +1,4 @@
-// One comment: who says what, and what the viewer may do with it.
+// One comment, with the actions that the viewer may perform.
 import { useEffect, useRef, useState } from 'react';
 import { messageOf, type Complaint } from '../api/complaints.ts';
 import { useViewer } from '../session/useSession.ts';
@@ -27,12 +27,12 @@ export function CommentItem({ comment, thread, acts }: Props) {
   const { id } = comment;
   const { tree, status, change } = thread;
   const may = permissionsOf(comment, tree, viewer, status?.author.id);
-  // What is being written is nobody else's.
+  // A draft belongs to the session in which it was written.
   useEffect(() => setWriting(null), [viewer?.id]);
 
   const say = async (act: Promise<Complaint[]>) => setError(messageOf(await act));
   const close = () => {
-    // The keyboard goes back to the button that opened the box.
+    // The focus returns to the button that opened the box.
     footer.current?.querySelector<HTMLElement>(writing === 'Save' ? '.edit' : '.reply')?.focus({ preventScroll: true });
     setWriting(null);
   };

@@ -3,7 +3,7 @@ import type { Acts } from './useActs.ts';
 import { CommentItem } from './CommentItem.tsx';
 import type { ThreadState } from './useThread.ts';
 
-// From these depths on nothing is indented any more, on a phone and elsewhere: see thread.css.
+// The greatest depths that are indented, on a phone and elsewhere: see thread.css.
 const [DEEP, DEEPER] = [5, 10];
 
 interface Props {

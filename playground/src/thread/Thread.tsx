@@ -21,7 +21,7 @@ interface Props {
   statusId: string;
   // The status has changed: more comments, another like.
   onStatus?: (change: StatusChange) => void;
-  // Where the thread has opened beside something else.
+  // For a thread beside a timeline.
   onClose?: () => void;
 }
 

@@ -1,4 +1,4 @@
-// The votes on a comment. A second press on one's own vote takes it back.
+// The votes on a comment. Pressing one's own vote again removes it.
 import type { CommentVote } from '../api/schema.generated.ts';
 import { useViewer } from '../session/useSession.ts';
 import { useBusy } from '../ui/useBusy.ts';

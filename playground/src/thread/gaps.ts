@@ -1,4 +1,4 @@
-// What a thread says of a gap: it has been read again by then.
+// The notice of a gap in a thread, which has been read again.
 const REASONS: Record<string, string> = {
   EXPIRED: 'it was too long ago',
   LOST: 'the server’s storage has lost them',

@@ -1,10 +1,9 @@
-// Keeps what is being read where it is, whatever comes in above it. Browsers do so by themselves too, but not for who reads at the very top.
+// Keeps the scroll position when comments are inserted above it. Browsers do so too (scroll anchoring), but not at the top of the page.
 import { flushSync } from 'react-dom';
 
 const COMMENT = '.comment > article';
 
-// The comment with the keyboard's focus, or else the first one that is in sight from its beginning, stays where it is during a change, and the
-// focus stays with it.
+// During a change, the comment with the focus keeps its position and the focus. Without a focus, the first comment whose top is visible does.
 export function inPlace(list: HTMLElement | null, change: () => void): void {
   if (!list) return flushSync(change);
   const box = scroller(list);
@@ -28,7 +27,7 @@ function readingIn(list: HTMLElement, top: number): HTMLElement | null {
   return shown.find(isSeen) ?? null;
 }
 
-// Where the keyboard continues when the comment that it is in goes.
+// The element that takes the focus when the comment with the focus is removed.
 function articlesAbove(element: HTMLElement): HTMLElement[] {
   const item = element.closest('.comment');
   const above = item?.parentElement?.closest('.comment');
@@ -36,7 +35,7 @@ function articlesAbove(element: HTMLElement): HTMLElement[] {
   return article ? [article, ...articlesAbove(article)] : [];
 }
 
-// On a wide screen the thread scrolls by itself, on a narrow one with the page.
+// On a wide screen the thread has its own scrolling, on a narrow one it scrolls with the page.
 function scroller(element: HTMLElement): Element {
   const own = element.closest('.thread');
   return own && getComputedStyle(own).overflowY === 'auto' ? own : (document.scrollingElement ?? document.documentElement);

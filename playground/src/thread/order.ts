@@ -1,4 +1,4 @@
-// The five orders of comments beside each other, as the server has them: where a new comment belongs among those that are shown.
+// The five sort orders of sibling comments, equal to those of the server, to insert a new comment at its place.
 import type { CommentSort } from '../api/schema.generated.ts';
 import type { ThreadCommentFragment as Comment } from './fragments/ThreadComment.generated.ts';
 
@@ -9,7 +9,7 @@ const KEYS: Record<Exclude<CommentSort, 'OLD'>, (comment: Comment) => number> = 
   NEW: () => 0,
 };
 
-// Whether `one` is read before `other`. Of two that tie the later one is first, and `one` is the later where both came in the same moment.
+// Whether `one` comes before `other`. Of two equal comments the later one is first; at the same time, `one` is.
 export function isBefore(sort: CommentSort, one: Comment, other: Comment): boolean {
   const later = Date.parse(one.postedAt) - Date.parse(other.postedAt);
   if (sort === 'OLD') return later < 0;

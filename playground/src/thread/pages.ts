@@ -6,10 +6,10 @@ import type { StatusCardFragment } from '../statuses/fragments/StatusCard.genera
 import type { ThreadCommentFragment } from './fragments/ThreadComment.generated.ts';
 import { ThreadDocument } from './operations/Thread.generated.ts';
 
-// Whoever reads on after a gap, or in another order, sees as many comments as before: as long as that takes no more pages than these.
+// After a gap, or in another order, as many comments are read as before, but at most this many pages.
 const MAX_PAGES = 10;
 
-// Thrown the way `resume.js` takes it.
+// Thrown as `resume.js` expects it.
 export const GONE = [{ message: 'There is no such status: it may have been deleted.', extensions: { code: 'NOT_FOUND' } }];
 
 export interface Page {
@@ -29,7 +29,7 @@ export async function readPage(client: Client, statusId: string, sort: CommentSo
   return { status, syncCursor: commentThread.syncCursor, comments, next: pageInfo.hasNextPage ? pageInfo.endCursor : null };
 }
 
-// Reads from the beginning until there are so many comments. Its cursor is that of the first page.
+// Reads pages from the beginning until there are `count` comments. The sync cursor is that of the first page.
 export async function readPages(client: Client, statusId: string, sort: CommentSort, count: number): Promise<Page> {
   const whole = await readPage(client, statusId, sort, null);
   for (let page = 1; page < MAX_PAGES && whole.next && whole.comments.length < count; page++) {

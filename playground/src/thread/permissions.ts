@@ -12,11 +12,11 @@ export function permissionsOf(comment: ThreadCommentFragment, tree: CommentTree,
   return {
     reply: Boolean(viewer) && !comment.isDeleted,
     edit: isOwn,
-    // Deletes it with all below it: in one's own thread everybody's, elsewhere where all of it is one's own.
+    // Delete with replies: any comment under one's own status; elsewhere only if all replies are one's own.
     prune: isOwnStatus ? !isOwn || hasReplies : isAllOwn && hasReplies,
     hasReplies,
     fold: below.length > 0,
-    // How many comments folding hides: those that have been read, or more that the server knows of.
+    // The number of comments that folding hides: those that were read, or the server's count if it is greater.
     hidden: Math.max(living, tree.isCut(comment.id) ? comment.descendantCount : 0),
   };
 }

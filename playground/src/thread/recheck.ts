@@ -1,5 +1,5 @@
-// Reads comments again that were deleted, and those above them: a place that was kept for replies goes with the last of them. What cannot be read now
-// is asked for again when the connection is live again.
+// Reads deleted comments and their ancestors again: the tombstone of a comment goes with its last reply. A read that fails is repeated when the
+// connection is live again.
 import type { Client } from 'urql';
 import { read } from '../api/read.ts';
 import { ThreadCommentsDocument } from './operations/Comments.generated.ts';
@@ -12,7 +12,7 @@ export class Recheck {
   #ids = new Set<string>();
   #statusId: string;
   #tree: CommentTree;
-  // Of what was asked before the latest clearing, nothing is wanted any more.
+  // The result of a read that began before the last clear is ignored.
   #round = 0;
   #client!: Client;
   #change!: (act: () => void) => void;
@@ -57,7 +57,7 @@ export class Recheck {
     this.run();
   }
 
-  // As many as can be read at once, each with all that is above it.
+  // As many comments as one read takes, each with its ancestors.
   #concerned(): string[] {
     const ids = new Set<string>();
     for (const id of this.#ids) {

@@ -1,10 +1,10 @@
-// Which thread is open beside a timeline: the address says it, so that it can be linked to, outlives a reload and is left by going back.
+// The thread that is open beside a timeline. It is part of the URL, so that links, reloads and the back button work.
 import { useCallback } from 'react';
 import { useLocation, useNavigate } from 'react-router';
 
 const NAME = 'thread';
 
-// The status whose thread is open, or null; and what opens another one, or closes it.
+// The status whose thread is open, or null, and a function that opens another thread or closes it.
 export function useThreadLink(): [string | null, (statusId: string | null) => void] {
   const { hash } = useLocation();
   const navigate = useNavigate();

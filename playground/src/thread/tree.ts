@@ -1,5 +1,5 @@
-// The comments of a thread as lists within lists. Pages put them in as they are read, in reading order; events find their place by themselves.
-// Everything goes by ids: what is put in twice is there once.
+// The comments of a thread as nested lists. Pages append comments in reading order; events insert comments by the sort order. Comments are identified
+// by id, so that an insertion is idempotent.
 import type { CommentSort } from '../api/schema.generated.ts';
 import type { SharedCommentFragment } from './fragments/SharedComment.generated.ts';
 import type { ThreadCommentFragment as Comment } from './fragments/ThreadComment.generated.ts';
@@ -8,7 +8,7 @@ import { isBefore } from './order.ts';
 interface Node {
   comment: Comment;
   replies: string[];
-  // It came by an event before a page has reached it.
+  // Inserted by an event, and not yet part of a page.
   isAhead: boolean;
 }
 
@@ -18,7 +18,7 @@ export class CommentTree {
   #folded = new Set<string>();
   #sort: CommentSort = 'TOP';
   #hasMore = false;
-  // The last comment that a page has put in: pages may go on below it, and below those above it.
+  // The last comment that a page appended: the next page may have replies to it and to its ancestors.
   #last: string | null = null;
 
   get size(): number {
@@ -33,7 +33,7 @@ export class CommentTree {
     this.#hasMore = false;
   }
 
-  // Shows these and nothing else.
+  // Replaces all comments.
   show(comments: readonly Comment[], sort: CommentSort, hasMore: boolean): void {
     const ids = new Set(comments.map(({ id }) => id));
     for (const id of this.#nodes.keys()) if (!ids.has(id)) this.remove(id);
@@ -43,14 +43,14 @@ export class CommentTree {
     this.append(comments, hasMore);
   }
 
-  // The next page: behind the pages before it, before what is ahead.
+  // Appends the next page after the pages before it, and before comments that only events have inserted.
   append(comments: readonly Comment[], hasMore: boolean): void {
     for (const comment of comments) this.#lay(comment);
     this.#last = comments.at(-1)?.id ?? this.#last;
     this.#hasMore = hasMore;
   }
 
-  // Puts a new comment in its place, where that is shown; whether it was not there before.
+  // Inserts a new comment if its place is on the page. Returns whether it was added.
   add(comment: Comment | SharedCommentFragment): boolean {
     const isNew = this.#put(comment, true);
     const above = isNew && comment.parent && this.#nodes.get(comment.parent.id);
@@ -58,12 +58,12 @@ export class CommentTree {
     return isNew;
   }
 
-  // Takes a change over. A vote may have moved a comment to before where the pages are, which would then never bring it.
+  // Applies a change. A vote may move a comment before the last page, and no page would have it then.
   refresh(comment: Comment | SharedCommentFragment): void {
     this.#put(comment, false);
   }
 
-  // Removes a comment and all below it.
+  // Removes a comment and its descendants.
   remove(id: string): void {
     const node = this.#nodes.get(id);
     if (!node) return;
@@ -73,7 +73,7 @@ export class CommentTree {
     for (const gone of [id, ...this.below(id)]) {
       this.#nodes.delete(gone);
       this.#folded.delete(gone);
-      // Pages continue from a cursor, not from a comment; what is open above it stays open.
+      // Pages continue from a cursor, not from a comment. Its ancestors may still get replies.
       if (this.#last === gone) this.#last = above ?? null;
     }
   }
@@ -86,12 +86,12 @@ export class CommentTree {
     return this.#nodes.get(id)?.replies ?? [];
   }
 
-  // All comments below one, at any depth.
+  // The descendants of a comment.
   below(id: string): string[] {
     return this.replies(id).flatMap((reply) => [reply, ...this.below(reply)]);
   }
 
-  // A comment and those above it, from the bottom up; none of one that is not shown.
+  // A comment and its ancestors, from the bottom up; empty for an unknown comment.
   lineage(id: string | undefined | null): string[] {
     const comment = this.comment(id ?? undefined);
     return comment ? [comment.id, ...this.lineage(comment.parent?.id)] : [];
@@ -105,17 +105,17 @@ export class CommentTree {
     if (!this.#folded.delete(id)) this.#folded.add(id);
   }
 
-  // Unfolds all that is above it.
+  // Unfolds its ancestors.
   reveal(id: string): void {
     for (const above of this.lineage(this.comment(id)?.parent?.id)) this.#folded.delete(above);
   }
 
-  // Whether pages still to come may hold replies to it.
+  // Whether later pages may have replies to it.
   isCut(id: string): boolean {
     return this.#hasMore && this.#isOpen(id);
   }
 
-  // What a comment that is there shows changes in any case; a new one finds its place.
+  // Updates a known comment, or inserts a new one.
   #put(comment: Comment | SharedCommentFragment, isAdded: boolean): boolean {
     const known = this.#nodes.get(comment.id);
     if (known) {
@@ -136,7 +136,7 @@ export class CommentTree {
 
   #lay(comment: Comment): void {
     const list = this.#listOf(comment.parent?.id);
-    // What it replies to was deleted with its branch since.
+    // Its parent has been deleted with the replies.
     if (!list) return;
     const known = this.#nodes.get(comment.id);
     const node = known ?? { comment, replies: [], isAhead: true };

@@ -1,4 +1,4 @@
-// What one does with comments. Each answers what is wrong, or nothing.
+// The mutations of comments. Each returns its errors.
 import { useMutation } from 'urql';
 import { complaintsOf, type Complaint } from '../api/complaints.ts';
 import type { CommentVote } from '../api/schema.generated.ts';
@@ -10,7 +10,7 @@ import type { ThreadState } from './useThread.ts';
 
 export const MAX_LENGTH = 2_000;
 
-// A comment stands under a status or under another comment.
+// The parent of a comment is a status or another comment.
 export type Under = { statusId: string } | { parentId: string };
 
 export function useActs({ tree, change, own, removed }: Pick<ThreadState, 'tree' | 'change' | 'own' | 'removed'>) {

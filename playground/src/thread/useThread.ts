@@ -1,4 +1,4 @@
-// The thread of one status: read, and followed from where the reading ended. Events come in within a moment, in their order.
+// The thread of one status: reads it, then applies the events after it, in order and in batches.
 import { useEffect, useReducer, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { messageOf, type Complaint } from '../api/complaints.ts';
@@ -30,7 +30,7 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
   const list = useRef<HTMLOListElement>(null);
   const tree = useRef<CommentTree>(null as never);
   tree.current ??= new CommentTree();
-  // Of a reading that began before the latest one, nothing is wanted any more.
+  // Counts the reads: the result of a read is ignored if another one has begun since.
   const reading = useRef(0);
   const batch = useRef({ events: [] as ThreadEvent[], timer: 0 });
 
@@ -74,7 +74,7 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
     change(() => tree.current.append(page.comments, page.next !== null));
   }
 
-  // A thread is refused, and its subscription completes, when its status is gone.
+  // When the status is deleted, the subscription completes and the next one is refused.
   async function refused(): Promise<void> {
     const current = reading.current;
     const reason: unknown = await readPage(client, statusId, sort, null).catch((error: unknown) => error);
@@ -135,12 +135,12 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
     gap,
     next,
     moreError,
-    // The comments that the latest events have brought.
+    // The comments that the last batch of events added.
     arrived,
     readOn,
     change,
     changeStatus,
-    // One's own comment is there at once.
+    // Adds a comment of the viewer without waiting for its event.
     own: (comment: ThreadCommentFragment) =>
       change(() => {
         tree.current.add(comment);

@@ -1,4 +1,4 @@
-// Comments that have come in out of sight: how many there are, and the way to the first of them.
+// Counts new comments outside of the viewport, and scrolls to the first of them.
 import { useEffect, useRef, useState } from 'react';
 
 export function useUnseen(arrived: readonly string[], list: React.RefObject<HTMLElement | null>) {
@@ -20,7 +20,7 @@ export function useUnseen(arrived: readonly string[], list: React.RefObject<HTML
     for (const article of articles) observer.current?.observe(article);
   }, [arrived]);
 
-  // Some of them may have gone since.
+  // Some may have been deleted since.
   const shown = [...ids].map((id) => articleOf(list.current, id)).filter((article) => article !== null);
   const first = () => shown.sort((one, other) => (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))[0];
   return {

@@ -1,4 +1,4 @@
-// The box for a post. The post itself shows when the stream brings it.
+// The box for a post. Its event adds the post to the list.
 import { useMutation } from 'urql';
 import { complaintsOf } from '../api/complaints.ts';
 import { useViewer } from '../session/useSession.ts';
@@ -15,6 +15,6 @@ export function PostBox() {
     const { data, error } = await post({ message, idempotencyKey });
     return complaintsOf(error, data?.postStatus);
   };
-  // What somebody writes is nobody else's: another account gets another box.
+  // A draft belongs to the account: another account gets an empty box.
   return <WritingBox key={viewer.id} className="post" label="Post" field="Message" placeholder="What is new?" max={MAX_LENGTH} send={send} />;
 }

@@ -1,4 +1,4 @@
-// The list of a timeline: its rows, a button that leads to what is new, and what to do where there is nothing yet.
+// The list of a timeline: its rows, a button that scrolls to new rows, and a hint if there are none.
 import type { ReactNode } from 'react';
 import { StatusCard } from '../statuses/StatusCard.tsx';
 import { useAnnouncement } from '../ui/useAnnouncement.ts';

@@ -1,4 +1,4 @@
-// A timeline, and beside it the thread that is open: what the routes of home and of the public stream have in common.
+// A timeline with the open thread beside it, for the home and the public stream.
 import { useEffect, useRef, type ReactNode } from 'react';
 import type { Connection } from '../live/resume.js';
 import { Thread } from '../thread/Thread.tsx';
@@ -14,7 +14,7 @@ interface Props {
   aside?: ReactNode;
   empty: ReactNode;
   timeline: ReturnType<typeof useRows> & { connection: Connection; again: () => void; gap: string | null };
-  // Whether something is followed at all.
+  // Whether there is a subscription whose state is shown.
   isOn?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function TimelinePage({ title, aside, empty, timeline, isOn = true }: Pro
   );
 }
 
-// Whoever comes back from a thread finds the timeline where they left it.
+// Restores the scroll position of the timeline when the thread is closed.
 function usePlace(thread: string | null, list: React.RefObject<HTMLOListElement | null>): void {
   const left = useRef({ top: scrollY, thread });
   useEffect(() => {

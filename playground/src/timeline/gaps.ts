@@ -1,4 +1,4 @@
-// What the page says of a gap.
+// The notice of a gap.
 const REASONS: Record<string, string> = {
   EXPIRED: 'Posts may be missing here: it was too long ago for the server to have kept them.',
   LOST: 'Posts may be missing here: the server’s storage has lost them.',
@@ -9,5 +9,5 @@ const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 export const gapText = (reason: string) => REASONS[reason] ?? `Posts may be missing here (${reason}).`;
 
-// The notice says when.
+// Adds the time to a notice.
 export const noticeOf = (text: string) => `${TIME.format()} ${text}`;

@@ -1,4 +1,4 @@
-// The rows of a timeline, newest first: statuses, and marks where some may be missing.
+// The rows of a timeline, newest first: statuses, and marks of gaps.
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
@@ -15,19 +15,19 @@ export function statusRow(status: StatusCardFragment, isNew = false): Row {
   return { kind: 'status', key: status.id, status, isNew };
 }
 
-// What an event makes of the rows.
+// Applies an event to the rows.
 export function take(rows: Row[], event: TimelineEventFragment): Row[] {
   if (event.__typename === 'StatusPosted') return [statusRow(event.status, true), ...without(rows, event.status.id)];
   if (event.__typename === 'StreamGap') return [{ kind: 'gap', key: `gap ${++gaps}`, reason: event.reason }, ...rows];
   return without(rows, event.statusId);
 }
 
-// A status has other likes or comments than before.
+// Updates the counters of a status.
 export function patch(rows: Row[], change: StatusChange): Row[] {
   return rows.map((row) => (row.kind === 'status' && row.key === change.id ? { ...row, status: { ...row.status, ...change } } : row));
 }
 
-// The likes are those of another viewer.
+// Clears the likes of the previous viewer.
 export function withoutLikes(rows: Row[]): Row[] {
   return rows.map((row) => (row.kind === 'status' ? { ...row, status: { ...row.status, viewerHasLiked: false } } : row));
 }

@@ -1,4 +1,4 @@
-// The viewer's home: read as a whole, then followed from where the reading ended; after a gap once more.
+// The viewer's home: reads it, then applies the events after it. After a gap it reads the home again.
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { SESSION_ENDED } from '../api/client.ts';
@@ -17,11 +17,11 @@ export function useHome() {
   const client = useClient();
   const token = useSession().session?.token ?? null;
   const rows = useRows();
-  // A home that arrives after its account has logged out is not shown to the next one.
+  // A home that arrives after its account has logged out is ignored.
   const current = useRef(token);
   current.current = token;
   const [gap, setGap] = useState<string | null>(null);
-  // What a home showed is nobody else's.
+  // Another session begins with an empty list.
   useEffect(() => {
     setGap(null);
     rows.show([]);
@@ -39,7 +39,7 @@ export function useHome() {
     },
     onData: ({ homeTimelineEvents }) => rows.push(homeTimelineEvents),
     onGap: (reason) => setGap(noticeOf(gapText(reason))),
-    // The server may know before the page that a session has ended.
+    // The socket may report the end of the session before a request does.
     onState: ({ phase }) => void (phase === 'login' && token && endSession(token, SESSION_ENDED)),
   });
   return { ...following, ...rows, gap };

@@ -1,4 +1,4 @@
-// The rows of a timeline as they move: events come in within a moment, in their order, and what somebody reads stays where it is.
+// The rows of a timeline. Events are applied in order and in batches, and the scroll position is kept.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
@@ -6,9 +6,9 @@ import type { StatusChange } from '../statuses/LikeButton.tsx';
 import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
 import { MAX_ROWS, patch, statusRow, take, withoutLikes, type Row } from './rows.ts';
 
-// Events in quick succession are applied at once: the page is laid out once for all of them.
+// Events of this period are applied together, with one layout.
 const BATCH_MS = 50;
-// Browsers that keep in place what is being read.
+// Whether the browser supports scroll anchoring.
 const ANCHORS = CSS.supports('overflow-anchor', 'auto');
 
 export function useRows() {
@@ -54,14 +54,14 @@ export function useRows() {
   return {
     list,
     rows,
-    // How many have come in all, and how many of them above what is in sight.
+    // The number of statuses that events added, and how many of them are above the viewport.
     posted,
     unseen,
     show,
     push,
     forgetLikes: useCallback(() => setRows(withoutLikes), []),
     patch: useCallback((change: StatusChange) => setRows((rows) => patch(rows, change)), []),
-    // What is shown, and what is about to be.
+    // The ids of the rows and of queued events.
     ids: () => [...state.current.rows.filter(({ kind }) => kind === 'status').map(({ key }) => key), ...state.current.queue.flatMap(idsOf)],
     toTop() {
       list.current?.scrollIntoView({ block: 'start' });
@@ -73,7 +73,7 @@ export function useRows() {
 
 const idsOf = (event: TimelineEventFragment) => (event.__typename === 'StatusPosted' ? [event.status.id] : []);
 
-// Whoever reads further down keeps their place; whoever had the keyboard's focus in a row that goes, continues at the next one.
+// Applies a change, keeps the scroll position, and moves the focus from a removed row to the next one.
 function inPlace(list: HTMLElement | null, isAway: boolean, change: () => void): void {
   const { scrollY } = window;
   const height = list?.offsetHeight ?? 0;

@@ -1,4 +1,4 @@
-// A button that asks once more, on itself, before it does what cannot be undone. Escape and leaving it take the question back.
+// A button that asks for confirmation before an action that cannot be undone. Escape and losing the focus cancel the question.
 import { useState } from 'react';
 import { onEscape } from './onEscape.ts';
 import { useBusy } from './useBusy.ts';

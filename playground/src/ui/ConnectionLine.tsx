@@ -1,4 +1,4 @@
-// The line that says how a connection is: live, reconnecting in so many seconds, or stopped and why; and below it what was missed.
+// Shows the state of a connection (live, reconnecting in some seconds, or refused with the reason), and below it the notice of a gap.
 import { useEffect, useState } from 'react';
 import type { Connection } from '../live/resume.js';
 
@@ -37,7 +37,7 @@ export function ConnectionLine({ connection, gap, onAgain }: Props) {
   );
 }
 
-// Outside of what is read out: once is enough.
+// Outside of the live region: a screen reader must not read each second.
 function Countdown({ seconds }: { seconds: number }) {
   const [end] = useState(() => performance.now() + seconds * 1_000);
   const [left, setLeft] = useState(seconds);

@@ -1,4 +1,4 @@
-// A form that sends something to the server: busy while it does, and what the server says is wrong stands beside the field that it is about.
+// A form that sends its fields to the server. It is busy meanwhile, and shows each error beside its field.
 import { createContext, use, useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import { messageOf, type Complaint } from '../api/complaints.ts';
 import { newKey } from '../api/new-key.ts';
@@ -10,10 +10,10 @@ const FieldMessages = createContext<Messages>({});
 interface Props {
   label: string;
   className?: string;
-  // Other names of fields in a complaint's path.
+  // Names in the path of an error that differ from those of the fields.
   aliases?: Record<string, string>;
-  // Sends the fields under an idempotency key and answers what is wrong. The key is the same for every try of one input: what was sent and only its
-  // answer lost, does not happen twice.
+  // Sends the fields with an idempotency key and returns the errors. Each attempt with the same input has the same key, so that an input whose answer
+  // was lost is not applied twice.
   act: (fields: FormData, key: string) => Promise<Complaint[]>;
   onDone?: (form: HTMLFormElement) => void;
   button: (busy: boolean) => ReactNode;
@@ -58,7 +58,7 @@ export function Form({ label, className, aliases = {}, act, onDone, button, chil
   );
 }
 
-// The innermost part of the path that is a field in sight: `["keywords", "2"]` is the third row of `keywords`.
+// The last name of the path that is a field of the form: `["keywords", "2"]` is the third row of `keywords`.
 function fieldOf(form: HTMLFormElement | null, path: readonly string[], aliases: Record<string, string>): string | undefined {
   const names = path.toReversed().map((name) => aliases[name] ?? name);
   return names.find((name) => {
@@ -80,7 +80,7 @@ interface FieldProps {
   name: string;
   // The id of a hint that describes it.
   hint?: string;
-  // The control, with the attributes that say what is wrong.
+  // The control, with the attributes that connect it to its error.
   children: (attributes: { name: string; 'aria-invalid'?: boolean; 'aria-describedby'?: string }) => ReactNode;
 }
 

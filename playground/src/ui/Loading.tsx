@@ -1,4 +1,4 @@
-// What stands in for a part that is being loaded.
+// The placeholder of a route that is being loaded.
 export function Loading() {
   return (
     <p className="loading" role="status">

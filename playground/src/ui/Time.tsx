@@ -1,4 +1,4 @@
-// A time as people say it, in the reader's language: "3 minutes ago", with the full date as its title. It ages by itself.
+// A relative time in the language of the browser, such as "3 minutes ago", with the full date as its title. It updates by itself.
 import { useSyncExternalStore } from 'react';
 
 const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
@@ -33,7 +33,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-// Seconds are not counted, and the clocks of two machines differ by some: less than a minute is now.
+// Less than a minute is "now": the clocks of two machines may differ by seconds.
 function timeText(at: string): string {
   const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1_000);
   const fit = UNITS.find(([, below]) => seconds < below);

@@ -1,4 +1,4 @@
-// A box to write in: how long the text is so far, and what the server says to it. Control and Enter send it.
+// A text box with the length of the text and the server's errors. Control and Enter send the text.
 import { useEffect, useId, useRef, useState } from 'react';
 import { messageOf, type Complaint } from '../api/complaints.ts';
 import { newKey } from '../api/new-key.ts';
@@ -6,7 +6,7 @@ import { onEscape } from './onEscape.ts';
 import { useBusy } from './useBusy.ts';
 
 const NUMBER = new Intl.NumberFormat();
-// Characters as a reader counts them, as the server does.
+// The length in grapheme clusters, as the server counts it.
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 interface Props {
@@ -19,10 +19,10 @@ interface Props {
   text?: string;
   placeholder?: string;
   className?: string;
-  // Sends a message under an idempotency key.
+  // Sends a message with an idempotency key.
   send: (message: string, key: string) => Promise<Complaint[]>;
   onSent?: () => void;
-  // Gives it up; the box takes the focus when it opens, then.
+  // Cancels. A box with this function takes the focus when it opens.
   onCancel?: () => void;
 }
 
@@ -31,7 +31,7 @@ export function WritingBox({ label, field, max, rows = 2, text: initial = '', pl
   const [error, setError] = useState('');
   const [busy, run] = useBusy();
   const id = useId();
-  // The same for every try of one text: a message whose answer was lost is not posted twice.
+  // Each attempt with the same text has the same key: a message whose answer was lost is not posted twice.
   const key = useRef(newKey());
   const latest = useRef(text);
   latest.current = text;
@@ -46,7 +46,7 @@ export function WritingBox({ label, field, max, rows = 2, text: initial = '', pl
   const submit = async () => {
     const complaints = await send(text, key.current);
     setError(messageOf(complaints));
-    // Whoever has written on meanwhile keeps what they have written.
+    // Text that the user has changed meanwhile is kept.
     if (complaints.length > 0 || latest.current !== text) return;
     write('');
     onSent?.();

@@ -1,7 +1,7 @@
-// Escape closes what opened: the innermost of what is open, and no more.
+// Escape closes the innermost open element, and only that.
 import { useEffect, useRef, type KeyboardEvent } from 'react';
 
-// For something that has the focus within it.
+// For an element that contains the focus.
 export function onEscape(close: () => void) {
   return (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || event.defaultPrevented || event.nativeEvent.isComposing) return;
@@ -10,7 +10,7 @@ export function onEscape(close: () => void) {
   };
 }
 
-// For a part of the page, wherever the focus is. What is open within it closes first.
+// For a region of the page, independent of the focus. Open elements within it close first.
 export function usePageEscape(close: (() => void) | undefined): void {
   const latest = useRef(close);
   latest.current = close;

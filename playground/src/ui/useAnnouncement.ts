@@ -1,4 +1,4 @@
-// Tells screen readers how many have come since the last time, at most every five seconds.
+// Announces to screen readers how many items were added since the last announcement, at most every five seconds.
 import { useEffect, useRef, useState } from 'react';
 
 const EVERY_MS = 5_000;

@@ -1,4 +1,4 @@
-// Whether an action is running; no second one starts beside it.
+// Whether an action is running. A second one does not start meanwhile.
 //
 // Buttons are marked with `aria-disabled`, not disabled: a disabled button would lose the keyboard's focus.
 import { useRef, useState } from 'react';

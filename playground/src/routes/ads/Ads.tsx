@@ -19,7 +19,7 @@ interface Props {
 export function Ads({ campaign, onChanged }: Props) {
   const ads = campaign.ads.edges.map(({ node }) => node);
   const create = useRef<HTMLDivElement>(null);
-  // The button is gone: the keyboard continues at the form.
+  // The button is removed: the form takes the focus.
   const removed = async () => {
     await onChanged();
     create.current?.querySelector('select')?.focus();

@@ -1,4 +1,4 @@
-// What an advertiser sees: a new campaign, the one that is open, or how to begin.
+// The advertiser's side: a new campaign, the open campaign, or a hint.
 import { useViewer } from '../../session/useSession.ts';
 import { Campaign } from './Campaign.tsx';
 import { CreateCampaign } from './CampaignForm.tsx';
@@ -7,7 +7,7 @@ import { NEW } from './link.ts';
 interface Props {
   campaign: string | null;
   goTo: (campaign: string | null) => void;
-  // Gives a heading the focus that has opened.
+  // Moves the focus to the heading of an opened campaign.
   focus: (heading: HTMLElement | null) => void;
 }
 

@@ -1,4 +1,4 @@
-// One campaign: its state, its figures, its keywords and ads, and what one can do about them. After each act it is read again.
+// One campaign: its state, figures, keywords and ads, with their actions. After each action it is read again.
 import { useCallback, useRef, useState } from 'react';
 import { useViewer } from '../../session/useSession.ts';
 import { messageOf } from '../../api/complaints.ts';

@@ -1,4 +1,4 @@
-// What one can do with a campaign as a whole.
+// The actions of a campaign: pause, resume, stop.
 import type { ReactNode } from 'react';
 import { useMutation } from 'urql';
 import { complaintsOf, messageOf, type Complaint } from '../../api/complaints.ts';
@@ -17,7 +17,7 @@ interface Props {
   onActed: () => Promise<void>;
   onRefresh: () => Promise<void>;
   onError: (message: string) => void;
-  // Where the keyboard continues when a button has done its work and gone.
+  // Takes the focus when a button is removed after its action.
   title: React.RefObject<HTMLElement | null>;
   children: ReactNode;
 }

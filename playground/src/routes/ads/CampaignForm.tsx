@@ -1,4 +1,4 @@
-// The form of a campaign, to create one or to change one.
+// The form that creates or changes a campaign.
 import { useRef } from 'react';
 import { useMutation } from 'urql';
 import { complaintsOf, type Complaint } from '../../api/complaints.ts';
@@ -12,7 +12,7 @@ import { inUnits, rows } from './words.ts';
 
 const UNITS = { 1: 'seconds', 60: 'minutes', 3600: 'hours', 86400: 'days' };
 const PACINGS = { EVEN: 'evenly', ASAP: 'as fast as possible' };
-// Where the parts of a frequency cap stand.
+// The fields of a frequency cap.
 const ALIASES = { perSeconds: 'per', frequencyCap: 'impressions' };
 
 export function CreateCampaign({ onCreated, onCancel }: { onCreated: (id: string) => void; onCancel: () => void }) {
@@ -35,7 +35,7 @@ export function CreateCampaign({ onCreated, onCancel }: { onCreated: (id: string
 
 const withoutNulls = (fields: CampaignFields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as CampaignFields;
 
-// Sends what was changed and nothing else: what has changed in the campaign meanwhile stays.
+// Sends only changed fields, so that changes from elsewhere are kept.
 export function ChangeCampaign({ campaign, onDone, onCancel }: { campaign: AdsCampaignFragment; onDone: () => void; onCancel: () => void }) {
   const [, update] = useMutation(AdsUpdateCampaignDocument);
   const act = async (fields: FormData) => {

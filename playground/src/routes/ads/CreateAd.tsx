@@ -1,4 +1,4 @@
-// The form that creates an ad: of a text, or of a status of the viewer's.
+// The form that creates an ad, of a text or of a status of the viewer.
 import { useRef, useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import { complaintsOf, messageOf } from '../../api/complaints.ts';
@@ -7,7 +7,7 @@ import { AreaField, ChoiceField, Form, TextField } from '../../ui/Form.tsx';
 import { AdsCreateAdDocument } from './operations/CreateAd.generated.ts';
 import { AdsOwnStatusesDocument } from './operations/OwnStatuses.generated.ts';
 
-// How many of one's latest statuses can be chosen from.
+// The number of the viewer's latest statuses to choose from.
 const STATUSES = 50;
 export const SLOTS = { BANNER: 'Banner', SKYSCRAPER: 'Skyscraper', SQUARE: 'Square' };
 const ALL_SLOTS = { ...SLOTS, IN_FEED: 'In the feed: a promoted status' };

@@ -1,4 +1,4 @@
-// Whether a campaign would be chosen now, and why not.
+// Explains whether a campaign would be served now, and why not.
 import { useState } from 'react';
 import { useClient } from 'urql';
 import { complaintsOf, type Complaint } from '../../api/complaints.ts';

@@ -1,4 +1,4 @@
-// The figures of a campaign: its sums, a plot for each that changes from day to day, and all of them as a table.
+// The figures of a campaign: totals, a plot for each daily figure, and a table of all.
 import { Facts, type Fact } from './Facts.tsx';
 import { money } from './money.ts';
 import { Plot, type PlotProps } from './Plot.tsx';
@@ -12,7 +12,7 @@ type Day = Report['days'][number];
 const DAYS = [7, 30, 90, 366];
 const ctrText = (day: Day, none: string) => (day.impressions > 0 ? percent(ctrOf(day) ?? 0) : none);
 
-// Only where a plot puts its bars is money a number.
+// Converts money to a number, for the bars of a plot only.
 const PLOTS: (Omit<PlotProps, 'dates' | 'values' | 'texts'> & { of: (day: Day) => number | null; said: (day: Day) => string })[] = [
   { title: 'Daily spend', kind: 'bars', of: ({ spend }) => Number(spend), said: ({ spend }) => money(spend) },
   { title: 'CTR: clicks per impression', kind: 'line', style: 'percent', of: ctrOf, said: (day) => ctrText(day, 'no impressions') },

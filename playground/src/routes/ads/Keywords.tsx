@@ -33,7 +33,7 @@ export function Keywords({ campaign: { id, keywords }, onChanged }: Props) {
     setError(messageOf(complaints));
     if (complaints.length > 0) return;
     await onChanged();
-    // The button is gone: the keyboard continues at the form.
+    // The button is removed: the form takes the focus.
     form?.querySelector('textarea')?.focus();
   };
   return (

@@ -1,4 +1,4 @@
-// A list that is read a page at a time. Each page is a query of its own, so that the cache keeps all of them up to date.
+// A list that is read in pages. Each page is its own query, so that the cache updates all of them.
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useQuery, type TypedDocumentNode } from 'urql';
 import { complaintsOf, messageOf } from '../../api/complaints.ts';
@@ -14,10 +14,10 @@ interface Props<Data, Node> {
   document: TypedDocumentNode<Data, { first: number; after?: string | null }>;
   connection: (data: Data) => Connection<Node> | null;
   item: (node: Node) => ReactNode;
-  // The button that reads on.
+  // The label of the button that reads the next page.
   more: string;
   empty: ReactNode;
-  // Whenever it changes, the list is read again: it may have changed elsewhere.
+  // The list is read again when this changes.
   version?: unknown;
 }
 

@@ -1,6 +1,6 @@
-// One plot over the days: bars for what adds up, a line for a ratio. Zero-based, in the pixels that it has, drawn anew when these change.
+// A plot over days: bars for counts and sums, a line for a ratio. It begins at zero and is drawn again when its width changes.
 //
-// To screen readers it is a picture with a sentence for what it shows; the figures themselves stand in the table below the plots.
+// For screen readers it is an image with a description. The figures are in the table below the plots.
 import { useId } from 'react';
 import { useWidth } from '../../ui/useWidth.ts';
 import { Axes, DayNames, Hovers, type Box } from './PlotParts.tsx';
@@ -8,17 +8,17 @@ import { ticks, tickTexts, wholeDay } from './scale.ts';
 
 const HEIGHT = 180;
 const [TOP, RIGHT, BOTTOM, LEFT] = [10, 10, 24, 8];
-// About as wide as a digit is; and what no plot fits into.
+// The approximate width of a digit, and the least width of a plot.
 const [DIGIT, NARROWEST] = [7.5, 120];
 
 export interface PlotProps {
   title: string;
   kind: 'bars' | 'line';
   style?: 'percent';
-  // What is counted, has no halves.
+  // Whether the values are integers.
   whole?: boolean;
   dates: readonly string[];
-  // One for each day, null where there is none, and the same as text. The last day is today, which is not over.
+  // The value of each day, null if there is none, and its text. The last day is today, which is incomplete.
   values: readonly (number | null)[];
   texts: readonly string[];
 }
@@ -69,7 +69,7 @@ function Bars({ values, x, y, across, bottom }: Scales & { across: number; botto
   return <g className="bars">{values.map((value, at) => bar(value ?? 0, at))}</g>;
 }
 
-// It has a hole where there is nothing to draw, and a dot for each value, which one between two holes needs to be seen.
+// The line is interrupted at days without a value. Each value has a dot, so that a value between two interruptions is visible.
 function Line({ values, x, y }: Scales) {
   const parts: string[][] = [];
   values.forEach((value, at) => {
@@ -91,7 +91,7 @@ function Line({ values, x, y }: Scales) {
   );
 }
 
-// The last day goes on.
+// The last day is incomplete.
 const open = (at: number, values: readonly unknown[]) => (at === values.length - 1 ? 'today' : undefined);
 
 function summary({ dates, values, texts }: PlotProps): string {

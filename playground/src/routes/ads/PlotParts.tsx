@@ -1,7 +1,7 @@
-// The parts that every plot has: its axes, the names of days, and what the pointer on a day is told.
+// The parts of a plot: axes, labels of days, and the tooltip of a day.
 import { dayText, namedDays, wholeDay } from './scale.ts';
 
-// The name of a day, and such a name with air around it.
+// The width of a day's label, without and with its margin.
 const [NAME, ROOM] = [46, 64];
 const MARGIN = 10;
 
@@ -40,7 +40,7 @@ interface DaysProps {
   x: (at: number) => number;
 }
 
-// The last one stays within the picture; on the other side the axis leaves room enough.
+// The last label ends at the edge of the plot. At the other end the axis leaves enough space.
 export function DayNames({ box: { left, right, bottom }, dates, x }: DaysProps) {
   return (
     <g className="axis">
@@ -53,7 +53,7 @@ export function DayNames({ box: { left, right, bottom }, dates, x }: DaysProps) 
   );
 }
 
-// The pointer on a day is told the day and its value.
+// Tooltips with the day and its value.
 export function Hovers({ box, dates, texts, x, across }: DaysProps & { texts: readonly string[]; across: number }) {
   return (
     <g className="hovers">

@@ -1,4 +1,4 @@
-// A publisher tries a slot: requests ads as a page would, and clicks them. Each request is noted, so that a frequency cap is seen at work.
+// A publisher tries a slot: requests ads as a page would, and clicks them. Each request is listed, which shows the effect of a frequency cap.
 import { useEffect, useRef, useState } from 'react';
 import { useMutation } from 'urql';
 import { complaintsOf } from '../../api/complaints.ts';
@@ -11,12 +11,12 @@ import { AdsServeAdsDocument, type AdsServeAdsMutation } from './operations/Serv
 import { count, rows, slotName } from './words.ts';
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-// So many requests are kept in sight.
+// The number of requests that are listed.
 const KEPT = 20;
 
 type Impressions = NonNullable<NonNullable<AdsServeAdsMutation['serveAds']>['impressions']>;
 
-// `websiteKey` is the key of a website that is to be tried.
+// `websiteKey` is the key of the website to try.
 export function Publisher({ websiteKey }: { websiteKey: string }) {
   const [, serve] = useMutation(AdsServeAdsDocument);
   const [key, setKey] = useState('');

@@ -5,7 +5,7 @@ import type { Side } from './link.ts';
 const SIDES: Record<Side, string> = { advertiser: 'Advertiser', publisher: 'Publisher' };
 
 export function SideChoice({ side, onChange }: { side: Side; onChange: (side: Side) => void }) {
-  // The address follows a moment later.
+  // The URL changes a moment later.
   const [chosen, setChosen] = useState(side);
   useEffect(() => setChosen(side), [side]);
   const choose = (side: Side) => {

@@ -9,7 +9,7 @@ import { AdsRegisterWebsiteDocument } from './operations/RegisterWebsite.generat
 import { AdsWebsitesDocument } from './operations/Websites.generated.ts';
 import { Pages } from './Pages.tsx';
 
-// `onTry` is given the key of a website.
+// `onTry` receives the key of a website.
 export function Websites({ onTry }: { onTry: (key: string) => void }) {
   const viewer = useViewer();
   return (
@@ -36,7 +36,7 @@ export function Websites({ onTry }: { onTry: (key: string) => void }) {
 function Website({ website: { name, origin, key, isSuspended }, onTry }: { website: AdsWebsiteFragment; onTry: (key: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const [copied, setCopied] = useState('Copy the key');
-  // Without HTTPS there is no clipboard but by hand: then the key is selected for that.
+  // Without HTTPS there is no clipboard API: the key is selected, to be copied by hand.
   const copy = async () => {
     const isCopied = await navigator.clipboard?.writeText(key).then(
       () => true,

@@ -1,4 +1,4 @@
-// What is known of a campaign beside its figures.
+// The properties of a campaign other than its figures.
 import type { Fact } from './Facts.tsx';
 import type { AdsCampaignFragment } from './fragments/AdsCampaign.generated.ts';
 import { less, money } from './money.ts';

@@ -1,4 +1,4 @@
-// The fields of the form of a campaign as the input of a mutation has them. Money stays the text that somebody wrote.
+// Converts the fields of the campaign form to the input of a mutation. Money stays text.
 import type { CampaignPacing } from '../../api/schema.generated.ts';
 import type { AdsCampaignFragment } from './fragments/AdsCampaign.generated.ts';
 
@@ -26,7 +26,7 @@ export function read(fields: FormData): CampaignFields {
   };
 }
 
-// What differs from the campaign as the form showed it.
+// The fields that differ from the campaign in the form.
 export function changesOf(campaign: AdsCampaignFragment, fields: CampaignFields): Partial<CampaignFields> {
   const { name, budget, dailyBudget, startsAt, endsAt, frequencyCap, pacing } = campaign;
   const cap = frequencyCap && { impressions: frequencyCap.impressions, perSeconds: frequencyCap.perSeconds };
@@ -35,7 +35,7 @@ export function changesOf(campaign: AdsCampaignFragment, fields: CampaignFields)
   return Object.fromEntries(changed);
 }
 
-// A field for dates knows the reader's own time, and no zone.
+// A `datetime-local` field has the local time without a zone.
 const instant = (text: string | null) => text && new Date(text).toISOString();
 const toMinute = (at: string | null) => instant(localTime(at) || null);
 

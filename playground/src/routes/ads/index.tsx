@@ -1,4 +1,4 @@
-// The ad network: an advertiser's campaigns, and a publisher's websites. The address says whose side is shown and which campaign is open.
+// The ad network: an advertiser's campaigns and a publisher's websites. The URL has the side and the open campaign.
 import { useCallback, useRef, useState } from 'react';
 import { useViewer } from '../../session/useSession.ts';
 import { useTitle } from '../../ui/useTitle.ts';
@@ -28,7 +28,7 @@ export function Component() {
       <main>
         <h1 className="visually-hidden">Ads</h1>
         {isAdvertiser && <Advertiser key={viewer?.id} campaign={link.campaign} goTo={link.goTo} focus={focus} />}
-        {/* What a publisher has tried stays while somebody looks at the other side. */}
+        {/* Stays mounted on the other side, so that the list of requests is kept. */}
         <div hidden={isAdvertiser}>
           <Publisher websiteKey={websiteKey} />
         </div>
@@ -37,8 +37,7 @@ export function Component() {
   );
 }
 
-// Whoever opens a campaign continues at its heading, as soon as that is there; whoever changes sides stays at the switch. Gives what a heading calls
-// when it appears.
+// Moves the focus to the heading of a campaign that the user opens; a change of sides leaves it at the switch. Returns the ref callback of the heading.
 function useFocusOnOpen(campaign: string | null): (heading: HTMLElement | null) => void {
   const state = useRef({ campaign, isWanted: false });
   if (state.current.campaign !== campaign) state.current = { campaign, isWanted: campaign !== null };

@@ -1,9 +1,9 @@
-// Whose side is shown, and which campaign: the address says it, so that it can be linked to, outlives a reload and is left by going back.
+// The side (advertiser or publisher) and the open campaign. They are part of the URL, so that links, reloads and the back button work.
 import { useLocation, useNavigate } from 'react-router';
 
 export type Side = 'advertiser' | 'publisher';
 
-// A campaign that is to be created.
+// Stands for a campaign that is not created yet.
 export const NEW = 'new';
 
 export const linkTo = (campaign: string) => `#${new URLSearchParams({ campaign })}`;
@@ -15,7 +15,7 @@ export function useAdsLink() {
   const side: Side = asked.get('side') === 'publisher' ? 'publisher' : 'advertiser';
   return {
     side,
-    // The id of the campaign that is open, `new`, or null. Whoever comes back from the other side finds it open.
+    // The id of the campaign that is open, `new`, or null. It stays open when the user changes sides.
     campaign: asked.get('campaign'),
     goTo: (campaign: string | null) => void navigate({ hash: campaign ? linkTo(campaign) : '' }),
     goToSide(side: Side) {

@@ -1,14 +1,14 @@
-// Money comes as a decimal in text, exact to the billionth, and stays exact: nothing here makes a floating number of it.
+// Money is a decimal string with up to nine decimals. It is never converted to a floating-point number here.
 const PLACES = 9;
 const ONE = 10n ** BigInt(PLACES);
 const MONEY = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: PLACES });
 
-// Grouped as the reader is used to, with two decimals or as many as there are. Intl formats a text exactly.
+// Formats an amount in the reader's locale, with at least two decimals. Intl formats a string exactly.
 export function money(decimal: string): string {
   return MONEY.format(decimal as Intl.StringNumericLiteral);
 }
 
-// What remains of an amount after another is subtracted; 0 when that is more.
+// Subtracts one amount from another. Returns 0 instead of a negative amount.
 export function less(decimal: string, subtracted: string): string {
   const left = billionths(decimal) - billionths(subtracted);
   return text(left > 0n ? left : 0n);

@@ -1,15 +1,15 @@
-// Scales of the plots: where the axis ends, which values are marked on it, and which days are named. Nothing here draws.
+// Scales of the plots: the end of an axis, its ticks, and the days with a label.
 const STEPS = [1, 2, 5, 10];
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const WHOLE_DAY = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
-// Values to mark, from zero to the first that is not below the greatest, in steps of 1, 2 or 5 at some power of ten. `whole`: counts have no halves.
-// An axis of zeros has two marks as well.
+// The ticks from zero to the first one that is not below the maximum, in steps of 1, 2 or 5 times a power of ten. `whole`: integers only, for counts.
+// An axis for zeros has two ticks as well.
 export function ticks(greatest: number, { most = 4, whole = false } = {}): number[] {
   if (greatest <= 0) return [0, 1];
   const step = stepFor(greatest, most, whole);
   const last = Math.ceil(greatest / step - 1e-9);
-  // Multiplied rather than added up: sums of tenths drift.
+  // Multiplied, not summed: sums of tenths are inexact.
   return Array.from({ length: last + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }
 
@@ -20,7 +20,7 @@ function stepFor(greatest: number, most: number, whole: boolean): number {
   return whole ? Math.max(1, step) : step;
 }
 
-// As many decimals as tell the marks apart, the same for all of them.
+// The number of decimals that all ticks need to differ.
 export function tickTexts(values: readonly number[], options: Intl.NumberFormatOptions = {}): string[] {
   const step = (values[1] ?? 1) * (options.style === 'percent' ? 100 : 1);
   const digits = Math.min(20, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
@@ -30,13 +30,13 @@ export function tickTexts(values: readonly number[], options: Intl.NumberFormatO
   return values.map((value) => format.format(value));
 }
 
-// Which of so many days are named, counted back from the last one, so that no two names stand nearer than `room` of a plot `width` wide.
+// The days with a label, counted back from the last one, so that labels are at least `room` apart in a plot of this width.
 export function namedDays(days: number, width: number, room: number): number[] {
   const every = Math.max(1, Math.ceil((room * days) / width));
   return Array.from({ length: Math.ceil(days / every) }, (_, at) => days - 1 - at * every).reverse();
 }
 
-// Days are UTC, wherever the reader is.
+// Days are in UTC, in every time zone.
 export const dayText = (date: string) => DAY.format(new Date(`${date}T00:00:00Z`));
 export const wholeDay = (date: string) => WHOLE_DAY.format(new Date(`${date}T00:00:00Z`));
 

@@ -1,4 +1,4 @@
-// Reads one campaign with its figures. What cannot be read is told, and what was read before stays.
+// Reads one campaign with its figures. If a read fails, the error is shown and the last result stays.
 import { useEffect, useRef, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { complaintsOf, type Complaint } from '../../api/complaints.ts';

@@ -44,7 +44,7 @@ const SLOTS: Record<string, string> = { BANNER: 'Banner', SKYSCRAPER: 'Skyscrape
 const PACINGS: Record<string, string> = { EVEN: 'evenly', ASAP: 'as fast as possible' };
 const PRICINGS: Record<string, string> = { CPM: 'per thousand impressions', CPC: 'per click' };
 
-// The server may know more than this page: a new code is shown as it is.
+// An unknown code of a newer server is shown as it is.
 export const stateName = ({ state }: { state: string }) => STATES[state]?.[0] ?? state;
 export const stateText = (campaign: Campaign) => STATES[campaign.state]?.[1](campaign) ?? '';
 export const reasonText = (reason: string) => REASONS[reason] ?? `${reason}.`;
@@ -70,13 +70,13 @@ export function duration(seconds: number): string {
   return parts.filter(Boolean).join(', ');
 }
 
-// The largest unit in which so many seconds are a whole number: what a form shows them in.
+// The largest unit in which this number of seconds is an integer, for a form.
 export function inUnits(seconds: number): { per: number; unit: number } {
   const [, length] = UNITS.find(([, length]) => seconds % length === 0) ?? ['second', 1];
   return { per: seconds / length, unit: length };
 }
 
-// What one can do with a campaign in its state.
+// The actions of a campaign in this state.
 export function actsOf({ state }: { state: string }) {
   const isOver = state === 'STOPPED' || state === 'ENDED';
   return { pause: !isOver && state !== 'PAUSED', resume: state === 'PAUSED', stop: state !== 'STOPPED' };
@@ -88,7 +88,7 @@ function servedText({ isSuspended, ads }: Campaign): string {
   return ads && ads.edges.length > 0 ? 'Its ads are served where they fit.' : 'It has no ads yet: create the first one below.';
 }
 
-// One per line, as a form has them.
+// One per line, for a form.
 export function rows(text: string): string[] {
   return text
     .split('\n')
@@ -96,7 +96,7 @@ export function rows(text: string): string[] {
     .filter(Boolean);
 }
 
-// A host is what a reader knows a page by; what is no address stands as it is.
+// The host of a URL, or the text if it is no URL.
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }

@@ -1,4 +1,4 @@
-// GraphiQL, with the operations of a first hour in its tabs.
+// GraphiQL, with the main operations of the API in its tabs.
 import { GraphiQL } from 'graphiql';
 import { getOperationAST, type DocumentNode } from 'graphql';
 import { useState } from 'react';
@@ -19,7 +19,7 @@ interface Options {
   headers?: Record<string, string>;
 }
 
-// GraphiQL reads the schema again whenever the identity of its fetcher changes: it must not be made inside a component.
+// GraphiQL reads the schema again whenever the identity of its fetcher changes: it must not be created in a component.
 async function fetcher(request: Request, options?: Options) {
   const operation = options?.documentAST && getOperationAST(options.documentAST, request.operationName);
   if (operation?.operation === 'subscription') return subscribe(request, options?.headers);

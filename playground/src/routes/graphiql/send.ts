@@ -26,13 +26,13 @@ export async function send(request: Request, ownHeaders?: Record<string, string>
   return answer;
 }
 
-// Whoever signs up or logs in with an operation is logged in.
+// A sign-up or log-in by an operation begins the session of the page.
 function adopt({ data }: Answer): void {
   const session = data?.signUp?.session ?? data?.logIn?.session;
   if (session?.token && session.user?.login) beginSession({ token: session.token, user: session.user, expiresAt: session.expiresAt ?? null });
 }
 
-// The schema is the same for everyone: a session that has ended must not take the documentation along.
+// Introspection is sent without a session, so that it works when the session has ended.
 function tokenFor(request: Request): string | null {
   return request.operationName === 'IntrospectionQuery' ? null : currentToken();
 }
@@ -57,7 +57,7 @@ async function read(response: Response): Promise<Answer> {
 
 const failure = (message: string): Answer => ({ errors: [{ message }] });
 
-// Both signs are needed: a 401 of a proxy says nothing about the session.
+// Both are required: a 401 without the code comes from a proxy and says nothing about the session.
 function isEnded(status: number, answer: Answer): boolean {
   return status === 401 && answer.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED';
 }

@@ -5,10 +5,10 @@ import { SESSION_ENDED } from '../../api/client.ts';
 import { currentToken, endSession } from '../../session/store.ts';
 import type { Request } from './send.ts';
 
-// The code with which the server closes a socket whose token names no live session.
+// The close code for a token whose session is unknown or has ended.
 const FORBIDDEN = 4403;
 
-// An iterator rather than a generator: a generator that waits for an event could not be told to stop.
+// An iterator rather than a generator: a generator that waits for an event cannot be stopped.
 export function subscribe(request: Request, ownHeaders?: Record<string, string>) {
   const own = new Headers(ownHeaders).get('Authorization');
   const token = own ? null : currentToken();
@@ -28,7 +28,7 @@ export function subscribe(request: Request, ownHeaders?: Record<string, string>)
   };
 }
 
-// The end of a socket is an event, which has no text.
+// Turns a close event into an error with a message.
 function explain(error: unknown, token: string | null): never {
   if (!(error instanceof CloseEvent)) throw error;
   if (token && error.code === FORBIDDEN) endSession(token, SESSION_ENDED);

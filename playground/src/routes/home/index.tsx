@@ -1,4 +1,4 @@
-// The viewer's home: what they and the people whom they follow post.
+// The viewer's home: the statuses of the viewer and of the accounts that the viewer follows.
 import { Link } from 'react-router';
 import { useViewer } from '../../session/useSession.ts';
 import { TimelinePage } from '../../timeline/TimelinePage.tsx';

@@ -1,4 +1,4 @@
-// The boxes of a filter by places. The last one stays: a filter without a box is none.
+// The boxes of a filter by places. The last one cannot be removed: a filter needs a box.
 import { useRef, useState } from 'react';
 import { EDGES } from './filter.ts';
 

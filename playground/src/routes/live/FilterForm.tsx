@@ -1,6 +1,6 @@
-// The filter of the public stream, one kind at a time, and what the server says to it beside the field.
+// The filter of the public stream, of one kind, with the server's error beside the field.
 //
-// The server checks the bounds: the browser only sees that numbers are numbers.
+// The server checks the bounds. The browser only checks that numbers are numbers.
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { Filter } from '../../timeline/usePublic.ts';
 import { Boxes } from './Boxes.tsx';
@@ -9,14 +9,14 @@ import { filterOf, KINDS, type Kind } from './filter.ts';
 interface Props {
   onAsk: (filter: Filter) => void;
   complaint: string;
-  // Tells one complaint from the next.
+  // Distinguishes two equal errors in a row.
   version: number;
 }
 
 export function FilterForm({ onAsk, complaint, version }: Props) {
   const [kind, setKind] = useState<Kind>('sample');
   const form = useRef<HTMLFormElement>(null);
-  // A complaint is about the kind that was asked for.
+  // An error belongs to the kind of filter that was sent.
   const [asked, setAsked] = useState<Kind>('sample');
   useEffect(() => {
     if (complaint) form.current?.querySelector<HTMLElement>('[data-kind] :is(input, textarea)')?.focus();

@@ -1,4 +1,4 @@
-// What the fields of the form ask for.
+// Builds the filter from the fields of the form.
 import type { Filter } from '../../timeline/usePublic.ts';
 
 export const KINDS = { sample: 'Sample', track: 'Words', follow: 'People', locations: 'Places' };

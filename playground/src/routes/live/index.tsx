@@ -1,4 +1,4 @@
-// The public stream, by a filter.
+// The public stream with its filter.
 import { useState } from 'react';
 import { useViewer } from '../../session/useSession.ts';
 import { TimelinePage } from '../../timeline/TimelinePage.tsx';
@@ -8,7 +8,7 @@ import { FilterForm } from './FilterForm.tsx';
 import './live.css';
 
 const ALL: Filter = { filter: { sample: { percent: 100 } } };
-// Codes of errors that another filter mends.
+// Codes of errors that another filter may correct.
 const MENDABLE = ['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED'];
 
 export function Component() {

@@ -1,4 +1,4 @@
-// The thread of a status on a page of its own, for a link.
+// The thread of a status on its own page, for links.
 import { useParams } from 'react-router';
 import { Thread } from '../../thread/Thread.tsx';
 import { useTitle } from '../../ui/useTitle.ts';
