@@ -1,4 +1,4 @@
-// Builds every recipe and runs it against a server of this test's own: `node run.mjs PATH_TO_WAXWING`, a free port, an empty data folder.
+// Builds every recipe and runs it with a new server on a free port with an empty data folder: `node run.mjs PATH_TO_WAXWING`.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -28,20 +28,20 @@ before(async () => {
   port = await freePort();
   server = await Server.start({ options: ['--rate-limits', 'off'] });
   env = { WAXWING_URL: server.origin, WAXWING_LOGIN: server.login, WAXWING_PASSWORD: server.password };
-  // The others import it.
+  // Other recipes import it.
   await build('resume');
 });
 
 after(() => server?.remove());
 
-test('the code of the docs is that of the recipes', () => {
+test('the code blocks of the docs equal the recipes', () => {
   const found = excerpts(DOCS);
   for (const { source, code } of found) assert.ok(read(source).includes(code), `${DOCS} shows what ${source} does not have:\n${code}`);
   const shown = new Set(found.map(({ source }) => source.split('/')[2]));
   for (const name of recipes()) assert.ok(shown.has(name), `${DOCS} shows nothing of ${name}`);
 });
 
-// The page that Vite's server serves of a recipe.
+// Opens the page of a recipe that Vite serves.
 async function withVite(recipe, env, command, visit) {
   const vite = await Program.vite(recipe, port, env, command);
   try {
@@ -70,7 +70,7 @@ test('codegen', async () => {
   ]);
 });
 
-// Both show the same, but for what only Apollo's cache has to be told.
+// Both print the same, except for a line about Apollo's cache.
 const feed = (name, ...more) => [
   'first page: 2 entries',
   'with the second page: 4 entries',

@@ -1,4 +1,4 @@
-// Drives the page of the ad network in Chromium: what an advertiser does and sees, what a publisher tries, and that what is wrong is told.
+// Tests the page of the ad network in Chromium: the advertiser's side, the publisher's side, and the errors of both.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { AdsPage } from './adspage.mjs';
@@ -27,7 +27,7 @@ after(() => server?.remove());
 
 beforeEach(() => begin());
 
-// Nothing is logged as an error but what the browser says of an answer that a test takes away, or of a session that has ended.
+// The only errors in the console are those of answers that a test aborts, and of an ended session.
 afterEach(async () => {
   await browser.close();
   assert.deepEqual(complaints.filter((text) => !/ERR_FAILED|status of 401/.test(text)), []);
@@ -44,7 +44,7 @@ async function change(token, query, input) {
   return answer;
 }
 
-// A campaign of Ada's with a banner, for pages with a word of its own; gives its id.
+// Creates a campaign of Ada with a banner and a keyword of its own. Returns the id.
 async function campaign(keyword, { token = ada, ad = {}, ...more } = {}) {
   const made = { name: `For ${keyword}`, budget: '10', pacing: 'ASAP', keywords: [keyword], ...more };
   const { id } = (await change(token, CREATE, made)).campaign;
@@ -55,7 +55,7 @@ async function campaign(keyword, { token = ada, ad = {}, ...more } = {}) {
 
 const noBids = { Name: 'Spring', Budget: '0' };
 
-test('who is not logged in may try a slot, and is asked to log in for the rest', async () => {
+test('without a session one may try a slot, and is asked to log in for the rest', async () => {
   await ads.load();
   assert.equal(await page.title(), 'Waxwing ads');
   assert.equal(await page.getByRole('link', { name: 'Ads' }).getAttribute('aria-current'), 'page');
@@ -67,7 +67,7 @@ test('who is not logged in may try a slot, and is asked to log in for the rest',
   assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'outsider' }), '1 ad was served.');
 });
 
-test('a campaign is made; what is wrong with it is told where it can be mended', async () => {
+test('a campaign is created, and its errors are shown beside the fields', async () => {
   await ads.load();
   await ads.logIn();
   await page.getByRole('link', { name: 'New campaign' }).click();
@@ -89,7 +89,7 @@ test('a campaign is made; what is wrong with it is told where it can be mended',
   assert.equal(await row.getByRole('link', { name: 'Spring' }).getAttribute('aria-current'), 'page');
 });
 
-test('only what was changed is sent, an emptied field takes away, and the address outlives a reload', async () => {
+test('only changed fields are sent, an empty field removes a value, and a reload keeps the campaign open', async () => {
   const id = await campaign('changing', { dailyBudget: '5', frequencyCap: { impressions: 2, perSeconds: 3_600 } });
   await ads.load();
   await ads.logIn();
@@ -113,7 +113,7 @@ test('only what was changed is sent, an emptied field takes away, and the addres
   assert.match(await ads.fact('Ends'), /2099/);
 });
 
-test('a campaign is paused, resumed, stopped, which asks once more; a stopped one offers nothing', async () => {
+test('a campaign is paused, resumed and, after a confirmation, stopped; a stopped one has no actions', async () => {
   await ads.load();
   await ads.logIn();
   await ads.open(await campaign('stopping'));
@@ -129,7 +129,7 @@ test('a campaign is paused, resumed, stopped, which asks once more; a stopped on
   for (const name of ['Pause', 'Resume', 'Stop']) assert.ok(await ads.button(name).isHidden(), name);
 });
 
-test('keywords come and go', async () => {
+test('keywords are added and removed', async () => {
   await ads.load();
   await ads.logIn();
   const id = await campaign('first');
@@ -177,7 +177,7 @@ test('ads are added, of text and of one’s own statuses, and removed', async ()
   assert.equal(await ads.ads.count(), 2);
 });
 
-test('a publisher registers a website, serves, clicks, and sees the cap at work; the advertiser sees what it came to', async () => {
+test('a publisher registers a website, serves, clicks and reaches the cap; the advertiser sees the figures', async () => {
   const id = await campaign('owl', { frequencyCap: { impressions: 2, perSeconds: 3_600 } });
   await ads.load();
   await ads.logIn();
@@ -217,7 +217,7 @@ test('a publisher registers a website, serves, clicks, and sees the cap at work;
   assert.deepEqual([await ads.fact('Impressions', ads.ads), await ads.fact('Clicks', ads.ads)], ['3', '2']);
 });
 
-test('what waits for clicks is told apart from what is spent', async () => {
+test('reserved money is shown apart from spent money', async () => {
   const id = await campaign('waiting', { dailyBudget: '5', ad: { pricing: 'CPC', bid: '0.4' } });
   await ads.load('#side=publisher');
   await ads.logIn();
@@ -233,7 +233,7 @@ test('what waits for clicks is told apart from what is spent', async () => {
   assert.equal(await ads.campaign.getByText('Reserved for clicks').count(), 0);
 });
 
-test('money is shown to the billionth', async () => {
+test('money is shown with up to nine decimals', async () => {
   const id = await campaign('thousandth', { budget: '9000000', ad: { bid: '0.000001' } });
   await ads.load('#side=publisher');
   await ads.logIn();
@@ -242,7 +242,7 @@ test('money is shown to the billionth', async () => {
   assert.deepEqual([await ads.fact('Spent'), await ads.fact('Remaining')], ['0.000000001', '8,999,999.999999999']);
 });
 
-test('what a publisher asks in vain is told beside the field', async () => {
+test('the error of a request for ads is shown beside the field', async () => {
   await ads.load('#side=publisher');
   await ads.send(ads.try, { 'Website key': 'nobody’s' }, 'Request ads');
   assert.match(await ads.complaint(ads.try, 'Website key'), /./);
@@ -251,7 +251,7 @@ test('what a publisher asks in vain is told beside the field', async () => {
   assert.equal(await ads.asked.count(), 0);
 });
 
-test('why, or why not', async () => {
+test('a campaign is explained: why it is served, or why not', async () => {
   const id = await campaign('why', { budget: '8000000', ad: { bid: '5000000' } });
   await ads.load();
   await ads.logIn();
@@ -268,7 +268,7 @@ test('why, or why not', async () => {
   await ads.answer.getByText('It is paused.', { exact: true }).waitFor();
 });
 
-// The server's own answer, but with days of a past that it has not had.
+// The server's answer, with invented days of the past.
 async function withDays(days) {
   await page.route('**/graphql', async (route) => {
     if (route.request().postDataJSON().operationName !== 'AdsCampaign') return route.fallback();
@@ -281,7 +281,7 @@ async function withDays(days) {
   });
 }
 
-test('the plots begin at zero, leave out what there is none of, and mark the day that is not over', async () => {
+test('the plots begin at zero, omit missing values, and mark the incomplete day', async () => {
   await ads.load();
   await ads.logIn();
   await withDays([
@@ -309,7 +309,7 @@ test('the plots begin at zero, leave out what there is none of, and mark the day
   assert.deepEqual(rows, [['1.00', '50', '2.00%'], ['2.000000001', '100', '3.00%'], ['0.00', '0', '–'], ['4.00', '200', '1.00%']]);
 });
 
-test('what cannot be read is told, and what was read stays', async () => {
+test('the error of a read is shown, and the last result stays', async () => {
   await ads.load();
   await ads.logIn();
   const id = await campaign('telling');
@@ -325,7 +325,7 @@ test('what cannot be read is told, and what was read stays', async () => {
   await ads.alert.getByText('The server').waitFor({ state: 'hidden' });
 });
 
-test('another’s campaign is none', async () => {
+test('a campaign of another account does not exist', async () => {
   const id = await campaign('foreign', { token: friend });
   await ads.load();
   await ads.logIn();
@@ -334,7 +334,7 @@ test('another’s campaign is none', async () => {
   assert.ok(await ads.button('Change').isHidden());
 });
 
-test('when the session ends, what it showed is gone', async () => {
+test('when the session ends, its campaigns disappear', async () => {
   await ads.load();
   await ads.logIn();
   await ads.open(await campaign('ending'));
@@ -346,7 +346,7 @@ test('when the session ends, what it showed is gone', async () => {
   assert.equal(await ads.campaigns.getByRole('listitem').count(), 0);
 });
 
-test('the keyboard goes on where something opens, and stays where sides are changed', async () => {
+test('the focus moves to an opened campaign, and stays at the switch of sides', async () => {
   await campaign('keyboard');
   await ads.load();
   await ads.logIn();
@@ -362,7 +362,7 @@ test('the keyboard goes on where something opens, and stays where sides are chan
   assert.equal(await page.evaluate(() => document.activeElement.value), 'advertiser');
 });
 
-// Runs inside the page: the texts that stand out too little from what is behind them, WCAG's way.
+// Runs in the page: texts with too little contrast by WCAG.
 function faint() {
   const channels = (color) => color.match(/[\d.]+/g).map(Number);
   const light = (color) => {
@@ -383,13 +383,13 @@ function faint() {
   });
 }
 
-// Runs inside the page: the fields and buttons that nobody named.
+// Runs in the page: fields and buttons without a name.
 function unnamed() {
   const name = (field) => field.labels?.[0]?.textContent.trim() || field.getAttribute('aria-label') || (field.matches('button') && field.textContent.trim());
   return [...document.querySelectorAll('input, select, textarea, button')].filter((field) => field.checkVisibility() && !name(field)).map(({ outerHTML }) => outerHTML);
 }
 
-// Runs inside the page: what reaches over its edge.
+// Runs in the page: elements that overflow it.
 function tooWide() {
   const over = [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest('.scrolled'));
   return over.map(({ outerHTML }) => outerHTML.slice(0, 80));

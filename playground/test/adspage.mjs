@@ -1,4 +1,4 @@
-// The page of the ad network as its visitors handle it: by labels, roles and what stands in it.
+// The page of the ad network as its users handle it: by labels, roles and texts.
 import assert from 'node:assert/strict';
 
 export class AdsPage {
@@ -35,7 +35,7 @@ export class AdsPage {
     return this.page.getByRole('form', { name, exact: true });
   }
 
-  // A choice's label holds its options too.
+  // The label of a select contains its options.
   field(form, label) {
     return form.getByLabel(label, { exact: true }).or(form.getByRole('combobox', { name: label, exact: true }));
   }
@@ -55,7 +55,7 @@ export class AdsPage {
     await this.page.getByRole('radio', { name, exact: true }).check({ force: true });
   }
 
-  // Fills the fields of a form by their labels: a text, or the option of a choice.
+  // Fills the fields of a form by their labels: a text, or an option of a select.
   async fill(form, fields) {
     for (const [label, text] of Object.entries(fields)) {
       const field = this.field(form, label);
@@ -69,17 +69,17 @@ export class AdsPage {
     await this.button(button, form).click();
   }
 
-  // Waits until the state is this.
+  // Waits for a state.
   stands(state) {
     return this.state.getByText(state, { exact: true }).waitFor();
   }
 
-  // What a list of facts says of a name.
+  // The value of a name in a list of facts.
   fact(name, within = this.campaign.locator(':scope > .facts')) {
     return within.locator('div').filter({ has: this.page.locator('dt').getByText(name, { exact: true }) }).locator('dd').innerText();
   }
 
-  // What stands beside a field of a form, for whoever is at that field.
+  // The description of a field: its error.
   async complaint(form, label) {
     const field = this.field(form, label);
     await form.locator('.error.beside').first().waitFor();
@@ -92,13 +92,13 @@ export class AdsPage {
     return this.figures.getByRole('img', { name: title });
   }
 
-  // The table's rows, the latest day first, each as what its cells say.
+  // The rows of the table, latest day first, each as the texts of its cells.
   async table() {
     const rows = await this.figures.locator('tbody tr').all();
     return Promise.all(rows.map((row) => row.locator('th, td').allTextContents()));
   }
 
-  // Asks for ads and waits until the answer is noted; gives what was noted.
+  // Requests ads and waits for the answer in the list. Returns its text.
   async ask(fields = {}) {
     const before = await this.asked.count();
     await this.send(this.try, fields, 'Request ads');

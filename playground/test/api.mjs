@@ -1,4 +1,4 @@
-// Speaks to the server without the browser, to know what the page ought to show.
+// Requests to the server without the browser, for the results that the page is to show.
 import { login, password, url } from './settings.mjs';
 
 const LOG_IN = `mutation ($input: LogInInput!) {
@@ -10,7 +10,7 @@ export async function logInWith(somePassword = password) {
   return data.logIn;
 }
 
-// Gives the error's code where the token names no live session.
+// Returns the error's code if the session of the token is unknown or has ended.
 export async function endSessionOf(token) {
   const { data, errors } = await ask('mutation { logOut { endedSessionId } }', {}, { Authorization: `Bearer ${token}` });
   return errors?.[0].extensions.code ?? data.logOut.endedSessionId;

@@ -1,4 +1,4 @@
-// GraphQL over HTTP to the letter: every audit of the package that its working group keeps, against a running server.
+// Runs the audits of the GraphQL-over-HTTP working group against a running server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { auditServer } from 'graphql-http';

@@ -1,4 +1,4 @@
-// No page of the app has anything that axe calls serious: logged out and logged in, on a desktop and on a phone, light and dark.
+// No page of the app has a violation that axe calls serious: logged out and logged in, on a desktop and a phone, light and dark.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axe from 'axe-core';
@@ -7,7 +7,7 @@ import { Server } from './server.mjs';
 
 const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const SERIOUS = ['serious', 'critical'];
-// How GraphiQL nests its tabs and scrolls its editors is the library's: nothing else of it is left out.
+// The nesting of GraphiQL's tabs and the scrolling of its editors are the library's. No other rule is disabled.
 const OF_GRAPHIQL = ['nested-interactive', 'scrollable-region-focusable'];
 const HOME = '{ homeTimeline { entries(first: 50) { edges { node { status { id commentCount } } } } } }';
 const CAMPAIGN = '{ viewerCampaigns(first: 1) { edges { node { id } } } }';
@@ -19,7 +19,7 @@ before(async () => {
   const ada = await server.logIn();
   const { homeTimeline } = await server.ask(ada, HOME);
   const statuses = homeTimeline.entries.edges.map(({ node }) => node.status);
-  // The demo has something to show in every part.
+  // The demo has data for every route.
   status = statuses.toSorted((one, other) => other.commentCount - one.commentCount)[0];
   assert.ok(status.commentCount > 0, 'the demo has comments');
   const { viewerCampaigns } = await server.ask(ada, CAMPAIGN);
@@ -29,7 +29,7 @@ before(async () => {
 
 after(() => server?.remove());
 
-// The parts, and what is there once each is shown.
+// The routes, and an element that each has when it is loaded.
 const parts = () => [
   ['/', (page) => page.getByRole('button', { name: /^Execute/ })],
   ['/home', (page, isIn) => (isIn ? page.getByRole('article').first() : page.getByText('Log in above to see your home.'))],
@@ -43,13 +43,13 @@ const parts = () => [
 
 for (const [screen, viewport] of Object.entries(SCREENS)) {
   for (const colorScheme of ['light', 'dark']) {
-    test(`${screen}, ${colorScheme}: axe finds nothing serious, and nothing reaches over the edge`, async () => {
+    test(`${screen}, ${colorScheme}: axe finds no serious violation, and nothing overflows the page`, async () => {
       const { browser, page } = await open(server.origin, { viewport, colorScheme });
       try {
         for (const isIn of [false, true]) {
           if (isIn) await logIn(page);
           for (const [path, shown] of parts()) {
-            // What differs in the part behind # alone would not be loaded again.
+            // A change of the fragment alone would not load the page again.
             await page.goto('about:blank');
             await page.goto(`${server.origin}${path}`);
             await shown(page, isIn).waitFor();
@@ -79,7 +79,7 @@ async function serious(page) {
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, any }) => `${html.slice(0, 120)} ${any[0]?.message ?? ''}`).slice(0, 6).join(' | ')}`);
 }
 
-// Runs inside the page. What scrolls by itself may be wide.
+// Runs in the page. Elements with their own scrolling may be wide.
 function tooWide() {
   const scrolls = (element) => element.closest('.scrolled, .graphiql-page, nav');
   const over = [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !scrolls(element));

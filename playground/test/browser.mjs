@@ -1,8 +1,8 @@
-// Starts Chromium, shut off from everything but the server under test, and notes what a good page never does.
+// Starts Chromium with access to the server under test only, and records console errors, exceptions and foreign requests.
 import { chromium as playwright } from 'playwright-core';
 import { chromium, url } from './settings.mjs';
 
-// Without these, Chromium calls its maker's hosts by itself.
+// Without these, Chromium sends requests to its vendor.
 const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -13,7 +13,7 @@ const ARGS = [
   '--disable-sync',
 ];
 
-// Opens a page that may ask one origin alone.
+// Opens a page that may send requests to one origin only.
 export async function open(home = url, options = {}) {
   const browser = await playwright.launch({ executablePath: chromium, headless: true, args: ARGS });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });

@@ -1,4 +1,4 @@
-// Drives the playground in Chromium against a running server, as a visitor would. See settings.mjs for how to run it.
+// Tests the playground in Chromium against a running server. See settings.mjs for how to run it.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { demo, endSessionOf, logInWith } from './api.mjs';
@@ -16,10 +16,10 @@ before(async () => {
 
 after(() => browser?.close());
 
-// Every check also asks that nothing was logged as an error, and nothing asked of another origin.
+// Every test also asserts that the console has no error, and that no request went to another origin.
 afterEach(() => assert.deepEqual(complaints.splice(0), []));
 
-test('the page loads with the operations of a first hour, ready to run', async () => {
+test('the page loads with the main operations in its tabs, ready to run', async () => {
   await playground.load();
   assert.equal(await page.title(), 'Waxwing playground');
   assert.equal(await playground.tab('SignUp').getAttribute('aria-selected'), 'true');
@@ -29,7 +29,7 @@ test('the page loads with the operations of a first hour, ready to run', async (
   assert.deepEqual(links, [['GraphiQL', '/', 'page'], ['Home', '/home', null], ['Live', '/live', null], ['Ads', '/ads', null]]);
 });
 
-test('whoever goes from one part to another stays on the page, and no part loads another', async () => {
+test('a change of routes does not reload the page, and no route loads the code of another', async () => {
   await page.evaluate(() => (window.isSamePage = true));
   await page.getByRole('link', { name: 'Live' }).click();
   await page.getByRole('form', { name: 'Filter' }).waitFor();
@@ -52,7 +52,7 @@ test('a wrong password shows the message of the server', async () => {
   assert.equal(await playground.status.count(), 0);
 });
 
-test('the form logs in and shows who is asking', async () => {
+test('the form logs in and shows the user', async () => {
   await playground.logIn(login, password);
   await playground.status.waitFor();
   assert.match(await playground.status.innerText(), new RegExp(`\\(${login}\\), until .*\\d`));
@@ -101,7 +101,7 @@ test('the documentation shows the type Status', async () => {
   await playground.button('Hide Documentation Explorer').click();
 });
 
-test('a header of one’s own wins over the session', async () => {
+test('an Authorization header of the user replaces the session', async () => {
   await playground.select('Viewer');
   await playground.writeTool('Headers', '{"Authorization": "Bearer nobody"}');
   const answer = await unauthorized(() => playground.run('Viewer'));
@@ -140,7 +140,7 @@ test('a login may be the name of a property of Object.prototype', async () => {
   }
 });
 
-test('a token can be brought along, and a dead one is forgotten', async () => {
+test('an existing token can be used, and one whose session has ended is removed', async () => {
   const { token } = (await logInWith()).session;
   await playground.button('Use a token').click();
   await page.getByLabel('Token', { exact: true }).fill(token);
@@ -152,7 +152,7 @@ test('a token can be brought along, and a dead one is forgotten', async () => {
   assert.equal(await storedToken(), undefined);
 });
 
-test('the demo’s button is there where the server runs a demo, and logs in', async () => {
+test('with demo data there is a button that logs in', async () => {
   const user = await demo();
   await playground.load('/graphql');
   await page.waitForLoadState('networkidle');
@@ -162,7 +162,7 @@ test('the demo’s button is there where the server runs a demo, and logs in', a
   assert.match(await playground.status.innerText(), new RegExp(`\\(${user.login}\\)`));
 });
 
-test('a token lives in all tabs of the browser, until somebody logs out in one', async () => {
+test('all tabs of the browser share the session until log-out', async () => {
   await playground.load('/home');
   const other = await page.context().newPage();
   await other.goto(new URL('/live', url).href);
@@ -175,7 +175,7 @@ test('a token lives in all tabs of the browser, until somebody logs out in one',
   await other.close();
 });
 
-test('the theme is chosen for all parts, and outlives a reload', async () => {
+test('the theme applies to all routes and survives a reload', async () => {
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.getByLabel('Theme').selectOption({ label: 'Light' });
   const light = await background();
@@ -188,7 +188,7 @@ test('the theme is chosen for all parts, and outlives a reload', async () => {
   await page.getByLabel('Theme').selectOption({ label: 'System' });
 });
 
-test('the focus has another colour than errors', async () => {
+test('the focus and errors have different colours', async () => {
   await playground.load('/live');
   await playground.button('Log out').click();
   await playground.logIn(login, WRONG);
@@ -202,13 +202,13 @@ test('the focus has another colour than errors', async () => {
   assert.equal(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'solid');
 });
 
-test('Escape leaves the form for a token', async () => {
+test('Escape closes the token form', async () => {
   await playground.button('Use a token').click();
   await page.keyboard.press('Escape');
   await playground.button('Log in').waitFor();
 });
 
-test('what does not exist says so, and the shell stays', async () => {
+test('an unknown path shows an error page, and the shell stays', async () => {
   await playground.load('/home/nothing/here');
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
   await page.getByRole('link', { name: 'GraphiQL' }).click();
@@ -216,7 +216,7 @@ test('what does not exist says so, and the shell stays', async () => {
   assert.equal((await fetch(new URL('/nowhere', url))).status, 404);
 });
 
-// The files of ours that an address loads, in a tab of its own.
+// The assets that a path loads, in a new tab.
 async function filesOf(path) {
   const other = await page.context().newPage();
   await other.goto(new URL(path, url).href, { waitUntil: 'load' });
@@ -226,7 +226,7 @@ async function filesOf(path) {
   return names.filter((name) => name.includes('/assets/')).map((name) => name.split('/').at(-1));
 }
 
-// Waits until the server counts so many.
+// Waits until the server has this number of subscriptions.
 async function subscriptions(count) {
   for (let tries = 0; tries < 200; tries++) {
     const text = await (await fetch(new URL('/metrics', url))).text();
@@ -237,7 +237,7 @@ async function subscriptions(count) {
   assert.fail(`there are not ${count} subscriptions`);
 }
 
-// Chromium logs every 401 as an error: the one that is provoked here, and no other, is taken off the list.
+// Chromium logs every 401 as an error. Removes the expected one from the list, and no other.
 async function unauthorized(action) {
   const logged = page.waitForEvent('console', (message) => /status of 401/.test(message.text()));
   const [answer] = await Promise.all([action(), logged]);

@@ -1,4 +1,4 @@
-// The page of the ad network: its parts that need no browser. Money stays exact, axes say what they measure, states and reasons have words.
+// The functions of the ad network's page that need no browser: money, axes, texts of states and reasons.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './source.mjs';
@@ -7,10 +7,10 @@ const { less, money } = await load('routes/ads/money.ts');
 const { ctrOf, namedDays, ticks, tickTexts } = await load('routes/ads/scale.ts');
 const { actsOf, capText, duration, hostOf, inUnits, reasonText, rows, stateName, stateText } = await load('routes/ads/words.ts');
 
-// Whatever the reader's language groups and points with.
+// Independent of the separators of the locale.
 const digits = (text) => text.replace(/\D/g, '');
 
-test('money is shown to its last decimal, and with two at least', () => {
+test('money is shown with all its decimals, at least two', () => {
   assert.equal(digits(money('9000000.000000001')), '9000000000000001');
   assert.equal(digits(money('8999999.999999999')), '8999999999999999');
   assert.equal(digits(money('0.000000001')), '0000000001');
@@ -18,7 +18,7 @@ test('money is shown to its last decimal, and with two at least', () => {
   assert.equal(digits(money('1000')), '100000');
 });
 
-test('what is left is exact, and never below nothing', () => {
+test('a difference is exact and never negative', () => {
   assert.equal(less('9000000', '0.000000001'), '8999999.999999999');
   assert.equal(less('0.3', '0.1'), '0.2');
   assert.equal(less('2.250', '0.05'), '2.2');
@@ -26,7 +26,7 @@ test('what is left is exact, and never below nothing', () => {
   assert.equal(less('1', '1.000000001'), '0');
 });
 
-test('an axis begins at zero and holds the greatest value, in even steps', () => {
+test('an axis begins at zero, includes the maximum, and has even steps', () => {
   for (const greatest of [1e-9, 0.013, 0.3, 1, 3, 7, 12, 99, 100, 101, 1_234_567, 9_000_000]) {
     const marks = ticks(greatest);
     assert.equal(marks[0], 0);
@@ -38,12 +38,12 @@ test('an axis begins at zero and holds the greatest value, in even steps', () =>
   assert.deepEqual(ticks(0), [0, 1]);
 });
 
-test('what is counted has no halves on its axis', () => {
+test('the axis of a count has integers only', () => {
   for (const greatest of [1, 2, 3]) assert.ok(ticks(greatest, { whole: true }).every(Number.isInteger));
   assert.deepEqual(ticks(1, { whole: true }), [0, 1]);
 });
 
-test('no two marks of an axis are called the same', () => {
+test('the labels of an axis are unique', () => {
   for (const greatest of [1e-9, 0.013, 0.3, 3, 12_345, 1_234_567]) {
     for (const style of [undefined, 'percent']) {
       const texts = tickTexts(ticks(greatest), { style });
@@ -53,7 +53,7 @@ test('no two marks of an axis are called the same', () => {
   assert.deepEqual(tickTexts([0, 0.005, 0.01], { style: 'percent' }).map(digits), ['00', '05', '10']);
 });
 
-test('the last day is named always, and names keep their distance', () => {
+test('the last day always has a label, and labels keep their distance', () => {
   assert.deepEqual(namedDays(7, 700, 64), [0, 1, 2, 3, 4, 5, 6]);
   assert.deepEqual(namedDays(1, 300, 64), [0]);
   for (const days of [2, 30, 90, 366]) {
@@ -65,18 +65,18 @@ test('the last day is named always, and names keep their distance', () => {
   }
 });
 
-test('a day is the same day everywhere on earth', async () => {
+test('a day is the same in every time zone', async () => {
   process.env.TZ = 'America/Los_Angeles';
   const { dayText } = await load('routes/ads/scale.ts');
   assert.match(dayText('2026-03-01'), /\b1\b/);
 });
 
-test('what was never shown has no CTR', () => {
+test('without impressions there is no CTR', () => {
   assert.equal(ctrOf({ impressions: 0, clicks: 0 }), null);
   assert.equal(ctrOf({ impressions: 8, clicks: 2 }), 0.25);
 });
 
-test('a cap’s time is a whole number of its largest unit, and reads as its parts', () => {
+test('the period of a cap is an integer of its largest unit, and its text has all units', () => {
   assert.deepEqual(inUnits(86_400), { per: 1, unit: 86_400 });
   assert.deepEqual(inUnits(5_400), { per: 90, unit: 60 });
   assert.deepEqual(inUnits(61), { per: 61, unit: 1 });
@@ -85,7 +85,7 @@ test('a cap’s time is a whole number of its largest unit, and reads as its par
   assert.equal(digits(capText({ impressions: 3, perSeconds: 5_400 })), '3130');
 });
 
-test('every state and every reason has words, and one that is new its own name', () => {
+test('every state and reason has a text, and an unknown one its code', () => {
   for (const state of ['SCHEDULED', 'ACTIVE', 'PAUSED', 'EXHAUSTED', 'ENDED', 'STOPPED']) {
     const campaign = { state, startsAt: '2026-03-01T00:00:00.000Z', endsAt: null, ads: { edges: [{}] } };
     assert.notEqual(stateName(campaign), state);
@@ -97,7 +97,7 @@ test('every state and every reason has words, and one that is new its own name',
   for (const reason of reasons) assert.notEqual(reasonText(reason), reasonText('MISLAID').replace('MISLAID', reason));
 });
 
-test('what cannot be served is not said to be', () => {
+test('a campaign that cannot be served is not called active', () => {
   const said = (more) => stateText({ state: 'ACTIVE', isSuspended: false, ads: { edges: [{}] }, ...more });
   const all = [said({}), said({ ads: { edges: [] } }), said({ isSuspended: true })];
   assert.deepEqual(
@@ -107,7 +107,7 @@ test('what cannot be served is not said to be', () => {
   assert.equal(stateText({ state: 'EXHAUSTED' }), reasonText('BUDGET_SPENT'));
 });
 
-test('what is stopped cannot be resumed, and what is over not be paused', () => {
+test('a stopped campaign cannot be resumed, and an ended one cannot be paused', () => {
   const acts = (state) => Object.entries(actsOf({ state })).filter(([, may]) => may).map(([name]) => name);
   assert.deepEqual(acts('ACTIVE'), ['pause', 'stop']);
   assert.deepEqual(acts('PAUSED'), ['resume', 'stop']);

@@ -1,5 +1,5 @@
-// The real clients against the binary: npm's graphql-ws, graphql-sse and @apollo/client, and what they do when the server restarts.
-// Their server is their own, on a port that stays the same: node --test with WAXWING_BINARY set, as run.mjs does.
+// Tests graphql-ws, graphql-sse and @apollo/client of npm with the server, also over a restart. Starts its own server on a fixed port: run it with
+// `node --test` and WAXWING_BINARY set, as run.mjs does.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ApolloClient, InMemoryCache, gql } from '@apollo/client/core';
@@ -26,17 +26,17 @@ const authorization = () => ({ authorization: `Bearer ${token}` });
 const socket = (options) =>
   createSocket({ url: server.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: authorization, ...options });
 const events = (options) => createEvents({ url: server.url, headers: authorization, retry: soon, ...options });
-// Clients wait longer each time; here the server is back in a moment.
+// Without backoff: the server is back at once.
 const soon = () => new Promise((resolve) => setTimeout(resolve, 200));
 
-// Everything that an operation of either client says, until it has said all.
+// Collects the results of an operation of either client until it completes.
 async function all(client, query) {
   const results = [];
   for await (const result of client.iterate({ query })) results.push(result);
   return results;
 }
 
-// Asks for a subscription and leaves it.
+// Starts a subscription and ends it.
 function follow(client, query) {
   let stop;
   const ended = new Promise((resolve, reject) => {
@@ -61,7 +61,7 @@ for (const [name, transport, make] of [
   ['graphql-sse, distinct connections', 'sse', events],
   ['graphql-sse, single connection', 'sse', (options) => events({ singleConnection: true, ...options })],
 ]) {
-  test(`${name}: a query, a mutation, what is refused`, async () => {
+  test(`${name}: a query, a mutation, an error`, async () => {
     const client = make();
     const [{ data }] = await all(client, WHO);
     assert.equal(data.viewer.login, server.login);
@@ -70,7 +70,7 @@ for (const [name, transport, make] of [
     await client.dispose();
   });
 
-  test(`${name}: a subscription begins, ends, and comes back when the server does`, async () => {
+  test(`${name}: a subscription starts, ends, and continues after a restart of the server`, async () => {
     const client = make({ retryAttempts: 50, retryWait: soon, shouldRetry: () => true });
     const [first, second] = [follow(client, QUIET), follow(client, HOME)];
     await running(transport, 2);
@@ -88,7 +88,7 @@ for (const [name, transport, make] of [
 }
 
 for (const [name, singleConnection] of [['distinct connections', false], ['single connection', true]]) {
-  test(`graphql-sse, ${name}: an operation that is refused shows its message, and the next one runs`, async () => {
+  test(`graphql-sse, ${name}: a refused operation has its message, and the next one runs`, async () => {
     const client = events({ singleConnection, retryAttempts: 0 });
     const [result, ...rest] = await all(client, 'subscription { statusEvents(filter: { track: ["tea"] }) { nope } }');
     assert.equal(result.errors[0].extensions.code, 'GRAPHQL_VALIDATION_FAILED');
@@ -99,14 +99,14 @@ for (const [name, singleConnection] of [['distinct connections', false], ['singl
   });
 }
 
-test('graphql-ws: an error is told and the next operation runs', async () => {
+test('graphql-ws: an error arrives, and the next operation runs', async () => {
   const client = socket();
   await assert.rejects(all(client, '{ nope }'), (errors) => errors[0].extensions.code === 'GRAPHQL_VALIDATION_FAILED');
   assert.equal((await all(client, WHO))[0].data.viewer.login, server.login);
   await client.dispose();
 });
 
-test('graphql-ws: a dead token is closed with 4403', async () => {
+test('graphql-ws: a token whose session has ended is closed with 4403', async () => {
   const client = socket({ connectionParams: { authorization: 'Bearer nobody' }, retryAttempts: 0 });
   await assert.rejects(all(client, WHO), (close) => close.code === 4403 && close.reason === 'Forbidden');
 });

@@ -1,7 +1,7 @@
-// A timeline as its visitor handles it: by labels, roles and what stands in the timeline.
+// A timeline as its users handle it: by labels, roles and texts.
 import assert from 'node:assert/strict';
 
-// A server that is stopped asks its clients to stay away for up to ten seconds, and takes its time to come back.
+// A server that stops asks its clients to wait for up to ten seconds, and needs time to start again.
 const PATIENCE = 30_000;
 
 export class LivePage {
@@ -53,12 +53,12 @@ export class LivePage {
     await this.button('Follow').click();
   }
 
-  // What is shown, the newest first.
+  // The messages of the list, newest first.
   async shown() {
     return this.items.locator('.message').allInnerTexts();
   }
 
-  // Waits until this is on top, and gives all that is shown: of a stream in order, everything before it has come by then.
+  // Waits until this message is at the top, and returns all messages. Events are in order, so all events before it have arrived.
   async upTo(message) {
     await this.page.waitForFunction((text) => document.querySelector('.timeline > li .message')?.textContent === text, message);
     return this.shown();
@@ -68,7 +68,7 @@ export class LivePage {
     return this.items.filter({ has: this.page.locator('.message').getByText(message, { exact: true }) });
   }
 
-  // Waits until the server has begun to follow what was asked for last: what was asked for before is closed by then.
+  // Waits until the server has one subscription: the latest one has started, and the ones before are closed.
   async followed() {
     await this.phase('live');
     for (let tries = 0; tries < 400; tries++) {

@@ -1,4 +1,4 @@
-// Apollo Client's HttpLink against the binary: subscriptions as multipart responses, without a socket and without another package.
+// Tests Apollo Client's HttpLink with the server: subscriptions as multipart responses, without a WebSocket and without another package.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ApolloClient, CombinedGraphQLErrors, CombinedProtocolErrors, HttpLink, InMemoryCache, gql } from '@apollo/client/core';
@@ -17,7 +17,7 @@ const SIGN_UP = `mutation { signUp(input: { login: "apollo", name: "Apollo", pas
 const POST = 'mutation ($message: String!) { postStatus(input: { message: $message }) { status { id } } }';
 const LOG_OUT = 'mutation { logOut { endedSessionId } }';
 
-// Two processes of one site: one can be killed while the other takes posts.
+// Two servers on one Redis: one can be killed while the other accepts posts.
 let redis, streaming, posting, token;
 
 before(async () => {
@@ -60,7 +60,7 @@ function subscribeOnce(client, variables, onEvent) {
   return { ended, stop: () => subscription.unsubscribe() };
 }
 
-// Follows the statuses from a cursor on, over as many connections as it takes. This is all that an app needs to resume.
+// Follows the statuses after a cursor, and reconnects when a connection ends. An app needs no more than this to resume.
 function followFrom(client, cursor, onEvent) {
   const lostBy = [];
   let current;
@@ -84,7 +84,7 @@ function followFrom(client, cursor, onEvent) {
   };
 }
 
-test('a query, a mutation and errors go as without subscriptions', async () => {
+test('queries, mutations and errors work as without subscriptions', async () => {
   const client = clientOf(streaming, signedIn(token));
   const { data } = await client.query({ query: gql`{ viewer { login } }` });
   assert.equal(data.viewer.login, 'apollo');
@@ -129,7 +129,7 @@ test('a server that is killed loses no event and repeats none', async () => {
   client.stop();
 });
 
-test('what is refused is shown with its message and its code', async () => {
+test('a refused operation has its message and its code', async () => {
   const client = clientOf(streaming);
   const invalid = gql`subscription { statusEvents(filter: { follow: ["apollo"] }) { nope } }`;
   const refusal = await new Promise((resolve) => {
@@ -146,7 +146,7 @@ test('what is refused is shown with its message and its code', async () => {
   client.stop();
 });
 
-test('a session that ends, and a server that stops, say why', async () => {
+test('the end of a session and the stop of a server have an error with the reason', async () => {
   const other = await posting.logIn();
   const ended = subscribeOnce(clientOf(streaming, signedIn(other)), {}, () => {}).ended;
   await until(async () => (await streaming.gauge('live_subscriptions', 'multipart')) === 1, 'a subscription');

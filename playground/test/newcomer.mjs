@@ -1,4 +1,4 @@
-// The first hour on a new, empty store: GraphiQL's tabs from left to right, as a newcomer runs them. Nothing is typed but what the comments ask for.
+// Runs GraphiQL's tabs from left to right on an empty store, as a new user would. Types only what the comments of the operations ask for.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { open } from './browser.mjs';
@@ -20,7 +20,7 @@ after(async () => {
 
 afterEach(() => assert.deepEqual(complaints.splice(0), []));
 
-// A subscription's first event, then it is stopped.
+// Returns the first event of a subscription, then stops it.
 async function firstEvent(name) {
   await playground.select(name);
   await playground.execute().click();
@@ -41,7 +41,7 @@ const data = async (name) => {
   return data;
 };
 
-test('an empty home and an empty stream say the first thing to do', async () => {
+test('an empty home and an empty stream show a hint', async () => {
   await page.goto(`${server.origin}/home`);
   await page.getByText('Log in above to see your home. No account yet?').waitFor();
   await page.getByRole('link', { name: 'Live' }).click();
@@ -67,7 +67,7 @@ test('the post is liked and commented on, and its thread shows it', async () => 
   assert.deepEqual([node.commentCount, node.commentThread.tree.edges[0].node.message], [1, message]);
 });
 
-test('the home has the post, and told of it', async () => {
+test('the home has the post, and its events have it', async () => {
   const [{ node }] = (await data('Home')).homeTimeline.entries.edges;
   assert.equal(node.status.likeCount, 1);
   assert.equal(await firstEvent('HomeEvents'), node.status.message);
@@ -81,7 +81,7 @@ test('a campaign with an ad is served to a website', async () => {
   assert.equal(ad.snippet, snippet);
 });
 
-test('what was done shows in the other parts', async () => {
+test('the other routes show the results', async () => {
   await page.getByRole('link', { name: 'Home' }).click();
   const card = page.getByRole('list', { name: 'Timeline' }).getByRole('article');
   await card.getByRole('button', { name: 'Like: 1 like' }).waitFor();
@@ -89,7 +89,7 @@ test('what was done shows in the other parts', async () => {
   await card.getByRole('button', { name: 'Like: 0 likes' }).waitFor();
   await card.getByRole('button', { name: '1 comment' }).click();
   await page.getByRole('list', { name: 'Comments' }).getByText('A first comment.').waitFor();
-  // Wherever the focus is.
+  // Independent of the focus.
   await page.evaluate(() => document.activeElement.blur());
   await page.keyboard.press('Escape');
   await page.getByRole('region', { name: /^Comments/ }).waitFor({ state: 'detached' });

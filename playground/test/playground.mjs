@@ -1,5 +1,5 @@
-// The playground as its visitor handles it: by labels, roles and what the editors show.
-// Variables and headers share a region, one of their editors being hidden.
+// The playground as its users handle it: by labels, roles and the texts of the editors. Variables and headers share a region, in which one editor is
+// hidden.
 const SHOWN = '.graphiql-editor:not(.hidden) .CodeMirror';
 
 export class Playground {
@@ -10,7 +10,7 @@ export class Playground {
     this.status = page.getByRole('region', { name: 'Session' }).getByRole('status');
   }
 
-  // Opens the page and waits until GraphiQL knows the schema, where it is GraphiQL.
+  // Opens a page. On GraphiQL, waits until the schema is loaded.
   async load(path = '/') {
     if (!['/', '/graphql'].includes(path)) return this.page.goto(new URL(path, this.url).href);
     const schema = this.page.waitForResponse((response) => nameOf(response.request()) === 'IntrospectionQuery');
@@ -27,12 +27,12 @@ export class Playground {
     return this.page.getByRole('button', { name: /^Execute query/ });
   }
 
-  // The active tab's name has that of its closing button in it.
+  // The name of the active tab includes that of its close button.
   tab(name) {
     return this.page.getByRole('tab').filter({ has: this.button(name) });
   }
 
-  // A click on the active tab would bring back what it held before the last keystrokes.
+  // A click on the active tab would undo the last keystrokes.
   async select(name) {
     if ((await this.tab(name).getAttribute('aria-selected')) !== 'true') await this.button(name).click();
     await this.page.waitForFunction(isKnown, name);
@@ -44,7 +44,7 @@ export class Playground {
     await this.button('Log in').click();
   }
 
-  // Runs a tab's operation and gives what the response pane shows once the server has answered.
+  // Runs the operation of a tab and returns the answer, when the response pane has it.
   async run(name) {
     await this.select(name);
     const answered = this.page.waitForResponse((response) => nameOf(response.request()) === name);
@@ -54,7 +54,7 @@ export class Playground {
     return answer;
   }
 
-  // Writes into the pane of variables or headers that is in front.
+  // Writes into the pane of variables or headers.
   async writeTool(pane, text) {
     await this.button(pane).click();
     await this.page.getByRole('region', { name: pane }).locator(SHOWN).click();
@@ -72,12 +72,12 @@ function nameOf(request) {
   return request.method() === 'POST' ? request.postDataJSON()?.operationName : null;
 }
 
-// Runs inside the page. GraphiQL reads the name of the operation a moment after the tab has changed.
+// Runs in the page. GraphiQL reads the name of the operation a moment after the tab has changed.
 function isKnown(name) {
   return document.querySelector('.graphiql-query-editor .CodeMirror')?.CodeMirror.operationName === name;
 }
 
-// Runs inside the page. The editor draws only the lines in sight, so that its text is asked of itself.
+// Runs in the page. The editor renders visible lines only, so its value is read.
 function isShown(expected) {
   const text = document.querySelector('.result-window .CodeMirror')?.CodeMirror.getValue();
   try {

@@ -1,4 +1,4 @@
-// A Redis of a test's own, which outlives the servers on it: several can share it.
+// A Redis for one test, independent of the servers that use it: several can share it.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Runs the browser's checks against a server of their own: `node test/run.mjs PATH_TO_WAXWING`, a free port, an empty data folder.
+// Runs the browser tests with a new server on a free port with an empty data folder: `node test/run.mjs PATH_TO_WAXWING`.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ if (!binary) {
   process.exit(2);
 }
 
-// What the server prints for a newcomer is what the checks use.
+// Reads the URL and the demo login that the server prints.
 async function announced(server) {
   const told = {};
   for await (const line of createInterface({ input: server.stdout })) {
@@ -28,11 +28,11 @@ const ended = (child) => new Promise((resolve) => child.once('exit', (code) => r
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-e2e-'));
 const server = spawn(binary, ['serve', '--demo', '--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data')], {
   stdio: ['ignore', 'pipe', 'inherit'],
-  // Nothing that is set for another server may lead this one to that one's data.
+  // Without the environment of another server, which could lead to its data.
   env: { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WAXWING_'))), WAXWING_LOG: 'warn' },
 });
 const gone = ended(server);
-// A server that says nothing is ended, which ends the wait for its words.
+// Kills a server that does not become ready, which ends the wait.
 const deadline = setTimeout(() => server.kill('SIGKILL'), 60_000);
 let code = 1;
 try {

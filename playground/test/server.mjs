@@ -1,5 +1,4 @@
-// A server of a test's own: it can be stopped, killed and started again, on the same port and the same data. Those that are given one Redis
-// are processes of one site.
+// A server for one test. It can be stopped, killed and started again on the same port and data. Servers with one Redis are replicas of one installation.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -10,7 +9,7 @@ import { createInterface } from 'node:readline';
 const LOG_IN = 'mutation ($input: LogInInput!) { logIn(input: $input) { session { token } } }';
 
 export class Server {
-  // A demo, or with `demo: false` an empty store.
+  // With demo data, or with `demo: false` an empty store.
   static async start({ redis, demo = true, options = [] } = {}) {
     const server = new Server();
     server.demo = demo;
@@ -68,7 +67,7 @@ export class Server {
     return data;
   }
 
-  // What the server counts of something now.
+  // The current value of a gauge.
   async gauge(name, transport) {
     const text = await fetch(this.url.replace('/graphql', '/metrics')).then((answer) => answer.text(), () => '');
     const found = text.match(new RegExp(`^waxwing_${name}\\{transport="${transport}"\\} (\\d+)$`, 'm'));

@@ -1,4 +1,4 @@
-// Where the server under test is and as whom to log in: from the command line, or else from the environment.
+// The URL of the server under test and the login, from the command line or the environment.
 import { parseArgs } from 'node:util';
 
 const USAGE =

@@ -1,4 +1,4 @@
-// Loads a module of the app, which is TypeScript, each time anew.
+// Loads a TypeScript module of the app, without the module cache.
 import { runnerImport } from 'vite';
 
 export async function load(path) {

@@ -1,5 +1,5 @@
-// Drives threads in Chromium: what others say, vote and delete shows in its place, what one does oneself too, and nothing
-// is missing or doubled whatever becomes of its server. Two servers share one Redis, as in timeline.mjs.
+// Tests threads in Chromium: comments, votes and deletions of others and of the viewer appear in their place, and no event is lost or repeated when the
+// server fails. Two servers share one Redis, as in timeline.mjs.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { open } from './browser.mjs';
@@ -8,7 +8,7 @@ import { Redis } from './redis.mjs';
 import { Server } from './server.mjs';
 import { ThreadPage } from './threadpage.mjs';
 
-// So many events of a thread are kept.
+// The number of events that the server keeps for a thread.
 const KEPT = 1_000;
 const POST = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } } }';
 const ADD = 'mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { id } userErrors { message } } }';
@@ -46,7 +46,7 @@ beforeEach(async () => {
   status = (await other.ask(ada, POST, { input: { message: 'What is talked about' } })).postStatus.status.id;
 });
 
-// Nothing is logged as an error but what the browser says of a server that is not there.
+// The only errors in the console are those of a server that does not run.
 afterEach(async () => {
   await browser.close();
   const expected = /ERR_CONNECTION_REFUSED|WebSocket connection to .* failed|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
@@ -69,7 +69,7 @@ const logIn = async (login = server.login) => {
   await thread.followed();
 };
 
-test('a card opens its thread and closes it; a link does so too, and outlives a reload', async () => {
+test('a card and a link open a thread, and a reload keeps it open', async () => {
   await live.load();
   await live.followed();
   status = (await other.ask(ada, POST, { input: { message: 'On the card' } })).postStatus.status.id;
@@ -89,7 +89,7 @@ test('a card opens its thread and closes it; a link does so too, and outlives a 
   await thread.shows(['0 said before']);
 });
 
-test('a reply by somebody else appears in its place, as text, and what is being read does not move', async () => {
+test('a reply of another account appears in its place, as text, and the scroll position is kept', async () => {
   const ids = [];
   for (let at = 1; at <= 30; at++) ids.push(await say(`comment ${at}`));
   await thread.open(status);
@@ -110,7 +110,7 @@ test('a reply by somebody else appears in its place, as text, and what is being 
   assert.match(await thread.panel.locator('.total').innerText(), /^32$/);
 });
 
-test('an edit and a vote by somebody else show, in the order of before', async () => {
+test('an edit and a vote of another account appear without a change of the order', async () => {
   const first = await say('first');
   await say('second');
   await thread.open(status);
@@ -126,7 +126,7 @@ test('an edit and a vote by somebody else show, in the order of before', async (
   await thread.score('first, mended', 0);
 });
 
-test('a deleted comment with replies stays as a tombstone, until the last of them goes', async () => {
+test('a deleted comment with replies stays as a tombstone until its last reply is deleted', async () => {
   const top = await say('to be deleted');
   const below = await reply('below', top);
   const lowest = await reply('lowest', below);
@@ -145,7 +145,7 @@ test('a deleted comment with replies stays as a tombstone, until the last of the
   await thread.panel.getByText('No comments yet.').waitFor();
 });
 
-test('a branch folds and unfolds by hand and by keyboard, and says how many it hides', async () => {
+test('a branch folds and unfolds by mouse and keyboard, and shows the number of hidden comments', async () => {
   const top = await say('top');
   const below = await reply('below', top);
   await reply('lowest', below);
@@ -162,7 +162,7 @@ test('a branch folds and unfolds by hand and by keyboard, and says how many it h
   assert.equal(await thread.button('top', 'Fold').getAttribute('aria-expanded'), 'true');
 });
 
-test('one comments, replies, votes, edits and deletes by hand', async () => {
+test('the viewer comments, replies, votes, edits and deletes', async () => {
   const theirs = await say('theirs');
   await thread.open(status);
   await logIn();
@@ -196,7 +196,7 @@ test('one comments, replies, votes, edits and deletes by hand', async () => {
   await thread.shows(['0 mine']);
 });
 
-test('who is neither its author nor the status’s deletes nothing; with replies only where all are one’s own', async () => {
+test('only the authors of a comment and of the status delete it; with replies of others, only the latter', async () => {
   const mine = await say('by the friend');
   await say('by ada', undefined, ada);
   await reply('again the friend', mine);
@@ -210,7 +210,7 @@ test('who is neither its author nor the status’s deletes nothing; with replies
   assert.equal(await thread.comment('by ada').getByRole('button', { name: 'Delete' }).count(), 0);
 });
 
-test('a bad message shows what the server says, beside its box, and can be mended', async () => {
+test('the error of a message is shown beside its box, and the message can be corrected', async () => {
   const gone = await say('soon gone');
   let isSilent = false;
   await page.routeWebSocket(/graphql/, (socket) => {
@@ -229,7 +229,7 @@ test('a bad message shows what the server says, beside its box, and can be mende
   const form = thread.comment('soon gone').getByRole('form');
   await thread.write(form, 'x'.repeat(2_001));
   await form.getByRole('alert').filter({ hasText: /2,?000/ }).waitFor();
-  // The page does not hear that it goes.
+  // The page gets no event of the deletion.
   isSilent = true;
   await remove(gone);
   await thread.write(form, 'too late');
@@ -238,7 +238,7 @@ test('a bad message shows what the server says, beside its box, and can be mende
   await thread.comment('soon gone').locator(':scope > .error').filter({ hasText: 'There is no such comment.' }).waitFor();
 });
 
-test('orders are those of the server, and pages go on', async () => {
+test('the orders are those of the server, and further pages are read', async () => {
   const ids = [];
   for (let at = 1; at <= 120; at++) ids.push(await say(`comment ${at}`));
   await vote(ids[2], 'UP');
@@ -247,7 +247,7 @@ test('orders are those of the server, and pages go on', async () => {
   await thread.shows(top.slice(0, 100));
   await thread.sort('Oldest');
   await thread.shows(asc.slice(0, 100));
-  // One that is told before the pages come to it stands behind them.
+  // A comment whose event arrives before its page is shown after the pages.
   await say('told ahead');
   await thread.shows([...asc.slice(0, 100), '0 told ahead']);
   await thread.panel.getByRole('button', { name: 'More comments' }).click();
@@ -257,7 +257,7 @@ test('orders are those of the server, and pages go on', async () => {
   await thread.shows(['0 told ahead', ...asc.toReversed()]);
 });
 
-test('the server is killed and comes back: nothing is missing in the thread, nothing doubled', async () => {
+test('the server is killed and restarted: no comment is missing or doubled', async () => {
   const top = await say('top');
   const kept = await reply('kept', top);
   const lost = await say('to be deleted');
@@ -277,7 +277,7 @@ test('the server is killed and comes back: nothing is missing in the thread, not
   assert.equal(await thread.state.locator('.notice').isVisible(), false, 'there was no gap');
 });
 
-test('a gap is told, and the thread is whole after it; what one is writing stays', async () => {
+test('a gap has a notice, the thread is complete after it, and a draft stays', async () => {
   const top = await say('top');
   const edited = await say('to be edited');
   const gone = await say('to be deleted');
@@ -301,7 +301,7 @@ test('a gap is told, and the thread is whole after it; what one is writing stays
   assert.equal(await thread.comment('top').getByRole('form').getByRole('textbox').inputValue(), 'half a thought');
 });
 
-test('a status that is deleted takes its thread along, and the page says so', async () => {
+test('the deletion of a status closes its thread with a notice', async () => {
   await say('goes too');
   await thread.open(status);
   await thread.shows(['0 goes too']);
@@ -311,7 +311,7 @@ test('a status that is deleted takes its thread along, and the page says so', as
   assert.deepEqual(await thread.shown(), []);
 });
 
-test('a like in the thread is a like on the card, and the other way round', async () => {
+test('a like in the thread changes the card, and vice versa', async () => {
   await live.load();
   await logInBesideNothing();
   status = (await other.ask(ada, POST, { input: { message: 'To be liked' } })).postStatus.status.id;
@@ -326,7 +326,7 @@ test('a like in the thread is a like on the card, and the other way round', asyn
   assert.equal((await other.ask(ada, LIKES, { id: status })).node.likeCount, 0);
 });
 
-test('Escape closes the innermost of what is open, and the keyboard goes back to what opened it', async () => {
+test('Escape closes the innermost open element, and the focus returns to its button', async () => {
   await say('top', undefined, ada);
   await thread.open(status);
   await logIn();
@@ -343,7 +343,7 @@ test('Escape closes the innermost of what is open, and the keyboard goes back to
   await thread.panel.waitFor({ state: 'detached' });
 });
 
-test('a thread has an address of its own', async () => {
+test('a thread has its own URL', async () => {
   await say('said before');
   await page.goto(`${server.origin}/thread/${encodeURIComponent(status)}`);
   await thread.shows(['0 said before']);

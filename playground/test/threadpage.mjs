@@ -1,4 +1,4 @@
-// The thread as its visitor handles it: by labels, roles and what stands in it.
+// A thread as its users handle it: by labels, roles and texts.
 import assert from 'node:assert/strict';
 
 export class ThreadPage {
@@ -17,7 +17,7 @@ export class ThreadPage {
     await this.followed();
   }
 
-  // Waits until the server follows the thread, and the timeline beside it.
+  // Waits until the server has the subscriptions of the thread and of the timeline.
   async followed(others = 1) {
     await this.phase('live');
     for (let tries = 0; tries < 400; tries++) {
@@ -31,7 +31,7 @@ export class ThreadPage {
     return this.panel.locator(`.connection[data-phase='${name}']`).waitFor();
   }
 
-  // The whole of a comment, without what is below it.
+  // A comment without its replies.
   comment(message) {
     return this.list.locator('.comment > article').filter({ has: this.page.locator('.message').getByText(message, { exact: true }) });
   }
@@ -40,7 +40,7 @@ export class ThreadPage {
     return this.comment(message).getByRole('button', { name, exact: true });
   }
 
-  // What is shown, folded or not: depth and text of each, in reading order.
+  // The depth and the text of each comment in reading order, also of folded ones.
   shown() {
     return this.list.evaluate((list) => {
       const walk = (items, depth) =>
@@ -52,7 +52,7 @@ export class ThreadPage {
     });
   }
 
-  // Waits until this and nothing else is shown.
+  // Waits until exactly these comments are shown.
   async shows(expected) {
     let shown;
     for (let tries = 0; tries < 600; tries++) {

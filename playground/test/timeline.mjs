@@ -1,5 +1,5 @@
-// Drives the public stream and the home in Chromium: what they show, and that nothing is missing or doubled whatever becomes of their server. Two servers share
-// one Redis: the page's own, which is stopped and killed, and another one, which is there all the time.
+// Tests the public stream and the home in Chromium: their statuses, and that none is missing or doubled when the server fails. Two servers share one
+// Redis: that of the page, which is stopped and killed, and one that runs all the time.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { open } from './browser.mjs';
@@ -7,7 +7,7 @@ import { LivePage } from './livepage.mjs';
 import { Redis } from './redis.mjs';
 import { Server } from './server.mjs';
 
-// Few are kept, so that a gap is soon made.
+// The number of events that the server keeps: few, so that a gap needs few posts.
 const KEPT = 100;
 const POST = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } userErrors { message } } }';
 const DELETE = 'mutation ($input: DeleteStatusInput!) { deleteStatus(input: $input) { deletedStatusId } }';
@@ -38,7 +38,7 @@ beforeEach(async () => {
   live = new LivePage(page, server);
 });
 
-// Nothing is logged as an error but what the browser says of a server that is not there or of a session that has ended.
+// The only errors in the console are those of a server that does not run, and of an ended session.
 afterEach(async () => {
   await browser.close();
   const expected = /ERR_CONNECTION_REFUSED|WebSocket connection to .* failed|status of 401|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
@@ -51,7 +51,7 @@ async function post(message, { token = ada, location, by = other } = {}) {
   return postStatus.status.id;
 }
 
-// Posts so many, one after the other, and gives their texts, the newest first.
+// Posts several statuses in order, and returns their texts, newest first.
 async function several(name, count, token) {
   const messages = Array.from({ length: count }, (_, at) => `${name} ${at + 1}`);
   for (const message of messages) await post(message, { token });
@@ -61,7 +61,7 @@ async function several(name, count, token) {
 const remove = (statusId) => other.ask(ada, DELETE, { input: { statusId } });
 const home = async (token) => (await other.ask(token, HOME)).homeTimeline.entries.edges.map(({ node }) => node.status.message);
 
-test('anybody sees the public stream, in order, as text', async () => {
+test('the public stream is shown without a session, in order, as text', async () => {
   await live.load();
   await live.followed();
   const posted = await several('seen', 3);
@@ -74,7 +74,7 @@ test('anybody sees the public stream, in order, as text', async () => {
   assert.equal(await live.items.locator('b, img').count(), 0);
 });
 
-test('a deletion disappears', async () => {
+test('a deleted status disappears', async () => {
   await live.load();
   await live.followed();
   const id = await post('to be deleted');
@@ -85,7 +85,7 @@ test('a deletion disappears', async () => {
   assert.deepEqual(await live.shown(), ['to stay']);
 });
 
-test('a filter of words, of people, of places shows only what it wants', async () => {
+test('a filter of words, people or places shows only matching statuses', async () => {
   await live.load();
   await live.followed();
   await live.filter('Words', { Phrases: 'red kite\n#sky' });
@@ -107,7 +107,7 @@ test('a filter of words, of people, of places shows only what it wants', async (
   assert.deepEqual(await live.upTo('by ada'), ['by ada', `by the friend, for @${server.login}`]);
 });
 
-test('a bad filter shows what the server says, beside the field, and can be mended', async () => {
+test('the error of a filter is shown beside the field, and the filter can be corrected', async () => {
   await live.load();
   await live.followed();
   for (const [kind, fields, said] of [
@@ -130,7 +130,7 @@ test('a bad filter shows what the server says, beside the field, and can be mend
   assert.deepEqual(await live.upTo('after it was mended'), ['after it was mended']);
 });
 
-test('home shows what it holds and what comes; one posts, counts and deletes', async () => {
+test('home shows its entries and new ones; the viewer posts and deletes', async () => {
   await live.load('/home');
   await live.logIn(server.login, server.password);
   await live.followed();
@@ -157,7 +157,7 @@ test('home shows what it holds and what comes; one posts, counts and deletes', a
   assert.deepEqual(await live.shown(), [], 'nothing of a home stays on the page');
 });
 
-test('one who logs out is not told that the session has ended, though the socket hears of it first', async () => {
+test('a log-out shows no notice of an ended session, though the socket is closed first', async () => {
   await live.load('/home');
   await live.logIn(server.login, server.password);
   await live.followed();
@@ -177,7 +177,7 @@ test('one who logs out is not told that the session has ended, though the socket
   assert.equal(await live.alert.isVisible(), false, 'nothing is wrong');
 });
 
-test('what is posted between the reading of a home and the following of it is there once', async () => {
+test('a status that is posted between the read of the home and its subscription is there once', async () => {
   let letThrough;
   const held = new Promise((resolve) => (letThrough = resolve));
   await live.load('/home');
@@ -198,7 +198,7 @@ test('what is posted between the reading of a home and the following of it is th
 
 for (const [how, signal] of [['killed', 'SIGKILL'], ['stopped', 'SIGTERM']]) {
   for (const [where, path] of [['the public stream', '/live'], ['a home', '/home']]) {
-    test(`${where}: the server is ${how} and comes back: nothing is missing, nothing doubled`, async () => {
+    test(`${where}: the server is ${how} and restarted: no status is missing or doubled`, async () => {
       await live.load(path);
       if (path === '/home') await live.logIn(server.login, server.password);
       await live.followed();
@@ -220,7 +220,7 @@ for (const [how, signal] of [['killed', 'SIGKILL'], ['stopped', 'SIGTERM']]) {
   }
 }
 
-test('what is deleted while the page is away is gone when it is back', async () => {
+test('a status that is deleted during a disconnect disappears after the reconnect', async () => {
   await live.load();
   await live.followed();
   const id = await post('deleted while away');
@@ -233,7 +233,7 @@ test('what is deleted while the page is away is gone when it is back', async () 
   assert.deepEqual(await live.shown(), ['kept while away']);
 });
 
-test('a gap is told, and a home is whole after it', async () => {
+test('a gap has a notice, and the home is complete after it', async () => {
   await live.load('/home');
   await live.logIn(server.login, server.password);
   await live.followed();
@@ -250,7 +250,7 @@ test('a gap is told, and a home is whole after it', async () => {
   assert.deepEqual((await live.shown()).slice(0, 50), await home(ada));
 });
 
-test('a gap in the public stream is marked where it is, and what was deleted in it goes', async () => {
+test('a gap in the public stream is marked at its place, and statuses that were deleted meanwhile disappear', async () => {
   await live.load();
   await live.followed();
   const id = await post('deleted in the gap');
@@ -271,7 +271,7 @@ test('a gap in the public stream is marked where it is, and what was deleted in 
   assert.equal(items.lastIndexOf('gap'), at, 'one gap is told once');
 });
 
-test('who was away before anything had come misses nothing', async () => {
+test('a disconnect before the first event loses no event', async () => {
   await live.load();
   await live.followed();
   await server.end('SIGKILL');
@@ -282,7 +282,7 @@ test('who was away before anything had come misses nothing', async () => {
   assert.equal(await live.notice.isVisible(), false, 'there was no gap');
 });
 
-test('a connection that says nothing any more is left for a new one', async () => {
+test('a silent connection is replaced', async () => {
   let silent = false;
   await page.routeWebSocket(/graphql/, (socket) => {
     const isFirst = !silent;
@@ -302,7 +302,7 @@ test('a connection that says nothing any more is left for a new one', async () =
   assert.deepEqual(await live.upTo('unheard 3'), [...unheard, 'heard']);
 });
 
-test('a server that names a time is believed, and one need not wait for it', async () => {
+test('the wait that the server names is used, and the user can skip it', async () => {
   const sockets = [];
   await page.routeWebSocket(/graphql/, (socket) => {
     sockets.push(socket);
@@ -330,7 +330,7 @@ test('a server that names a time is believed, and one need not wait for it', asy
   assert.equal(sockets.length, 2);
 });
 
-test('after a close as if all was well, too, it goes on from the last cursor', async () => {
+test('after a normal close it resumes from the last cursor, too', async () => {
   const [sockets, asked] = [[], []];
   await page.routeWebSocket(/graphql/, (socket) => {
     sockets.push(socket);
@@ -352,7 +352,7 @@ test('after a close as if all was well, too, it goes on from the last cursor', a
   assert.notEqual(asked[1], asked[0], 'not from the beginning');
 });
 
-test('a session that ends elsewhere asks to log in again, and then goes on', async () => {
+test('the end of a session by another device asks for a log-in, after which the home continues', async () => {
   await live.load('/home');
   await live.logIn(server.login, server.password);
   await live.followed();
@@ -376,7 +376,7 @@ test('a session that ended while the browser was closed does not stop the public
   assert.deepEqual(await live.upTo('without a session'), ['without a session']);
 });
 
-test('what is being read stays where it is, and the list is bounded', async () => {
+test('the scroll position is kept, and the list is bounded', async () => {
   await live.load();
   await live.followed();
   await several('long', 205);
@@ -386,7 +386,7 @@ test('what is being read stays where it is, and the list is bounded', async () =
   const place = await read.boundingBox();
   await several('newer', 3);
   await live.button('↑ 3 new').waitFor();
-  // Scrolling goes by whole pixels.
+  // Scroll positions are whole pixels.
   assert.ok(Math.abs((await read.boundingBox()).y - place.y) < 1);
   await live.button('↑ 3 new').click();
   await live.button('↑ 3 new').waitFor({ state: 'hidden' });

@@ -1,4 +1,4 @@
-// The code blocks of a Markdown file that name the file which they are an excerpt of: ```ts playground/recipes/auth/src/send.ts
+// The code blocks of a Markdown file that name their source file: ```ts playground/recipes/auth/src/send.ts
 import { readFileSync } from 'node:fs';
 
 const root = new URL('../../../', import.meta.url);

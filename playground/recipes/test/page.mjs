@@ -1,7 +1,7 @@
-// A page in headless Chromium, which reaches this machine's own addresses alone.
+// A page in headless Chromium with access to loopback addresses only.
 import { chromium } from 'playwright-core';
 
-// Without these, Chromium calls its maker's hosts by itself.
+// Without these, Chromium sends requests to its vendor.
 const ARGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
 export async function withPage(url, visit) {

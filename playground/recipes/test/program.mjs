@@ -1,4 +1,4 @@
-// Builds recipes and runs them as whoever copies them does: with npm and Node.js, in the recipe's own folder.
+// Builds recipes and runs them with npm and Node.js in the folder of the recipe.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,7 @@ export async function build(recipe) {
 }
 
 export class Program {
-  // Everything that was printed.
+  // The lines of the output.
   lines = [];
   #waiting = new Set();
 
@@ -24,7 +24,7 @@ export class Program {
     return new Program(recipe, ['dist/main.js'], env);
   }
 
-  // Vite's server, with `preview` for what was built.
+  // Vite's server; `preview` serves the build.
   static async vite(recipe, port, env, command = 'dev') {
     const program = new Program(recipe, [vite, command, '--port', String(port), '--strictPort'], env);
     await program.prints(/Local:/);
@@ -49,7 +49,7 @@ export class Program {
     for (const look of this.#waiting) look();
   }
 
-  // Waits for a line that fits, and gives it. Those before `from` do not count.
+  // Waits for a line from index `from` on that matches, and returns it.
   prints(pattern, from = 0) {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -64,7 +64,7 @@ export class Program {
     });
   }
 
-  // Everything that it printed until it ended by itself.
+  // Waits for the end of the program, and returns its output.
   async output() {
     assert.equal(await this.ended, 0, `${this.recipe}:\n${this.lines.join('\n')}`);
     return this.lines;

@@ -1,4 +1,4 @@
-// Whether a recipe that follows a home resumes over a server that is killed. It prints what it does, a line for each event.
+// Tests that a recipe that follows a home resumes when the server is killed. The recipe prints a line for each event.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Redis } from '../../test/redis.mjs';
@@ -11,7 +11,7 @@ export function resumes(name, recipe, script) {
   describe(name, () => {
     let redis, server, other, ada, client;
 
-    // Two servers share one Redis: the client's own, which is killed, and one that posts meanwhile.
+    // Two servers share one Redis: that of the client, which is killed, and one that accepts posts meanwhile.
     before(async () => {
       redis = await Redis.start();
       const options = ['--rate-limits', 'off', '--events-kept', '100'];
@@ -43,7 +43,7 @@ export function resumes(name, recipe, script) {
       await server.begin();
     }
 
-    test('what was missed comes once and in order', async () => {
+    test('missed events arrive once and in order', async () => {
       await away(async () => {
         for (const message of ['missed 1', 'missed 2', 'missed 3']) await post(message);
       });
@@ -54,7 +54,7 @@ export function resumes(name, recipe, script) {
       assert.deepEqual(posted, ['before', 'missed 1', 'missed 2', 'missed 3', 'after'].map((message) => `posted: ${message}`));
     });
 
-    test('what is missing for good is read again', async () => {
+    test('after a gap the home is read again', async () => {
       const from = client.lines.length;
       await away(async () => {
         for (let at = 1; at <= 150; at++) await post(`many ${at}`);
@@ -63,7 +63,7 @@ export function resumes(name, recipe, script) {
       await client.prints(/^home: 20 entries, the newest: many 150$/, from);
     });
 
-    test('the end of the session is told', async () => {
+    test('the end of the session is reported', async () => {
       await other.ask(ada, 'mutation { endSessions(input: { allOthers: true }) { endedSessionIds } }');
       await client.prints(/^session: ended, ask for a log-in$/);
     });

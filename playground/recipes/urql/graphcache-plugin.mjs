@@ -1,4 +1,4 @@
-// A plugin of graphql-codegen: what Graphcache has to know of the schema.
+// A plugin for graphql-codegen: the schema for Graphcache, and the types without a key.
 import { minifyIntrospectionQuery } from '@urql/introspection';
 import { introspectionFromSchema, isObjectType } from 'graphql';
 
@@ -9,7 +9,7 @@ export const plugin = (schema) => {
   const withoutId = objects.filter((type) => !roots.includes(type) && !('id' in type.getFields()));
   return [
     `export const schema = ${JSON.stringify(introspection)} as const;`,
-    '// Has no entry of its own in the cache, and is kept inside of its parent.',
+    '// A type without an id is stored within its parent.',
     'const embedded = () => null;',
     `export const keys = { ${withoutId.map(({ name }) => `${name}: embedded`).join(', ')} };`,
   ].join('\n');

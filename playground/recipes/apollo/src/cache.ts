@@ -1,4 +1,4 @@
-// How Apollo Client caches what Waxwing answers: objects with an `id` by type and id, everything else inside of its parent.
+// How Apollo Client stores answers of Waxwing: objects with an `id` by type and id, all others within their parent.
 import { InMemoryCache } from '@apollo/client';
 import type { FieldPolicy, Reference } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
@@ -9,7 +9,7 @@ export const createCache = () =>
     // Without it, a fragment on `Node`, `StatusEvent` or `CommentEvent` matches nothing.
     possibleTypes: introspection.possibleTypes,
     typePolicies: {
-      // These two have no id: the pages of one are merged where it stands.
+      // Types without an id: their pages are merged within the parent.
       Timeline: { merge: true, fields: { entries: withoutDeleted(relayStylePagination()) } },
       CommentThread: {
         merge: true,
@@ -22,7 +22,7 @@ export const createCache = () =>
     },
   });
 
-// A status that was evicted from the cache takes its entry along, in every timeline.
+// Hides entries whose status was evicted from the cache.
 function withoutDeleted(pages: ReturnType<typeof relayStylePagination>): FieldPolicy {
   return {
     ...pages,

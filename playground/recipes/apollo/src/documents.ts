@@ -1,4 +1,4 @@
-// What this client sends.
+// The operations of this client.
 import { graphql } from './gql/index.js';
 
 export const LOG_IN = graphql(`
@@ -18,7 +18,7 @@ export const HOME = graphql(`
   }
 `);
 
-// The place to subscribe from. Read apart from the pages: each of them has a place of its own.
+// The cursor to subscribe from. It is not part of the pages' query: each page has a newer one.
 export const SYNC_CURSOR = graphql(`
   query SyncCursor { homeTimeline { syncCursor } }
 `);
@@ -53,7 +53,7 @@ export const DELETE_STATUS = graphql(`
   }
 `);
 
-// A fragment on an interface: the cache has to know which types it covers.
+// A fragment on an interface: the cache needs its possible types.
 export const NODES = graphql(`
   query Nodes($ids: [ID!]!) { nodes(ids: $ids) { ...Identity } }
   fragment Identity on Node { id }

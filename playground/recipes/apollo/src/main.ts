@@ -29,7 +29,7 @@ console.log('first page:', entries().length, 'entries');
 await home.fetchMore({ variables: { first: PAGE, after: page()?.pageInfo.endCursor } });
 console.log('with the second page:', entries().length, 'entries');
 
-// One query has read the home's cursor, another one its entries: the cache keeps both.
+// Two queries have read the cursor and the entries of the home: the cache has both.
 console.log('cached by both queries:', client.readQuery({ query: SYNC_CURSOR }) !== null);
 
 // The result of a mutation changes the status in every list that has it.
@@ -68,7 +68,7 @@ await client.mutate({ mutation: DELETE_STATUS, variables: { statusId: posted.id 
 await shows(() => entries()[0]?.node.status.id !== posted.id);
 console.log('after its deletion:', entries().length, 'entries');
 
-// A fragment on an interface is found in the cache.
+// The cache resolves a fragment on an interface.
 await client.query({ query: NODES, variables: { ids: [liked.id] } });
 console.log('from the cache by an interface:', client.readQuery({ query: NODES, variables: { ids: [liked.id] } })?.nodes[0]?.id === liked.id);
 

@@ -1,4 +1,4 @@
-// An Apollo Client whose subscriptions come over HTTP as multipart responses, which HttpLink asks for by itself: no WebSocket is needed.
+// An Apollo Client whose subscriptions are multipart responses over HTTP, which HttpLink supports: no WebSocket is needed.
 import { ApolloClient, ApolloLink } from '@apollo/client';
 import { PROTOCOL_ERRORS_SYMBOL, graphQLResultHasProtocolErrors } from '@apollo/client/errors';
 import type { CombinedProtocolErrors } from '@apollo/client/errors';
@@ -8,7 +8,7 @@ import { httpLink, isSubscription } from './client.js';
 import type { Session } from './client.js';
 
 const LONGEST_WAIT_MS = 30_000;
-// Errors that pass. The server sends the first one when it stops.
+// Temporary errors. The server sends the first one when it stops.
 const TEMPORARY = ['GOING_AWAY', 'UNREAD_ANSWERS', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED'];
 
 export function createMultipartClient(url: string, session: Session, onRetry: (reason: unknown) => void) {
@@ -27,7 +27,7 @@ const resumingLink = (onRetry: (reason: unknown) => void) =>
     });
     const remember = (result: ApolloLink.Result) => {
       const error = firstError(result);
-      // Thrown, an error that passes is one more reason to try again.
+      // A temporary error is thrown, so that `retry` sends the subscription again.
       if (TEMPORARY.includes(String(error?.extensions?.['code']))) throw error;
       after = cursorOf(result) ?? after;
     };
@@ -41,11 +41,11 @@ const resumingLink = (onRetry: (reason: unknown) => void) =>
 
 type Failure = { extensions?: Record<string, unknown> };
 
-// Of the operation, or of the transport: HttpLink hides the latter from the links before it behind a symbol.
+// The first error of the operation or of the transport. HttpLink has the latter under a symbol.
 function firstError(result: ApolloLink.Result): Failure | undefined {
   if (!graphQLResultHasProtocolErrors(result)) return result.errors?.[0];
   return (result.extensions[PROTOCOL_ERRORS_SYMBOL] as CombinedProtocolErrors).errors[0];
 }
 
-// A subscription has one field, and every event a cursor.
+// A subscription has one field, and every event has a cursor.
 const cursorOf = ({ data }: ApolloLink.Result) => Object.values((data ?? {}) as Record<string, { cursor?: string }>)[0]?.cursor;

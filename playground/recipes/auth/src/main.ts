@@ -1,4 +1,4 @@
-// Logs in, has the session ended from another device, and shows what a request and a socket are told.
+// Logs in, ends the session from another device, and shows the answers to a request and a socket.
 import { openSocket } from 'waxwing-recipe-resume';
 import WebSocket from 'ws';
 import { send } from './send.js';
@@ -18,22 +18,22 @@ const END_OTHERS = 'mutation { endSessions(input: { allOthers: true }) { endedSe
 // A page keeps it in localStorage, by login.
 let deviceToken: string | undefined;
 
-// Without a session: the rest of the answer stands, the field is null, and the code says to ask for a log-in.
+// Without a session the field is null with the code UNAUTHENTICATED, and other fields have their values.
 const nobody = await send(url, HOME);
 console.log('without a session:', nobody.data.homeTimeline, nobody.errors?.[0]?.extensions?.code);
 
-// A wrong password is no error of the request but a row of userErrors, for the form.
+// A wrong password is an entry of userErrors, for the form, and no error of the request.
 console.log('wrong password:', (await logIn('wrong')).userErrors[0].code);
 
 const { session } = await logIn(password);
-// Outlives the session and goes with the next log-in: whoever guesses passwords elsewhere cannot lock this device out.
+// It is valid beyond the session and is sent with the next log-in, which failed log-ins of other devices then do not block.
 deviceToken = session.deviceToken;
 beginSession(session.token);
 console.log('logged in:', Boolean((await send(url, HOME)).data.homeTimeline));
 
 onSessionChange((token) => console.log('session:', token ? 'begun' : 'ended, ask for a log-in'));
 
-// A subscription runs when another device ends this session: the socket is closed with 4403.
+// Another device ends the session during a subscription: the socket is closed with 4403.
 const socket = openSocket({ url, token: session.token, onEnded: endSession, webSocketImpl: WebSocket });
 const closed = new Promise<void>((resolve) => {
   socket.on('connected', () => {
@@ -45,7 +45,7 @@ const closed = new Promise<void>((resolve) => {
 await closed;
 console.log('token after the socket was closed:', currentToken());
 
-// The same by a request, which had been sent with the token before.
+// A request with the same token is refused.
 beginSession(session.token);
 const { errors } = await send(url, HOME);
 console.log('request with the ended token:', errors?.[0]?.extensions?.code);

@@ -1,4 +1,4 @@
-// Sends a query or a mutation with fetch, as the account that is logged in.
+// Sends a query or a mutation with fetch and the token of the session.
 import { currentToken, endSession } from './session.js';
 
 export type Answer = {
@@ -16,8 +16,8 @@ export async function send(url: string, query: string, variables = {}): Promise<
   return answer;
 }
 
-// The server answers 401 with this code where the token is unknown or its session has ended. A 401 without the code is a proxy's and says
-// nothing about the session.
+// The server answers 401 with this code if the token is unknown or its session has ended. A 401 without the code comes from a proxy and says nothing
+// about the session.
 function isEnded(status: number, { errors }: Answer) {
   return status === 401 && errors?.[0]?.extensions?.code === 'UNAUTHENTICATED';
 }

@@ -9,7 +9,7 @@ export function beginSession(newToken: string) {
   change(newToken);
 }
 
-// Takes the token that was refused. A late answer must not end the session that has begun since.
+// Ends the session of a refused token. A late answer must not end a session that has begun since.
 export function endSession(refused: string) {
   if (refused === token) change(null);
 }

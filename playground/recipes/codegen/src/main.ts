@@ -1,4 +1,4 @@
-// Shows what the types of the scalars and enums are good for. `npm run build` fails where a document does not fit the schema.
+// Uses the generated types of scalars and enums. `npm run build` fails if a document does not match the schema.
 import { graphql } from './gql/index.js';
 import type { UserErrorCode } from './gql/graphql.js';
 import { billionths, decimal } from './money.js';
@@ -31,13 +31,13 @@ const { homeTimeline } = await send(HOME, { first: 1 }, token);
 const newest = homeTimeline?.entries.edges[0]?.node.status;
 console.log('posted in', newest && new Date(newest.postedAt).getUTCFullYear());
 
-// Decimal comes as a string. A number may be sent, a string never loses a digit.
+// A Decimal of an answer is a string. A variable may be a number, but only a string is exact.
 const made = await send(CREATE_CAMPAIGN, { input: { name: 'Spring', budget: '9000000', dailyBudget: '0.2' } }, token);
 const campaign = made.createCampaign?.campaign;
 console.log('budget:', campaign?.budget, 'a day:', campaign?.dailyBudget);
 // With numbers this would be 0.30000000000000004.
 console.log('0.1 more:', decimal(billionths(campaign?.dailyBudget ?? '0') + billionths('0.1')));
-// @ts-expect-error A Decimal is no number.
+// @ts-expect-error A Decimal is not a number.
 campaign?.budget.toFixed;
 
 const refused = await send(CREATE_CAMPAIGN, { input: { name: '', budget: '0' } }, token);

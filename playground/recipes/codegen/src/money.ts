@@ -1,4 +1,4 @@
-// Decimal is exact: a string such as "2.25", with at most nine decimals. As a number it would lose digits, so sums are made of billionths.
+// A Decimal is an exact string such as "2.25", with at most nine decimals. A number would lose digits, so sums use billionths as integers.
 const BILLION = 1_000_000_000n;
 
 export function billionths(decimal: string): bigint {

@@ -1,4 +1,4 @@
-// The session of this browser: the token is in localStorage, so that all tabs share it until log-out.
+// The session of this browser. The token is in localStorage, so that all tabs share it until log-out.
 const KEY = 'recipe.token';
 const listeners = new Set<() => void>();
 
@@ -9,14 +9,14 @@ export function beginSession(token: string) {
   changed();
 }
 
-// Takes the token that was refused. A late answer must not end the session that has begun since.
+// Ends the session of a refused token. A late answer must not end a session that has begun since.
 export function endSession(refused: string) {
   if (refused !== currentToken()) return;
   localStorage.removeItem(KEY);
   changed();
 }
 
-// For useSyncExternalStore. Other tabs are heard by the `storage` event.
+// For useSyncExternalStore. Changes of other tabs arrive as `storage` events.
 export function onSessionChange(listener: () => void) {
   listeners.add(listener);
   addEventListener('storage', listener);

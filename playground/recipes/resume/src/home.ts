@@ -1,4 +1,4 @@
-// Follows the viewer's home: reads its newest entries, then applies each event after them, whatever happens to the connection.
+// Follows the viewer's home: reads the newest entries, then applies each event after them, also when the connection ends.
 import type { GraphQLError } from 'graphql';
 import type { Client } from 'graphql-ws';
 
@@ -14,7 +14,7 @@ const EVENTS = `
     }
   }`;
 
-// Errors that pass. Every other one is final.
+// Temporary errors. All others are final.
 const TEMPORARY = ['UNREAD_ANSWERS', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED'];
 
 export type Status = { id: string; message: string };
@@ -24,7 +24,7 @@ export type Event =
   | { __typename: 'StreamGap'; cursor: string; reason: string };
 export type Screen = { show(statuses: Status[]): void; apply(event: Event): void };
 
-// Ends with what the client gives up at: a close that it does not retry, or an error that is final.
+// Rejects with a close that the client does not retry, or with a final error.
 export async function followHome(client: Client, screen: Screen) {
   for (;;) {
     try {
@@ -60,7 +60,7 @@ function untilGap(client: Client, after: string, screen: Screen) {
 
 type Home = { syncCursor: string; entries: { edges: { node: { status: Status } }[] } };
 
-// Over the same socket: while the server is away, it waits as the subscription does.
+// Reads over the same socket, which waits until the server is back.
 async function read(client: Client): Promise<Home> {
   for await (const { data, errors } of client.iterate<{ homeTimeline: Home | null }>({ query: HOME })) {
     if (!data?.homeTimeline) throw errors;

@@ -10,7 +10,7 @@ export function resuming(client: Client): Client {
       let { after } = payload.variables;
       const variables = {
         ...payload.variables,
-        // Read each time that the client sends the operation.
+        // Read whenever the client sends the operation.
         get after() {
           return after;
         },
@@ -28,5 +28,5 @@ export function resuming(client: Client): Client {
   };
 }
 
-// A subscription has one field, and every event a cursor.
+// A subscription has one field, and every event has a cursor.
 const cursorOf = ({ data }: { data?: Record<string, { cursor?: string }> | null }) => Object.values(data ?? {})[0]?.cursor;

@@ -1,4 +1,4 @@
-// Stores a picture elsewhere, posts a status with its link, and shows what Waxwing answers to a file.
+// Uploads a picture to a storage, posts a status with its link, and shows Waxwing's answer to a file.
 import { parts } from './links.js';
 import { startStorage } from './storage.js';
 import { upload } from './upload.js';

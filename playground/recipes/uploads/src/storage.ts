@@ -1,4 +1,4 @@
-// Stands in for an object storage, so that the recipe runs by itself: /sign answers where to PUT a file, and where to read it.
+// A substitute for an object storage, so that the recipe runs without one: /sign returns the URL to PUT a file to, and the URL to read it.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

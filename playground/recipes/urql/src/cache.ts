@@ -1,10 +1,10 @@
-// How Graphcache caches what Waxwing answers.
+// How Graphcache stores answers of Waxwing.
 import { cacheExchange } from '@urql/exchange-graphcache';
 import type { Cache } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { keys, schema } from './gql/graphcache.js';
 
-// The pages of a list are shown as one: those read with `before` stand in front of those read with `after`.
+// Merges the pages of a list: pages with `before` come before pages with `after`.
 const pages = relayPagination({ mergeMode: 'outwards' });
 
 export const createCache = () =>
@@ -29,7 +29,7 @@ export const createCache = () =>
     },
   });
 
-// Takes a status out of every page of the home.
+// Removes a status from every page of the home.
 function removeFromHome(cache: Cache, status: string) {
   const home = cache.resolve('Query', 'homeTimeline') as string | null;
   for (const { fieldName, fieldKey } of home ? cache.inspectFields(home) : []) {

@@ -21,7 +21,7 @@ const { client, socket } = createClient(url, { token: data?.logIn?.session?.toke
 // The cursor of the subscription is read before the first page: what is posted in between comes as an event.
 const { data: sync } = await client.query(SYNC_CURSOR, {}, { requestPolicy: 'network-only' });
 
-// The first page's query shows all pages that the cache has. Each further page is a query of its own.
+// The query of the first page shows all pages of the cache. Each further page is its own query.
 let page: Page;
 let changed = () => {};
 const showing = client.query(HOME, { first: PAGE }).subscribe(({ data }) => {
@@ -67,7 +67,7 @@ await client.mutation(DELETE_STATUS, { statusId: posted.id });
 await shows(() => entries().every(({ node }) => node.status.id !== posted.id));
 console.log('after its deletion:', entries().length, 'entries');
 
-// A fragment on an interface is found in the cache.
+// The cache resolves a fragment on an interface.
 await client.query(NODES, { ids: [liked.id] });
 console.log('from the cache by an interface:', client.readQuery(NODES, { ids: [liked.id] })?.data?.nodes[0]?.id === liked.id);
 

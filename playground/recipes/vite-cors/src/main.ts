@@ -15,7 +15,7 @@ try {
   const { data } = await response.json();
   show('query', `${data.user.name} has ${data.user.followersCount} followers. Request ${response.headers.get('x-request-id')}.`);
 } catch (error) {
-  // A page is not told why: the browser's console and the server's log are.
+  // The reason is in the browser's console and in the server's log, not in the error.
   show('query', `The server did not answer this page: ${error}`);
 }
 
