@@ -177,6 +177,6 @@ async fn decide(bed: &Bed, key: &str, among: &str, visitor: &str) -> f64 {
 /// Returns how many commands Redis has executed so far.
 async fn commands(bed: &Bed) -> u64 {
     let info: String = bed.ask(redis::cmd("INFO").arg("stats")).await;
-    let line = info.lines().find_map(|line| line.strip_prefix("total_commands_processed:")).expect("it is told");
+    let line = info.lines().find_map(|line| line.strip_prefix("total_commands_processed:")).expect("a line");
     line.trim().parse().expect("a number")
 }

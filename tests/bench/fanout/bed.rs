@@ -95,7 +95,7 @@ impl Bed {
 
     pub(crate) async fn used_memory(&self) -> u64 {
         let info: String = self.ask(redis::cmd("INFO").arg("memory")).await;
-        let line = info.lines().find_map(|line| line.strip_prefix("used_memory:")).expect("it is told");
+        let line = info.lines().find_map(|line| line.strip_prefix("used_memory:")).expect("a line");
         line.trim().parse().expect("a number")
     }
 

@@ -156,7 +156,7 @@ fn flood(bed: &Bed, keys: usize, command: &[&str]) -> f64 {
         .args(command)
         .output()
         .expect("redis-benchmark");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let rate = told.lines().last().and_then(|line| line.split("\",\"").nth(1)).and_then(|rate| rate.parse().ok());
-    rate.unwrap_or_else(|| panic!("redis-benchmark says {told:?}"))
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rate = output.lines().last().and_then(|line| line.split("\",\"").nth(1)).and_then(|rate| rate.parse().ok());
+    rate.unwrap_or_else(|| panic!("redis-benchmark printed {output:?}"))
 }

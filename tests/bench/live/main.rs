@@ -47,39 +47,45 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let parts: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let asked = |part: &str| parts.is_empty() || parts.iter().any(|it| it == part);
-    if asked("memory") {
+    let is_selected = |part: &str| parts.is_empty() || parts.iter().any(|it| it == part);
+    if is_selected("memory") {
         runtime.block_on(memory());
         runtime.block_on(sockets::memory());
     }
-    if asked("delivery") {
+    if is_selected("delivery") {
         runtime.block_on(sockets::delivery());
     }
-    let is_good = !asked("matching") || runtime.block_on(matching());
+    let is_good = !is_selected("matching") || runtime.block_on(matching());
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Subscribes to the public stream without a session, and counts the answers.
-fn subscribe(app: &App, schema: &Schema, phrase: String, told: &Arc<AtomicUsize>) -> JoinHandle<()> {
+fn subscribe(app: &App, schema: &Schema, phrase: String, responses: &Arc<AtomicUsize>) -> JoinHandle<()> {
     let context = waxwing::base::request::Request::new(app.clone(), None, None, None);
     let variables = Variables::from_json(json!({ "filter": { "track": [phrase] } }));
     let mut request = Request::new(LIVE).operation_name("PublicStream").variables(variables);
     waxwing::schema::check(&mut request, app.config()).expect("it passes");
     let mut stream = waxwing::schema::subscribe(schema, request, context);
-    let told = told.clone();
+    let responses = responses.clone();
     tokio::spawn(async move {
-        while let Some(said) = stream.next().await {
-            assert!(said.response.errors.is_empty(), "{:?}", said.response.errors);
-            std::hint::black_box(said.text(|response| serde_json::to_string(response).expect("JSON")));
-            told.fetch_add(1, Ordering::Relaxed);
+        while let Some(response) = stream.next().await {
+            assert!(response.response.errors.is_empty(), "{:?}", response.response.errors);
+            std::hint::black_box(response.text(|response| serde_json::to_string(response).expect("JSON")));
+            responses.fetch_add(1, Ordering::Relaxed);
         }
     })
 }
 
 /// Opens subscriptions, each to a phrase with its number; a few at a time, as clients connect to a server.
-async fn crowd(app: &App, schema: &Schema, numbers: Range<usize>, told: &Arc<AtomicUsize>, all: &mut Vec<JoinHandle<()>>) {
+async fn subscribe_many(
+    app: &App,
+    schema: &Schema,
+    numbers: Range<usize>,
+    responses: &Arc<AtomicUsize>,
+    all: &mut Vec<JoinHandle<()>>,
+) {
     for number in numbers {
-        all.push(subscribe(app, schema, format!("tea word{number}"), told));
+        all.push(subscribe(app, schema, format!("tea word{number}"), responses));
         while app.extension::<Hub>().subscriber_count() + 200 < all.len()
             || (number % 1_000 == 999 && app.extension::<Hub>().subscriber_count() < all.len())
         {
@@ -90,18 +96,18 @@ async fn crowd(app: &App, schema: &Schema, numbers: Range<usize>, told: &Arc<Ato
 
 /// Returns the resident memory of this process, in bytes.
 fn resident() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/statm").expect("it is told");
+    let text = std::fs::read_to_string("/proc/self/statm").expect("a line");
     text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
 }
 
 async fn memory() {
     let bed = Bed::with(&[], Config::default()).await;
-    let (schema, told) = (waxwing::schema::build(), Arc::new(AtomicUsize::new(0)));
+    let (schema, responses) = (waxwing::schema::build(), Arc::new(AtomicUsize::new(0)));
     let mut all = Vec::new();
     // The first subscriptions allocate the state that all share.
-    crowd(&bed.app, &schema, 0..1_000, &told, &mut all).await;
+    subscribe_many(&bed.app, &schema, 0..1_000, &responses, &mut all).await;
     let before = resident();
-    crowd(&bed.app, &schema, 1_000..11_000, &told, &mut all).await;
+    subscribe_many(&bed.app, &schema, 1_000..11_000, &responses, &mut all).await;
     let each = (resident() - before) as f64 / 10_000.0;
     println!("10,000 more subscriptions that wait: {:.1} KiB each, without their sockets.", each / 1024.0);
     all.iter().for_each(JoinHandle::abort);
@@ -109,15 +115,15 @@ async fn memory() {
 
 /// Returns whether ten times as many subscriptions cost less than twice as much per status.
 async fn matching() -> bool {
-    println!("{RATE} statuses a second, each of which one of so many subscriptions waits for:");
-    println!("  subscriptions  statuses  told  CPU us a status: own  of that without any");
+    println!("{RATE} statuses a second, each of which matches one subscription:");
+    println!("  subscriptions  statuses  received  CPU us a status: own  of that without any");
     let mut costs = Vec::new();
     for many in [1_000, 10_000] {
         let bed = Bed::with(&[], Config::default()).await;
         let author = bed.author("author", &[]).await;
-        let (schema, told) = (waxwing::schema::build(), Arc::new(AtomicUsize::new(0)));
+        let (schema, responses) = (waxwing::schema::build(), Arc::new(AtomicUsize::new(0)));
         let mut all = Vec::new();
-        crowd(&bed.app, &schema, 0..many, &told, &mut all).await;
+        subscribe_many(&bed.app, &schema, 0..many, &responses, &mut all).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
         // The cost of an idle server.
         let before = bed.cpu();
@@ -126,10 +132,10 @@ async fn matching() -> bool {
         let before = bed.cpu();
         let posted = poster(&bed, author, many).await;
         let cpu = bed.cpu().since(before).own / posted as f64;
-        let heard = told.load(Ordering::Relaxed);
-        println!("  {many:>13}  {posted:>8}  {heard:>4}  {cpu:>20.1}  {idle:>19.1}");
+        let received = responses.load(Ordering::Relaxed);
+        println!("  {many:>13}  {posted:>8}  {received:>8}  {cpu:>20.1}  {idle:>19.1}");
         all.iter().for_each(JoinHandle::abort);
-        costs.push((cpu - idle, heard == posted));
+        costs.push((cpu - idle, received == posted));
     }
     let times = costs[1].0 / costs[0].0;
     println!("Ten times as many subscriptions: {times:.2} times the CPU a status.");

@@ -22,7 +22,7 @@ use waxwing::domains::timelines::service as timelines;
 
 /// The number of idle sockets, and of those that receive events.
 const WAITING: usize = 10_000;
-const TOLD: usize = 2_000;
+const SUBSCRIBERS: usize = 2_000;
 /// The number of statuses that are delivered.
 const STATUSES: usize = 100;
 
@@ -49,7 +49,7 @@ impl Server {
             let (_, address) = line.split_once("http://")?;
             address.split(|it: char| it == '/' || it.is_whitespace()).next().map(str::to_owned)
         });
-        let address = { address }.next().expect("it tells its address");
+        let address = { address }.next().expect("an address");
         Self { child, address }
     }
 
@@ -114,15 +114,15 @@ pub(crate) async fn delivery() {
     let bed = Bed::with(&[], Config::default()).await;
     let author = bed.author("author", &[]).await;
     let server = Arc::new(Server::start(&bed));
-    let (heard, mut hearing) = mpsc::unbounded_channel();
+    let (sender, mut receiver) = mpsc::unbounded_channel();
     let mut clients = JoinSet::new();
-    for mut socket in server.follow_many(0..TOLD, |_| "tea".into()).await {
-        let heard = heard.clone();
+    for mut socket in server.follow_many(0..SUBSCRIBERS, |_| "tea".into()).await {
+        let sender = sender.clone();
         clients.spawn(async move {
             while let Some(Ok(message)) = socket.next().await {
                 if let Message::Text(text) = message {
                     assert!(text.contains("\"StatusPosted\""), "{text}");
-                    let _ = heard.send(Instant::now());
+                    let _ = sender.send(Instant::now());
                 }
             }
         });
@@ -134,16 +134,19 @@ pub(crate) async fn delivery() {
         let began = Instant::now();
         timelines::post(&bed.app, author, draft).await.expect("it is posted");
         posts.push(began.elapsed());
-        for _ in 0..TOLD {
-            let at = tokio::time::timeout(Duration::from_secs(10), hearing.recv()).await.expect("all hear it").expect("a time");
+        for _ in 0..SUBSCRIBERS {
+            let at = tokio::time::timeout(Duration::from_secs(10), receiver.recv())
+                .await
+                .expect("every client receives it")
+                .expect("a time");
             times.push(at.duration_since(began));
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let cpu = (of_threads(server.child.id()) - before) / (STATUSES * TOLD) as f64;
+    let cpu = (of_threads(server.child.id()) - before) / (STATUSES * SUBSCRIBERS) as f64;
     let [half, most, post] = [percentile(&mut times, 50), percentile(&mut times, 99), percentile(&mut posts, 50)];
     println!(
-        "{STATUSES} statuses to {TOLD} sockets that asked the same: from the call that posts to the client's end of each socket"
+        "{STATUSES} statuses to {SUBSCRIBERS} sockets with the same selection: from the call that posts to the client's end of each socket"
     );
     println!(
         "  p50 {half:.1} ms, p99 {most:.1} ms; of that the call itself p50 {post:.1} ms; CPU us a delivery {cpu:.1}, server alone"

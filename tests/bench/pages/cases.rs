@@ -25,9 +25,9 @@ pub(crate) struct Case {
     /// The number of requests where each request is counted.
     pub(crate) requests: usize,
     /// Whether the client cache contains users and statuses.
-    pub(crate) near: bool,
+    pub(crate) uses_cache: bool,
     /// Whether each request sends an event to a subscription.
-    pub(crate) told: bool,
+    pub(crate) publishes: bool,
     /// The number of requests whose instructions are counted and compared; 0 for none.
     pub(crate) guarded: usize,
 }
@@ -45,7 +45,7 @@ impl Case {
     }
 
     fn read(name: &'static str, document: String, variables: fn(&Stage, usize) -> Value) -> Self {
-        Self { name, document, variables, token: reader, requests: 2_000, near: true, told: false, guarded: READERS }
+        Self { name, document, variables, token: reader, requests: 2_000, uses_cache: true, publishes: false, guarded: READERS }
     }
 
     fn post(name: &'static str, token: fn(&Stage, usize) -> Option<&str>) -> Self {
@@ -73,14 +73,14 @@ pub(crate) fn all() -> Vec<Case> {
     let sign_in = operation(ACCOUNTS, &["mutation LogIn", "fragment SessionFields"]);
     vec![
         Case::read("home page", HOME.into(), nothing),
-        Case { near: false, ..Case::read("home page, nothing cached", HOME.into(), nothing) },
+        Case { uses_cache: false, ..Case::read("home page, nothing cached", HOME.into(), nothing) },
         Case::read("profile page", operation(ACCOUNTS, &["query Profile"]), profile),
         Case::post("post, 10 followers", |stage, _| Some(&stage.few)),
         Case { guarded: 2, ..Case::post("post, 1,000 followers", |stage, _| Some(&stage.many)) },
         Case { requests: 500, ..Case::read("thread page", operation(COMMENTS, &["query Thread", card]), thread) },
         Case { requests: 500, ..Case::read("tree of comments", operation(COMMENTS, &["query Tree", card]), tree) },
         Case { token: nobody, ..Case::read("ad decision", operation(ADS, &["mutation ServeAds"]), page) },
-        Case { told: true, guarded: 0, ..Case::post("post to a live stream", |stage, _| Some(&stage.alone)) },
+        Case { publishes: true, guarded: 0, ..Case::post("post to a live stream", |stage, _| Some(&stage.alone)) },
         // Nearly all of its cost is argon2, which is intended.
         Case { token: nobody, requests: 40, guarded: 0, ..Case::read("sign-in", sign_in, password) },
     ]

@@ -5,7 +5,7 @@ use super::bed::Bed;
 use super::cases::{self, Case};
 use super::edge::Edge;
 use super::inside::is_whole;
-use super::live::Crowd;
+use super::live::Subscriptions;
 use super::meter::{Cost, measure};
 use super::stage::Stage;
 use super::world::{self, Reader, Size};
@@ -75,7 +75,7 @@ async fn homes(of: &'static str, sizes: &[(usize, Size)]) -> [Line; 2] {
 }
 
 async fn pages(bed: &Bed, stage: &Stage, case: &Case) -> Cost {
-    let edge = Edge::over(&Target::socket(&bed.socket()), case.near, Clock::System).await;
+    let edge = Edge::over(&Target::socket(&bed.socket()), case.uses_cache, Clock::System).await;
     for (token, body) in case.many(stage, 0..stage.readers.len()) {
         is_whole(&edge.ask(token, body).await);
     }
@@ -93,7 +93,7 @@ async fn pages(bed: &Bed, stage: &Stage, case: &Case) -> Cost {
 /// Measures posts with this many open subscriptions, each to its own word, or all to the home of a follower of the author.
 async fn subscribers(what: &'static str, all: bool) -> Line {
     let mut points = Vec::new();
-    let case = { cases::all() }.into_iter().find(|case| case.told).expect("there is one");
+    let case = { cases::all() }.into_iter().find(|case| case.publishes).expect("there is one");
     for many in [0, 1_000, 10_000] {
         let bed = Bed::with(&[], Config::default()).await;
         let reader = bed.author("reader", &[]).await;
@@ -102,22 +102,22 @@ async fn subscribers(what: &'static str, all: bool) -> Line {
         let [reader, author] = [0, 1].map(|_| tokens.next().expect("one for each"));
         let stage = Stage { alone: author, ..Stage::empty() };
         let edge = Edge::over(&Target::socket(&bed.socket()), true, Clock::System).await;
-        let crowd = match all {
-            true => Crowd::of_home(&edge, &reader, many).await,
-            false => Crowd::of_words(&edge, many).await,
+        let subscriptions = match all {
+            true => Subscriptions::to_home(&edge, &reader, many).await,
+            false => Subscriptions::to_words(&edge, many).await,
         };
         let each = if all { many } else { many.min(1) };
         let posts = if all { (TOLD / many.max(1)).clamp(2, 300) } else { 300 };
         let mut requests = case.many(&stage, 0..posts + 20).into_iter();
         for (at, (token, body)) in requests.by_ref().take(20).enumerate() {
             is_whole(&edge.ask(token, body).await);
-            crowd.has_heard((at + 1) * each).await;
+            subscriptions.wait_for_responses((at + 1) * each).await;
         }
         let work = async {
             let mut answered = 0;
             for (at, (token, body)) in requests.enumerate() {
                 answered += edge.ask(token, body).await.len();
-                crowd.has_heard((at + 21) * each).await;
+                subscriptions.wait_for_responses((at + 21) * each).await;
             }
             edge.app.drain().await;
             (posts, answered)

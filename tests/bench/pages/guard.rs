@@ -134,7 +134,7 @@ pub(crate) fn count(task: &Path) {
     let task: Task = serde_json::from_slice(&std::fs::read(task).expect("a task")).expect("JSON");
     let runtime = super::runtime();
     for case in cases::all().iter().filter(|case| case.guarded > 0) {
-        let edge = runtime.block_on(Edge::over(&Target::socket(&task.socket), case.near, Clock::manual(task.now)));
+        let edge = runtime.block_on(Edge::over(&Target::socket(&task.socket), case.uses_cache, Clock::manual(task.now)));
         for (token, body) in case.many(&task.stage, 0..case.guarded) {
             is_whole(&runtime.block_on(edge.ask(token, body)));
         }

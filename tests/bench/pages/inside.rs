@@ -4,7 +4,7 @@
 use super::bed::Bed;
 use super::cases::{self, Case};
 use super::edge::Edge;
-use super::live::Crowd;
+use super::live::Subscriptions;
 use super::meter::{Cost, measure};
 use super::stage::{self, Stage};
 use serde::Serialize;
@@ -38,8 +38,8 @@ pub(crate) fn run() -> Vec<Row> {
                 cost.redis,
                 cost.trips,
                 cost.commands,
-                cost.heard,
-                cost.said,
+                cost.bytes_in,
+                cost.bytes_out,
                 cost.answer,
                 cost.allocations,
                 cost.allocated
@@ -52,8 +52,8 @@ pub(crate) fn run() -> Vec<Row> {
 }
 
 async fn one(bed: &Bed, stage: &Stage, case: &Case) -> Cost {
-    let edge = Edge::over(&Target::socket(&bed.socket()), case.near, Clock::System).await;
-    let crowd = if case.told { Crowd::of_words(&edge, OPEN).await } else { Crowd::default() };
+    let edge = Edge::over(&Target::socket(&bed.socket()), case.uses_cache, Clock::System).await;
+    let subscriptions = if case.publishes { Subscriptions::to_words(&edge, OPEN).await } else { Subscriptions::default() };
     let many = case.requests;
     // Every reader has read once: the caches are warm.
     let warm = many.min(stage.readers.len());
@@ -62,16 +62,16 @@ async fn one(bed: &Bed, stage: &Stage, case: &Case) -> Cost {
         is_whole(&edge.ask(token, body).await);
     }
     edge.app.drain().await;
-    if case.told {
-        crowd.has_heard(warm).await;
+    if case.publishes {
+        subscriptions.wait_for_responses(warm).await;
     }
     let requests = case.many(stage, warm..warm + many);
     let cost = measure(bed, &edge.app, async {
         let mut answered = 0;
         for (number, (token, body)) in requests.into_iter().enumerate() {
             answered += edge.ask(token, body).await.len();
-            if case.told {
-                crowd.has_heard(warm + number + 1).await;
+            if case.publishes {
+                subscriptions.wait_for_responses(warm + number + 1).await;
             }
         }
         // The background work after the answers is part of their cost.

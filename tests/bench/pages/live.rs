@@ -15,27 +15,27 @@ const LIVE: &str = include_str!("../../it/contract/live.graphql");
 
 /// Subscriptions that are open until this is dropped.
 #[derive(Default)]
-pub(crate) struct Crowd {
-    told: Arc<AtomicUsize>,
+pub(crate) struct Subscriptions {
+    responses: Arc<AtomicUsize>,
     all: Vec<JoinHandle<()>>,
 }
 
-impl Crowd {
+impl Subscriptions {
     /// Opens subscriptions to the public stream without a session, each to its own word: `tea0`, `tea1`, …
-    pub(crate) async fn of_words(edge: &Edge, many: usize) -> Self {
+    pub(crate) async fn to_words(edge: &Edge, many: usize) -> Self {
         let document = operation(LIVE, &["subscription PublicStream", "fragment Event"]);
         let variables = |number: usize| json!({ "filter": { "track": [format!("tea{number}")] } });
         Self::of(edge, &document, variables, None, many).await
     }
 
     /// Opens subscriptions of one account to its home.
-    pub(crate) async fn of_home(edge: &Edge, token: &str, many: usize) -> Self {
+    pub(crate) async fn to_home(edge: &Edge, token: &str, many: usize) -> Self {
         let document = operation(LIVE, &["subscription HomeEvents", "fragment Event"]);
         Self::of(edge, &document, |_| json!({}), Some(token), many).await
     }
 
     async fn of(edge: &Edge, document: &str, variables: impl Fn(usize) -> Value, token: Option<&str>, many: usize) -> Self {
-        let mut crowd = Self::default();
+        let mut subscriptions = Self::default();
         for number in 0..many {
             let viewer = match token {
                 Some(token) => {
@@ -47,44 +47,44 @@ impl Crowd {
             let mut request = Request::new(document).variables(Variables::from_json(variables(number)));
             waxwing::schema::check(&mut request, edge.app.config()).expect("it passes");
             let mut stream = waxwing::schema::subscribe(&edge.schema, request, context);
-            let told = crowd.told.clone();
-            crowd.all.push(tokio::spawn(async move {
-                while let Some(said) = stream.next().await {
-                    assert!(said.response.errors.is_empty(), "{:?}", said.response.errors);
-                    std::hint::black_box(said.text(|response| serde_json::to_string(response).expect("JSON")));
-                    told.fetch_add(1, Ordering::Relaxed);
+            let responses = subscriptions.responses.clone();
+            subscriptions.all.push(tokio::spawn(async move {
+                while let Some(response) = stream.next().await {
+                    assert!(response.response.errors.is_empty(), "{:?}", response.response.errors);
+                    std::hint::black_box(response.text(|response| serde_json::to_string(response).expect("JSON")));
+                    responses.fetch_add(1, Ordering::Relaxed);
                 }
             }));
             // A few at a time, as clients connect to a server.
-            while number % 200 == 199 && edge.app.extension::<Hub>().subscriber_count() < crowd.all.len() {
+            while number % 200 == 199 && edge.app.extension::<Hub>().subscriber_count() < subscriptions.all.len() {
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
             }
         }
-        while edge.app.extension::<Hub>().subscriber_count() < crowd.all.len() {
+        while edge.app.extension::<Hub>().subscriber_count() < subscriptions.all.len() {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
-        crowd
+        subscriptions
     }
 
     /// Returns the number of answers that were serialized so far.
-    pub(crate) fn heard(&self) -> usize {
-        self.told.load(Ordering::Relaxed)
+    pub(crate) fn count(&self) -> usize {
+        self.responses.load(Ordering::Relaxed)
     }
 
     /// Waits until this many answers were serialized.
-    pub(crate) async fn has_heard(&self, count: usize) {
+    pub(crate) async fn wait_for_responses(&self, count: usize) {
         let all = async {
-            while self.heard() < count {
+            while self.count() < count {
                 // Sleeping uses almost no CPU time.
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
             }
         };
         let limit = std::time::Duration::from_secs(30);
-        assert!(tokio::time::timeout(limit, all).await.is_ok(), "{} of {count} were told", self.heard());
+        assert!(tokio::time::timeout(limit, all).await.is_ok(), "{} of {count} responses arrived", self.count());
     }
 }
 
-impl Drop for Crowd {
+impl Drop for Subscriptions {
     fn drop(&mut self) {
         self.all.iter().for_each(JoinHandle::abort);
     }

@@ -15,8 +15,8 @@ pub(crate) struct Cost {
     /// Redis commands, including those that scripts run.
     pub(crate) commands: f64,
     /// Bytes that Redis reads and writes.
-    pub(crate) heard: f64,
-    pub(crate) said: f64,
+    pub(crate) bytes_in: f64,
+    pub(crate) bytes_out: f64,
     /// Bytes of the answer's body.
     pub(crate) answer: f64,
     pub(crate) allocations: f64,
@@ -41,7 +41,7 @@ struct Reading {
 async fn read(bed: &Bed, app: &App) -> Reading {
     let info: String = bed.ask(redis::cmd("INFO").arg("stats")).await;
     let number = |name: &str| {
-        let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("it is told");
+        let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("a line");
         line.trim().parse().expect("a number")
     };
     let redis = ["total_commands_processed", "total_net_input_bytes", "total_net_output_bytes"].map(number);
@@ -61,7 +61,7 @@ pub(crate) async fn measure(bed: &Bed, app: &App, work: impl Future<Output = (us
     let after = read(bed, app).await;
     let each = |many: f64| many / requests as f64;
     let cpu = after.cpu.since(before.cpu);
-    let [commands, heard, said] = [0, 1, 2].map(|at| {
+    let [commands, bytes_in, bytes_out] = [0, 1, 2].map(|at| {
         let idle = before.redis[at] - first.redis[at];
         each((after.redis[at] - before.redis[at]).saturating_sub(idle) as f64)
     });
@@ -72,8 +72,8 @@ pub(crate) async fn measure(bed: &Bed, app: &App, work: impl Future<Output = (us
         redis: each(cpu.redis),
         trips: each((after.trips - before.trips) as f64),
         commands,
-        heard,
-        said,
+        bytes_in,
+        bytes_out,
         answer: each(answered as f64),
         allocations: each(counted.total_allocations_count() as f64),
         allocated: each(counted.total_bytes_allocated() as f64),

@@ -48,8 +48,8 @@ impl Report {
                 cost.redis,
                 cost.trips,
                 cost.commands,
-                cost.heard,
-                cost.said,
+                cost.bytes_in,
+                cost.bytes_out,
                 cost.answer,
                 cost.allocations,
                 cost.allocated
@@ -98,16 +98,16 @@ impl Report {
 
 /// Describes the machine.
 fn machine() -> String {
-    let said = |program: &str, argument: &str| {
+    let bytes_out = |program: &str, argument: &str| {
         let output = Command::new(program).arg(argument).output().ok();
         output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
     };
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("", |(_, model)| model);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let redis = said("redis-server", "--version");
+    let redis = bytes_out("redis-server", "--version");
     let redis = redis.split(' ').find_map(|word| word.strip_prefix("v=")).unwrap_or_default();
-    format!("{cores} cores of {model}, Redis {redis}, {}.\n", said("rustc", "--version"))
+    format!("{cores} cores of {model}, Redis {redis}, {}.\n", bytes_out("rustc", "--version"))
 }
 
 /// Replaces the text between two markers.

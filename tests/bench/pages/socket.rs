@@ -69,18 +69,18 @@ struct Server {
 
 impl Server {
     /// Starts a server on a free port, and waits until the server has printed its address.
-    fn start(bed: &Bed, near: bool) -> Self {
-        let mut child = Self::spawn(bed, "127.0.0.1:0", near);
+    fn start(bed: &Bed, uses_cache: bool) -> Self {
+        let mut child = Self::spawn(bed, "127.0.0.1:0", uses_cache);
         let lines = BufReader::new(child.stdout.take().expect("its output")).lines().map_while(Result::ok);
         let address = { lines }.find_map(|line| Some(line.split_once("http://")?.1.split('/').next()?.to_owned()));
-        Self { child, address: address.expect("it tells its address") }
+        Self { child, address: address.expect("an address") }
     }
 
-    fn spawn(bed: &Bed, address: &str, near: bool) -> Child {
+    fn spawn(bed: &Bed, address: &str, uses_cache: bool) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
         command.args(["serve", "--rate-limits", "off", "--listen", address]);
         command.arg("--redis").arg(format!("unix:{}", bed.socket().display()));
-        if !near {
+        if !uses_cache {
             command.args(["--near-cache-mib", "0"]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a server")
@@ -88,7 +88,7 @@ impl Server {
 
     fn resident_mib(&self) -> f64 {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
-        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it is told");
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
         line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") / 1024.0
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn run() -> Socket {
     println!("Over the socket, {CONNECTIONS} connections, full load and half of it:");
     println!("  case                      CPU us: server  Redis    req/s   full: p50 ms   p99 ms   half: p50 ms   p99 ms");
     let mut rows = Vec::new();
-    for case in cases::all().iter().filter(|case| !case.told) {
+    for case in cases::all().iter().filter(|case| !case.publishes) {
         let row = one(&bed, &stage, case);
         println!(
             "  {:<24} {:>15.0} {:>6.0} {:>8.0} {:>14.2} {:>8.2} {:>14.2} {:>8.2}",
@@ -122,7 +122,7 @@ pub(crate) fn run() -> Socket {
 }
 
 fn one(bed: &Bed, stage: &Stage, case: &Case) -> Row {
-    let server = Server::start(bed, case.near);
+    let server = Server::start(bed, case.uses_cache);
     let requests: Vec<Vec<u8>> =
         case.many(stage, 0..stage.readers.len()).iter().map(|(token, body)| wire_form(*token, body)).collect();
     is_whole(Wire::to(&server.address).expect("a connection").ask(&requests[0]));
