@@ -46,8 +46,8 @@ async fn comments_are_added_edited_voted_on_and_deleted() {
         assert_eq!((counts, &voted["comment"]["viewerVote"]), (expected, &json!(vote)));
     }
     // A deleted comment with replies stays as a placeholder, which is removed with the last reply.
-    let gone = bob.delete(&first, false).await;
-    assert_eq!(gone, json!({ "deletedCommentId": first, "removedCount": 1, "userErrors": [] }));
+    let deleted = bob.delete(&first, false).await;
+    assert_eq!(deleted, json!({ "deletedCommentId": first, "removedCount": 1, "userErrors": [] }));
     assert_eq!(ada.read_tree(&status, "OLD").await, ["*", "-two", "--three"]);
     let held = ada.read_comment(&first).await;
     assert_eq!(
@@ -379,7 +379,9 @@ async fn a_deleted_account_leaves_placeholders_and_its_votes_counted() {
         (user_error_codes(&dan.vote(&held, "DOWN").await), ada.read_comment(&on_own).await),
         (vec!["NOT_FOUND"], Value::Null)
     );
-    waxwing::domains::accounts::service::delete_unchecked(&app.app, crowd[1].user_id(), "c1").await.expect("it is gone");
+    waxwing::domains::accounts::service::delete_unchecked(&app.app, crowd[1].user_id(), "c1")
+        .await
+        .expect("the account is deleted");
     app.drain().await;
     assert_eq!(ada.read_tree(&status, "OLD").await, ["*", "-under", "voted"]);
     assert_eq!((ada.read_comment(&leaf).await, &ada.read_comment(&voted).await["score"]), (Value::Null, &json!(1)));

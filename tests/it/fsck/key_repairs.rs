@@ -146,14 +146,14 @@ async fn a_repair_of_a_key_changes_only_what_is_still_broken() {
     let redis = RedisServer::start();
     let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     let mut wrong = Vec::new();
-    for (before, mend, after) in [STRINGS, HASHES, SETS].concat() {
+    for (before, repair, after) in [STRINGS, HASHES, SETS].concat() {
         run(&redis, after);
         let expected = take_state(&redis);
         run(&redis, before);
-        mend.apply(&db).await;
+        repair.apply(&db).await;
         let is = take_state(&redis);
         if is != expected {
-            wrong.push(format!("{before:?} {mend:?}: {is:?} instead of {expected:?}"));
+            wrong.push(format!("{before:?} {repair:?}: {is:?} instead of {expected:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -391,12 +391,12 @@ async fn data_younger_than_the_lease_is_not_reported() {
 async fn findings_that_disappear_at_the_second_read_are_not_reported() {
     let scene = Scene::create().await;
     scene.run_commands(&["HSET user:{$ada} followers 9", "HSET user:{$bob} following 9"]);
-    let mend = async {
+    let restore = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
         scene.run_commands(&["HSET user:{$ada} followers 2"]);
     };
     let patient = AuditOptions { pause: Duration::from_millis(800), ..QUICK };
-    let (found, ()) = tokio::join!(scene.findings(patient), mend);
+    let (found, ()) = tokio::join!(scene.findings(patient), restore);
     assert_eq!(found, [scene.substitute("user:{$bob}: its following is not the size of following:{$bob}")]);
 }
 
@@ -414,11 +414,11 @@ async fn a_store_in_use_never_has_findings() {
             scene.app.clock.advance(90_000);
         }
     };
-    let looks = async {
+    let audits = async {
         for _ in 0..4 {
             let patient = AuditOptions { pause: Duration::from_millis(150), ..QUICK };
             assert_eq!(scene.findings(patient).await, [""; 0]);
         }
     };
-    tokio::join!(traffic, looks);
+    tokio::join!(traffic, audits);
 }

@@ -4,10 +4,10 @@
 //! `WAXWING_KILLS` and `WAXWING_REDIS_KILLS` are the numbers of faults, `WAXWING_KILLS_SEED` the seed.
 
 mod person;
-mod talk;
+mod thread_actions;
 mod threads;
 mod world;
-mod verdict;
+mod final_checks;
 
 use crate::support::{RedisServer, SingleServerReason};
 use person::Person;
@@ -43,7 +43,7 @@ async fn check_under_faults(fault: impl FnOnce(&World, &mut StdRng) + Send + 'st
     }
     println!("{:.1?} of faults: {}", began.elapsed(), person::summary(&people));
     world.wait_until_settled().await;
-    verdict::check(&world, &people).await;
+    final_checks::check(&world, &people).await;
     println!("{:.1?} in total", began.elapsed());
 }
 

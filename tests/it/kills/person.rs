@@ -1,7 +1,7 @@
 //! A user of the API during faults, who records the acknowledged changes.
 
 use super::Shared;
-use super::talk::ThreadKnowledge;
+use super::thread_actions::ThreadKnowledge;
 use crate::support::{Actor, error_codes, user_error_codes};
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, IteratorRandom};
@@ -199,8 +199,9 @@ impl Person {
     }
 
     async fn delete_status(&mut self, world: &Shared) {
-        let told = self.posted.iter().filter(|(_, posted)| posted.id.is_some() && posted.state != KnownState::Absent);
-        let Some((message, posted)) = told.choose(&mut self.random).map(|(message, posted)| (message.clone(), posted.clone()))
+        let candidates = self.posted.iter().filter(|(_, posted)| posted.id.is_some() && posted.state != KnownState::Absent);
+        let Some((message, posted)) =
+            candidates.choose(&mut self.random).map(|(message, posted)| (message.clone(), posted.clone()))
         else {
             return;
         };

@@ -1,7 +1,7 @@
 //! The final check of threads: each is read completely, and compared with the acknowledged changes of all users.
 
 use super::person::{KnownState, Person};
-use super::talk::PostedComment;
+use super::thread_actions::PostedComment;
 use crate::support::Actor;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,8 +14,8 @@ pub(super) async fn check(people: &[Person], url: impl Fn(usize) -> String) {
         people.iter().flat_map(|it| it.threads.comments.iter().map(|(message, remark)| (it.at, message, remark))).collect();
     // Including comments whose author received no response, but which others have read.
     let seen = people.iter().flat_map(|it| it.threads.below.iter().map(|(id, above)| (id, Some(above))));
-    let told = comments.iter().filter_map(|(_, _, it)| Some((it.id.as_ref()?, it.parent.as_ref())));
-    let parents: HashMap<&String, Option<&String>> = seen.chain(told).collect();
+    let acknowledged = comments.iter().filter_map(|(_, _, it)| Some((it.id.as_ref()?, it.parent.as_ref())));
+    let parents: HashMap<&String, Option<&String>> = seen.chain(acknowledged).collect();
     let branches = |is: fn(&KnownState) -> bool| -> BTreeSet<&String> {
         let all = people.iter().flat_map(|it| &it.threads.branches);
         all.filter(|(_, state)| is(state)).map(|(id, _)| id).collect()

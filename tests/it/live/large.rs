@@ -145,8 +145,8 @@ async fn a_filter_is_charged_per_entry_before_any_read() {
     // An invalid document executes nothing, and its response contains the cost that was charged.
     let mut unfit = follow_request(0, 1_000);
     unfit["query"] = json!(FOLLOW.replace("cursor", "nothing"));
-    let told = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&unfit)).await.json();
-    assert_eq!(told["extensions"]["cost"]["charged"], 2 + 4 * 1_000, "{told}");
+    let response = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&unfit)).await.json();
+    assert_eq!(response["extensions"]["cost"]["charged"], 2 + 4 * 1_000, "{response}");
     let mut socket = Socket::connect(&app, None).await;
     subscribe(&mut socket, "a", follow_request(0, 5_000)).await;
     wait_for_held_entries(&app, 5_000).await;

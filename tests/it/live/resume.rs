@@ -12,14 +12,14 @@ async fn missed_events_arrive_once_and_in_order_before_live_events() {
     bob.post("0").await;
     let last = subscription.next().await;
     drop(subscription);
-    let gone = bob.post("deleted before the client reconnects").await;
+    let deleted = bob.post("deleted before the client reconnects").await;
     for number in 1..30 {
         bob.post(&number.to_string()).await;
     }
-    bob.delete(&gone).await;
+    bob.delete(&deleted).await;
     let mut subscription = LiveSubscription::home(&app, &ada, Some(&last.cursor)).await;
     let mut expected: Vec<String> = (1..30).map(|number| format!("+{number}")).collect();
-    expected.push(format!("-{gone}"));
+    expected.push(format!("-{deleted}"));
     assert_eq!(subscription.next_events(30).await, expected);
     bob.post("30").await;
     assert_eq!(subscription.next_events(1).await, ["+30"]);

@@ -93,18 +93,18 @@ async fn busy_subscriptions_do_not_starve_quiet_ones_on_the_same_socket() {
     flood(&ada, 800).await;
     ada.post("cold").await;
     let (mut before_cold, mut gaps, mut last) = (0, 0, vec![String::new(); 20]);
-    let (mut heard_cold, mut cold) = (false, 0);
-    while !heard_cold || last.iter().any(|last| last != "the end of hot") {
+    let (mut has_cold, mut cold) = (false, 0);
+    while !has_cold || last.iter().any(|last| last != "the end of hot") {
         let said = socket.next().await;
         let (id, it) = (said["id"].as_str().expect("an id").to_owned(), event(&said["payload"]).clone());
         match id.strip_prefix("hot") {
             None => {
                 assert_eq!(it["status"]["message"], "cold", "{said}");
-                (heard_cold, cold) = (true, cold + 1);
+                (has_cold, cold) = (true, cold + 1);
                 ada.post("the end of hot").await;
             }
             Some(number) => {
-                before_cold += usize::from(!heard_cold);
+                before_cold += usize::from(!has_cold);
                 gaps += usize::from(it["reason"] == "TOO_SLOW");
                 if let Some(message) = it["status"]["message"].as_str() {
                     last[number.parse::<usize>().expect("a number")] = message.to_owned();

@@ -39,9 +39,9 @@ fn remember(all: &mut Vec<String>, new: String) {
     all.push(new);
 }
 
-fn seen<T>(look: impl FnOnce(&mut Seen) -> T) -> T {
+fn seen<T>(change: impl FnOnce(&mut Seen) -> T) -> T {
     static SEEN: OnceLock<Mutex<Seen>> = OnceLock::new();
-    look(&mut SEEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner))
+    change(&mut SEEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Person {

@@ -220,7 +220,7 @@ impl Cluster {
         for node in self.primaries() {
             let agrees = || owner_by(&node.slots().unwrap_or_default(), Slot::new(slot).expect("a slot")) == Some(to.port);
             let again = || node.try_run::<()>(&[b"CLUSTER", b"SETSLOT", number.as_bytes(), b"NODE", to.id.as_bytes()]);
-            eventually("the nodes agree on whose slot it is", || agrees() || (again().is_ok() && agrees()));
+            eventually("the nodes agree on the owner of the slot", || agrees() || (again().is_ok() && agrees()));
         }
     }
 
@@ -310,10 +310,12 @@ impl Cluster {
         for (primary, replica) in self.nodes.iter().zip(&self.nodes[PRIMARIES..]) {
             primary.run::<()>(&["FLUSHALL"]);
             let offset = |node: &Node| node.run::<redis::InfoDict>(&["INFO", "replication"]).get::<u64>("master_repl_offset");
-            let told = offset(primary);
-            eventually("a replica receives the writes of its primary", || told > Some(0) && offset(replica) >= told);
+            let offset_of_primary = offset(primary);
+            eventually("a replica receives the writes of its primary", || {
+                offset_of_primary > Some(0) && offset(replica) >= offset_of_primary
+            });
         }
-        // All nodes must know the replicas before one can stand for election.
+        // All nodes must know the replicas before a replica can be elected.
         for node in self.primaries() {
             let seen = |at: usize| {
                 node.run::<Vec<String>>(&["CLUSTER", "REPLICAS", &self.nodes[at - PRIMARIES].id])

@@ -64,8 +64,8 @@ impl Process {
 
     /// Starts the process with a closed stdout, and waits until its log has the address.
     pub fn start_with_closed_stdout(command: &mut Command) -> Self {
-        let (nobody, stdout) = std::io::pipe().expect("a pipe");
-        drop(nobody);
+        let (reader, stdout) = std::io::pipe().expect("a pipe");
+        drop(reader);
         let mut process = Self::spawn(command.stdout(stdout));
         let began = Instant::now();
         while process.url.is_empty() {

@@ -73,7 +73,7 @@ impl RedisServer {
         Self(Kind::Single(Single::spawn(options, true)))
     }
 
-    /// A cluster of three, whatever the suite runs on, with options of the test's choice.
+    /// A cluster of three nodes, also when the suite runs on single servers, with options of the test's choice.
     pub fn clustered(options: &[&str]) -> Self {
         Self(Kind::Cluster(Cluster::with_options(options)))
     }

@@ -174,10 +174,10 @@ impl ModelTest {
     async fn apply_all(&mut self, changes: Vec<Change>) {
         let apps = [self.app.app.clone(), self.other.app.clone()];
         let all = changes.iter().enumerate().map(|(at, change)| apply(&apps[at % 2], self.status, change.clone()));
-        let came = join_all(all).await;
+        let result = join_all(all).await;
         let mut refused = Vec::new();
-        for (change, came) in in_order(changes.into_iter().zip(came)) {
-            match came {
+        for (change, result) in in_order(changes.into_iter().zip(result)) {
+            match result {
                 Ok(added) => self.record(change, Some(added)),
                 Err(Refusal::User(rows)) => refused.push((change, rows)),
                 Err(error) => panic!("{change:?}: {error:?}"),
@@ -222,13 +222,13 @@ impl ModelTest {
         let target = self.app.redis.tcp_url(crash_proxy.port).parse().expect("an address");
         let timing = Timing { connections: 1, ..LONG_TIMEOUTS };
         let crashing = App::new(Db::open(&target, timing).await.expect("a store"), self.app.clock.clone(), Config::default());
-        let came = join_all(changes.iter().map(|change| apply(&crashing, self.status, change.clone()))).await;
+        let result = join_all(changes.iter().map(|change| apply(&crashing, self.status, change.clone()))).await;
         crashing.drain().await;
         let _ = workers::drain(&crashing).await;
         self.app.clock.advance(10_000);
         self.app.drain().await;
-        for (change, came) in in_order(changes.into_iter().zip(came)) {
-            match came {
+        for (change, result) in in_order(changes.into_iter().zip(result)) {
+            match result {
                 Ok(added) => self.record(change, Some(added)),
                 // Replies of others in a deleted part of the branch may not have been cleaned up. Now they are.
                 Err(Refusal::User(rows)) if matches!(change, Change::Branch(..)) && rows[0].code == UserErrorCode::Forbidden => {

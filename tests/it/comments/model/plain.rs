@@ -96,7 +96,7 @@ impl ModelThread {
     /// Removes a comment; returns its parent.
     fn remove(&mut self, number: u64) -> u64 {
         let parent = self.comments.remove(&number).expect("it is there").parent;
-        self.below.get_mut(&parent).expect("it stands there").remove(&number);
+        self.below.get_mut(&parent).expect("a parent").remove(&number);
         parent
     }
 

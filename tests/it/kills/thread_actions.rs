@@ -177,8 +177,9 @@ impl Person {
 
     /// Deletes an own comment; with its own replies, unless others have replied.
     async fn delete_comment(&mut self, world: &Shared, with_replies: bool) {
-        let told = self.threads.comments.iter().filter(|(_, it)| it.id.is_some() && it.state != KnownState::Absent);
-        let Some((message, comment)) = told.choose(&mut self.random).map(|(message, it)| (message.clone(), it.clone())) else {
+        let candidates = self.threads.comments.iter().filter(|(_, it)| it.id.is_some() && it.state != KnownState::Absent);
+        let Some((message, comment)) = candidates.choose(&mut self.random).map(|(message, it)| (message.clone(), it.clone()))
+        else {
             return;
         };
         let id = comment.id.clone().expect("an acknowledged id");
