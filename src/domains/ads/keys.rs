@@ -94,7 +94,7 @@ pub(super) fn website(id: WebsiteId) -> String {
     format!("website:{{{}}}", id.0)
 }
 
-/// HASH: a copy of what a decision must know of the campaign, `v off starts ends cap per`, of which `off` is `1` or `0` and the others are 0
+/// HASH: a copy of the campaign for decisions, `v off starts ends cap per`, of which `off` is `1` or `0` and the others are 0
 /// for none; the money that this share holds, `g r q day spent held used`, and its impressions, clicks, invalid clicks, invalid impressions, `i c x
 /// y`, and invalid clicks by reason, `x-REASON`, where there was any. No time to live.
 pub(super) fn share(share: Share) -> String {

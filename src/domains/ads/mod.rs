@@ -5,7 +5,7 @@
 //! A part names only itself and the parts above it in this table, by `crate::domains::ads::PART`; `tests/it/architecture.rs` holds that. Inside of a
 //! part the modules are those of any domain: `model`, `store`, `load`, `service`.
 //!
-//! | part | what is in it |
+//! | part | content |
 //! |---|---|
 //! | `model` | values that all parts share: money, slots, listings, shares, visitors, tallies, limits |
 //! | `keys`, `rate_limit` | every Redis key; rate limits of requests for ads and of changes |
@@ -19,7 +19,7 @@
 //! | `reporting` | impressions, clicks, spend and reach by day |
 //! | `management` | creating and changing campaigns and ads, suspension, deletion with the account |
 //!
-//! Beside the parts stand `service` (all use cases for other domains), `graphql`, `audit` and `lua/`. These may name every part.
+//! `service` (all use cases for other domains), `graphql`, `audit` and `lua/` are outside of the parts and may name every part.
 //!
 //! ## The flow of a decision
 //!

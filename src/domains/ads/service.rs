@@ -4,7 +4,7 @@ pub use super::accounts::model::Role;
 pub use super::campaigns::service::read::{ads, ads_id, campaigns, campaigns_id, count, state};
 pub use super::management::service::ads::{create_ad, remove_ad};
 pub use super::management::service::campaigns::{add_keywords, create, pause, remove_keywords, resume, stop, update};
-pub use super::management::service::suspension::{purge, settle_standing, suspend};
+pub use super::management::service::suspension::{purge, settle_suspension, suspend};
 pub use super::model::{no_ad, no_campaign, no_website};
 pub use super::publishers::service::{
     count_websites, key, register, renew_server_key, server_key, settle_website, websites, websites_id,

@@ -25,8 +25,8 @@ impl Scene {
             make(&ada, json!({ "keywords": ["shoes"], "frequencyCap": { "impressions": 9, "perSeconds": 900 } })).await;
         let ad = add(&ada, &campaign, json!({})).await;
         let square = add(&ada, &campaign, json!({ "slot": "SQUARE", "pricing": "CPC", "bid": "0.5" })).await;
-        let gone = add(&ada, &campaign, json!({})).await;
-        done(&ada, "RemoveAd", "removedAdId", json!({ "adId": gone })).await;
+        let removed = add(&ada, &campaign, json!({})).await;
+        done(&ada, "RemoveAd", "removedAdId", json!({ "adId": removed })).await;
         let paused = make(&ada, json!({})).await;
         add(&ada, &paused, json!({})).await;
         done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": paused })).await;
@@ -50,7 +50,7 @@ impl Scene {
             ("$old", compose(START - 3_600_000, 5, 5).to_string()),
             ("$ad", number_of_ad(&ad).to_string()),
             ("$sq", number_of_ad(&square).to_string()),
-            ("$gone", number_of_ad(&gone).to_string()),
+            ("$removed", number_of_ad(&removed).to_string()),
             ("$paused", number(&paused).to_string()),
             ("$c", number(&campaign).to_string()),
             ("$site", site),
@@ -84,31 +84,31 @@ const CASES: &[(&[&str], &[&str])] = &[
         &["HSET campaign:{$c} budget 5"],
         &["campaign:{$c}: has granted more than the budget", "campaign:{$c}: spent and held is more than the budget"],
     ),
-    (&["HINCRBY campaign:{$c} out 1"], &["campaign:{$c}: out is not what is granted and not given back"]),
-    (&["HINCRBY campaign:{$c} g0 1"], &["campaign:{$c}: out is not what is granted and not given back"]),
+    (&["HINCRBY campaign:{$c} out 1"], &["campaign:{$c}: out is not the sum granted and not returned"]),
+    (&["HINCRBY campaign:{$c} g0 1"], &["campaign:{$c}: out is not the sum granted and not returned"]),
     (
         &["HINCRBY share:{$c.0} spent 1"],
         &[
-            "campaign:{$c}: share:{$c.0}: spent is not what its ads have cost",
-            "campaign:{$c}: share:{$c.0}: spent is not what its days come to",
+            "campaign:{$c}: share:{$c.0}: spent is not the spend of its ads",
+            "campaign:{$c}: share:{$c.0}: spent is not the sum of its days",
         ],
     ),
-    (&["HINCRBY offered:{$c.0} $ad:s 7"], &["campaign:{$c}: share:{$c.0}: spent is not what its ads have cost"]),
-    (&["HINCRBY offered:{$c.0} $ad:i 7"], &["campaign:{$c}: share:{$c.0}: i is not how often its ads were shown"]),
-    (&["HINCRBY offered:{$c.0} $ad:c 7"], &["campaign:{$c}: share:{$c.0}: c is not how often its ads were clicked"]),
-    (&["HINCRBY offered:{$c.0} $ad:x 7"], &["campaign:{$c}: share:{$c.0}: x is not how often its ads were clicked in vain"]),
-    (&["HINCRBY share:{$c.0} held 1"], &["campaign:{$c}: share:{$c.0}: held is not what waits for clicks"]),
-    (&["DEL holds:{$c.0}"], &["campaign:{$c}: share:{$c.0}: held is not what waits for clicks"]),
-    (&["HINCRBY tally:{$c.0}:$day i 1"], &["campaign:{$c}: share:{$c.0}: i is not what its days come to"]),
-    (&["HINCRBY tally:{$c.0}:$day c 1"], &["campaign:{$c}: share:{$c.0}: c is not what its days come to"]),
-    (&["HINCRBY tally:{$c.0}:$day x 1"], &["campaign:{$c}: share:{$c.0}: x is not what its days come to"]),
-    (&["HINCRBY tally:{$c.0}:$day s 1"], &["campaign:{$c}: share:{$c.0}: spent is not what its days come to"]),
-    (&["HSET share:{$c.0} g 1"], &["campaign:{$c}: share:{$c.0}: has spent what it was not granted"]),
+    (&["HINCRBY offered:{$c.0} $ad:s 7"], &["campaign:{$c}: share:{$c.0}: spent is not the spend of its ads"]),
+    (&["HINCRBY offered:{$c.0} $ad:i 7"], &["campaign:{$c}: share:{$c.0}: i is not the number of impressions of its ads"]),
+    (&["HINCRBY offered:{$c.0} $ad:c 7"], &["campaign:{$c}: share:{$c.0}: c is not the number of valid clicks of its ads"]),
+    (&["HINCRBY offered:{$c.0} $ad:x 7"], &["campaign:{$c}: share:{$c.0}: x is not the number of invalid clicks of its ads"]),
+    (&["HINCRBY share:{$c.0} held 1"], &["campaign:{$c}: share:{$c.0}: held is not the sum of its holds"]),
+    (&["DEL holds:{$c.0}"], &["campaign:{$c}: share:{$c.0}: held is not the sum of its holds"]),
+    (&["HINCRBY tally:{$c.0}:$day i 1"], &["campaign:{$c}: share:{$c.0}: i is not the sum of its days"]),
+    (&["HINCRBY tally:{$c.0}:$day c 1"], &["campaign:{$c}: share:{$c.0}: c is not the sum of its days"]),
+    (&["HINCRBY tally:{$c.0}:$day x 1"], &["campaign:{$c}: share:{$c.0}: x is not the sum of its days"]),
+    (&["HINCRBY tally:{$c.0}:$day s 1"], &["campaign:{$c}: share:{$c.0}: spent is not the sum of its days"]),
+    (&["HSET share:{$c.0} g 1"], &["campaign:{$c}: share:{$c.0}: has spent more than it was granted"]),
     (
         &["HINCRBY share:{$c.0} g 99999999999"],
-        &["campaign:{$c}: share:{$c.0}: has more than it was granted, or has given back less than is known"],
+        &["campaign:{$c}: share:{$c.0}: has more than it was granted, or has returned less than the pool has booked"],
     ),
-    (&["HSET share:{$c.0} v 1"], &["campaign:{$c}: share:{$c.0}: does not know its campaign as it is"]),
+    (&["HSET share:{$c.0} v 1"], &["campaign:{$c}: share:{$c.0}: has an outdated copy of its campaign"]),
     (&["ZREM rank:{$c.0}:banner $ad"], &["campaign:{$c}: rank:{$c.0}:banner: does not rank the ads of its slot"]),
     (&["ZADD rank:{$c.0}:square 7 $ad"], &["campaign:{$c}: rank:{$c.0}:square: does not rank the ads of its slot"]),
     (&["HSET share:{$c.5} v 1"], &["share:{$c.5}: its campaign has no such share"]),
@@ -123,7 +123,7 @@ const CASES: &[(&[&str], &[&str])] = &[
         &["HDEL campaign:{$c} shares"],
         &[
             "ads:{$c}: there is no such campaign",
-            "campaign:{$c}: does not say how many shares it has",
+            "campaign:{$c}: has no number of shares",
             "campaign:{$c}: its shares is no number",
             "holds:{$c.0}: there is no such campaign",
             "keywords:{$c}: there is no such campaign",
@@ -140,23 +140,23 @@ const CASES: &[(&[&str], &[&str])] = &[
     (
         &["HSET campaign:{$c} state asleep"],
         &[
-            "campaign:{$c}: its name, pacing or state is none",
-            "campaign:{$c}: stands in $offers where it should not",
-            "campaign:{$c}: stands in $squares where it should not",
+            "campaign:{$c}: its name, pacing or state is invalid",
+            "campaign:{$c}: is in $offers but should not be",
+            "campaign:{$c}: is in $squares but should not be",
         ],
     ),
     (&["ZREM $part $c"], &["campaign:{$c}: does not stand in $part"]),
-    (&["ZADD $other 9e15 $c"], &["$other: campaign $c belongs into another part"]),
+    (&["ZADD $other 9e15 $c"], &["$other: campaign $c belongs to another partition"]),
     (&["ZADD $part 9e15 $old"], &["$part: there is no campaign $old"]),
     (
         &["DEL listed:{$c}"],
-        &["$offers: campaign $c stands in it and does not know", "$squares: campaign $c stands in it and does not know"],
+        &["$offers: campaign $c is in it but has no record of it", "$squares: campaign $c is in it but has no record of it"],
     ),
-    (&["ZADD listed:{$c} 1 nowhere"], &["campaign:{$c}: listed:{$c}: holds what is no listing"]),
-    (&["ZADD offers:{banner} 7 x"], &["offers:{banner}: holds what is no campaign"]),
-    (&["HDEL ad:{$c}:$ad target"], &["ad:{$c}:$ad: does not say what it shows, where, and for how much"]),
-    (&["HSET ad:{$c}:$ad removed 5"], &["ad:{$c}:$ad: was removed, and stands in ads:{$c}"]),
-    (&["HDEL ad:{$c}:$gone removed"], &["ad:{$c}:$gone: does not stand in ads:{$c}"]),
+    (&["ZADD listed:{$c} 1 nowhere"], &["campaign:{$c}: listed:{$c}: has a member that is not a listing"]),
+    (&["ZADD offers:{banner} 7 x"], &["offers:{banner}: has a member that is not a campaign"]),
+    (&["HDEL ad:{$c}:$ad target"], &["ad:{$c}:$ad: has no valid slot, pricing, bid or creative"]),
+    (&["HSET ad:{$c}:$ad removed 5"], &["ad:{$c}:$ad: was removed but is in ads:{$c}"]),
+    (&["HDEL ad:{$c}:$removed removed"], &["ad:{$c}:$removed: does not stand in ads:{$c}"]),
     (&["HDEL $site origin"], &["$site: its fields are not id, uid, name, origin, off"]),
     (&["HSET $site uid $ada"], &["$site: does not stand in websites:{$ada}", "websites:{$bob}: $number is of $ada"]),
     (&["ZADD websites:{$bob} $old $old"], &["websites:{$bob}: there is no website:{$old}"]),
@@ -212,24 +212,24 @@ async fn fsck_finds_every_damage_to_ads_and_nothing_else() {
 const LEFT: &[&str] = &[
     "is no number",
     "more than the budget",
-    "out is not what is granted",
+    "out is not the sum granted",
     "share:{$c.0}: spent is",
     "share:{$c.0}: i is",
     "share:{$c.0}: c is",
     "share:{$c.0}: x is",
     "share:{$c.0}: held is",
-    "has spent what it was not granted",
+    "has spent more than it was granted",
     "has more than it was granted",
     "its campaign has no such share",
-    "does not say what it shows",
-    "was removed, and stands in",
+    "has no valid slot",
+    "was removed but is in",
     "does not stand in ads:{$c}",
     "its fields are not",
     "is not a key of Waxwing",
 ];
 
 /// Findings of a campaign that cannot be decoded. It cannot be settled until an operator has repaired it.
-const UNREADABLE: &[&str] = &["its name, pacing or state is none", "does not say how many shares it has"];
+const UNREADABLE: &[&str] = &["its name, pacing or state is invalid", "has no number of shares"];
 
 /// Returns every key with its value, without scores: the time of the next evaluation may differ after a repair.
 fn values(scene: &Scene) -> BTreeMap<String, String> {

@@ -202,7 +202,7 @@ async fn a_pause_takes_effect_at_once_and_a_stop_is_final() {
     add(&ada, &id, json!({ "slot": "SQUARE", "bid": "5" })).await;
     assert_eq!(offers(&app, &id).len(), 4, "two slots, two keywords");
     let input = json!({ "campaignId": id });
-    for (operation, state, stands) in [
+    for (operation, state, listed) in [
         ("PauseCampaign", "PAUSED", 0),
         ("PauseCampaign", "PAUSED", 0),
         ("ResumeCampaign", "ACTIVE", 4),
@@ -211,7 +211,7 @@ async fn a_pause_takes_effect_at_once_and_a_stop_is_final() {
         ("StopCampaign", "STOPPED", 0),
     ] {
         let now = done(&ada, operation, "campaign", input.clone()).await;
-        assert_eq!((&now["state"], offers(&app, &id).len()), (&json!(state), stands), "{operation}");
+        assert_eq!((&now["state"], offers(&app, &id).len()), (&json!(state), listed), "{operation}");
     }
     for operation in ["PauseCampaign", "ResumeCampaign"] {
         assert_eq!(rows(&run(&ada, operation, input.clone()).await), [("INVALID_INPUT".to_owned(), "campaignId".to_owned())]);
@@ -316,8 +316,8 @@ async fn a_campaign_limits_its_ads_at_once_and_over_its_lifetime() {
     let refused = rows(&run(&ada, "CreateAd", banner(&id, json!({}))).await);
     assert_eq!(refused, [("LIMIT_REACHED".to_owned(), "campaignId".to_owned())]);
     assert_eq!(offers(&app, &id), [("banner".to_owned(), 9_000_000)]);
-    let gone = done(&ada, "RemoveAd", "removedAdId", json!({ "adId": first })).await;
-    assert_eq!((gone, offers(&app, &id)), (json!(first), vec![("banner".to_owned(), 2_000_000)]));
+    let removed = done(&ada, "RemoveAd", "removedAdId", json!({ "adId": first })).await;
+    assert_eq!((removed, offers(&app, &id)), (json!(first), vec![("banner".to_owned(), 2_000_000)]));
     assert_eq!(user_error_codes(&run(&ada, "RemoveAd", json!({ "adId": first })).await), ["NOT_FOUND"]);
     let record = format!("ad:{{{}}}:{}", number(&id), number_of_ad(&first));
     let left: i64 = app.redis.run(&["PTTL", &record]);
@@ -422,6 +422,6 @@ async fn a_stopped_campaign_cannot_be_changed() {
         assert_eq!((user_error_codes(&refused), &row["path"]), (vec!["INVALID_INPUT"], &json!(["campaignId"])), "{operation}");
     }
     assert_eq!(done(&ada, "CreateAd", "ad", keyed).await["id"], ad["id"], "a repeated request returns the first result");
-    let stands = done(&ada, "StopCampaign", "campaign", json!({ "campaignId": id })).await;
-    assert_eq!(stands["state"], "STOPPED");
+    let stopped = done(&ada, "StopCampaign", "campaign", json!({ "campaignId": id })).await;
+    assert_eq!(stopped["state"], "STOPPED");
 }

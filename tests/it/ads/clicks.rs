@@ -83,11 +83,11 @@ async fn a_hold_is_released_after_an_hour_and_a_late_click_costs_nothing() {
     app.clock.advance(1);
     app.drain().await;
     assert_eq!(of_share(&app, &id, 0, "held"), 0, "the evaluation of the schedule releases the hold");
-    let again = serve(&page, &key, json!({})).await;
-    assert_eq!(again.len(), 1);
+    let next = serve(&page, &key, json!({})).await;
+    assert_eq!(next.len(), 1);
     assert_eq!(spent(&ada, &id).await.0, "0.5");
     app.clock.advance(HOUR);
-    assert_is_late(&page, token(&again[0])).await;
+    assert_is_late(&page, token(&next[0])).await;
     assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "x")), ("0.5", 1));
     // Without an evaluation of the schedule the decision itself releases expired holds.
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
@@ -243,8 +243,8 @@ async fn a_click_link_counts_and_redirects_without_being_cached() {
     assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, 2));
     for forged in ["x", "%00", &"A".repeat(124), &"A".repeat(5_000)] {
         let link = format!("{}/click/{forged}", app.url);
-        for asked in [client.get(&link), client.head(&link)] {
-            let answer = asked.send().await.expect("an answer");
+        for request in [client.get(&link), client.head(&link)] {
+            let answer = request.send().await.expect("an answer");
             assert_eq!((answer.status().as_u16(), answer.headers().get("location")), (404, None), "{forged}");
             assert_eq!(answer.headers()["cache-control"], "no-store");
         }

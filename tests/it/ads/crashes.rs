@@ -73,7 +73,7 @@ impl Fixture {
 
     /// Returns whether the change was made.
     async fn is_applied(&self, app: &TestApp, change: Change) -> bool {
-        let stands: Vec<String> = offers(app, &self.campaign).into_iter().map(|(listing, _)| listing).collect();
+        let listings: Vec<String> = offers(app, &self.campaign).into_iter().map(|(listing, _)| listing).collect();
         let counts =
             "{ viewerCampaigns { totalCount edges { node { name } } } viewerWebsites { totalCount edges { node { name } } } }";
         let seen = self.owner.at(app).gql(counts, json!({})).await["data"].take();
@@ -84,10 +84,10 @@ impl Fixture {
         };
         match change {
             Change::Create => count("viewerCampaigns") == 2,
-            Change::Pause | Change::Suspend => stands.is_empty(),
-            Change::AddKeywords => stands.len() == 4 && stands.iter().all(|listing| listing.contains('.')),
-            Change::Ad => stands == ["banner", "skyscraper", "square"],
-            Change::RemoveAd => stands == ["square"],
+            Change::Pause | Change::Suspend => listings.is_empty(),
+            Change::AddKeywords => listings.len() == 4 && listings.iter().all(|listing| listing.contains('.')),
+            Change::Ad => listings == ["banner", "skyscraper", "square"],
+            Change::RemoveAd => listings == ["square"],
             Change::Website => count("viewerWebsites") == 1,
         }
     }

@@ -93,15 +93,15 @@ pub(crate) async fn start_with(config: Config) -> (TestApp, Actor, String) {
 }
 
 /// Runs all futures at once and returns their results.
-pub(crate) async fn run_at_once<T>(asked: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
-    futures_util::future::join_all(asked).await
+pub(crate) async fn run_at_once<T>(futures: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    futures_util::future::join_all(futures).await
 }
 
 /// Sends concurrent ad requests and returns how many of them got an ad.
-async fn count_served(app: &TestApp, key: &str, asks: usize, input: impl Fn(usize) -> Value) -> usize {
+async fn count_served(app: &TestApp, key: &str, count: usize, input: impl Fn(usize) -> Value) -> usize {
     let page = app.anonymous();
-    let asked = (0..asks).map(|number| serve(&page, key, input(number)));
-    futures_util::future::join_all(asked).await.iter().map(Vec::len).sum()
+    let requests = (0..count).map(|number| serve(&page, key, input(number)));
+    futures_util::future::join_all(requests).await.iter().map(Vec::len).sum()
 }
 
 #[tokio::test]
@@ -179,8 +179,7 @@ async fn an_exhausted_share_takes_the_money_of_the_others() {
     let (app, ada, key) = started(4).await;
     let id = make(&ada, json!({ "budget": "0.1" })).await;
     add(&ada, &id, json!({})).await;
-    // Two shares have free money; one of them is not the share of the visitor, who alone can spend the rest. The share of a visitor differs from run to
-    // run.
+    // Two shares have free money. Only the visitor of the other shares can spend the rest; shares of visitors differ from run to run.
     let free = || (0..4).filter(|n| of_share(&app, &id, *n, "g") > of_share(&app, &id, *n, "spent")).count();
     let (mut spread, mut alone) = (0, 0);
     while free() < 2 {

@@ -50,7 +50,7 @@ async fn each_ineligibility_reason_is_reported_in_order() {
             json!(["PAUSED", "NOT_STARTED", "BUDGET_SPENT", "KEYWORDS"]),
         ),
     ];
-    for (input, ad, done, asked, expected) in table {
+    for (input, ad, done, request, expected) in table {
         let id = make(&ada, input.clone()).await;
         if !ad.is_null() {
             add(&ada, &id, ad).await;
@@ -61,7 +61,7 @@ async fn each_ineligibility_reason_is_reported_in_order() {
             "serve" => assert_eq!(serve(&page, &key, json!({ "visitorId": "v" })).await.len(), 1),
             operation => drop(run(&ada, operation, json!({ "campaignId": id })).await),
         }
-        assert_eq!(reasons(&id, asked).await, expected, "{input} {done}");
+        assert_eq!(reasons(&id, request).await, expected, "{input} {done}");
         if done != "StopCampaign" {
             run(&ada, "StopCampaign", json!({ "campaignId": id })).await;
         }
@@ -76,8 +76,8 @@ async fn too_many_keywords_are_refused_before_any_read() {
     let words = |count: usize| (0..count).map(|number| format!("w{number}")).collect::<Vec<_>>();
     assert_eq!(explain(&ada, &id, json!({ "keywords": words(250) })).await["rank"], 1);
     app.redis.reset_calls();
-    let asked = json!({ "campaignId": id, "slot": "BANNER", "keywords": words(251) });
-    let refused = ada.run("WhyNot", asked).await;
+    let request = json!({ "campaignId": id, "slot": "BANNER", "keywords": words(251) });
+    let refused = ada.run("WhyNot", request).await;
     assert_eq!((&refused["data"]["explainAd"], error_codes(&refused)), (&Value::Null, vec!["BAD_USER_INPUT".to_owned()]));
     let message = refused["errors"][0]["message"].as_str().expect("a message");
     assert!(message.contains("`keywords`") && message.contains("250"), "{message}");

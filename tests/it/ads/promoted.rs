@@ -85,12 +85,12 @@ async fn every_tenth_entry_is_promoted_and_never_the_first() {
             let (edges, info) = page(&bob, json!({ "first": size, "after": after })).await;
             assert!(edges.len() <= size);
             assert_eq!(info["hasPreviousPage"], !after.is_null());
-            let (again, _) = page(&bob, json!({ "first": size, "after": after })).await;
-            assert_eq!(pattern(&edges), pattern(&again), "a repeated read returns the same page");
+            let (repeated, _) = page(&bob, json!({ "first": size, "after": after })).await;
+            assert_eq!(pattern(&edges), pattern(&repeated), "a repeated read returns the same page");
             let ids = |edges: &[Value]| {
                 edges.iter().map(|edge| (edge["node"]["id"].clone(), edge["node"]["status"]["id"].clone())).collect::<Vec<_>>()
             };
-            assert_eq!(ids(&edges), ids(&again));
+            assert_eq!(ids(&edges), ids(&repeated));
             firsts.extend(pattern(&edges).first().cloned());
             all.extend(edges);
             after = info["endCursor"].clone();
@@ -141,8 +141,8 @@ async fn deleted_statuses_and_those_of_the_page_are_not_promoted() {
     promote(&ada, json!({ "name": "low" }), json!({ "bid": "1" })).await;
     promote(&ada, json!({ "name": "shoes", "keywords": ["shoes"] }), json!({ "bid": "9" })).await;
     let (_, high) = promote(&ada, json!({ "name": "high" }), json!({ "bid": "3" })).await;
-    let (_, gone) = promote(&ada, json!({ "name": "gone" }), json!({ "bid": "8" })).await;
-    ada.delete(&gone).await;
+    let (_, deleted) = promote(&ada, json!({ "name": "gone" }), json!({ "bid": "8" })).await;
+    ada.delete(&deleted).await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     assert_eq!(names(&edges), ["high", "low"]);
     assert_eq!(edges[9]["node"]["status"]["id"], high);
@@ -194,7 +194,7 @@ async fn a_recorded_impression_counts_once_within_ten_minutes() {
     let twice = [first.clone(), first.clone()].concat();
     let payload = run(&bob, "RecordImpressions", json!({ "tokens": twice })).await;
     assert_eq!((payload["countedTokens"].as_array().map(Vec::len), &payload["countedTokens"][0]), (Some(1), &json!(first[0])));
-    assert_eq!(record(&bob, &first).await, 0, "again");
+    assert_eq!(record(&bob, &first).await, 0, "an impression counts once");
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     assert_eq!(record(&bob, &tokens(&edges)).await, 0, "the same position, read again");
     assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "i")), ("0.002", 1));

@@ -28,8 +28,8 @@ async fn a_visitor_id_never_matches_a_reader_account() {
     let (other, _) = promote(&ada, json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } }), json!({})).await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     assert_eq!(record(&bob, &tokens(&edges)).await, 1);
-    let asked = json!({ "campaignId": other, "slot": "IN_FEED", "visitorId": named });
-    let answer = ada.run("WhyNot", asked).await;
+    let request = json!({ "campaignId": other, "slot": "IN_FEED", "visitorId": named });
+    let answer = ada.run("WhyNot", request).await;
     assert_eq!(answer["data"]["explainAd"]["reasons"], json!([]), "an explanation does not reveal the reader's cap: {answer}");
 }
 
@@ -66,14 +66,14 @@ async fn a_campaign_promotes_its_next_ad_if_the_best_cannot_be_shown() {
     let (app, ada, _) = start_with(Config::default()).await;
     let low = ada.post("low").await;
     let bob = reader(&app, 30).await;
-    let [gone, high] = [ada.post("gone").await, ada.post("high").await];
+    let [deleted, high] = [ada.post("deleted").await, ada.post("high").await];
     let campaign = make(&ada, json!({})).await;
-    for (status, bid) in [(&gone, "5"), (&high, "4"), (&low, "3")] {
+    for (status, bid) in [(&deleted, "5"), (&high, "4"), (&low, "3")] {
         create_in_feed_ad(&ada, &campaign, status, bid).await;
     }
     let promoted = async || page(&bob, json!({ "first": 20 })).await.0[9]["node"].clone();
-    assert_eq!(promoted().await["status"]["id"], gone, "the best ad");
-    ada.delete(&gone).await;
+    assert_eq!(promoted().await["status"]["id"], deleted, "the best ad");
+    ada.delete(&deleted).await;
     assert_eq!(promoted().await["status"]["id"], high, "the next ad");
     bob.follow(&ada).await;
     app.drain().await;
@@ -143,22 +143,22 @@ async fn capped_campaigns_are_not_read_for_the_reader() {
         promote(&ada, cap.clone(), json!({})).await;
     }
     let (edges, _) = page(&bob, json!({ "first": 50 })).await;
-    let looks = async || {
+    let read_page = async || {
         app.app.drain().await;
         let monitor = Monitor::start(&app.redis);
         let (edges, _) = page(&bob, json!({ "first": 50 })).await;
         app.app.drain().await;
         let commands = monitor.end(&app.redis);
-        let looks = commands.iter().filter(|it| it.get(1).is_some_and(|key| key.starts_with(b"rank:{"))).count();
-        (looks, tokens(&edges).len())
+        let reads = commands.iter().filter(|it| it.get(1).is_some_and(|key| key.starts_with(b"rank:{"))).count();
+        (reads, tokens(&edges).len())
     };
-    assert_eq!(looks().await, (4, 4));
+    assert_eq!(read_page().await, (4, 4));
     assert_eq!(record(&bob, &tokens(&edges)[..3]).await, 3);
-    assert_eq!(looks().await, (1, 1), "campaigns are skipped after their impressions were recorded");
+    assert_eq!(read_page().await, (1, 1), "campaigns are skipped after their impressions were recorded");
     app.clock.advance(30 * MINUTE);
-    assert_eq!(looks().await, (1, 1), "campaigns are skipped until the cap period ends");
+    assert_eq!(read_page().await, (1, 1), "campaigns are skipped until the cap period ends");
     app.clock.advance(30 * MINUTE);
-    assert_eq!(looks().await, (4, 4));
+    assert_eq!(read_page().await, (4, 4));
     // A cap that is not marked yet is marked when a recorded impression is refused.
     let (edges, _) = page(&bob, json!({ "first": 50 })).await;
     bob.post("newer").await;
@@ -168,5 +168,5 @@ async fn capped_campaigns_are_not_read_for_the_reader() {
     let capped: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("capped:{")).collect();
     app.redis.run::<()>(&["DEL", &capped[0]]);
     assert_eq!(record(&bob, &tokens(&others)).await, 0);
-    assert_eq!(looks().await, (0, 0));
+    assert_eq!(read_page().await, (0, 0));
 }

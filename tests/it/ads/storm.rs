@@ -24,7 +24,7 @@ fn request_count() -> usize {
 /// The state that the clients share.
 #[derive(Default)]
 struct SharedState {
-    asked: AtomicUsize,
+    requests: AtomicUsize,
     shown: AtomicUsize,
     failed: AtomicUsize,
 }
@@ -33,11 +33,11 @@ struct SharedState {
 async fn visitor(servers: Arc<ServerPair>, shared: Arc<SharedState>, anyone: Actor, key: String, number: usize) -> Vec<String> {
     let (mut shown, most) = (Vec::new(), request_count());
     loop {
-        let turn = shared.asked.fetch_add(1, Ordering::SeqCst);
-        if turn >= most {
+        let index = shared.requests.fetch_add(1, Ordering::SeqCst);
+        if index >= most {
             return shown;
         }
-        let Some(url) = servers.url(turn) else {
+        let Some(url) = servers.url(index) else {
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
@@ -134,12 +134,12 @@ async fn budgets_are_exact_while_servers_are_killed() {
     let later = TestApp::on_redis(redis, later, Config::default()).await;
     later.drain().await;
     let request = json!({ "input": { "websiteKey": key, "slot": "BANNER", "visitorId": "late", "count": 1 } });
-    let (mut again, anyone) = (0, later.anonymous());
+    let (mut served, anyone) = (0, later.anonymous());
     while anyone.run("ServeAds", request.clone()).await["data"]["serveAds"]["impressions"][0].is_object() {
-        again += 1;
-        assert!(again <= held);
+        served += 1;
+        assert!(served <= held);
     }
-    assert_eq!(again, held);
+    assert_eq!(served, held);
     later.clock.advance(2 * MINUTE as i64);
     later.drain().await;
     assert_eq!(findings(&later.app).await, [""; 0]);

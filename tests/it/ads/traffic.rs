@@ -263,12 +263,12 @@ async fn the_mean_of_a_website_follows_its_valid_traffic() {
     }
     // The stored mean is raised: ten times the mean is plausible now, including the last hour.
     app.redis.run::<()>(&["HSET", &site, "mi", "4"]);
-    let known = 4.0 + (10.0 - 4.0) / 168.0;
+    let raised = 4.0 + (10.0 - 4.0) / 168.0;
     assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..50, &id).await, 41, "the limit is 40.4 impressions");
     app.clock.advance(100 * HOUR);
     app.drain().await;
     impressions_at(&app, "192.0.2.1", &key, 0..1, &id).await;
-    let faded = (known + (41.0 - known) / 168.0) * (1.0_f64 - 1.0 / 168.0).powi(99);
+    let faded = (raised + (41.0 - raised) / 168.0) * (1.0_f64 - 1.0 / 168.0).powi(99);
     assert!((mean() - faded).abs() < 0.01, "{} and not {faded}", mean());
 }
 
@@ -300,14 +300,14 @@ async fn a_website_may_require_its_server_key() {
     let site = made["data"]["registerWebsite"]["website"].take();
     let (secret, key) = keys(&site);
     let page = app.anonymous();
-    let asked = async |more: Value| {
+    let serve = async |more: Value| {
         let mut input = json!({ "websiteKey": key, "slot": "BANNER" });
         super::merge(&mut input, more);
         run(&page, "ServeAds", input).await
     };
     let forged = format!("{}{}", if secret.starts_with('A') { "B" } else { "A" }, &secret[1..]);
     for wrong in [json!({}), json!({ "serverKey": "" }), json!({ "serverKey": key }), json!({ "serverKey": forged })] {
-        let refused = asked(wrong.clone()).await;
+        let refused = serve(wrong.clone()).await;
         assert_eq!(
             (user_error_codes(&refused), &refused["userErrors"][0]["path"]),
             (vec!["FORBIDDEN"], &json!(["serverKey"])),
@@ -319,12 +319,12 @@ async fn a_website_may_require_its_server_key() {
     assert_eq!(of_share(&app, &id, 0, "i") + of_share(&app, &id, 0, "y"), 0, "nothing was shown");
     // The publisher's server requests ads for all its visitors, and passes the address of each.
     for n in 0..4 {
-        let served = asked(json!({ "serverKey": secret, "visitorAddress": format!("192.0.2.{n}") })).await;
+        let served = serve(json!({ "serverKey": secret, "visitorAddress": format!("192.0.2.{n}") })).await;
         assert_eq!(served["impressions"].as_array().map(Vec::len), Some(1));
     }
     assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (4, 0));
     for _ in 0..3 {
-        asked(json!({ "serverKey": secret, "visitorAddress": "192.0.2.1" })).await;
+        serve(json!({ "serverKey": secret, "visitorAddress": "192.0.2.1" })).await;
     }
     assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (5, 2), "a passed address has the same limits");
     assert_eq!(
@@ -332,7 +332,7 @@ async fn a_website_may_require_its_server_key() {
         2,
         "addresses that a publisher passes do not count for other publishers"
     );
-    let wrong = asked(json!({ "serverKey": secret, "visitorAddress": "somewhere" })).await;
+    let wrong = serve(json!({ "serverKey": secret, "visitorAddress": "somewhere" })).await;
     assert_eq!((user_error_codes(&wrong), &wrong["userErrors"][0]["path"]), (vec!["INVALID_INPUT"], &json!(["visitorAddress"])));
     let alone = run(&page, "ServeAds", json!({ "websiteKey": open, "slot": "BANNER", "visitorAddress": "192.0.2.9" })).await;
     assert_eq!(user_error_codes(&alone), ["INVALID_INPUT"], "an address is accepted only with a server key");
@@ -357,8 +357,8 @@ async fn a_new_server_key_revokes_the_previous_one() {
         secrets.push(keys(&renewed["website"]).0);
     }
     let bob = app.user("bob").await;
-    let gone = json!(WebsiteId(app.app.next_id().await.expect("an id")).global());
-    for (actor, id) in [(&bob, &site["id"]), (&ada, &gone), (&ada, &json!("nothing"))] {
+    let missing = json!(WebsiteId(app.app.next_id().await.expect("an id")).global());
+    for (actor, id) in [(&bob, &site["id"]), (&ada, &missing), (&ada, &json!("nothing"))] {
         let refused = renew(actor, id).await;
         assert_eq!(
             (user_error_codes(&refused), &refused["website"], &refused["userErrors"][0]["path"]),
@@ -399,8 +399,8 @@ async fn one_address_cannot_hold_a_whole_budget() {
         app.drain().await;
         // The budget pays for forty clicks: one is charged and eight are held. The others are charged as far as their shares have free money.
         assert!((1..=31).contains(&counted), "{counted}");
-        let again = ads::click(&app.app, from(99), &paid.expect("one of them").token).await.expect("a click");
-        assert!(!again.counted, "each once");
+        let repeated = ads::click(&app.app, from(99), &paid.expect("one of them").token).await.expect("a click");
+        assert!(!repeated.counted, "each once");
         let (numbers, why) = report(&ada, &id).await;
         assert_eq!(numbers[1], json!(counted + 1));
         assert_eq!(why, reasons(&[("REPEATED", 1), ("CAMPAIGN", 60 - counted as u64)]));

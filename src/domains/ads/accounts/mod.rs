@@ -1,4 +1,4 @@
-//! Accounts: what an account owns as an advertiser and as a publisher, and whether it is suspended.
+//! Accounts: the campaigns and websites of an account, and its suspension as an advertiser or publisher.
 
 pub(in crate::domains::ads) mod model;
 pub(in crate::domains::ads) mod store;

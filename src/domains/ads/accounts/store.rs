@@ -51,10 +51,10 @@ impl OwnedItem {
 pub(in crate::domains::ads) async fn add_owned(
     db: &Db,
     owner: UserId,
-    what: OwnedItem,
+    item: OwnedItem,
     most: usize,
 ) -> Result<AddOwnedResult, Error> {
-    let call = Call::new(&ADD_OWNED, [what.key(owner), user_key(owner)]).arg(what.id()).arg(most);
+    let call = Call::new(&ADD_OWNED, [item.key(owner), user_key(owner)]).arg(item.id()).arg(most);
     Ok(match db.call::<i64>(call).await? {
         1 => AddOwnedResult::Added,
         0 => AddOwnedResult::NoAccount,
@@ -63,8 +63,8 @@ pub(in crate::domains::ads) async fn add_owned(
 }
 
 /// Removes a campaign or a website from its owner's list. One command.
-pub(in crate::domains::ads) async fn remove_owned(db: &Db, owner: UserId, what: OwnedItem) -> Result<(), Error> {
-    db.write_many(vec![cmd("ZREM").arg(what.key(owner)).arg(what.id()).take()]).await.map(drop)
+pub(in crate::domains::ads) async fn remove_owned(db: &Db, owner: UserId, item: OwnedItem) -> Result<(), Error> {
+    db.write_many(vec![cmd("ZREM").arg(item.key(owner)).arg(item.id()).take()]).await.map(drop)
 }
 
 /// Returns up to `limit` of an account's campaigns below `below`, the newest first, also of a deleted account. One command.
@@ -118,7 +118,7 @@ pub(in crate::domains::ads) struct Suspension {
 }
 
 /// Returns whether an account exists, and its suspensions. One pipeline on its tag.
-pub(in crate::domains::ads) async fn standing(db: &Db, user: UserId) -> Result<Suspension, Error> {
+pub(in crate::domains::ads) async fn suspension(db: &Db, user: UserId) -> Result<Suspension, Error> {
     let fields = cmd("HMGET").arg(keys::standing(user)).arg(&["advertiser", "publisher"]).take();
     let mut replies = db.read_many(vec![cmd("EXISTS").arg(user_key(user)).take(), fields]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();

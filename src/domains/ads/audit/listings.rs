@@ -1,4 +1,4 @@
-//! Where campaigns stand, and when they are looked at: listings, the schedule, and what shares know.
+//! Checks listings, the schedule, and the copies that shares have of campaigns.
 
 use super::super::keys::{self, KeyKind};
 use super::super::model::{Listing, MAX_ADS, MAX_KEYWORDS, Share, Slot, from_member, schedule_partition, to_member};
@@ -10,10 +10,10 @@ use crate::domains::statuses::audit::{StatusRecord, status_records};
 use redis::cmd;
 use std::collections::{BTreeSet, HashSet};
 
-/// Members of a set that are looked at at once.
+/// The number of members of a set that are checked together.
 const PAGE: usize = 2_000;
 
-/// Every campaign in a listing or the schedule is there, and knows of it.
+/// Checks that every campaign in a listing or in the schedule exists and has a record of the listing.
 pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     for (owned, key) in all {
         match owned {
@@ -37,13 +37,14 @@ async fn check_offers(reader: &AuditReader, key: &str, listing: &Listing, found:
         let remove = |member: &Vec<u8>| Remedy::RemoveMember { key: key.to_owned(), member: member.clone() };
         if campaigns.len() < members.len() {
             let odd = members.iter().filter(|it| from_member(it).is_none()).map(remove);
-            found.add_repairable(key, "holds what is no campaign", odd);
+            found.add_repairable(key, "has a member that is not a campaign", odd);
         }
         let text = listing.to_string();
-        let known = reader.query(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::listed(id)).arg(&text).take()).await?;
-        for id in campaigns.iter().filter(|id| known.read::<Option<f64>>(*id).flatten().is_none()) {
+        let recorded =
+            reader.query(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::listed(id)).arg(&text).take()).await?;
+        for id in campaigns.iter().filter(|id| recorded.read::<Option<f64>>(*id).flatten().is_none()) {
             let delist = Remedy::Delist { key: key.to_owned(), member: to_member(*id).to_vec(), campaign: *id };
-            found.add_repairable(key, format!("campaign {} stands in it and does not know", id.0), [delist]);
+            found.add_repairable(key, format!("campaign {} is in it but has no record of it", id.0), [delist]);
         }
         if members.len() < PAGE {
             break;
@@ -60,7 +61,7 @@ async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Fin
         let remove = |member: &Vec<u8>| Remedy::RemoveMember { key: key.to_owned(), member: member.clone() };
         if campaigns.len() < members.len() {
             let odd = members.iter().filter(|it| read(it).is_none()).map(remove);
-            found.add_repairable(key, "holds what is no campaign", odd);
+            found.add_repairable(key, "has a member that is not a campaign", odd);
         }
         let there = reader.query(campaigns.iter().copied(), |id| cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await?;
         for id in campaigns {
@@ -70,7 +71,7 @@ async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Fin
                 found.add_repairable(key, format!("there is no campaign {}", id.0), [delist]);
             } else if is_there && schedule_partition(id) != n {
                 let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
-                found.add_repairable(key, format!("campaign {} belongs into another part", id.0), [delist]);
+                found.add_repairable(key, format!("campaign {} belongs to another partition", id.0), [delist]);
             }
         }
         if members.len() < PAGE {
@@ -80,45 +81,45 @@ async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Fin
     Ok(())
 }
 
-/// Where a campaign stands follows from what it is.
+/// The remedy: settling derives listings and copies from the definition.
 const fn settle(campaign: CampaignId) -> Remedy {
     Remedy::SettleCampaign { owner: None, campaign }
 }
 
-/// What a campaign is, as far as it matters here.
-struct Seen {
+/// The fields of a campaign that determine its listings.
+struct CampaignRecord {
     id: CampaignId,
     shares: u64,
     version: Option<String>,
-    /// Whether it may stand anywhere, whatever money it has.
-    runs: bool,
-    over: bool,
+    /// Whether it can be listed, regardless of its money.
+    is_active: bool,
+    has_ended: bool,
     ads: Vec<(u64, Slot)>,
-    /// Those of them whose status is gone: they are ranked until somebody finds that.
-    gone: BTreeSet<u64>,
+    /// The ads whose status is deleted. They may be ranked until a decision finds that.
+    without_status: BTreeSet<u64>,
     keywords: Vec<String>,
 }
 
-/// A campaign stands where it may, and only there; its shares know its ads; somebody looks after it.
+/// Checks that a campaign is scheduled, is in the right listings, and that its shares have a current copy.
 pub(super) async fn check_campaign(reader: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
-    let seen = read(reader, id).await?;
+    let record = read(reader, id).await?;
     let schedule = keys::schedule(schedule_partition(id));
     let at = reader.query([id], |id| cmd("ZSCORE").arg(&schedule).arg(id.0).take()).await?.read::<Option<f64>>(&id).flatten();
-    if at.is_none() && !seen.over && !reader.is_young(id.0) {
+    if at.is_none() && !record.has_ended && !reader.is_young(id.0) {
         found.add_repairable(&keys::campaign(id), format!("does not stand in {schedule}"), [settle(id)]);
     }
-    // What is due may not have been done yet.
+    // An evaluation that is due may not have run yet.
     if at.is_some_and(|at| at as u64 <= reader.now()) {
         return Ok(());
     }
-    check_stands(reader, &seen, found).await?;
-    for n in 0..seen.shares {
-        check_copy(reader, &seen, Share { campaign: id, n }, found).await?;
+    check_listings(reader, &record, found).await?;
+    for n in 0..record.shares {
+        check_copy(reader, &record, Share { campaign: id, n }, found).await?;
     }
     Ok(())
 }
 
-async fn read(reader: &AuditReader, id: CampaignId) -> Result<Seen, Error> {
+async fn read(reader: &AuditReader, id: CampaignId) -> Result<CampaignRecord, Error> {
     let names = ["shares", "version", "state", "starts", "ends", "suspended"];
     let fields = reader.query([id], |id| cmd("HMGET").arg(keys::campaign(id)).arg(&names).take()).await?;
     let fields: Vec<Option<String>> = fields.read(&id).unwrap_or_else(|| vec![None; names.len()]);
@@ -130,74 +131,78 @@ async fn read(reader: &AuditReader, id: CampaignId) -> Result<Seen, Error> {
     let shows = |number: u64| shows.read::<(Option<String>, Option<u64>)>(&number).unwrap_or_default();
     let slot = |number: u64| Some((number, Slot::named(&shows(number).0?)?));
     let promoted: Vec<(u64, StatusId)> = ads.iter().filter_map(|ad| Some((*ad, StatusId(shows(*ad).1?)))).collect();
-    let standings = status_records(reader, promoted.iter().map(|(_, status)| *status)).await?;
-    let is_there = |status: &StatusId| matches!(standings.get(status), Some(StatusRecord::By(_)));
-    let over = number(4).is_some_and(|ends| ends <= reader.now()) || fields[2].as_deref() == Some("stopped");
-    let begun = number(3).is_none_or(|starts| starts <= reader.now());
-    Ok(Seen {
+    let statuses = status_records(reader, promoted.iter().map(|(_, status)| *status)).await?;
+    let is_there = |status: &StatusId| matches!(statuses.get(status), Some(StatusRecord::By(_)));
+    let has_ended = number(4).is_some_and(|ends| ends <= reader.now()) || fields[2].as_deref() == Some("stopped");
+    let has_started = number(3).is_none_or(|starts| starts <= reader.now());
+    Ok(CampaignRecord {
         id,
         shares: number(0).unwrap_or(0),
         version: fields[1].clone(),
-        runs: begun && !over && fields[2].as_deref() == Some("on") && fields[5].is_none(),
-        over,
+        is_active: has_started && !has_ended && fields[2].as_deref() == Some("on") && fields[5].is_none(),
+        has_ended,
         ads: ads.into_iter().filter_map(slot).collect(),
-        gone: promoted.into_iter().filter(|(_, status)| !is_there(status)).map(|(ad, _)| ad).collect(),
+        without_status: promoted.into_iter().filter(|(_, status)| !is_there(status)).map(|(ad, _)| ad).collect(),
         keywords: reader.query([id], |id| range(keys::keywords(id), MAX_KEYWORDS)).await?.read(&id).unwrap_or_default(),
     })
 }
 
-/// It stands nowhere where it has nothing to show, and in all listings of a slot or in none.
-async fn check_stands(reader: &AuditReader, seen: &Seen, found: &mut Findings) -> Result<(), Error> {
-    let key = keys::campaign(seen.id);
+/// Checks that a campaign is in no other listing than those of its slots, and for each slot in all of them or in none.
+async fn check_listings(reader: &AuditReader, record: &CampaignRecord, found: &mut Findings) -> Result<(), Error> {
+    let key = keys::campaign(record.id);
     let listed = |id| cmd("ZRANGE").arg(keys::listed(id)).arg(0).arg(8 * MAX_KEYWORDS).take();
-    let listed: Vec<String> = reader.query([seen.id], listed).await?.read(&seen.id).unwrap_or_default();
+    let listed: Vec<String> = reader.query([record.id], listed).await?.read(&record.id).unwrap_or_default();
     let mut listings: BTreeSet<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
     if listings.len() < listed.len() {
         let odd = listed.iter().filter(|text| Listing::parse(text).is_none());
-        let remove = |text: &String| Remedy::RemoveMember { key: keys::listed(seen.id), member: text.clone().into_bytes() };
-        found.add_repairable(&key, format!("{}: holds what is no listing", keys::listed(seen.id)), odd.map(remove));
+        let remove = |text: &String| Remedy::RemoveMember { key: keys::listed(record.id), member: text.clone().into_bytes() };
+        found.add_repairable(&key, format!("{}: has a member that is not a listing", keys::listed(record.id)), odd.map(remove));
     }
-    let slots: BTreeSet<Slot> = seen.ads.iter().map(|(_, slot)| *slot).collect();
+    let slots: BTreeSet<Slot> = record.ads.iter().map(|(_, slot)| *slot).collect();
     let of = |slot: &Slot| -> Vec<Listing> {
-        if seen.keywords.is_empty() {
+        if record.keywords.is_empty() {
             return vec![Listing::untargeted(*slot)];
         }
-        seen.keywords.iter().map(|keyword| Listing::for_keyword(*slot, keyword)).collect()
+        record.keywords.iter().map(|keyword| Listing::for_keyword(*slot, keyword)).collect()
     };
-    let fitting: HashSet<Listing> = slots.iter().filter(|_| seen.runs).flat_map(of).collect();
-    listings.extend(fitting.iter().copied());
-    let score = |it: Listing| cmd("ZSCORE").arg(keys::offers(&it)).arg(&to_member(seen.id)[..]).take();
+    let expected: HashSet<Listing> = slots.iter().filter(|_| record.is_active).flat_map(of).collect();
+    listings.extend(expected.iter().copied());
+    let score = |it: Listing| cmd("ZSCORE").arg(keys::offers(&it)).arg(&to_member(record.id)[..]).take();
     let scores = reader.query(listings.iter().copied(), score).await?;
-    let stands = |it: &Listing| scores.read::<Option<f64>>(it).flatten().is_some();
-    for listing in listings.iter().filter(|it| stands(it) && !fitting.contains(it)) {
-        found.add_repairable(&key, format!("stands in {} where it should not", keys::offers(listing)), [settle(seen.id)]);
+    let is_listed = |it: &Listing| scores.read::<Option<f64>>(it).flatten().is_some();
+    for listing in listings.iter().filter(|it| is_listed(it) && !expected.contains(it)) {
+        found.add_repairable(&key, format!("is in {} but should not be", keys::offers(listing)), [settle(record.id)]);
     }
-    for slot in slots.iter().filter(|_| seen.runs) {
+    for slot in slots.iter().filter(|_| record.is_active) {
         let all = of(slot);
-        let count = all.iter().filter(|it| stands(it)).count();
+        let count = all.iter().filter(|it| is_listed(it)).count();
         if count > 0 && count < all.len() {
-            let what = format!("stands in some listings of {} and not in others", slot.name());
-            found.add_repairable(&key, what, [settle(seen.id)]);
+            let what = format!("is in some listings of {} but not in others", slot.name());
+            found.add_repairable(&key, what, [settle(record.id)]);
         }
     }
     Ok(())
 }
 
-/// A share knows the campaign as it is, and ranks its ads, each in its slot.
-async fn check_copy(reader: &AuditReader, seen: &Seen, share: Share, found: &mut Findings) -> Result<(), Error> {
+/// Checks that a share has the current version of the campaign and ranks each of its ads in its slot.
+async fn check_copy(reader: &AuditReader, record: &CampaignRecord, share: Share, found: &mut Findings) -> Result<(), Error> {
     let key = keys::share(share);
     let version = reader.query([key.as_str()], |key| cmd("HGET").arg(key).arg("v").take()).await?;
-    if version.read::<Option<String>>(&key.as_str()).flatten() != seen.version && !reader.is_young(seen.id.0) {
-        found.add_repairable(&keys::campaign(seen.id), format!("{key}: does not know its campaign as it is"), [settle(seen.id)]);
+    if version.read::<Option<String>>(&key.as_str()).flatten() != record.version && !reader.is_young(record.id.0) {
+        found.add_repairable(
+            &keys::campaign(record.id),
+            format!("{key}: has an outdated copy of its campaign"),
+            [settle(record.id)],
+        );
     }
     for slot in Slot::ALL {
         let rank = keys::rank(share, slot);
         let ranked = reader.query([rank.as_str()], |key| cmd("ZRANGE").arg(key).arg(0).arg(MAX_ADS).take()).await?;
         let ranked: BTreeSet<u64> = ranked.read::<Vec<u64>>(&rank.as_str()).unwrap_or_default().into_iter().collect();
-        let ads: BTreeSet<u64> = seen.ads.iter().filter(|(_, of)| *of == slot).map(|(number, _)| *number).collect();
-        if !ranked.is_subset(&ads) || ads.difference(&ranked).any(|ad| !seen.gone.contains(ad)) {
+        let ads: BTreeSet<u64> = record.ads.iter().filter(|(_, of)| *of == slot).map(|(number, _)| *number).collect();
+        if !ranked.is_subset(&ads) || ads.difference(&ranked).any(|ad| !record.without_status.contains(ad)) {
             let what = format!("{rank}: does not rank the ads of its slot");
-            found.add_repairable(&keys::campaign(seen.id), what, [settle(seen.id)]);
+            found.add_repairable(&keys::campaign(record.id), what, [settle(record.id)]);
         }
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! The audit of ads: money adds up and is never over budget, counts are what was counted, and campaigns stand where they are to stand.
+//! The audit of ads: checks that balances and counts add up, that no budget is exceeded, and that listings and schedule match the campaigns.
 
 mod listings;
 mod money;
-mod sides;
+mod records;
 
 use super::keys::{self, KeyKind};
 use super::model::{ANSWER_KEPT, DAYS_KEPT, REMOVED_FOR, Share, TRAFFIC_WINDOW};
@@ -16,12 +16,12 @@ use std::collections::HashSet;
 
 pub use super::keys::KINDS;
 
-/// Whether a key is of this domain.
+/// Returns whether a key belongs to this domain.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Campaigns with all that is theirs, listings, the schedule, websites, visitors.
+/// Checks campaigns with their keys, listings, the schedule, websites and visitors.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -29,17 +29,17 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let mut all = Vec::new();
     for entry in entries {
         let Some(owned) = keys::parse(&entry.key) else { continue };
-        let (kind, lives) = form(&owned, entry);
-        if entry.check_type(kind, lives, found) {
+        let (kind, expiry) = expected_type(&owned, entry);
+        if entry.check_type(kind, expiry, found) {
             all.push((owned, entry.key.as_str()));
         }
     }
-    let there = check_there(reader, &all, found).await?;
-    sides::check(reader, &all, found).await?;
+    let existing = check_existence(reader, &all, found).await?;
+    records::check(reader, &all, found).await?;
     listings::check(reader, &all, found).await?;
     for (owned, _) in &all {
         let KeyKind::Campaign(id) = owned else { continue };
-        if there.contains(id) {
+        if existing.contains(id) {
             money::check(reader, *id, found).await?;
             listings::check_campaign(reader, *id, found).await?;
         }
@@ -47,10 +47,10 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     Ok(())
 }
 
-/// The type of such a key, and whether it goes by itself.
-const fn form(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expiry) {
+/// Returns the Redis type of a key and its expiry.
+const fn expected_type(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expiry) {
     match owned {
-        // An ad that was removed is known for a while, which is told where it stands among the others.
+        // A removed ad expires. `records` checks that no campaign lists it.
         KeyKind::Ad(_) if entry.ttl >= 0 => ("hash", Expiry::After(REMOVED_FOR)),
         KeyKind::Standing(_) | KeyKind::Campaign(_) | KeyKind::Ad(_) | KeyKind::Website(_) => ("hash", Expiry::Never),
         KeyKind::Share(_) | KeyKind::Offered(_) | KeyKind::Signing => ("hash", Expiry::Never),
@@ -70,7 +70,7 @@ const fn form(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expiry) {
     }
 }
 
-/// Whose a key is, where it must not be there without; and its share, where it is a share's.
+/// Returns the campaign that a key needs, and the share if the key belongs to one; `None` for a key that needs no campaign.
 const fn campaign_of(owned: &KeyKind) -> Option<(CampaignId, Option<Share>)> {
     match owned {
         KeyKind::Campaign(id) | KeyKind::Keywords(id) | KeyKind::Ads(id) | KeyKind::Listed(id) => Some((*id, None)),
@@ -82,16 +82,20 @@ const fn campaign_of(owned: &KeyKind) -> Option<(CampaignId, Option<Share>)> {
     }
 }
 
-/// Nothing of a campaign is there without it, nor a share that it has not; those of the campaigns that are there.
-async fn check_there(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<HashSet<CampaignId>, Error> {
+/// Checks that every key of a campaign has its campaign, and every key of a share a share of the campaign. Returns the existing campaigns.
+async fn check_existence(
+    reader: &AuditReader,
+    all: &[(KeyKind, &str)],
+    found: &mut Findings,
+) -> Result<HashSet<CampaignId>, Error> {
     let ids = all.iter().filter_map(|(owned, _)| campaign_of(owned)).map(|(id, _)| id);
     let shares = reader.query(ids, |id| cmd("HGET").arg(keys::campaign(id)).arg("shares").take()).await?;
-    let mut there = HashSet::new();
+    let mut existing = HashSet::new();
     for (owned, key) in all {
         let Some((id, share)) = campaign_of(owned) else { continue };
         match shares.read::<Option<u64>>(&id).flatten() {
             None if reader.is_young(id.0) => {}
-            None if matches!(owned, KeyKind::Campaign(_)) => found.add(key, "does not say how many shares it has"),
+            None if matches!(owned, KeyKind::Campaign(_)) => found.add(key, "has no number of shares"),
             None => {
                 let mut remedies = vec![Remedy::SettleCampaign { owner: None, campaign: id }];
                 if share.is_none() {
@@ -101,9 +105,9 @@ async fn check_there(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut 
             }
             Some(count) if share.is_some_and(|share| share.n >= count) => found.add(key, "its campaign has no such share"),
             Some(_) => {
-                there.insert(id);
+                existing.insert(id);
             }
         }
     }
-    Ok(there)
+    Ok(existing)
 }

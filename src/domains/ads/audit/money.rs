@@ -1,4 +1,4 @@
-//! The money of a campaign: what is spent is what was shown and clicked, what is held waits for clicks, and it is never more than the budget.
+//! Checks a campaign's money: the spend matches the counts, the held amount matches the holds, and the budget is not exceeded.
 
 use super::super::keys;
 use super::super::model::{Share, Sum};
@@ -12,12 +12,12 @@ use redis::cmd;
 use std::collections::HashMap;
 
 static WEIGH_SHARE: Script = Script::new(include_str!("../lua/weigh_share.lua"));
-/// For how long counts of days are there in full.
-const IN_FULL: u64 = 399;
-/// Holds of a share that are summed: a script that takes longer would keep Redis from others.
+/// The number of days whose counts are certainly complete.
+const COMPLETE_DAYS: u64 = 399;
+/// Maximum number of holds of a share to sum: a script must not block Redis for long.
 const MAX_HOLDS: u64 = 100_000;
 
-/// What a campaign's own hash says.
+/// The numeric fields of the hash of a campaign.
 struct Pool(HashMap<String, Sum>);
 
 impl Pool {
@@ -27,22 +27,22 @@ impl Pool {
         Ok(Self(fields.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect()))
     }
 
-    fn of(&self, name: &str) -> Sum {
+    fn field(&self, name: &str) -> Sum {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    fn of_share(&self, name: &str, n: u64) -> Sum {
-        self.of(&format!("{name}{n}"))
+    fn share_field(&self, name: &str, n: u64) -> Sum {
+        self.field(&format!("{name}{n}"))
     }
 }
 
 pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
     let key = keys::campaign(id);
-    // What is granted and returned only grows: a share read between two looks at the pool lies between them, however many work on both.
+    // Granted and returned sums only grow. The share is read between two reads of the pool, so its sums lie between those of the pool, also under load.
     let before = Pool::read(reader, id).await?;
-    let shares: Vec<Share> = (0..before.of("shares") as u64).map(|n| Share { campaign: id, n }).collect();
+    let shares: Vec<Share> = (0..before.field("shares") as u64).map(|n| Share { campaign: id, n }).collect();
     let first = id.time() / DAY;
-    let days: Vec<u64> = (first.max((reader.now() / DAY).saturating_sub(IN_FULL))..=reader.now() / DAY).collect();
+    let days: Vec<u64> = (first.max((reader.now() / DAY).saturating_sub(COMPLETE_DAYS))..=reader.now() / DAY).collect();
     let call = |share: &Share| {
         let own = [keys::share(*share), keys::offered(*share), keys::holds(*share)];
         let keys: Vec<String> = own.into_iter().chain(days.iter().map(|day| keys::tally(*share, *day))).collect();
@@ -52,68 +52,68 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
     let after = Pool::read(reader, id).await?;
     let (mut taken, mut out) = (0, 0);
     for (share, weights) in shares.iter().zip(&weighed) {
-        out += after.of_share("g", share.n).saturating_sub(after.of_share("r", share.n));
+        out += after.share_field("g", share.n).saturating_sub(after.share_field("r", share.n));
         let Some(weights) = weights.as_deref().filter(|weights| weights.len() == 21) else {
-            found.add(&key, format!("{}: its money is no number, or below nothing", keys::share(*share)));
+            found.add(&key, format!("{}: its money is not a number, or negative", keys::share(*share)));
             continue;
         };
         taken += weights[2] + weights[3];
-        let whole = first + IN_FULL > reader.now() / DAY;
+        let whole = first + COMPLETE_DAYS > reader.now() / DAY;
         check_share(*share, weights, whole, found);
-        if weights[0] > after.of_share("g", share.n) || weights[1] < before.of_share("r", share.n) {
-            let what = "has more than it was granted, or has given back less than is known";
+        if weights[0] > after.share_field("g", share.n) || weights[1] < before.share_field("r", share.n) {
+            let what = "has more than it was granted, or has returned less than the pool has booked";
             found.add(&key, format!("{}: {what}", keys::share(*share)));
         }
     }
-    let sums = [("spent and held is more than the budget", taken, after.of("budget"))];
-    let pool = [("out is not what is granted and not given back", after.of("out"), out)];
+    let sums = [("spent and held is more than the budget", taken, after.field("budget"))];
+    let pool = [("out is not the sum granted and not returned", after.field("out"), out)];
     for (what, is, most) in sums.into_iter().filter(|(_, is, most)| is > most) {
         found.add_with(&key, what, format!("{is}, not {most}"));
     }
     for (what, is, should) in pool.into_iter().filter(|(_, is, should)| is != should) {
         found.add_with(&key, what, format!("{is}, not {should}"));
     }
-    if after.of("out") > after.of("budget") {
+    if after.field("out") > after.field("budget") {
         found.add(&key, "has granted more than the budget");
     }
     Ok(())
 }
 
-/// What a share says of itself, against what its ads, its holds and its days come to.
+/// Checks the fields of a share against the sums over its ads, its holds and its days.
 fn check_share(share: Share, weights: &[Sum], whole: bool, found: &mut Findings) {
-    // What is found is told of the campaign: looking at that again looks at all of it.
-    let (key, of) = (keys::campaign(share.campaign), keys::share(share));
+    // Findings name the campaign, because a second check of the campaign includes its shares.
+    let (key, share_key) = (keys::campaign(share.campaign), keys::share(share));
     let [granted, returned, spent, held, shown, clicked, invalid] = [0, 1, 2, 3, 4, 5, 6].map(|at: usize| weights[at]);
     let [invalid_shown, reasons] = [weights[16], weights[19]];
     if granted < returned + spent + held {
         found.add_with(
             &key,
-            format!("{of}: has spent what it was not granted"),
+            format!("{share_key}: has spent more than it was granted"),
             format!("{granted}, {returned}, {spent}, {held}"),
         );
     }
     let mut pairs = vec![
-        ("spent is not what its ads have cost", spent, weights[7]),
-        ("i is not how often its ads were shown", shown, weights[8]),
-        ("c is not how often its ads were clicked", clicked, weights[9]),
-        ("x is not how often its ads were clicked in vain", invalid, weights[15]),
-        ("y is not how often its ads were shown invalidly", invalid_shown, weights[17]),
+        ("spent is not the spend of its ads", spent, weights[7]),
+        ("i is not the number of impressions of its ads", shown, weights[8]),
+        ("c is not the number of valid clicks of its ads", clicked, weights[9]),
+        ("x is not the number of invalid clicks of its ads", invalid, weights[15]),
+        ("y is not the number of invalid impressions of its ads", invalid_shown, weights[17]),
         ("the reasons of x are not those of its ads", reasons, weights[20]),
-        ("held is not what waits for clicks", held, weights[10]),
+        ("held is not the sum of its holds", held, weights[10]),
     ];
     if whole {
         pairs.extend([
-            ("i is not what its days come to", shown, weights[11]),
-            ("c is not what its days come to", clicked, weights[12]),
-            ("x is not what its days come to", invalid, weights[13]),
-            ("y is not what its days come to", invalid_shown, weights[18]),
-            ("spent is not what its days come to", spent, weights[14]),
+            ("i is not the sum of its days", shown, weights[11]),
+            ("c is not the sum of its days", clicked, weights[12]),
+            ("x is not the sum of its days", invalid, weights[13]),
+            ("y is not the sum of its days", invalid_shown, weights[18]),
+            ("spent is not the sum of its days", spent, weights[14]),
         ]);
     }
     if reasons > invalid {
-        found.add_with(&key, format!("{of}: x is less than its reasons"), format!("{invalid}, {reasons}"));
+        found.add_with(&key, format!("{share_key}: x is less than the sum of its reasons"), format!("{invalid}, {reasons}"));
     }
     for (what, is, should) in pairs.into_iter().filter(|(_, is, should)| is != should) {
-        found.add_with(&key, format!("{of}: {what}"), format!("{is}, not {should}"));
+        found.add_with(&key, format!("{share_key}: {what}"), format!("{is}, not {should}"));
     }
 }

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_of_another_day_is_not_of_today() {
+    fn spend_of_another_day_does_not_count_for_today() {
         let balance = ShareBalance { spent: Money(5), held: Money(2), used: Money(4), day: 9, ..ShareBalance::default() };
         let taken = ShareBalance::taken(&[balance, ShareBalance { day: 8, ..balance }], 9);
         assert_eq!(taken, UsedBudget { whole: Money(14), today: Money(4) });

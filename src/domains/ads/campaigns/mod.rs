@@ -1,4 +1,4 @@
-//! Campaigns: what advertisers have defined, with ads and keywords, and reading that.
+//! Campaigns: the definitions of campaigns, ads and keywords, and reading them.
 
 pub(in crate::domains::ads) mod load;
 pub(in crate::domains::ads) mod model;

@@ -69,21 +69,21 @@ impl ExplainQuery {
         )]
         visitor_id: Option<String>,
     ) -> Option<Result<Option<AdExplanation>>> {
-        let asked = |campaign| ExplainRequest {
+        let explain_request = |campaign| ExplainRequest {
             campaign,
             slot: slot.into(),
             keywords: keywords.unwrap_or_default(),
             visitor: visitor_id,
         };
-        Some(Box::pin(explain(ctx, CampaignId::from_global(&campaign_id).map(asked))).await)
+        Some(Box::pin(explain(ctx, CampaignId::from_global(&campaign_id).map(explain_request))).await)
     }
 }
 
-async fn explain(ctx: &Context<'_>, asked: Option<ExplainRequest>) -> Result<Option<AdExplanation>> {
+async fn explain(ctx: &Context<'_>, explain_request: Option<ExplainRequest>) -> Result<Option<AdExplanation>> {
     let request = request(ctx)?;
     let owner = request.viewer()?.user;
-    let Some(why) = asked else { return Ok(None) };
-    let found = service::explain(&request.app, &request.loaders(), owner, why).await?;
+    let Some(explain_request) = explain_request else { return Ok(None) };
+    let found = service::explain(&request.app, &request.loaders(), owner, explain_request).await?;
     Ok(found.map(|it| AdExplanation {
         eligible: it.reasons.is_empty(),
         reasons: it.reasons.into_iter().map(Into::into).collect(),

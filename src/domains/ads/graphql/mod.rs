@@ -1,4 +1,4 @@
-//! Ads in GraphQL: the advertiser's side, and the publisher's.
+//! Ads in GraphQL, for advertisers, publishers and readers.
 
 mod ad;
 mod campaign;

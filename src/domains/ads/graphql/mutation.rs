@@ -292,15 +292,15 @@ async fn create(ctx: &Context<'_>, input: CreateCampaignInput) -> Result<ChangeR
         idempotency_key: input.idempotency_key,
     };
     let (made, user_errors) = refuse(service::create(&request.app, viewer, new).await)?;
-    Ok((as_it_is_now(request, made).await?, user_errors))
+    Ok((reload(request, made).await?, user_errors))
 }
 
 /// An optional change: omitted, null or a value.
-fn given<T, U>(value: MaybeUndefined<T>, as_it_is: impl FnOnce(T) -> U) -> Option<Option<U>> {
+fn optional_change<T, U>(value: MaybeUndefined<T>, convert: impl FnOnce(T) -> U) -> Option<Option<U>> {
     match value {
         MaybeUndefined::Undefined => None,
         MaybeUndefined::Null => Some(None),
-        MaybeUndefined::Value(value) => Some(Some(as_it_is(value))),
+        MaybeUndefined::Value(value) => Some(Some(convert(value))),
     }
 }
 
@@ -308,11 +308,11 @@ async fn update(ctx: &Context<'_>, input: UpdateCampaignInput) -> Result<ChangeR
     let wanted = CampaignChange {
         name: input.name,
         budget: input.budget.map(|budget| budget.0),
-        daily: given(input.daily_budget, |daily| daily.0),
-        starts: given(input.starts_at, |time| time.0),
-        ends: given(input.ends_at, |time| time.0),
+        daily: optional_change(input.daily_budget, |daily| daily.0),
+        starts: optional_change(input.starts_at, |time| time.0),
+        ends: optional_change(input.ends_at, |time| time.0),
         keywords: input.keywords,
-        cap: given(input.frequency_cap, Into::into),
+        cap: optional_change(input.frequency_cap, Into::into),
         pacing: input.pacing.map(Into::into),
     };
     change(ctx, &input.campaign_id, async |request, owner, id| service::update(&request.app, owner, id, &wanted).await).await
@@ -332,10 +332,10 @@ async fn change(
     }
     .await;
     let (changed, user_errors) = refuse(changed)?;
-    Ok((as_it_is_now(request, changed).await?, user_errors))
+    Ok((reload(request, changed).await?, user_errors))
 }
 
-async fn as_it_is_now(request: &Request, id: Option<CampaignId>) -> Result<Option<CampaignObject>> {
+async fn reload(request: &Request, id: Option<CampaignId>) -> Result<Option<CampaignObject>> {
     request.reset_loaders();
     match id {
         Some(id) => Ok(request.loaders().campaigns.load(id).await?.map(CampaignObject)),

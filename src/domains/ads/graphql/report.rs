@@ -12,10 +12,10 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// `BAD_USER_INPUT` outside of 1 to 366.
-pub(super) fn days(asked: Option<i32>) -> std::result::Result<u64, Error> {
-    let Some(asked) = asked else { return Ok(DEFAULT_DAYS as u64) };
-    let refused = || Error::BadUserInput(format!("`days` must be from 1 to {MAX_DAYS}, not {asked}."));
-    u64::try_from(asked).ok().filter(|days| (1..=MAX_DAYS as u64).contains(days)).ok_or_else(refused)
+pub(super) fn days(requested: Option<i32>) -> std::result::Result<u64, Error> {
+    let Some(requested) = requested else { return Ok(DEFAULT_DAYS as u64) };
+    let refused = || Error::BadUserInput(format!("`days` must be from 1 to {MAX_DAYS}, not {requested}."));
+    u64::try_from(requested).ok().filter(|days| (1..=MAX_DAYS as u64).contains(days)).ok_or_else(refused)
 }
 
 /// Reason why a click is invalid.
@@ -138,8 +138,8 @@ impl CampaignReport {
         let loaders = request.loaders();
         let days = Box::pin(service::days_of_campaign(&request.app, &loaders, &self.kept.campaign, self.most)).await?;
         let reach = if ctx.look_ahead().field("reach").exists() {
-            let asked: Vec<_> = days.iter().map(|(day, _)| Some(*day)).collect();
-            Box::pin(service::reach(&loaders, &self.kept.campaign, asked)).await?
+            let requested: Vec<_> = days.iter().map(|(day, _)| Some(*day)).collect();
+            Box::pin(service::reach(&loaders, &self.kept.campaign, requested)).await?
         } else {
             vec![0; days.len()]
         };

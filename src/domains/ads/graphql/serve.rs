@@ -139,7 +139,7 @@ impl ServeMutation {
 
 async fn serve(ctx: &Context<'_>, input: ServeAdsInput) -> Result<ServeAdsPayload> {
     let request: &Request = request(ctx)?;
-    let ask = service::AdRequest {
+    let ad_request = service::AdRequest {
         website_key: input.website_key,
         slot: input.slot.into(),
         keywords: input.keywords.unwrap_or_default(),
@@ -148,7 +148,7 @@ async fn serve(ctx: &Context<'_>, input: ServeAdsInput) -> Result<ServeAdsPayloa
         server_key: input.server_key,
         visitor_address: input.visitor_address,
     };
-    let (served, user_errors) = refuse(service::serve(&request.app, request.address, ask).await)?;
+    let (served, user_errors) = refuse(service::serve(&request.app, request.address, ad_request).await)?;
     Ok(ServeAdsPayload { impressions: served.map(|all| all.into_iter().map(AdImpression).collect()), user_errors })
 }
 

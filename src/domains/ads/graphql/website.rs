@@ -147,7 +147,7 @@ async fn register(ctx: &Context<'_>, input: RegisterWebsiteInput) -> Result<Regi
     let RegisterWebsiteInput { name, origin, require_server_key, idempotency_key } = input;
     let new = NewWebsite { name, origin, require_server_key: require_server_key.unwrap_or(false), idempotency_key };
     let (made, user_errors) = refuse(service::register(&request.app, viewer, new).await)?;
-    Ok(RegisterWebsitePayload { website: as_it_is_now(request, made).await?, user_errors })
+    Ok(RegisterWebsitePayload { website: reload(request, made).await?, user_errors })
 }
 
 async fn renew(ctx: &Context<'_>, id: &str) -> Result<RenewWebsiteServerKeyPayload> {
@@ -160,10 +160,10 @@ async fn renew(ctx: &Context<'_>, id: &str) -> Result<RenewWebsiteServerKeyPaylo
     }
     .await;
     let (renewed, user_errors) = refuse(renewed)?;
-    Ok(RenewWebsiteServerKeyPayload { website: as_it_is_now(request, renewed).await?, user_errors })
+    Ok(RenewWebsiteServerKeyPayload { website: reload(request, renewed).await?, user_errors })
 }
 
-async fn as_it_is_now(request: &Request, id: Option<WebsiteId>) -> Result<Option<WebsiteObject>> {
+async fn reload(request: &Request, id: Option<WebsiteId>) -> Result<Option<WebsiteObject>> {
     request.reset_loaders();
     match id {
         Some(id) => Ok(request.loaders().websites.load(id).await?.map(WebsiteObject)),

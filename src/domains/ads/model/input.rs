@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_bounded_in_bytes_beside_characters() {
+    fn a_name_is_limited_in_bytes_and_characters() {
         let family = "👨‍👩‍👧‍👦";
         let fits = NAME.bytes / family.len();
         assert_eq!(NAME.bytes, 1_056);

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_counted_each_for_itself() {
+    fn each_reason_has_its_own_count() {
         let one = InvalidClicks::new(|reason| reason as u64 + 1);
         let both = one.and(InvalidClicks::new(|reason| u64::from(reason == InvalidClick::Late)));
         assert_eq!(InvalidClick::ALL.map(|reason| both.of(reason)), [1, 3, 3, 4, 5, 6, 7]);

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_reads_exact_and_short() {
+    fn money_is_formatted_exactly_and_briefly() {
         for (billionths, text) in
             [(0, "0"), (1, "0.000000001"), (2_250_000_000, "2.25"), (10 * BILLION, "10"), (1_000_000_001, "1.000000001")]
         {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn money_goes_in_with_six_decimals_at_most() {
+    fn money_has_at_most_six_decimals() {
         let of = |text: &str| Money::from_decimal(text.parse().expect("a number"));
         for (text, billionths) in [("0.000001", 1_000), ("2.2500000000", 2_250_000_000), ("9000000", MAX_MONEY * BILLION)] {
             assert_eq!(of(text), Ok(Money(billionths)), "{text}");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn ecpm_begins_at_a_hundredth_and_learns() {
+    fn ecpm_starts_at_one_percent_and_follows_the_click_through_rate() {
         let bid = Money::millionths(500_000);
         assert_eq!(ecpm(Pricing::Cpm, bid, 7, 7), 500_000);
         assert_eq!(ecpm(Pricing::Cpc, bid, 0, 0), 5_000_000);

@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_read_as_they_are_written() {
+    fn parsed_tags_equal_the_formatted_ones() {
         let share = Share { campaign: CampaignId(42), n: 3 };
         assert_eq!(Share::parse(&share.to_string()), Some(share));
         for listing in [Listing::untargeted(Slot::InFeed), Listing::for_keyword(Slot::Banner, "running shoes")] {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyword_is_the_same_in_any_case_and_spacing() {
+    fn keywords_are_compared_without_case_and_spacing() {
         for same in ["Running  Shoes", " running shoes ", "RUNNING\u{a0}SHOES"] {
             assert_eq!(Listing::for_keyword(Slot::Banner, same), Listing::for_keyword(Slot::Banner, "running shoes"), "{same:?}");
         }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_divides_by_no_zero() {
+    fn rates_without_impressions_are_zero() {
         let nothing = Tally::default();
         assert_eq!((nothing.ctr(), nothing.ecpm()), (0.0, Money(0)));
         let some = Tally { impressions: 3, clicks: 1, spent: Money(1_000_000), ..nothing };

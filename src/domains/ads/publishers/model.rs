@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_of_one_website_and_one_deployment() {
+    fn a_key_is_valid_for_one_website_and_deployment() {
         let id = WebsiteId(source::MAX - 7);
         let key = website_key([1; 16], id);
         assert_eq!(website_of_key([1; 16], &key), Some(id));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_key_is_of_one_website_one_version_and_one_deployment() {
+    fn a_server_key_is_valid_for_one_website_version_and_deployment() {
         let id = WebsiteId(source::MAX - 7);
         let key = server_key([1; 16], id, 3);
         assert_eq!(version_of_server_key([1; 16], id, &key), Some(3));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_scheme_host_and_port() {
+    fn an_origin_consists_of_scheme_host_and_port() {
         for (text, kept) in [
             ("https://news.example", "https://news.example"),
             ("HTTPS://News.Example/", "https://news.example"),

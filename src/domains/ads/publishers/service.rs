@@ -48,9 +48,9 @@ async fn make(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> 
         }
     }
     store::write_website(app.db(), owner, id, draft).await?;
-    let stands = settle_website(app, owner, id).await?;
+    let exists = settle_website(app, owner, id).await?;
     lease.ack(app);
-    if stands { Ok(()) } else { Err(Error::Unauthenticated.into()) }
+    if exists { Ok(()) } else { Err(Error::Unauthenticated.into()) }
 }
 
 /// Makes the owner's list and the suspension agree with whether the website exists. Returns whether it does. A website exists while
@@ -85,7 +85,7 @@ async fn one(app: &App, id: WebsiteId) -> Result<Option<Website>, Error> {
 /// Copies the owner's suspension to a website; `false` if the website does not exist. Two reads, and one script if they differ.
 pub(in crate::domains::ads) async fn agree(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
     loop {
-        let off = accounts::store::standing(app.db(), owner).await?.publisher;
+        let off = accounts::store::suspension(app.db(), owner).await?.publisher;
         match one(app, id).await? {
             None => return Ok(false),
             Some(website) if website.suspended == off => return Ok(true),

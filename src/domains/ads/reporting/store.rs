@@ -31,13 +31,13 @@ fn counts(span: &ReportDays) -> impl Iterator<Item = Cmd> {
 
 /// Returns the approximate number of visitors. A visitor belongs to one share, so the numbers of the shares are added. One pipeline for all
 /// of them, with one command for each share.
-pub(in crate::domains::ads) async fn reach(db: &Db, asked: &[ReachQuery]) -> Result<Vec<u64>, Error> {
+pub(in crate::domains::ads) async fn reach(db: &Db, queries: &[ReachQuery]) -> Result<Vec<u64>, Error> {
     let counts = |of: &ReachQuery| {
         let day = of.day;
         let key = move |share| day.map_or_else(|| keys::reach(share), |day| keys::reached(share, day));
         Share::all(of.of, of.shares).map(move |share| cmd("PFCOUNT").arg(key(share)).take())
     };
-    let mut replies = db.read_many(asked.iter().flat_map(counts).collect()).await?.into_iter();
+    let mut replies = db.read_many(queries.iter().flat_map(counts).collect()).await?.into_iter();
     let mut of_one = |of: &ReachQuery| (0..of.shares).map(|_| decode::one::<u64>(replies.next().unwrap_or_default())).sum();
-    asked.iter().map(&mut of_one).collect()
+    queries.iter().map(&mut of_one).collect()
 }

@@ -1,4 +1,4 @@
-//! The second price: what an ad pays where the next ad in the auction sets the price.
+//! The second price: the next ad in the auction sets the price of an ad.
 
 use crate::domains::ads::model::{Ecpm, Money, Pricing};
 
@@ -22,7 +22,7 @@ mod tests {
     use crate::domains::ads::model::ecpm;
 
     #[test]
-    fn one_pays_just_more_than_the_next_needs_and_never_more_than_one_bids() {
+    fn a_second_price_is_between_the_next_bid_and_the_own_bid() {
         let bid = Money::millionths(2_000_000);
         assert_eq!(second_price(Pricing::Cpm, bid, 2_000_000, None), Money(2_000_000));
         assert_eq!(second_price(Pricing::Cpm, bid, 2_000_000, Some(1_500_000)), Money(1_500_001));
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn at_a_click_price_one_would_still_come_before_the_next() {
+    fn an_ad_at_its_second_price_still_ranks_above_the_next() {
         for (impressions, clicks) in [(0, 0), (900, 3), (10_000, 1), (77, 5)] {
             for bid in [1_000, 70_000, 2_500_000, 9_000_000] {
                 let own = ecpm(Pricing::Cpc, Money::millionths(bid), impressions, clicks);

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_says_what_was_signed_and_no_bit_of_it_changes() {
+    fn a_token_with_a_changed_bit_is_rejected() {
         for said in [
             token(),
             Token { purpose: Purpose::Ad, visitor: None, ..token() },
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_token_cannot_read_it() {
+    fn a_token_is_encrypted() {
         let said = token();
         let text = ring().sign(&said).expect("a key");
         let (_, bytes) = unsigned(&text).expect("a token");
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_before_the_newest_is_good_for_two_hours() {
+    fn the_previous_key_is_valid_for_two_hours() {
         let before = Ring { newest: 1, ..ring() }.sign(&token()).expect("a key");
         assert_eq!(ring().open(&before, 1_000 + OVERLAP - 1), Some(token()));
         assert_eq!(ring().open(&before, 1_000 + OVERLAP), None);

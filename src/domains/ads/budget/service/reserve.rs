@@ -19,7 +19,7 @@ const ROUNDS: usize = 24;
 
 /// A reservation in progress.
 struct PendingReservation {
-    ask: ReservationRequest,
+    request: ReservationRequest,
     answer: Option<ReservationReply>,
     left: Option<Money>,
 }
@@ -40,11 +40,11 @@ pub(in crate::domains::ads) struct ReservationResult {
 pub(in crate::domains::ads) async fn reserve(
     app: &App,
     now: Millis,
-    asks: Vec<ReservationRequest>,
+    requests: Vec<ReservationRequest>,
     collected: &mut HashSet<CampaignId>,
 ) -> Result<Vec<ReservationResult>, Error> {
     let mut all: Vec<PendingReservation> =
-        asks.into_iter().map(|ask| PendingReservation { ask, answer: None, left: None }).collect();
+        requests.into_iter().map(|request| PendingReservation { request, answer: None, left: None }).collect();
     for _ in 0..ROUNDS {
         let open: Vec<&mut PendingReservation> = all.iter_mut().filter(|one| one.answer.is_none()).collect();
         if open.is_empty() {
@@ -52,12 +52,12 @@ pub(in crate::domains::ads) async fn reserve(
         }
         round(app, now, open, collected).await?;
     }
-    let came = |one: PendingReservation| ReservationResult {
+    let result = |one: PendingReservation| ReservationResult {
         reserved: one.answer.unwrap_or(ReservationReply::NoAd),
-        day: one.ask.day,
+        day: one.request.day,
         left: one.left,
     };
-    Ok(all.into_iter().map(came).collect())
+    Ok(all.into_iter().map(result).collect())
 }
 
 async fn round(
@@ -66,40 +66,40 @@ async fn round(
     open: Vec<&mut PendingReservation>,
     collected: &mut HashSet<CampaignId>,
 ) -> Result<(), Error> {
-    let asks: Vec<ReservationRequest> = open.iter().map(|one| one.ask.clone()).collect();
-    let replies = reservations::reserve(app.db(), now, &asks).await?;
-    let mut dry = Vec::new();
+    let requests: Vec<ReservationRequest> = open.iter().map(|one| one.request.clone()).collect();
+    let replies = reservations::reserve(app.db(), now, &requests).await?;
+    let mut short = Vec::new();
     for (one, reply) in open.into_iter().zip(replies) {
         match reply {
-            ReservationReply::LaterDay(day) => one.ask.day = day,
-            ReservationReply::OutOfMoney(lack) => dry.push((one, lack)),
+            ReservationReply::LaterDay(day) => one.request.day = day,
+            ReservationReply::OutOfMoney(shortfall) => short.push((one, shortfall)),
             answer => one.answer = Some(answer),
         }
     }
-    if dry.is_empty() { Ok(()) } else { request_grants(app, now, dry, collected).await }
+    if short.is_empty() { Ok(()) } else { request_grants(app, now, short, collected).await }
 }
 
 /// Requests grants for shares without enough money.
 async fn request_grants(
     app: &App,
     now: Millis,
-    dry: Vec<(&mut PendingReservation, Shortfall)>,
+    short: Vec<(&mut PendingReservation, Shortfall)>,
     collected: &mut HashSet<CampaignId>,
 ) -> Result<(), Error> {
-    let draws: Vec<GrantRequest> = dry.iter().map(|(one, lack)| grant_request(&one.ask, lack)).collect();
+    let draws: Vec<GrantRequest> = short.iter().map(|(one, shortfall)| grant_request(&one.request, shortfall)).collect();
     let mut drawn = grants::request(app.db(), now, &draws).await?;
     retry_after_collecting(app, now, draws, &mut drawn, collected).await?;
-    for ((one, lack), drawn) in dry.into_iter().zip(drawn) {
+    for ((one, shortfall), drawn) in short.into_iter().zip(drawn) {
         match drawn {
             GrantResult::Granted(grant) => {
-                one.ask.grant = grant;
-                one.ask.day = one.ask.day.max(grant.day);
+                one.request.grant = grant;
+                one.request.day = one.request.day.max(grant.day);
             }
             GrantResult::Refused(left) => {
-                let left = Money(lack.free.0 + left.0);
-                (one.ask.most, one.left) = (Some(left), Some(left));
+                let left = Money(shortfall.free.0 + left.0);
+                (one.request.most, one.left) = (Some(left), Some(left));
                 // If one particular ad was requested, there is no cheaper ad to try.
-                one.answer = one.ask.only.map(|_| ReservationReply::NoAd);
+                one.answer = one.request.only.map(|_| ReservationReply::NoAd);
             }
             GrantResult::NoCampaign => one.answer = Some(ReservationReply::Inactive),
         }
@@ -107,9 +107,16 @@ async fn request_grants(
     Ok(())
 }
 
-fn grant_request(ask: &ReservationRequest, lack: &Shortfall) -> GrantRequest {
-    let want = Money(lack.price.0.saturating_sub(lack.free.0));
-    GrantRequest { share: ask.share, day: ask.day, granted: lack.granted, want, unit: lack.price, returned: vec![lack.returned] }
+fn grant_request(request: &ReservationRequest, shortfall: &Shortfall) -> GrantRequest {
+    let want = Money(shortfall.price.0.saturating_sub(shortfall.free.0));
+    GrantRequest {
+        share: request.share,
+        day: request.day,
+        granted: shortfall.granted,
+        want,
+        unit: shortfall.price,
+        returned: vec![shortfall.returned],
+    }
 }
 
 /// Has the other shares of refused campaigns return their free money, and requests the grants again.
@@ -133,8 +140,8 @@ async fn retry_after_collecting(
         draw.returned.extend(brought.get(&draw.share.campaign).into_iter().flatten());
     }
     let (draws, drawn): (Vec<GrantRequest>, Vec<&mut GrantResult>) = refused.into_iter().unzip();
-    for (drawn, again) in drawn.into_iter().zip(grants::request(app.db(), now, &draws).await?) {
-        *drawn = again;
+    for (drawn, retried) in drawn.into_iter().zip(grants::request(app.db(), now, &draws).await?) {
+        *drawn = retried;
     }
     Ok(())
 }
@@ -158,6 +165,6 @@ pub(in crate::domains::ads) async fn collect_free_money(app: &App, campaign: Cam
     let granted = grants::grants(db, campaign, shares).await?;
     let returned = reservations::return_grants(db, now, now / DAY, &granted).await?;
     let share = Share { campaign, n: 0 };
-    let told = GrantRequest { share, day: now / DAY, granted: 0, want: Money(0), unit: Money(1), returned };
-    grants::request(db, now, &[told]).await.map(drop)
+    let request = GrantRequest { share, day: now / DAY, granted: 0, want: Money(0), unit: Money(1), returned };
+    grants::request(db, now, &[request]).await.map(drop)
 }

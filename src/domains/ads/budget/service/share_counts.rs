@@ -27,23 +27,23 @@ struct Shares(Cache<CampaignId, u64>);
 
 impl Shares {
     /// Returns the cached numbers, and the campaigns that are not cached.
-    fn near(&self, campaigns: impl IntoIterator<Item = CampaignId>) -> (ShareCounts, Vec<CampaignId>) {
-        let (mut near, mut unknown) = (ShareCounts::default(), Vec::new());
+    fn cached(&self, campaigns: impl IntoIterator<Item = CampaignId>) -> (ShareCounts, Vec<CampaignId>) {
+        let (mut cached, mut missing) = (ShareCounts::default(), Vec::new());
         for id in campaigns {
             match self.0.get(&id) {
-                Some(shares) => drop(near.0.insert(id, shares)),
-                None => unknown.push(id),
+                Some(shares) => drop(cached.0.insert(id, shares)),
+                None => missing.push(id),
             }
         }
-        (near, unknown)
+        (cached, missing)
     }
 
     /// Adds the numbers that were read to the result and to the cache.
-    fn tell(&self, told: &mut ShareCounts, found: impl IntoIterator<Item = (CampaignId, Option<u64>)>) {
+    fn insert(&self, counts: &mut ShareCounts, found: impl IntoIterator<Item = (CampaignId, Option<u64>)>) {
         for (id, shares) in found {
             let Some(shares) = shares else { continue };
             self.0.insert(id, shares);
-            told.0.insert(id, shares);
+            counts.0.insert(id, shares);
         }
     }
 }
@@ -73,11 +73,11 @@ pub(in crate::domains::ads) async fn load(
     app: &App,
     campaigns: impl IntoIterator<Item = CampaignId>,
 ) -> Result<ShareCounts, Error> {
-    let ShareCountCache(known) = app.extension::<ShareCountCache>();
-    let (mut told, unknown) = known.near(campaigns);
-    let found = grants::shares_of(app.db(), &unknown).await?;
-    known.tell(&mut told, unknown.into_iter().zip(found));
-    Ok(told)
+    let ShareCountCache(cache) = app.extension::<ShareCountCache>();
+    let (mut counts, missing) = cache.cached(campaigns);
+    let found = grants::shares_of(app.db(), &missing).await?;
+    cache.insert(&mut counts, missing.into_iter().zip(found));
+    Ok(counts)
 }
 
 #[cfg(test)]
@@ -85,15 +85,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_was_asked_for_is_told_however_little_is_kept_near() {
+    fn all_counts_are_returned_from_a_small_cache() {
         let shares = Shares(Cache::new(1));
         let all = || (1..=100).map(CampaignId);
         for _ in 0..2 {
-            let (mut told, unknown) = shares.near(all());
-            assert!(unknown.len() > 90, "it holds next to nothing");
-            shares.tell(&mut told, unknown.into_iter().map(|id| (id, (id.0 < 100).then_some(4))));
-            let parts: Vec<u64> = all().map(|id| told.shares_of(id)).collect();
-            assert_eq!(parts, [vec![4; 99], vec![1]].concat(), "four each; the last one is not there");
+            let (mut counts, missing) = shares.cached(all());
+            assert!(missing.len() > 90, "the cache holds almost nothing");
+            shares.insert(&mut counts, missing.into_iter().map(|id| (id, (id.0 < 100).then_some(4))));
+            let parts: Vec<u64> = all().map(|id| counts.shares_of(id)).collect();
+            assert_eq!(parts, [vec![4; 99], vec![1]].concat(), "four shares each; the last campaign does not exist");
         }
     }
 }

@@ -35,7 +35,7 @@ pub(in crate::domains::ads) struct ReservationRequest {
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) slot: Slot,
     pub(in crate::domains::ads) impression: u64,
-    /// The id of this attempt. If it is sent again, it has the same reply.
+    /// The id of this attempt. A repeated attempt has the same reply.
     pub(in crate::domains::ads) attempt: u64,
     pub(in crate::domains::ads) visitor: Option<Visitor>,
     pub(in crate::domains::ads) day: u64,
@@ -146,69 +146,69 @@ const COMMANDS: u64 = 8;
 pub(in crate::domains::ads) async fn reserve(
     db: &Db,
     now: Millis,
-    asks: &[ReservationRequest],
+    requests: &[ReservationRequest],
 ) -> Result<Vec<ReservationReply>, Error> {
     if let Some(meter) = Meter::current() {
-        meter.add(Work { commands: COMMANDS * asks.len() as u64, ..Work::default() });
+        meter.add(Work { commands: COMMANDS * requests.len() as u64, ..Work::default() });
     }
-    let replies = db.call_many(asks.iter().map(|ask| call(now, ask)).collect()).await?;
-    let answer = |(ask, reply): (&ReservationRequest, Value)| {
+    let replies = db.call_many(requests.iter().map(|request| call(now, request)).collect()).await?;
+    let answer = |(request, reply): (&ReservationRequest, Value)| {
         // A corrupt campaign does not fail the others: it is not shown, and the error is logged.
-        let answer = decode::one::<String>(reply).and_then(|answer| reserved(ask, &answer));
+        let answer = decode::one::<String>(reply).and_then(|answer| reserved(request, &answer));
         answer.unwrap_or_else(|error| {
-            tracing::error!(campaign = ask.share.campaign.0, %error, "a campaign's money is broken: it is not shown");
+            tracing::error!(campaign = request.share.campaign.0, %error, "the money of a campaign is corrupt: its ads are not shown");
             ReservationReply::NoAd
         })
     };
-    Ok(asks.iter().zip(replies).map(answer).collect())
+    Ok(requests.iter().zip(replies).map(answer).collect())
 }
 
-fn call(now: Millis, ask: &ReservationRequest) -> Call {
-    let share = ask.share;
+fn call(now: Millis, request: &ReservationRequest) -> Call {
+    let share = request.share;
     let mut keys = vec![
         keys::share(share),
         keys::holds(share),
         keys::offered(share),
-        keys::rank(share, ask.slot),
-        keys::impression(share, ask.attempt),
-        keys::tally(share, ask.day),
+        keys::rank(share, request.slot),
+        keys::impression(share, request.attempt),
+        keys::tally(share, request.day),
         keys::reach(share),
-        keys::reached(share, ask.day),
+        keys::reached(share, request.day),
     ];
-    keys.extend(ask.visitor.map(|visitor| keys::seen(share, visitor)));
+    keys.extend(request.visitor.map(|visitor| keys::seen(share, visitor)));
     // The key of the next span is included, because the process that recorded the promotion may have a clock that is ahead.
     let span = now / RECORD_TIME;
     let spans = [span, span.saturating_sub(1), span + 1];
-    keys.extend(ask.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded(share, span)));
-    keys.extend(ask.origin.map(|origin| keys::shown(share, origin.visitor)));
-    let skip: String = ask.skip.iter().map(|ad| format!(".{ad}.")).collect();
+    keys.extend(request.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded(share, span)));
+    keys.extend(request.origin.map(|origin| keys::shown(share, origin.visitor)));
+    let skip: String = request.skip.iter().map(|ad| format!(".{ad}.")).collect();
     let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     Call::with_keys(&RESERVE_IMPRESSION, keys)
         .arg(now)
-        .arg(ask.day)
-        .arg(ask.impression)
-        .arg(ask.grant.all)
-        .arg(ask.grant.before)
-        .arg(ask.grant.day)
-        .arg(ask.floor)
-        .arg(text(ask.most.map(|most| most.0)))
-        .arg(text(ask.only.map(|(ad, _)| ad)))
-        .arg(text(ask.only.map(|(_, price)| price.0)))
+        .arg(request.day)
+        .arg(request.impression)
+        .arg(request.grant.all)
+        .arg(request.grant.before)
+        .arg(request.grant.day)
+        .arg(request.floor)
+        .arg(text(request.most.map(|most| most.0)))
+        .arg(text(request.only.map(|(ad, _)| ad)))
+        .arg(text(request.only.map(|(_, price)| price.0)))
         .arg(skip)
-        .arg(ask.visitor.map(|visitor| visitor.0.to_vec()).unwrap_or_default())
+        .arg(request.visitor.map(|visitor| visitor.0.to_vec()).unwrap_or_default())
         .arg(ANSWER_KEPT)
         .arg(CLICK_TIME)
         .arg(DAYS_KEPT)
-        .arg(ask.nonce.map(|nonce| nonce.to_vec()).unwrap_or_default())
+        .arg(request.nonce.map(|nonce| nonce.to_vec()).unwrap_or_default())
         .arg(RECORDED_KEPT)
-        .arg(u8::from(ask.invalid))
-        .arg(text(ask.origin.map(|origin| origin.most)))
+        .arg(u8::from(request.invalid))
+        .arg(text(request.origin.map(|origin| origin.most)))
         .arg(TRAFFIC_WINDOW)
-        .arg(text(ask.origin.map(|origin| origin.held)))
-        .arg(u8::from(ask.origin.is_some_and(|origin| origin.counts_paid)))
+        .arg(text(request.origin.map(|origin| origin.held)))
+        .arg(u8::from(request.origin.is_some_and(|origin| origin.counts_paid)))
 }
 
-fn reserved(ask: &ReservationRequest, answer: &str) -> Result<ReservationReply, Error> {
+fn reserved(request: &ReservationRequest, answer: &str) -> Result<ReservationReply, Error> {
     let words: Vec<&str> = answer.split(' ').collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| Error::corrupt("no number"));
     let sum = |at: usize| words.get(at).and_then(|word| word.parse::<Sum>().ok()).ok_or_else(|| Error::corrupt("no sum"));
@@ -238,7 +238,7 @@ fn reserved(ask: &ReservationRequest, answer: &str) -> Result<ReservationReply, 
             price: Money(number(1)?),
             free: Money(number(2)?),
             granted: sum(3)?,
-            returned: ReturnedMoney { n: ask.share.n, all: sum(4)?, day: ask.day, of_day: sum(5)? },
+            returned: ReturnedMoney { n: request.share.n, all: sum(4)?, day: request.day, of_day: sum(5)? },
         }),
         _ => return Err(Error::corrupt("a reservation's answer that is none")),
     })

@@ -230,13 +230,13 @@ pub(in crate::domains::ads) fn kept_keywords_of(given: &[String]) -> Result<Vec<
 }
 
 fn keywords_by(rules: TextRules, given: &[String]) -> Result<Vec<String>, UserError> {
-    let (mut kept, mut known) = (Vec::new(), HashSet::new());
+    let (mut kept, mut seen) = (Vec::new(), HashSet::new());
     for (at, text) in given.iter().enumerate() {
         let row = |message: String| invalid(format!("Keyword {}: {message}", at + 1), &["keywords"]);
         // Any white space between words counts as one space.
         let spaced: Vec<&str> = text.split_whitespace().collect();
         let keyword = rules.check(&spaced.join(" ")).map_err(row)?;
-        if known.insert(normalize_keyword(&keyword)) {
+        if seen.insert(normalize_keyword(&keyword)) {
             kept.push(keyword);
         }
     }
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_bounded_in_bytes_beside_characters() {
+    fn texts_are_limited_in_bytes_and_characters() {
         for (rules, bytes) in [(KEYWORD, 896), (SNIPPET, 16_256)] {
             let family = "👨‍👩‍👧‍👦";
             let fits = bytes / family.len();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_campaign_is_refused_with_every_mistake_at_once() {
+    fn all_errors_of_a_new_campaign_are_reported() {
         assert_eq!(campaign().check(5).expect("a campaign").0.name, "Shoes");
         let wrong = NewCampaign {
             name: "x".repeat(101),
@@ -318,11 +318,11 @@ mod tests {
         assert_eq!(paths, expected);
         assert!(NewCampaign { starts: Some(1), ends: Some(u64::MAX), ..campaign() }.check(5).is_err());
         let (_, late) = NewCampaign { ends: Some(5), ..campaign() }.check(5).expect("a campaign");
-        assert!(late.is_some(), "unless it was asked for before");
+        assert!(late.is_some(), "unless a request with this idempotency key succeeded before");
     }
 
     #[test]
-    fn keywords_are_kept_as_written_and_told_apart_as_compared() {
+    fn keywords_keep_their_spelling_and_are_deduplicated_without_case() {
         let kept = keywords_of(&["Running\t\n Shoes ", "RUNNING shoes", "Cafe\u{301}"].map(str::to_owned)).expect("keywords");
         assert_eq!(kept, ["Running Shoes", "Café"]);
         assert_eq!(keywords_of(&["k".repeat(80)]).expect("one").len(), 1);
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_click_leads_to_the_web_only() {
+    fn a_destination_must_be_http_or_https() {
         for url in ["https://shop.example", "http://shop.example:8080/a?b=c#d", "https://[::1]/", "HTTPS://shop.example/"] {
             assert_eq!(target(url), Ok(url.to_owned()));
         }

@@ -75,7 +75,7 @@ async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, la
         cap: draft.cap,
         paused: false,
         stopped: false,
-        suspended: accounts::store::standing(app.db(), owner).await?.advertiser,
+        suspended: accounts::store::suspension(app.db(), owner).await?.advertiser,
         shares: app.config().ad_shares.unwrap_or(if app.db().is_cluster() { CLUSTER_SHARES } else { 1 }),
         version: 1,
     };
@@ -147,8 +147,8 @@ fn may_be_less(old: &Campaign, new: &Campaign) -> bool {
     new.budget < old.budget || (new.daily.is_some() && of_day(old) != of_day(new))
 }
 
-/// Has the shares give back what they have not used, and draw nothing until the change is made: what it is frozen under. So a budget can be
-/// lowered to what is used, however busy the campaign is, and no share holds what the new one does not allow. Five round trips.
+/// Freezes the pool until the change is made, and has all shares return their free money. Returns the token of the freeze. So a budget can be
+/// lowered to the used amount under any load, and no share holds more than the new budget allows. Five round trips.
 async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
     let under = grants::freeze(app.db(), campaign.id).await?;
     budget::service::collect_free_money(app, campaign.id, campaign.shares).await?;
@@ -185,13 +185,13 @@ pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignC
 }
 
 /// Returns the keywords to add and to remove so that exactly `wanted` is left.
-fn difference(stand: &[String], wanted: &[String]) -> (Vec<String>, Vec<String>) {
+fn difference(current: &[String], wanted: &[String]) -> (Vec<String>, Vec<String>) {
     let folded = |all: &[String]| all.iter().map(|keyword| normalize_keyword(keyword)).collect::<HashSet<_>>();
-    let (had, has) = (folded(stand), folded(wanted));
+    let (had, has) = (folded(current), folded(wanted));
     let without = |all: &[String], others: &HashSet<String>| {
         all.iter().filter(|keyword| !others.contains(&normalize_keyword(keyword))).cloned().collect()
     };
-    (without(wanted, &had), without(stand, &has))
+    (without(wanted, &had), without(current, &has))
 }
 
 /// Pauses a campaign. A repetition changes nothing. Costs as [`update`].

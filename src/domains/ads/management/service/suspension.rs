@@ -1,4 +1,4 @@
-//! Suspension of accounts, and the deletion of what an account owns.
+//! Suspension of accounts, and deletion of the campaigns and websites of an account.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -23,10 +23,10 @@ const PASS: usize = 10;
 pub async fn suspend(app: &App, user: UserId, role: Role, suspended: bool) -> Result<(), Error> {
     let mut lease = journal::begin_deletion(app, Task::Standing { user }).await?;
     accounts::store::set_suspended(app.db(), user, role.name(), suspended).await?;
-    let mut next = settle_standing(app, user, Progress::default()).await?;
+    let mut next = settle_suspension(app, user, Progress::default()).await?;
     while let Some(progress) = next {
         lease.renew(app, progress).await?;
-        next = settle_standing(app, user, progress).await?;
+        next = settle_suspension(app, user, progress).await?;
     }
     lease.ack(app);
     Ok(())
@@ -35,8 +35,8 @@ pub async fn suspend(app: &App, user: UserId, role: Role, suspended: bool) -> Re
 /// Runs one pass over an account's websites, and then some of its campaigns. Returns the position of the next pass; `None` at the end.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
-pub async fn settle_standing(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle the objects again.
+pub async fn settle_suspension(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     let below = if progress.below == 0 { u64::MAX } else { progress.below };
     if progress.below == 0 {
         for website in accounts::store::newest_websites(app.db(), user, MAX_WEBSITES).await? {

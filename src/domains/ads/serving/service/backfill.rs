@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 /// Maximum number of additional ads that one page tries. If a campaign cannot pay for an ad, its dearer ads are dropped too, so most pages
 /// try far fewer.
-const MAX_FURTHER: usize = 4 * MAX_COUNT;
+const MAX_REMAINING: usize = 4 * MAX_COUNT;
 
 /// An ad of a campaign that is already on the page.
-struct Further {
+struct RemainingAd {
     share: Share,
     ecpm: Ecpm,
     ad: Arc<Ad>,
@@ -30,17 +30,17 @@ impl Decision<'_> {
         if self.missing() == 0 || self.found.is_empty() {
             return Ok(());
         }
-        let (mut ads, mut tries) = (self.further().await?, 0);
-        while self.missing() > 0 && tries < MAX_FURTHER {
+        let (mut ads, mut tries) = (self.remaining_ads().await?, 0);
+        while self.missing() > 0 && tries < MAX_REMAINING {
             ads.retain(|it| !self.is_capped(it.share.campaign));
-            let count = ads.len().min(self.missing()).min(MAX_FURTHER - tries);
+            let count = ads.len().min(self.missing()).min(MAX_REMAINING - tries);
             if count == 0 {
                 break;
             }
             tries += count;
-            let asks = self.asks_of_further(&ads, count).await?;
+            let reservations = self.reservations_for(&ads, count).await?;
             ads.drain(..count);
-            for (share, left) in self.reserve(asks).await? {
+            for (share, left) in self.reserve(reservations).await? {
                 // The listing is still correct if another ad is too expensive now. It is stale if the ad does not exist any more.
                 if left.is_none() {
                     reevaluate(self.app, [share.campaign]);
@@ -53,9 +53,9 @@ impl Decision<'_> {
 
     /// Returns the ads that are not on the page yet, the highest eCPM first. One round trip; one more if an ad is not in the cache of this
     /// process.
-    async fn further(&self) -> Result<Vec<Further>, Error> {
+    async fn remaining_ads(&self) -> Result<Vec<RemainingAd>, Error> {
         let shares: Vec<Share> = self.found.iter().map(|shown| shown.share).collect();
-        let ranks = offers::ranks(self.app.db(), self.asking.slot, &shares).await?;
+        let ranks = offers::ranks(self.app.db(), self.request.slot, &shares).await?;
         let of = |(share, rank): (&Share, Vec<(u64, Ecpm)>)| {
             rank.into_iter().map(|(number, ecpm)| (ecpm, *share, number)).collect::<Vec<_>>()
         };
@@ -63,19 +63,20 @@ impl Decision<'_> {
         all.retain(|(_, share, number)| !self.found.iter().any(|shown| shown.share == *share && shown.served.ad == *number));
         all.sort_unstable_by(|one, other| other.cmp(one));
         let id = |(_, share, number): &(Ecpm, Share, u64)| AdId { campaign: share.campaign, number: *number };
-        let known = ad_cache::load(self.app, &all.iter().map(id).collect::<Vec<_>>()).await?;
-        let one = |it: (Ecpm, Share, u64)| Some(Further { ecpm: it.0, share: it.1, ad: known.get(&id(&it))?.clone() });
+        let cached = ad_cache::load(self.app, &all.iter().map(id).collect::<Vec<_>>()).await?;
+        let one = |it: (Ecpm, Share, u64)| Some(RemainingAd { ecpm: it.0, share: it.1, ad: cached.get(&id(&it))?.clone() });
         Ok(all.into_iter().filter_map(one).collect())
     }
 
     /// Builds reservation requests for the first `count` of these ads.
-    async fn asks_of_further(&self, ads: &[Further], count: usize) -> Result<Vec<ReservationRequest>, Error> {
-        let mut asks = Vec::with_capacity(count);
+    async fn reservations_for(&self, ads: &[RemainingAd], count: usize) -> Result<Vec<ReservationRequest>, Error> {
+        let mut reservations = Vec::with_capacity(count);
         for (at, it) in ads.iter().take(count).enumerate() {
             let next = ads[at + 1..].iter().find(|other| other.share.campaign != it.share.campaign);
             let price = price_of(self.app, &it.ad, it.ecpm, next.map(|next| next.ecpm));
-            asks.push(ReservationRequest { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
+            reservations
+                .push(ReservationRequest { only: Some((it.ad.id.number, price)), ..self.reservation_for(it.share).await? });
         }
-        Ok(asks)
+        Ok(reservations)
     }
 }

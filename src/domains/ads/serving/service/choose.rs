@@ -57,7 +57,7 @@ pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) ->
         stale: HashSet::new(),
     };
     let chosen = choosing.choose(want).await?;
-    let gone = choosing.bids.iter().filter(|bid| choosing.is_gone(&bid.ad)).map(|bid| bid.share.campaign);
+    let gone = choosing.bids.iter().filter(|bid| choosing.has_deleted_status(&bid.ad)).map(|bid| bid.share.campaign);
     let stale: HashSet<CampaignId> = gone.chain(choosing.stale.iter().copied()).take(AGAIN).collect();
     reevaluate(reader.app, stale);
     Ok(chosen)
@@ -124,7 +124,7 @@ impl PromotionSelection<'_> {
         let is_new = |status: StatusId| !taken.contains(&status) && self.may_be_shown(status);
         let new = ads.values().filter(|ad| ad.creative.status().is_some_and(is_new));
         let new: HashSet<CampaignId> = new.map(|ad| ad.id.campaign).collect();
-        let gone = ads.values().filter(|ad| self.is_gone(ad)).map(|ad| ad.id.campaign);
+        let gone = ads.values().filter(|ad| self.has_deleted_status(ad)).map(|ad| ad.id.campaign);
         let gone: Vec<CampaignId> = gone.collect();
         self.stale.extend(gone);
         batch.retain(|id| new.contains(id));
@@ -182,7 +182,7 @@ impl PromotionSelection<'_> {
     }
 
     /// Whether the status that an ad promotes is known to be deleted.
-    fn is_gone(&self, ad: &Ad) -> bool {
+    fn has_deleted_status(&self, ad: &Ad) -> bool {
         ad.creative.status().is_some_and(|id| matches!(self.known.get(&id), Some(None)))
     }
 }

@@ -39,32 +39,32 @@ const CHUNK: usize = 32;
 pub async fn serve(app: &App, address: Option<IpAddr>, ask: AdRequest) -> Outcome<Vec<Impression>> {
     rate_limit::charge(app, address).await?;
     let secret = app.cursors().await?.secret();
-    let asking = check(secret, ask).map_err(Refusal::User)?;
+    let request = check(secret, ask).map_err(Refusal::User)?;
     let ring = signing::ring(app).await?;
     let now = app.now();
-    let mut candidates = CandidateMerge::new(asking.slot, &asking.keywords);
-    let want = asking.count + usize::from(app.config().auction == Auction::SecondPrice);
+    let mut candidates = CandidateMerge::new(request.slot, &request.keywords);
+    let want = request.count + usize::from(app.config().auction == Auction::SecondPrice);
     let wanted = candidates.wanted(want);
-    let requester = asking.address.map_or(Requester::Visitor(address), |visitor| Requester::Publisher(asking.website, visitor));
+    let requester = request.address.map_or(Requester::Visitor(address), |visitor| Requester::Publisher(request.website, visitor));
     let mut limits = ImpressionLimits::new(app, secret, requester);
-    let data = store::open(app.db(), now, asking.website, asking.visitor, limits.address, &wanted).await?;
-    let (owner, volume) = enter(data.publisher, &asking)?;
+    let data = store::open(app.db(), now, request.website, request.visitor, limits.address, &wanted).await?;
+    let (owner, volume) = enter(data.publisher, &request)?;
     limits.set_address_count(data.at_address);
     limits.set_website(app, owner, &volume);
     candidates.take(want, data.offers);
     let caps = CapHints::of(app);
     let (capped, collected, found) = (data.capped, HashSet::new(), Vec::new());
-    let asking = &asking;
-    let mut deciding = Decision { app, now, asking, candidates, passed: 0, capped, caps, collected, found, limits };
+    let request = &request;
+    let mut deciding = Decision { app, now, request, candidates, passed: 0, capped, caps, collected, found, limits };
     deciding.decide().await?;
     deciding.count();
     Ok(deciding.present(&ring).await?)
 }
 
 /// Returns the owner and the traffic of the website, if the website can be served.
-fn enter(publisher: PublisherStatus, asking: &CheckedAdRequest) -> Result<(UserId, Volume), UserError> {
+fn enter(publisher: PublisherStatus, request: &CheckedAdRequest) -> Result<(UserId, Volume), UserError> {
     match publisher {
-        PublisherStatus::Active { server_key, .. } if server_key > 0 && server_key != asking.server_key => Err(no_server_key()),
+        PublisherStatus::Active { server_key, .. } if server_key > 0 && server_key != request.server_key => Err(no_server_key()),
         PublisherStatus::Active { owner, volume, .. } => Ok((owner, volume)),
         PublisherStatus::Suspended => Err(suspended()),
         PublisherStatus::NotThere => Err(unknown()),
@@ -108,9 +108,9 @@ impl Decision<'_> {
             if bidders.is_empty() {
                 break;
             }
-            let asks = self.asks_of(&bidders, rest.first().map(|it| it.ecpm)).await?;
+            let reservations = self.reservations_of(&bidders, rest.first().map(|it| it.ecpm)).await?;
             bidders = rest;
-            let failed = self.reserve(asks).await?;
+            let failed = self.reserve(reservations).await?;
             reevaluate(self.app, failed.into_iter().map(|(share, _)| share.campaign));
         }
         Ok(())
@@ -118,7 +118,7 @@ impl Decision<'_> {
 
     /// Evaluates a batch and returns the eligible bids. Campaigns that no visitor can be shown now have stale listings and are reevaluated.
     async fn evaluate(&mut self, batch: &[CampaignId]) -> Result<Vec<Bid>, Error> {
-        let context = AdRequestContext { now: self.now, slot: self.asking.slot, visitor: self.asking.visitor };
+        let context = AdRequestContext { now: self.now, slot: self.request.slot, visitor: self.request.visitor };
         let (mut bidders, mut capped, mut stale) = (Vec::new(), Vec::new(), Vec::new());
         for (campaign, candidate) in batch.iter().zip(evaluate(self.app, context, batch).await?) {
             let Some(candidate) = candidate else {
@@ -137,24 +137,25 @@ impl Decision<'_> {
     }
 
     /// Builds reservation requests for the bids, the highest eCPM first. `after` is the eCPM that follows the last one and sets its price.
-    async fn asks_of(&self, bidders: &[Bid], after: Option<Ecpm>) -> Result<Vec<ReservationRequest>, Error> {
-        let mut asks = Vec::with_capacity(bidders.len());
+    async fn reservations_of(&self, bidders: &[Bid], after: Option<Ecpm>) -> Result<Vec<ReservationRequest>, Error> {
+        let mut reservations = Vec::with_capacity(bidders.len());
         for (at, it) in bidders.iter().enumerate() {
             let price = price_of(self.app, &it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
-            asks.push(ReservationRequest { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
+            reservations
+                .push(ReservationRequest { only: Some((it.ad.id.number, price)), ..self.reservation_for(it.share).await? });
         }
-        Ok(asks)
+        Ok(reservations)
     }
 
     /// Reserves the best ad of each of these campaigns.
     async fn ask(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
         let share_counts = share_counts::load(self.app, batch.iter().copied()).await?;
-        let mut asks = Vec::with_capacity(batch.len());
+        let mut reservations = Vec::with_capacity(batch.len());
         for campaign in batch {
-            let share = share_counts.share_of(*campaign, self.asking.visitor);
-            asks.push(ReservationRequest { floor, ..self.ask_of(share).await? });
+            let share = share_counts.share_of(*campaign, self.request.visitor);
+            reservations.push(ReservationRequest { floor, ..self.reservation_for(share).await? });
         }
-        let failed = self.reserve(asks).await?;
+        let failed = self.reserve(reservations).await?;
         reevaluate(self.app, failed.into_iter().map(|(share, _)| share.campaign));
         Ok(())
     }

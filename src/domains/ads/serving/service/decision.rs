@@ -53,7 +53,7 @@ pub(in crate::domains::ads) struct ServedImpression {
 pub(in crate::domains::ads) struct Decision<'a> {
     pub(in crate::domains::ads) app: &'a App,
     pub(in crate::domains::ads) now: Millis,
-    pub(in crate::domains::ads) asking: &'a CheckedAdRequest,
+    pub(in crate::domains::ads) request: &'a CheckedAdRequest,
     pub(in crate::domains::ads) candidates: CandidateMerge,
     pub(in crate::domains::ads) passed: usize,
     /// Campaigns whose cap the visitor has reached, with the end of the cap period.
@@ -67,12 +67,12 @@ pub(in crate::domains::ads) struct Decision<'a> {
 
 impl Decision<'_> {
     pub(in crate::domains::ads) fn missing(&self) -> usize {
-        self.asking.count.saturating_sub(self.found.len())
+        self.request.count.saturating_sub(self.found.len())
     }
 
     /// Whether a hint says that this visitor cannot be shown the campaign now.
     pub(in crate::domains::ads) fn is_capped(&self, campaign: CampaignId) -> bool {
-        self.capped.contains_key(&campaign) || self.asking.visitor.is_none() && self.caps.has(campaign, self.now)
+        self.capped.contains_key(&campaign) || self.request.visitor.is_none() && self.caps.has(campaign, self.now)
     }
 
     /// Returns the next candidates that are not known to be capped for the visitor.
@@ -89,14 +89,14 @@ impl Decision<'_> {
         Ok(batch)
     }
 
-    pub(in crate::domains::ads) async fn ask_of(&self, share: Share) -> Result<ReservationRequest, Error> {
+    pub(in crate::domains::ads) async fn reservation_for(&self, share: Share) -> Result<ReservationRequest, Error> {
         let impression = self.app.next_id().await?;
         Ok(ReservationRequest {
             share,
-            slot: self.asking.slot,
+            slot: self.request.slot,
             impression,
             attempt: impression,
-            visitor: self.asking.visitor,
+            visitor: self.request.visitor,
             day: self.now / DAY,
             grant: Grant::default(),
             floor: 0,
@@ -113,11 +113,11 @@ impl Decision<'_> {
     /// where money was the reason.
     pub(in crate::domains::ads) async fn reserve(
         &mut self,
-        mut asks: Vec<ReservationRequest>,
+        mut reservations: Vec<ReservationRequest>,
     ) -> Result<Vec<(Share, Option<Money>)>, Error> {
-        self.limits.apply(self.app, &mut asks).await?;
-        let asked: Vec<(Share, u64)> = asks.iter().map(|ask| (ask.share, ask.impression)).collect();
-        let all = budget::service::reserve(self.app, self.now, asks, &mut self.collected).await?;
+        self.limits.apply(self.app, &mut reservations).await?;
+        let asked: Vec<(Share, u64)> = reservations.iter().map(|ask| (ask.share, ask.impression)).collect();
+        let all = budget::service::reserve(self.app, self.now, reservations, &mut self.collected).await?;
         let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
         for ((share, impression), ReservationResult { reserved, day, left }) in asked.into_iter().zip(all) {
             let campaign = share.campaign;
@@ -142,7 +142,7 @@ impl Decision<'_> {
 
     /// Records hints about capped campaigns, in the background. Without a known visitor, this process records which campaigns have a cap.
     pub(in crate::domains::ads) fn note(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
-        let Some(visitor) = self.asking.visitor else {
+        let Some(visitor) = self.request.visitor else {
             return all.into_iter().for_each(|(campaign, _)| self.caps.note(campaign, self.now + HINTED));
         };
         let all: Vec<_> = all.into_iter().filter_map(|(campaign, until)| Some((campaign, until?))).collect();
@@ -157,7 +157,7 @@ impl Decision<'_> {
         for (is_invalid, count) in [(true, invalid), (false, valid)].into_iter().filter(|(_, count)| *count > 0) {
             self.app.metrics().ad_impressions(is_invalid, count);
         }
-        self.limits.count(self.app, Some(self.asking.website), valid);
+        self.limits.count(self.app, Some(self.request.website), valid);
     }
 
     /// Returns the impressions with signed tokens, the highest eCPM first.
@@ -188,12 +188,12 @@ impl Decision<'_> {
             share: shown.share,
             ad: shown.served.ad,
             impression: shown.impression,
-            visitor: self.asking.visitor,
+            visitor: self.request.visitor,
             pricing: shown.served.pricing,
             price: shown.served.price,
             at: self.now,
             day: shown.day,
-            place: self.asking.website.0,
+            place: self.request.website.0,
             nonce: [0; 8],
             backing: shown.served.backing,
         }

@@ -44,26 +44,26 @@ pub(in crate::domains::ads) struct CheckedAdRequest {
 }
 
 /// Validates an ad request. Fails with every mistake in it.
-pub(in crate::domains::ads) fn check(secret: [u8; 16], ask: AdRequest) -> Result<CheckedAdRequest, Vec<UserError>> {
-    let website = website_of_key(secret, &ask.website_key).ok_or_else(|| vec![unknown()])?;
+pub(in crate::domains::ads) fn check(secret: [u8; 16], request: AdRequest) -> Result<CheckedAdRequest, Vec<UserError>> {
+    let website = website_of_key(secret, &request.website_key).ok_or_else(|| vec![unknown()])?;
     let mut rows = Vec::new();
-    if ask.slot == Slot::InFeed {
+    if request.slot == Slot::InFeed {
         rows.push(invalid("Promoted statuses stand in home timelines only.", "slot"));
     }
-    rows.extend(words(&ask.keywords).err());
-    let visitor = visitor_of(secret, ask.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
-    let count = usize::try_from(ask.count).ok().filter(|count| (1..=MAX_COUNT).contains(count));
+    rows.extend(words(&request.keywords).err());
+    let visitor = visitor_of(secret, request.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
+    let count = usize::try_from(request.count).ok().filter(|count| (1..=MAX_COUNT).contains(count));
     if count.is_none() {
         rows.push(invalid("Ask for 1 to 10 ads.", "count"));
     }
-    let server_key = match ask.server_key.as_deref().map(|key| version_of_server_key(secret, website, key)) {
+    let server_key = match request.server_key.as_deref().map(|key| version_of_server_key(secret, website, key)) {
         Some(None) => Err(vec![no_server_key()])?,
         version => version.flatten().unwrap_or(0),
     };
-    let address = address_of(&ask, server_key).map_err(|row| rows.push(row)).unwrap_or_default();
+    let address = address_of(&request, server_key).map_err(|row| rows.push(row)).unwrap_or_default();
     match count {
         Some(count) if rows.is_empty() => {
-            let (slot, keywords) = (ask.slot, ask.keywords);
+            let (slot, keywords) = (request.slot, request.keywords);
             Ok(CheckedAdRequest { website, slot, keywords, visitor, count, server_key, address })
         }
         _ => Err(rows),
@@ -71,8 +71,8 @@ pub(in crate::domains::ads) fn check(secret: [u8; 16], ask: AdRequest) -> Result
 }
 
 /// Returns the visitor's IP address that the publisher's server reports.
-fn address_of(ask: &AdRequest, server_key: u64) -> Result<Option<IpAddr>, UserError> {
-    let Some(text) = ask.visitor_address.as_deref() else { return Ok(None) };
+fn address_of(request: &AdRequest, server_key: u64) -> Result<Option<IpAddr>, UserError> {
+    let Some(text) = request.visitor_address.as_deref() else { return Ok(None) };
     if server_key == 0 {
         return Err(invalid("Only with the server key can a visitor's address be told.", "visitorAddress"));
     }

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_stands_at_its_best_ad_that_it_can_pay_for() {
+    fn a_campaign_is_listed_at_its_best_affordable_ad() {
         let ads = || {
             vec![ad(Slot::Banner, Pricing::Cpm, 300), ad(Slot::Banner, Pricing::Cpm, 900), ad(Slot::Square, Pricing::Cpm, 500)]
         };
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stands_nowhere_before_it_begins_after_it_ends_and_while_it_is_held_back() {
+    fn an_inactive_or_suspended_campaign_is_not_listed() {
         let with = |change: fn(&mut Campaign)| {
             let mut facts = facts(5_000, vec![ad(Slot::Banner, Pricing::Cpc, 1)]);
             change(&mut facts.campaign);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_waited_for_and_so_is_a_pace() {
+    fn an_exhausted_daily_budget_schedules_the_next_evaluation() {
         let used = |today: u64, pacing| {
             let mut facts = facts(90_000_000, vec![ad(Slot::Banner, Pricing::Cpm, 1_000)]);
             (facts.campaign.daily, facts.campaign.pacing) = (Some(Money(1_440_000)), pacing);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_covers_what_is_asked_no_sooner() {
+    fn an_evaluation_covers_requests_up_to_its_time() {
         let plan = |slot, at| ListingPlan { offers: vec![(slot, 5)], at };
         let done = plan(Slot::Banner, Some(9));
         assert!(done.covers(&ListingPlan { offers: vec![(Slot::Banner, 6)], at: Some(10) }));

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_listings_those_are_read_on_that_hold_one_of_the_best() {
+    fn only_listings_with_one_of_the_best_offers_are_read_further() {
         let keywords: Vec<String> = (0..250).map(|number| format!("keyword {number}")).collect();
         let mut candidates = CandidateMerge::new(Slot::Banner, &keywords);
         let parts = candidates.wanted(10);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_come_in_order_over_all_listings_however_they_are_read() {
+    fn candidates_of_all_listings_are_merged_in_order() {
         // Three overlapping listings with many equal eCPMs.
         let of = |listing: u64| -> Vec<(Ecpm, CampaignId)> {
             (1..3_000).filter(|id| id % (listing + 2) == 0).map(|id| (id * 7_919 % 45, CampaignId(id))).collect()

@@ -141,18 +141,18 @@ pub(in crate::domains::ads) async fn evaluate_views(
     let ranks = Distinct::of(of_views().map(|(view, share)| (*share, view.slot)));
     let visits = Distinct::of(of_views().filter_map(|(view, share)| Some((*share, view.visitor?))));
     let known: Vec<(CampaignId, u64)> = campaigns.all.iter().map(|id| (*id, share_counts.shares_of(*id))).collect();
-    let standings = store::standings(app.db(), now, &ranks.all, &visits.all);
-    let (found, (ranked, seen)) = try_join!(campaigns::store::load_known(app.db(), &known), standings)?;
+    let evaluations = store::read_evaluations(app.db(), now, &ranks.all, &visits.all);
+    let (found, (ranked, seen)) = try_join!(campaigns::store::load_known(app.db(), &known), evaluations)?;
     let found: Vec<Option<(Arc<Campaign>, UsedBudget)>> = found.into_iter().map(|it| it.map(|it| taken_of(it, now))).collect();
-    let standing = |(view, share): (&CandidateView, &Share)| {
+    let evaluation = |(view, share): (&CandidateView, &Share)| {
         let (campaign, taken) = found.get(campaigns.at(&view.campaign)?)?.clone()?;
         let rank = ranked.get(ranks.at(&(*share, view.slot))?)?;
         let seen = view.visitor.and_then(|visitor| seen.get(visits.at(&(*share, visitor))?).copied());
-        Some(Standing { campaign, taken, slot: view.slot, share: *share, rank, seen })
+        Some(Evaluation { campaign, taken, slot: view.slot, share: *share, rank, seen })
     };
-    let standings: Vec<Option<Standing<'_>>> = of_views().map(standing).collect();
-    let ads = ads_of(app, now, &standings).await?;
-    Ok(standings.into_iter().map(|it| it.map(|it| it.candidate(&ads))).collect())
+    let evaluations: Vec<Option<Evaluation<'_>>> = of_views().map(evaluation).collect();
+    let ads = ads_of(app, now, &evaluations).await?;
+    Ok(evaluations.into_iter().map(|it| it.map(|it| it.candidate(&ads))).collect())
 }
 
 fn taken_of((campaign, balances): campaigns::store::CampaignWithBalances, now: Millis) -> (Arc<Campaign>, UsedBudget) {
@@ -183,7 +183,7 @@ impl<T: Copy + Eq + Hash> Distinct<T> {
 }
 
 /// A campaign with its balance, ranked ads and frequency count, for a slot and a visitor.
-struct Standing<'a> {
+struct Evaluation<'a> {
     campaign: Arc<Campaign>,
     taken: UsedBudget,
     slot: Slot,
@@ -192,7 +192,7 @@ struct Standing<'a> {
     seen: Option<FrequencyCount>,
 }
 
-impl Standing<'_> {
+impl Evaluation<'_> {
     fn candidate(self, ads: &HashMap<AdId, Arc<Ad>>) -> Candidate {
         let id = |number| AdId { campaign: self.campaign.id, number };
         let ad = |(number, ecpm): &(u64, Ecpm)| Some((ads.get(&id(*number))?.clone(), *ecpm));
@@ -203,9 +203,9 @@ impl Standing<'_> {
 
 /// Loads the best ad of each campaign, and the other ads of campaigns that cannot pay for the best or promote statuses. No round trip for
 /// cached ads.
-async fn ads_of(app: &App, now: Millis, standings: &[Option<Standing<'_>>]) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
-    let there = || standings.iter().flatten();
-    let id = |it: &Standing<'_>, number: u64| AdId { campaign: it.campaign.id, number };
+async fn ads_of(app: &App, now: Millis, evaluations: &[Option<Evaluation<'_>>]) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
+    let there = || evaluations.iter().flatten();
+    let id = |it: &Evaluation<'_>, number: u64| AdId { campaign: it.campaign.id, number };
     let best = Distinct::of(there().filter_map(|it| Some(id(it, it.rank.first()?.0))));
     let mut ads = ad_cache::load(app, &best.all).await?;
     let mut others = Vec::new();

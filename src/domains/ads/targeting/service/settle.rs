@@ -76,14 +76,14 @@ pub(in crate::domains::ads) async fn settle_without(app: &App, id: CampaignId, r
     let now = app.now();
     let of = |slot: Slot| removed.iter().map(move |keyword| Listing::for_keyword(slot, keyword));
     let mut behind: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
-    let Some(mut state) = read_state(app, id, now).await? else { return gone(app, id).await };
+    let Some(mut state) = read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
     for round in 1.. {
         if !state.owner_is_there {
             return end(app, state.facts.campaign.owner, id).await;
         }
         let wanted = plan(&state.facts, now);
         write(app, &state, &wanted, &mut behind, now).await?;
-        let Some(after) = self::read_state(app, id, now).await? else { return gone(app, id).await };
+        let Some(after) = self::read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
         let same = after.facts.campaign == state.facts.campaign && after.owner_is_there;
         if same && wanted.covers(&plan(&after.facts, now)) {
             break;
@@ -110,7 +110,7 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Cam
     };
     let db = app.db();
     let (standing, ads, balances, first_hold) = try_join!(
-        accounts::store::standing(db, campaign.owner),
+        accounts::store::suspension(db, campaign.owner),
         campaigns::store::load_ads(db, &ads),
         budget::store::balances(db, id, campaign.shares),
         budget::store::first_hold(db, id, campaign.shares),
@@ -120,20 +120,20 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Cam
     }
     let taken = ShareBalance::taken(&balances, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|AdDetails { ad, counts, .. }| (ad, counts)).collect();
-    let ads = without_gone(app, ads).await?;
+    let ads = without_deleted_statuses(app, ads).await?;
     let facts = ListingInputs { campaign, keywords, ads, taken, first_hold };
     Ok(Some(CampaignState { facts, owner_is_there: standing.there, listed }))
 }
 
 /// Removes ads whose status was deleted; a deleted status does not come back. One round trip if any ad promotes a status.
-async fn without_gone(app: &App, mut ads: Vec<(Ad, Tally)>) -> Result<Vec<(Ad, Tally)>, Error> {
+async fn without_deleted_statuses(app: &App, mut ads: Vec<(Ad, Tally)>) -> Result<Vec<(Ad, Tally)>, Error> {
     let promoted: Vec<StatusId> = ads.iter().filter_map(|(ad, _)| ad.creative.status()).collect();
     if promoted.is_empty() {
         return Ok(ads);
     }
     let there = statuses::exist(app, &promoted).await?;
-    let gone: HashSet<StatusId> = promoted.into_iter().zip(there).filter(|(_, there)| !there).map(|(id, _)| id).collect();
-    ads.retain(|(ad, _)| ad.creative.status().is_none_or(|id| !gone.contains(&id)));
+    let deleted: HashSet<StatusId> = promoted.into_iter().zip(there).filter(|(_, there)| !there).map(|(id, _)| id).collect();
+    ads.retain(|(ad, _)| ad.creative.status().is_none_or(|id| !deleted.contains(&id)));
     Ok(ads)
 }
 
@@ -152,8 +152,8 @@ async fn write(
         .flat_map(|(slot, ecpm)| store::listings(*slot, &seen.facts.keywords).into_iter().map(|listing| (listing, *ecpm)))
         .collect();
     let listings: HashSet<Listing> = there.iter().map(|(listing, _)| *listing).collect();
-    let stands: HashSet<String> = listings.iter().map(ToString::to_string).collect();
-    let left: Vec<&(String, Millis)> = seen.listed.iter().filter(|(text, _)| !stands.contains(text)).collect();
+    let current: HashSet<String> = listings.iter().map(ToString::to_string).collect();
+    let left: Vec<&(String, Millis)> = seen.listed.iter().filter(|(text, _)| !current.contains(text)).collect();
     behind.extend(left.iter().filter_map(|(text, _)| Listing::parse(text)));
     if seen.listed.len() >= MAX_LISTED {
         // The record may have more entries. The current listings, in any slot, are among those that were written last.
@@ -166,14 +166,14 @@ async fn write(
     store::list(db, id, &there, &elsewhere).await?;
     behind.extend(listings);
     let times: Vec<Millis> = left.iter().map(|(_, at)| *at).collect();
-    let (before, again) = store::forgettable(&times, &seen.listed, now);
+    let (before, next) = store::forgettable(&times, &seen.listed, now);
     let before = (!left.is_empty()).then_some(before);
-    store::prune(db, id, before, wanted.at.into_iter().chain(again).min()).await
+    store::prune(db, id, before, wanted.at.into_iter().chain(next).min()).await
 }
 
 /// Removes what is left of a deleted campaign: a concurrent settling may have written data that it had read before. Planned listings are in
 /// `listed`, which is deleted last, together with the schedule entry.
-async fn gone(app: &App, id: CampaignId) -> Result<(), Error> {
+async fn remove_deleted_campaign(app: &App, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     let shares = share_counts::load(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
     store::forget_shares(db, id, shares).await?;
@@ -202,7 +202,7 @@ pub(in crate::domains::ads) async fn end(app: &App, owner: UserId, id: CampaignI
         budget::store::erase_shares(db, id, campaign.shares, app.now()).await?;
         campaigns::store::erase_campaign(db, id, &ads).await?;
     }
-    gone(app, id).await?;
+    remove_deleted_campaign(app, id).await?;
     accounts::store::remove_owned(db, owner, OwnedItem::Campaign(id)).await
 }
 

@@ -18,7 +18,7 @@ pub(in crate::domains::ads) struct FrequencyCount {
 pub(in crate::domains::ads) type Ranked = Vec<(u64, Ecpm)>;
 
 /// Reads the ads of shares in slots, and the frequency counts of visitors in shares, each in the order of the arguments. One pipeline.
-pub(in crate::domains::ads) async fn standings(
+pub(in crate::domains::ads) async fn read_evaluations(
     db: &Db,
     now: Millis,
     ranks: &[(Share, Slot)],

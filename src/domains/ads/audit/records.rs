@@ -1,4 +1,4 @@
-//! Both sides of what an account owns, and what records say.
+//! Checks the records of campaigns, ads and websites, and the lists of their owners.
 
 use super::super::keys::{self, KeyKind};
 use super::super::model::{
@@ -42,9 +42,9 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
         KeyKind::Websites(user) => Some(((*user, false), (*key).to_owned())),
         _ => None,
     };
-    let mut walk = SetScan::start(reader, all.iter().filter_map(listed).collect(), place, found).await?;
+    let mut scan = SetScan::start(reader, all.iter().filter_map(listed).collect(), place, found).await?;
     loop {
-        let parts = walk.next(reader, found).await?;
+        let parts = scan.next(reader, found).await?;
         if parts.is_empty() {
             return Ok(());
         }
@@ -71,7 +71,7 @@ fn place(_: (UserId, bool), key: &str, member: u64) -> Vec<Remedy> {
     vec![Remedy::PlaceMember { key: key.to_owned(), member }]
 }
 
-/// That it is its owner's, who says so too.
+/// Checks the id and the owner of a record, and that the owner's list contains it.
 async fn check_owned(
     reader: &AuditReader,
     key: &str,
@@ -107,32 +107,32 @@ fn check_campaign(key: &str, fields: &[Option<String>], found: &mut Findings) {
         }
     }
     if !matches!(text(4), "EVEN" | "ASAP") || !matches!(text(6), "on" | "paused" | "stopped") || text(2).is_empty() {
-        found.add(key, "its name, pacing or state is none");
+        found.add(key, "its name, pacing or state is invalid");
     }
     if fields[9].as_deref().is_some_and(|daily| audit::number(daily).is_none()) {
         found.add(key, "its daily is no number");
     }
 }
 
-/// An ad says what it is, and stands with its campaign for as long as it was not removed.
+/// Checks the record of an ad, and that its campaign lists it unless it was removed.
 async fn check_ad(reader: &AuditReader, key: &str, id: AdId, found: &mut Findings) -> Result<(), Error> {
     let fields = fields(reader, key, &AD).await?;
     let text = |at: usize| fields[at].as_deref().unwrap_or_default();
     let whole = text(0) == id.number.to_string() && Slot::named(text(1)).is_some() && Pricing::named(text(2)).is_some();
     let creative = if text(1) == Slot::InFeed.name() { fields[5].is_some() } else { fields[4].is_some() };
     if !whole || audit::number(text(3)).is_none() || !creative {
-        found.add(key, "does not say what it shows, where, and for how much");
+        found.add(key, "has no valid slot, pricing, bid or creative");
     }
-    let stands = !reader.holders(&[keys::ads(id.campaign)], id.number).await?.is_empty();
-    match (&fields[6], stands) {
-        (Some(_), true) => found.add(key, format!("was removed, and stands in {}", keys::ads(id.campaign))),
+    let is_listed = !reader.holders(&[keys::ads(id.campaign)], id.number).await?.is_empty();
+    match (&fields[6], is_listed) {
+        (Some(_), true) => found.add(key, format!("was removed but is in {}", keys::ads(id.campaign))),
         (None, false) if !reader.is_young(id.number) => found.add(key, format!("does not stand in {}", keys::ads(id.campaign))),
         _ => {}
     }
     Ok(())
 }
 
-/// What an account's list names is there, and its own.
+/// Checks that the members of an owner's list exist and belong to the owner.
 async fn check_list(reader: &AuditReader, part: &SetWindow<(UserId, bool)>, found: &mut Findings) -> Result<(), Error> {
     let (owner, campaigns) = part.of;
     let key = |id: u64| {
