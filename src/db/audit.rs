@@ -1,6 +1,7 @@
 //! Audits the keys of [`super`]: worker numbers, secret, settings, version, demo data.
 
 use super::audit_reader::AuditReader;
+use super::demo_data::{IMPORTED, LOADED, LOADING};
 use super::keys::{self, KeyKind};
 use super::settings::STAR_FOLLOWERS;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
@@ -91,8 +92,10 @@ async fn world(reader: &AuditReader, key: &str, readable: bool, found: &mut Find
     }
     let fields = reader.query([key], |key| cmd("HMGET").arg(key).arg(&["name", "moment", "state"]).take()).await?;
     match fields.read::<(String, u64, String)>(&key) {
-        Some((_, _, state)) if state == "loaded" => {}
-        Some((_, _, state)) if state == "loading" => found.add(key, "loading the demo data was not completed: load it again"),
+        Some((_, _, state)) if state == LOADED => {}
+        Some((_, _, state)) if [LOADING, IMPORTED].contains(&state.as_str()) => {
+            found.add(key, "loading the demo data was not completed: load it again")
+        }
         _ => found.add(key, "its fields are not a name, a moment and a state"),
     }
     Ok(())

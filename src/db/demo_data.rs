@@ -10,11 +10,18 @@ static BEGIN_DEMO_LOAD: Script = Script::new(include_str!("lua/begin_demo_load.l
 /// How far in the past the ids of demo data may be.
 const REACH: Millis = 31 * DAY;
 
+/// The states of a load. A load without activity has no state `IMPORTED`.
+pub(super) const LOADING: &str = "loading";
+pub(super) const IMPORTED: &str = "imported";
+pub(super) const LOADED: &str = "loaded";
+
 /// What to do about demo data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DemoLoad {
     /// Load it as of this time: the first time, or again after an interruption.
     Load(Millis),
+    /// It is imported as of this time, but its activity may be incomplete: add the activity only. A second import would reset counters.
+    AddActivity(Millis),
     /// It is loaded already.
     Loaded,
     /// The store contains other data.
@@ -39,18 +46,27 @@ impl Db {
         let (held, time, state): (String, Millis, String) = self.call(call).await?;
         Ok(match (held == name, state.as_str()) {
             (false, _) => DemoLoad::Other,
-            (true, "loading") => DemoLoad::Load(time),
+            (true, LOADING) => DemoLoad::Load(time),
+            (true, IMPORTED) => DemoLoad::AddActivity(time),
             (true, _) => DemoLoad::Loaded,
         })
     }
 
-    /// Whether a load was interrupted or is running: changes to its data would be overwritten.
+    /// Whether a load was interrupted or is running: its import would overwrite changes, and its activity is incomplete.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn is_demo_load_incomplete(&self) -> Result<bool, Error> {
         let state: Option<String> = self.read(cmd("HGET").arg(keys::WORLD).arg("state").take()).await?;
-        Ok(state.as_deref() == Some("loading"))
+        Ok(matches!(state.as_deref(), Some(LOADING | IMPORTED)))
+    }
+
+    /// Records that the import is complete, and that activity follows.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+    pub async fn finish_demo_import(&self) -> Result<(), Error> {
+        self.set_demo_state(IMPORTED).await
     }
 
     /// Records that the load is complete.
@@ -58,7 +74,11 @@ impl Db {
     /// # Errors
     /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
     pub async fn finish_demo_load(&self) -> Result<(), Error> {
-        self.write_many(vec![cmd("HSET").arg(keys::WORLD).arg("state").arg("loaded").take()]).await.map(drop)
+        self.set_demo_state(LOADED).await
+    }
+
+    async fn set_demo_state(&self, state: &str) -> Result<(), Error> {
+        self.write_many(vec![cmd("HSET").arg(keys::WORLD).arg("state").arg(state).take()]).await.map(drop)
     }
 
     /// Whether the store contains only keys of [`super::keys`].

@@ -25,13 +25,21 @@ pub(in crate::cli) async fn load_sample(app: &App) -> anyhow::Result<bool> {
     match app.db().begin_demo_load("people", app.now()).await? {
         DemoLoad::Loaded => Ok(true),
         DemoLoad::Other => Ok(false),
-        DemoLoad::Load(start) => {
-            let data = sample::create(start);
-            load(app, &data, None).await?;
-            activity::create(app, &data).await?;
-            Ok(true)
-        }
+        DemoLoad::Load(start) => import_sample(app, start, None).await.map(|()| true),
+        DemoLoad::AddActivity(start) => add_activity(app, &sample::create(start)).await.map(|()| true),
     }
+}
+
+async fn import_sample(app: &App, start: Millis, tokens: Option<&Path>) -> anyhow::Result<()> {
+    let data = sample::create(start);
+    load(app, &data, tokens).await?;
+    app.db().finish_demo_import().await?;
+    add_activity(app, &data).await
+}
+
+async fn add_activity(app: &App, data: &Dataset) -> anyhow::Result<()> {
+    activity::create(app, data).await?;
+    app.db().finish_demo_load().await.map_err(Into::into)
 }
 
 /// Loads a data set that is generated from a follow graph, or the sample data set.
@@ -39,15 +47,13 @@ pub(super) async fn load_demo(app: &App, follows: Option<Follows>, per_user: u32
     let name = follows.as_ref().map_or("people".into(), |follows| format!("{}-{per_user}", follows.digest));
     let start = match app.db().begin_demo_load(&name, app.now()).await? {
         DemoLoad::Load(start) => start,
+        DemoLoad::AddActivity(start) => return add_activity(app, &sample::create(start)).await,
         DemoLoad::Loaded => bail!("the store has this demo data already"),
         DemoLoad::Other => bail!("the store is not empty: demo data are loaded into an empty store only"),
     };
-    let Some(follows) = follows else {
-        let data = sample::create(start);
-        load(app, &data, tokens).await?;
-        return activity::create(app, &data).await;
-    };
-    load(app, &from_graph(&follows, per_user as usize, start), tokens).await
+    let Some(follows) = follows else { return import_sample(app, start, tokens).await };
+    load(app, &from_graph(&follows, per_user as usize, start), tokens).await?;
+    app.db().finish_demo_load().await.map_err(Into::into)
 }
 
 /// Generates a data set from a follow graph. The users post one after the other, over a week.
@@ -105,7 +111,6 @@ async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Resul
         let tokens = sessions::service::create_many(app, &ids).await?;
         write_tokens(file, data, &tokens).with_context(|| file.display().to_string())?;
     }
-    app.db().finish_demo_load().await?;
     bar.finish_and_clear();
     let (people, edges, said) = (data.users.len(), data.follows.len(), data.statuses.len());
     let took = bar.elapsed().as_secs_f64();
