@@ -25,11 +25,12 @@
 //! | 0 | [`journal`], [`events`], [`rates`] | unfinished changes, the event log, rate limits |
 //! | 1 | [`users`] | accounts and profiles |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows |
-//! | 3 | [`statuses`], [`lists`] | statuses and likes, lists of accounts |
-//! | 4 | [`comments`], [`ads`] | comment threads, campaigns and ad serving |
-//! | 5 | [`timelines`] | home, list and profile timelines, fan-out |
-//! | 6 | [`streaming`] | subscriptions |
-//! | 7 | [`accounts`] | deletion of accounts |
+//! | 3 | [`relations`] | mutes, and the policy that decides who sees what |
+//! | 4 | [`statuses`], [`lists`] | statuses and likes, lists of accounts |
+//! | 5 | [`comments`], [`ads`] | comment threads, campaigns and ad serving |
+//! | 6 | [`timelines`] | home, list and profile timelines, fan-out |
+//! | 7 | [`streaming`] | subscriptions |
+//! | 8 | [`accounts`] | deletion of accounts |
 //!
 //! Every domain consists of the same modules. A domain leaves out the modules that it does not need.
 //!
@@ -54,6 +55,7 @@
 //! [`users`]: domains::users
 //! [`sessions`]: domains::sessions
 //! [`graph`]: domains::graph
+//! [`relations`]: domains::relations
 //! [`statuses`]: domains::statuses
 //! [`lists`]: domains::lists
 //! [`comments`]: domains::comments

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod audit;
 pub mod clock;
 pub mod config;
+pub mod count;
 pub mod deadline;
 pub mod error;
 pub mod ids;

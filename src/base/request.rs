@@ -19,6 +19,7 @@ use crate::domains::comments::FetchComments;
 use crate::domains::comments::FetchLevels;
 use crate::domains::graph::FetchRelations;
 use crate::domains::lists::FetchLists;
+use crate::domains::relations::FetchStandings;
 use crate::domains::statuses::FetchStatuses;
 use crate::domains::timelines::FetchFeed;
 use crate::domains::users::FetchUsers;
@@ -33,6 +34,8 @@ pub struct Loaders {
     pub statuses: Loader<FetchStatuses>,
     /// The relation between the viewer and an account.
     pub relations: Loader<FetchRelations>,
+    /// How the viewer stands to an account.
+    pub standings: Loader<FetchStandings>,
     /// Parts of the viewer's feeds.
     pub feeds: Loader<FetchFeed>,
     /// The viewer's lists.
@@ -130,6 +133,7 @@ impl Request {
             users: Loader::new(FetchUsers { db: db.clone(), since }),
             statuses: Loader::within(FetchStatuses { db: db.clone(), since, viewer }, size),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
+            standings: Loader::new(FetchStandings { app: app.clone(), viewer }),
             feeds: Loader::new(FetchFeed::new(app.clone())),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
             comments: Loader::within(FetchComments { app: app.clone(), viewer }, size),

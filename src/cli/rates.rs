@@ -53,6 +53,9 @@ pub(super) struct RateOptions {
     /// Changes of an account's lists: created, renamed, deleted, members added or removed.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LISTS", default_value_t = Limit::Lists.default_quota())]
     rate_lists: Quota,
+    /// Changes of an account's relations to others: mutes, and their ends.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_RELATIONS", default_value_t = Limit::Relations.default_quota())]
+    rate_relations: Quota,
     /// Changes of an account's campaigns, ads and websites.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CAMPAIGNS", default_value_t = Limit::Campaigns.default_quota())]
     rate_campaigns: Quota,
@@ -122,6 +125,7 @@ impl RateOptions {
             Limit::Comments => self.rate_comments,
             Limit::Votes => self.rate_votes,
             Limit::Lists => self.rate_lists,
+            Limit::Relations => self.rate_relations,
             Limit::Campaigns => self.rate_campaigns,
             Limit::Ads => self.rate_ads,
         }

@@ -5,11 +5,12 @@ use crate::base::error::Error;
 use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
 use crate::domains::comments::service as comments;
+use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
 use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{JournalEntry, Progress, Queue, Task, retention};
+use crate::platform::journal::{JournalEntry, Progress, Queue, RelationKind, Task, retention};
 use futures_util::FutureExt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -24,11 +25,13 @@ const AT_ONCE: [(Queue, usize); 2] = [(Queue::Short, 8), (Queue::Long, 2)];
 const PASSES: usize = 16;
 /// The interval at which a process polls for due work.
 const POLL: Duration = Duration::from_secs(1);
+/// The interval at which ended mutes are removed. Reads ignore them at once.
+const MUTES_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Runs until `stop` is cancelled, then finishes the passes in progress.
 pub async fn run(app: &App, stop: &CancellationToken) {
     let queues = AT_ONCE.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
-    let (mut evaluated, mut swept, mut has_threshold) = (None, None, false);
+    let (mut evaluated, mut swept, mut unmuted, mut has_threshold) = (None, None, None, false);
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut swept).await;
         has_threshold = has_threshold || apply_star_threshold(app).await;
@@ -36,6 +39,7 @@ pub async fn run(app: &App, stop: &CancellationToken) {
             busy |= claim(app, *queue, permits).await;
         }
         busy |= reevaluate_campaigns(app, &mut evaluated).await;
+        busy |= end_mutes(app, &mut unmuted).await;
         // There may be more due work than one round has claimed.
         let pause = if busy { Duration::from_millis(20) } else { POLL };
         tokio::select! {
@@ -79,6 +83,20 @@ async fn reevaluate_campaigns(app: &App, evaluated: &mut Option<Instant>) -> boo
         Err(error) => tracing::debug!(%error, "campaigns cannot be reevaluated"),
     }
     *evaluated = Some(Instant::now());
+    false
+}
+
+/// Removes mutes that have ended, every ten seconds. Returns whether there were any; there may be more.
+async fn end_mutes(app: &App, unmuted: &mut Option<Instant>) -> bool {
+    if unmuted.is_some_and(|at| at.elapsed() < MUTES_INTERVAL) {
+        return false;
+    }
+    match relations::sweep(app).await {
+        Ok(0) => {}
+        Ok(_) => return true,
+        Err(error) => tracing::debug!(%error, "ended mutes cannot be removed"),
+    }
+    *unmuted = Some(Instant::now());
     false
 }
 
@@ -129,6 +147,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
             }
         }
         any |= ads::evaluate_due(app).await? > 0;
+        any |= relations::sweep(app).await? > 0;
         if !any {
             return Ok(());
         }
@@ -183,6 +202,7 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Session { user, digest, ends } => sessions::settle(app, user, &digest, ends).await.map(|()| None),
             Task::Refill { feed } => timelines::rebuild(app, feed, progress).await,
             Task::Reach { author } => timelines::switch_mode(app, author, progress).await,
+            Task::Relation { kind: RelationKind::Mute, from, to } => relations::settle(app, from, to).await.map(|_| None),
             Task::Stars { followers } => timelines::review_modes(app, followers, progress).await,
         }
     }

@@ -3,6 +3,7 @@
 
 use super::decode::Text;
 use crate::base::audit::{self, Findings, Remedy};
+use crate::base::count::SparseCount;
 use crate::base::error::Error;
 use crate::base::ids::{SessionId, StatusId, UserId, UserListId};
 use redis::Value;
@@ -92,6 +93,18 @@ impl HashValue for u64 {
 
     fn write(&self) -> Option<[String; 1]> {
         Some([self.to_string()])
+    }
+}
+
+impl HashValue for SparseCount {
+    const FORM: Form = Form::Optional;
+
+    fn read([text]: [Option<Text>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(Self(text.map_or(Ok(0), |text| text.number())?)))
+    }
+
+    fn write(&self) -> Option<[String; 1]> {
+        (self.0 > 0).then(|| [self.0.to_string()])
     }
 }
 

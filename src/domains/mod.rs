@@ -3,6 +3,7 @@
 pub mod users;
 pub mod sessions;
 pub mod graph;
+pub mod relations;
 pub mod statuses;
 pub mod lists;
 pub mod comments;

@@ -3,6 +3,7 @@
 use super::direct::object;
 use super::{DateTime, DirectObject, DirectSerialize, DirectSerializeList, Json, Selected, SelectedField, request};
 use crate::app::App;
+use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::source;
 use crate::base::page::{ListId, Page};
@@ -176,6 +177,27 @@ object! {
     "AddedAt": AddedAt(at) {
         /// Time at which the account was added to the list.
         "addedAt" added_at: DateTime = *at;
+    }
+}
+
+/// The fields `mutedAt` and `endsAt` of an edge.
+pub struct MutedAt(DateTime, Option<DateTime>);
+
+impl MutedAt {
+    /// The times of the mute at this position.
+    pub fn from_position(position: u64, end: Option<Millis>) -> Self {
+        Self(DateTime(source::time_of(position)), end.map(DateTime))
+    }
+}
+
+object! {
+    /// The times of a mute.
+    "MutedAt": MutedAt(muted_at, ends_at) {
+        /// Time of the mute.
+        "mutedAt" muted_at: DateTime = *muted_at;
+
+        /// End of a temporary mute. Null for a mute that lasts until `unmuteUser`.
+        "endsAt" ends_at: Option<DateTime> = *ends_at;
     }
 }
 

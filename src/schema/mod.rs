@@ -21,7 +21,7 @@ mod validation_cache;
 mod validation;
 
 pub use check::{CheckError, Checked, check, check_document, parse};
-pub use connection::{AddedAt, Connection, ConnectionKind, Edge, FollowedAt, LikedAt, PageInfo, TotalCount};
+pub use connection::{AddedAt, Connection, ConnectionKind, Edge, FollowedAt, LikedAt, MutedAt, PageInfo, TotalCount};
 pub use context::request;
 pub(crate) use direct::object;
 pub use direct::{DirectObject, DirectSerialize, DirectSerializeList};
@@ -43,6 +43,7 @@ use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, Ser
 use crate::domains::comments::CommentMutation;
 use crate::domains::graph::GraphMutation;
 use crate::domains::lists::{ListMutation, ListQuery};
+use crate::domains::relations::{RelationMutation, RelationQuery};
 use crate::domains::sessions::{SessionMutation, SessionQuery};
 use crate::domains::statuses::StatusMutation;
 use crate::domains::streaming::{StreamQuery, StreamSubscription};
@@ -55,7 +56,18 @@ use node::NodeQuery;
 /// Read operations.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
-pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, AdQuery, ExplainQuery, StreamQuery, NodeQuery, LimitQuery);
+pub struct Query(
+    UserQuery,
+    SessionQuery,
+    TimelineQuery,
+    RelationQuery,
+    ListQuery,
+    AdQuery,
+    ExplainQuery,
+    StreamQuery,
+    NodeQuery,
+    LimitQuery,
+);
 
 /// Write operations. Several mutations of one request run one after the other.
 #[derive(MergedObject, Default)]
@@ -65,6 +77,7 @@ pub struct Mutation(
     SessionMutation,
     StatusMutation,
     GraphMutation,
+    RelationMutation,
     ListMutation,
     CommentMutation,
     AdMutation,

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and the modules of the platform, with their layers: a module depends only on modules in lower layers.
-const LAYERS: [(&str, u8); 14] = [
+const LAYERS: [(&str, u8); 15] = [
     ("platform/journal", 0),
     ("platform/events", 0),
     ("platform/rates", 0),
@@ -13,13 +13,14 @@ const LAYERS: [(&str, u8); 14] = [
     ("domains/sessions", 2),
     ("platform/idempotency", 2),
     ("domains/graph", 2),
-    ("domains/statuses", 3),
-    ("domains/lists", 3),
-    ("domains/comments", 4),
-    ("domains/ads", 4),
-    ("domains/timelines", 5),
-    ("domains/streaming", 6),
-    ("domains/accounts", 7),
+    ("domains/relations", 3),
+    ("domains/statuses", 4),
+    ("domains/lists", 4),
+    ("domains/comments", 5),
+    ("domains/ads", 5),
+    ("domains/timelines", 6),
+    ("domains/streaming", 7),
+    ("domains/accounts", 8),
 ];
 /// The parts of the ad server, from the lowest to the highest: a part names only itself and the parts before it.
 const AD_PARTS: [&str; 12] = [

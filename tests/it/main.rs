@@ -45,6 +45,7 @@ mod metrics;
 mod migrations;
 mod model;
 mod multipart;
+mod mutes;
 mod nodes;
 mod older;
 mod operators;

@@ -131,6 +131,15 @@ pub enum Remedy {
     TrimSessions(UserId),
     /// Makes the idempotency keys of an account and their times agree.
     SettleAnswers(UserId),
+    /// Settles a mute: the muted account's side.
+    SettleMute {
+        /// The muter.
+        from: UserId,
+        /// The muted account.
+        to: UserId,
+    },
+    /// Removes the mutes of an account that have ended.
+    EndMutes(UserId),
     /// Settles a follow: both accounts, and the follower's home.
     SettleFollow {
         /// The follower.
@@ -257,6 +266,8 @@ impl Remedy {
             Self::TrimSessions(_) => "trim a list of sessions",
             Self::SettleAnswers(_) => "settle idempotency keys",
             Self::SettleFollow { .. } => "settle a follow",
+            Self::SettleMute { .. } => "settle a mute",
+            Self::EndMutes(_) => "remove ended mutes",
             Self::SettleMembership { .. } => "settle a list membership",
             Self::SettleLike { .. } => "settle a like",
             Self::SettleStatus { .. } => "settle a status",

@@ -9,6 +9,7 @@ use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
 use crate::domains::comments::service as comments;
 use crate::domains::lists::service as lists;
+use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
 use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
@@ -67,6 +68,8 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::SettleFollow { follower, followed } => {
             timelines::settle_source(app, Feed::Home(*follower), *followed).await.map(drop)
         }
+        Remedy::SettleMute { from, to } => relations::settle(app, *from, *to).await.map(drop),
+        Remedy::EndMutes(user) => relations::end_all_mutes(app, *user).await,
         Remedy::SettleMembership { list, user } => timelines::settle_source(app, Feed::List(*list), *user).await.map(drop),
         Remedy::SettleLike { user, status } => statuses::settle_like(app, *user, *status).await,
         Remedy::SettleStatus { author, status } => settle_status(app, *author, *status).await,

@@ -6,6 +6,7 @@ use crate::base::ids::{SessionId, UserId};
 use crate::domains::ads::service as ads;
 use crate::domains::comments::service as comments;
 use crate::domains::graph::service as graph;
+use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
 use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
@@ -16,7 +17,7 @@ use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::service as rates;
 
 /// The stages, in order; a stage's number is its index here.
-const STAGES: [&str; 11] = [
+const STAGES: [&str; 12] = [
     "sessions",
     "followers",
     "lists that it is on",
@@ -27,6 +28,7 @@ const STAGES: [&str; 11] = [
     "its own lists",
     "its home",
     "its campaigns and websites",
+    "its mutes and the mutes of it",
     "what was kept for its requests",
 ];
 
@@ -101,6 +103,7 @@ async fn pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<
         7 => timelines::purge_lists(app, id).await?,
         8 => timelines::purge_home(app, id).await?,
         9 => ads::purge(app, id).await?,
+        10 => relations::purge(app, id).await?,
         _ => idempotency::purge(app, id).await? | rates::purge(app, id, login).await?,
     };
     let stage = if more { progress.stage } else { progress.stage + 1 };

@@ -6,6 +6,7 @@ use super::feed_sources::{FeedSources, wait};
 use super::index::{Index, InterestId};
 use super::interest::{FilterDigest, FilterInterest, Interest};
 use super::listener::Listener;
+use super::muted_authors::MutedAuthors;
 use crate::app::App;
 use crate::db::pubsub::Subscriber;
 use crate::platform::events::service as events;
@@ -39,6 +40,8 @@ pub(super) struct HubState {
     /// The filters with subscriptions, by the digest of their content.
     pub(super) interests: BTreeMap<FilterDigest, Weak<FilterInterest>>,
     pub(super) feeds: BTreeMap<u64, Weak<FeedSources>>,
+    /// The muted authors of viewers with subscriptions, by the viewer's id.
+    pub(super) mutes: BTreeMap<u64, Weak<MutedAuthors>>,
     /// Channels that are watched: the number of watchers, and a counter of messages.
     watched: HashMap<String, (usize, watch::Sender<u64>)>,
     /// The last event of each shard that was dispatched; `None` without subscriptions.

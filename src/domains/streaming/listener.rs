@@ -4,9 +4,12 @@ use super::event_source::RETRY_DELAY;
 use super::feed_sources::FeedSources;
 use super::hub::Hub;
 use super::model::GapReason;
+use super::muted_authors::MutedAuthors;
 use crate::app::App;
 use crate::base::error::Error;
+use crate::base::ids::UserId;
 use crate::db::pubsub::PubSubMessage;
+use crate::domains::relations::service as relations;
 use crate::domains::timelines::service as timelines;
 use crate::platform::events::service::{self as events, PubSubEvent};
 use crate::platform::events::{ReadResult, TermHasher};
@@ -36,6 +39,10 @@ pub(super) struct Listener {
     stale_feeds: BTreeSet<u64>,
     /// The sources of all feeds from this tag on may have changed, too.
     sweep: Option<u64>,
+    /// Viewers whose mutes may have changed.
+    stale_mutes: BTreeSet<u64>,
+    /// The mutes of all viewers from this id on may have changed, too.
+    mute_sweep: Option<u64>,
 }
 
 /// A page of feeds whose sources may have changed.
@@ -49,7 +56,16 @@ struct StaleFeedPage {
 
 impl Listener {
     pub(super) const fn new(app: App, hub: Hub, term_hasher: TermHasher) -> Self {
-        Self { app, hub, term_hasher, behind: None, stale_feeds: BTreeSet::new(), sweep: None }
+        Self {
+            app,
+            hub,
+            term_hasher,
+            behind: None,
+            stale_feeds: BTreeSet::new(),
+            sweep: None,
+            stale_mutes: BTreeSet::new(),
+            mute_sweep: None,
+        }
     }
 
     /// Runs until the bridge closes.
@@ -63,9 +79,11 @@ impl Listener {
                     Some(message) => self.on_message(message).await,
                     None => return,
                 },
-                _ = checks.tick() => (self.behind, self.sweep) = (Some(Instant::now()), Some(0)),
-                () = std::future::ready(()), if soon.is_none() && !self.stale_feeds.is_empty() => {
-                    if self.refresh_feeds().await.is_err() {
+                _ = checks.tick() => {
+                    (self.behind, self.sweep, self.mute_sweep) = (Some(Instant::now()), Some(0), Some(0));
+                }
+                () = std::future::ready(()), if soon.is_none() && !(self.stale_feeds.is_empty() && self.stale_mutes.is_empty()) => {
+                    if self.refresh().await.is_err() {
                         self.behind = Some(Instant::now() + RETRY_DELAY);
                     }
                 }
@@ -91,7 +109,7 @@ impl Listener {
                     self.behind = Some(self.behind.unwrap_or_else(Instant::now));
                 }
             }
-            Some(Some(PubSubEvent::Change(id))) => drop(self.stale_feeds.insert(id)),
+            Some(Some(PubSubEvent::Change(id))) => self.note_change(id),
             // Only status events have a payload that must be decoded. On other channels (a thread's) the message itself is the signal.
             Some(None) if events::shard_of(&channel).is_none() => {}
             Some(None) => {
@@ -107,12 +125,56 @@ impl Listener {
         match (events::shard_of(channel), events::parse_message(channel, &[])) {
             (Some(_), _) => {
                 self.behind = Some(self.behind.unwrap_or_else(Instant::now));
-                // Changes of sources were missed, too.
-                self.sweep = Some(0);
+                // Changes of sources and of mutes were missed, too.
+                (self.sweep, self.mute_sweep) = (Some(0), Some(0));
             }
-            (None, Some(PubSubEvent::Change(id))) => drop(self.stale_feeds.insert(id)),
+            (None, Some(PubSubEvent::Change(id))) => self.note_change(id),
             _ => {}
         }
+    }
+
+    /// Notes that the sources of a feed, or the mutes of a viewer, may have changed.
+    fn note_change(&mut self, id: u64) {
+        self.stale_feeds.insert(id);
+        self.stale_mutes.insert(id);
+    }
+
+    /// Reads what may have changed: a page of mutes and a page of feeds.
+    async fn refresh(&mut self) -> Result<(), Error> {
+        self.refresh_mutes().await?;
+        self.refresh_feeds().await
+    }
+
+    /// Reads those mutes of a page of viewers that have changed. The viewers stay stale when this fails. One round trip, and one for each viewer
+    /// whose mutes have changed.
+    async fn refresh_mutes(&mut self) -> Result<(), Error> {
+        let (viewers, all, sweep) = self.stale_mute_page();
+        let ids: Vec<UserId> = all.iter().map(|muted| muted.viewer()).collect();
+        let versions = relations::changes(&self.app, &ids).await?;
+        let changed = |(muted, version): &(&Arc<MutedAuthors>, u64)| muted.version() != Some(*version);
+        let changed: Vec<_> = all.iter().zip(versions).filter(changed).map(|(muted, _)| muted).collect();
+        for some in changed.chunks(AT_ONCE) {
+            try_join_all(some.iter().map(|muted| muted.load(&self.app, self.term_hasher))).await?;
+        }
+        self.mute_sweep = sweep;
+        for viewer in viewers {
+            self.stale_mutes.remove(&viewer);
+        }
+        Ok(())
+    }
+
+    /// The next viewers whose mutes may be stale, at most [`PAGE`], their mutes, and where the sweep continues.
+    fn stale_mute_page(&self) -> (Vec<u64>, Vec<Arc<MutedAuthors>>, Option<u64>) {
+        let state = self.hub.state();
+        if self.stale_mutes.is_empty() {
+            let from = self.mute_sweep.unwrap_or(u64::MAX);
+            let some: Vec<_> = state.mutes.range(from..).take(PAGE).collect();
+            let sweep = some.last().filter(|_| some.len() == PAGE).map(|(last, _)| last.saturating_add(1));
+            return (Vec::new(), some.into_iter().filter_map(|(_, muted)| muted.upgrade()).collect(), sweep);
+        }
+        let viewers: Vec<u64> = self.stale_mutes.iter().take(PAGE).copied().collect();
+        let muted = viewers.iter().filter_map(|viewer| state.mutes.get(viewer).and_then(Weak::upgrade)).collect();
+        (viewers, muted, self.mute_sweep)
     }
 
     /// Reads the sources of those feeds of a page that have changed. Feeds stay stale when this fails. Two round trips, and one for each
@@ -155,6 +217,9 @@ impl Listener {
         while self.sweep.is_some() || !self.stale_feeds.is_empty() {
             self.refresh_feeds().await?;
         }
+        while self.mute_sweep.is_some() || !self.stale_mutes.is_empty() {
+            self.refresh_mutes().await?;
+        }
         loop {
             let (position, epoch) = {
                 let state = self.hub.state();
@@ -192,7 +257,6 @@ mod tests {
     use super::*;
     use crate::base::clock::Clock;
     use crate::base::config::Config;
-    use crate::base::ids::UserId;
     use crate::db::{Db, Target, Timing};
 
     const HASHER: TermHasher = TermHasher::new([7; 16]);

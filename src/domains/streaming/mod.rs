@@ -51,6 +51,7 @@ mod indexer;
 mod interest;
 mod listener;
 mod model;
+mod muted_authors;
 mod envelope;
 mod posting;
 mod event_queue;

@@ -98,6 +98,11 @@ async fn open(
     after: Option<&str>,
 ) -> Result<SubscriptionStream, Error> {
     let app = request.app.clone();
+    let hub = app.extension::<Hub>();
+    let muted = match request.viewer_id() {
+        Some(viewer) => Some(hub.muted_authors(&app, term_hasher, viewer).await?),
+        None => None,
+    };
     let cursors = app.cursors().await?;
     let place = match after {
         None => ResumePoint::new(events::position(&app).await?, Vec::new()),
@@ -108,13 +113,13 @@ async fn open(
             events::compact(&app, place).await
         }
     };
-    let hub = app.extension::<Hub>();
     Ok(SubscriptionStream::Statuses(StatusStream {
         app,
         hub,
         term_hasher,
         cursors,
         interest,
+        muted,
         list,
         place,
         subscription: None,

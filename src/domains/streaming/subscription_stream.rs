@@ -6,6 +6,7 @@ use super::event_source::{self, EventSource, PAGE};
 use super::hub::{Hub, HubSubscription};
 use super::interest::Interest;
 use super::model::{GapReason, OutgoingEvent, OutgoingEventKind};
+use super::muted_authors::MutedAuthors;
 use super::thread_stream::ThreadStream;
 use crate::app::App;
 use crate::base::error::Error;
@@ -33,10 +34,10 @@ impl SubscriptionStream {
     }
 
     /// Whether the subscription still wants an event. Checked when its response is made: the author may have stopped being a source of the
-    /// feed since the event happened.
+    /// feed, or may have been muted, since the event happened.
     pub fn is_still_wanted(&self, event: &OutgoingEvent) -> bool {
         match self {
-            Self::Statuses(stream) => event.author.is_none_or(|author| stream.has_source(author)),
+            Self::Statuses(stream) => event.author.is_none_or(|author| stream.is_delivered(author)),
             Self::Thread(_) => true,
         }
     }
@@ -52,6 +53,8 @@ pub struct StatusStream {
     pub(super) term_hasher: TermHasher,
     pub(super) cursors: Cursors,
     pub(super) interest: Interest,
+    /// The authors that the viewer mutes; `None` without a session.
+    pub(super) muted: Option<Arc<MutedAuthors>>,
     pub(super) list: ListId,
     /// The position in the log, and the statuses that the client has been shown already.
     pub(super) place: ResumePoint,
@@ -139,7 +142,13 @@ impl StatusStream {
             return None;
         }
         let kind = if kind == EventKind::Posted { OutgoingEventKind::Posted(status) } else { OutgoingEventKind::Deleted(status) };
-        self.has_source(event.terms.author).then_some(kind)
+        self.is_delivered(event.terms.author).then_some(kind)
+    }
+
+    /// Whether statuses of an author are delivered to this subscription now.
+    fn is_delivered(&self, author: u64) -> bool {
+        let is_muted = self.muted.as_ref().is_some_and(|muted| muted.has(author, self.app.now()));
+        !is_muted && self.has_source(author)
     }
 
     fn has_source(&self, author: u64) -> bool {

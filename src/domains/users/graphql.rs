@@ -4,6 +4,7 @@ use super::model::User;
 use super::service::{self, ProfileChange, Registration};
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, Follows, Relation};
+use crate::domains::relations::{self, Standing};
 use crate::domains::timelines::Timeline;
 use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, UserError, object, refuse, request};
 use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, SimpleObject};
@@ -50,6 +51,16 @@ object! {
         Ok(self.relation(ctx).await?.is_followed)
     }
 
+    /// Whether the viewer mutes this account. False without a session and for the viewer's own account.
+    async fn viewer_is_muting(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.standing(ctx).await?.mute.is_some())
+    }
+
+    /// End of the viewer's temporary mute of this account. Null without a mute, and for one that lasts until `unmuteUser`.
+    async fn viewer_mute_ends_at(&self, ctx: &Context<'_>) -> Result<Option<DateTime>> {
+        Ok(self.standing(ctx).await?.mute.and_then(|mute| mute.ends_at).map(DateTime))
+    }
+
     /// Followers of this account, the newest follow first.
     async fn followers(
         &self,
@@ -85,6 +96,11 @@ object! {
 impl UserObject {
     async fn relation(&self, ctx: &Context<'_>) -> Result<Relation> {
         Ok(Box::pin(request(ctx)?.loaders().relations.load(self.0.id)).await?)
+    }
+
+    async fn standing(&self, ctx: &Context<'_>) -> Result<Standing> {
+        let standing = Box::pin(relations::service::standings(&request(ctx)?.loaders(), &[self.0.id])).await?.pop();
+        Ok(standing.unwrap_or_default())
     }
 
     async fn people(&self, ctx: &Context<'_>, side: Direction, args: PageArgs) -> Result<Connection<Follows>> {

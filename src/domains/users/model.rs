@@ -1,6 +1,7 @@
 //! Accounts: plain types and limits of texts.
 
 use crate::base::clock::{DAY, Millis};
+use crate::base::count::SparseCount;
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::UserId;
 use crate::base::text::{TextRules, max_bytes};
@@ -38,6 +39,8 @@ pub struct User {
     pub following: u64,
     /// The number of statuses.
     pub posts: u64,
+    /// The number of muted accounts, with mutes that have ended and were not removed yet. Most accounts have none.
+    pub mutes: SparseCount,
 }
 
 /// An account whose password was just verified, with the token of its device.

@@ -6,6 +6,7 @@ use super::model::{self, AuthenticatedUser, PasswordRecord, User};
 use super::{password, store};
 use crate::app::App;
 use crate::base::clock::Millis;
+use crate::base::count::SparseCount;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{SessionId, UserId};
 use crate::base::rate_limits::Limit;
@@ -87,7 +88,7 @@ fn taken() -> UserError {
 }
 
 fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User {
-    User { id, login, name, bio: String::new(), signed_up, followers: 0, following: 0, posts: 0 }
+    User { id, login, name, bio: String::new(), signed_up, followers: 0, following: 0, posts: 0, mutes: SparseCount::default() }
 }
 
 /// Verifies a login and a password. An unknown login gives the same response as a wrong password after the same work: two reads and one

@@ -46,7 +46,8 @@ hash_record!(User {
     "signup" => signed_up,
     "followers" => followers,
     "following" => following,
-    "posts" => posts
+    "posts" => posts,
+    "mutes" => mutes
 });
 
 /// The account that has claimed a login, in any case. One HGET. The account may still be being created.

@@ -65,5 +65,5 @@ mod model;
 pub mod service;
 mod store;
 
-pub use model::{Copies, DeadLetter, Feed, JournalEntry, LEASE, Progress, Queue, RETENTION, Task};
+pub use model::{Copies, DeadLetter, Feed, JournalEntry, LEASE, Progress, Queue, RETENTION, RelationKind, Task};
 pub use service::EntryLease;

@@ -41,6 +41,13 @@ impl Feed {
     }
 }
 
+/// A relation that one account has to another, and decides alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum RelationKind {
+    /// The first account mutes the second.
+    Mute,
+}
+
 /// The keys that may disagree. [`crate::cli::workers`] maps each task to the function that settles it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Task {
@@ -143,6 +150,15 @@ pub enum Task {
         /// The threshold: the number of followers above which an author's statuses are merged on read.
         followers: u64,
     },
+    /// A relation between two accounts: the second account's side follows from the first one's.
+    Relation {
+        /// The relation.
+        kind: RelationKind,
+        /// The account that has the relation.
+        from: UserId,
+        /// The account to which the first one has it.
+        to: UserId,
+    },
 }
 
 /// The progress of the passes over a task. Zero at the start; the meaning of the numbers is defined by each task.
@@ -227,6 +243,7 @@ impl Task {
                 Queue::Long
             }
             Self::Branch { .. } | Self::Thread { .. } => Queue::Long,
+            Self::Relation { .. } => Queue::Short,
         }
     }
 }
@@ -237,6 +254,7 @@ impl Task {
         match self {
             Self::Source { feed, source } => Some(vec![feed.tag(), source.0]),
             Self::Like { user, status } => Some(vec![user.0, status.0]),
+            Self::Relation { from, to, .. } => Some(vec![from.0, to.0]),
             Self::Comment { author, comment } => Some(vec![author.0, comment.status.0]),
             Self::Website { owner, website } => Some(vec![owner.0, website.0]),
             Self::Refill { feed } => Some(vec![feed.tag()]),
@@ -336,6 +354,10 @@ mod tests {
             (Task::Standing { user }, r#"{"Standing":{"user":1}}"#),
             (Task::Reach { author: user }, r#"{"Reach":{"author":1}}"#),
             (Task::Stars { followers: 8 }, r#"{"Stars":{"followers":8}}"#),
+            (
+                Task::Relation { kind: RelationKind::Mute, from: user, to: UserId(4) },
+                r#"{"Relation":{"kind":"Mute","from":1,"to":4}}"#,
+            ),
         ]
     }
 
@@ -365,8 +387,9 @@ mod tests {
             Task::Standing { .. } => 12,
             Task::Reach { .. } => 13,
             Task::Stars { .. } => 14,
+            Task::Relation { .. } => 15,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..15).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..16).collect::<Vec<_>>());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use waxwing::app::App;
 use waxwing::base::clock::{Clock, MINUTE};
 use waxwing::base::config::Config;
+use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::cli::workers;
@@ -121,7 +122,17 @@ impl Bed {
         let id = UserId(self.app.next_id().await.expect("an id"));
         let count = followers.len() as u64;
         let (login, bio) = (login.to_owned(), String::new());
-        let user = User { id, name: login.clone(), login, bio, signed_up: id.time(), followers: count, following: 0, posts: 0 };
+        let user = User {
+            id,
+            name: login.clone(),
+            login,
+            bio,
+            signed_up: id.time(),
+            followers: count,
+            following: 0,
+            posts: 0,
+            mutes: SparseCount::default(),
+        };
         users::service::import(&self.app, &[user], "correct horse").await.expect("an account");
         let mut follows = Past::new(&self.app, 60);
         for part in followers.chunks(CHUNK) {

@@ -4,6 +4,7 @@ use super::bed::Bed;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use waxwing::base::clock::{DAY, Millis};
+use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::domains::statuses::Status;
@@ -90,6 +91,7 @@ async fn accounts(bed: &Bed, size: Size, people: &[UserId], edges: &[(usize, usi
         followers: counts[at].1,
         following: counts[at].0,
         posts: size.statuses as u64,
+        mutes: SparseCount::default(),
     };
     let all: Vec<User> = people.iter().enumerate().map(user).collect();
     for part in all.chunks(CHUNK) {

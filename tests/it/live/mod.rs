@@ -4,6 +4,7 @@ mod day;
 mod faults;
 mod filters;
 mod large;
+mod mutes;
 mod replay;
 mod resume;
 mod shared;

@@ -107,6 +107,10 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             };
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Relations => {
+            let (field, id) = (if even { "muteUser" } else { "unmuteUser" }, &other.id);
+            asked_by(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+        }
         Limit::Campaigns => {
             let campaign = waxwing::base::ids::CampaignId(app.app.next_id().await.expect("an id"));
             let (ad, id) = (waxwing::base::ids::AdId { campaign, number: 7 }.global(), campaign.global());

@@ -3,6 +3,7 @@
 use super::{Actor, LONG_TIMEOUTS, TestApp};
 use serde_json::json;
 use waxwing::app::App;
+use waxwing::base::count::SparseCount;
 use waxwing::base::ids::UserId;
 use waxwing::db::Db;
 use waxwing::domains::users::User;
@@ -26,7 +27,17 @@ impl TestApp {
             let id = UserId(app.next_id().await.expect("an id"));
             let (login, bio) = (format!("{prefix}{number}"), String::new());
             let name = login.clone();
-            people.push(User { id, login, name, bio, signed_up: id.time(), followers: 0, following: 0, posts: 0 });
+            people.push(User {
+                id,
+                login,
+                name,
+                bio,
+                signed_up: id.time(),
+                followers: 0,
+                following: 0,
+                posts: 0,
+                mutes: SparseCount::default(),
+            });
         }
         users::service::import(&app, &people, "correct horse").await.expect("a store");
         let ids: Vec<UserId> = people.iter().map(|user| user.id).collect();

@@ -6,13 +6,14 @@ use super::types::Field;
 use serde_json::Value;
 
 /// What takes away something that the others need: behind them, in this order.
-const LAST: [&str; 12] = [
+const LAST: [&str; 13] = [
     "removeUserFromList",
     "removeCampaignKeywords",
     "removeAd",
     "stopCampaign",
     "unlikeStatus",
     "unfollowUser",
+    "unmuteUser",
     "deleteComment",
     "deleteStatus",
     "deleteUserList",

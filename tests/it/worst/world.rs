@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use waxwing::app::App;
 use waxwing::base::clock::DAY;
+use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{AdId, CampaignId, CommentId, StatusId, UserId, UserListId};
 use waxwing::base::rate_limits::Limit;
@@ -168,6 +169,7 @@ async fn accounts(app: &App, people: &[UserId]) {
         followers: counts[at].1,
         following: counts[at].0,
         posts: statuses_of(at),
+        mutes: SparseCount::default(),
     };
     let all: Vec<User> = people.iter().enumerate().map(user).collect();
     users::service::import(app, &all, "correct horse").await.expect("accounts");

@@ -34,6 +34,7 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
+use crate::domains::relations::service as relations;
 use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::{ResumePoint, service as events};
@@ -110,11 +111,12 @@ impl PageSource for FeedListing<'_> {
         Ok(found.into_iter().map(|found| found.rows).collect())
     }
 
-    /// Hides former sources whose statuses are not removed yet.
+    /// Hides former sources whose statuses are not removed yet, and what the policy does not deliver.
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
         let left = self.loaders.feeds.load(FeedPart::Left(self.feed)).await?.rows;
         let shown = |seen: &ViewedStatus| left.iter().all(|row| row.member != seen.status.author.0);
-        let found = statuses::load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
+        let visible = statuses::load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member)));
+        let found = relations::keep_delivered(self.loaders, visible, |seen| seen.status.author).await?;
         Ok(found.into_iter().map(|seen| seen.filter(shown)).collect())
     }
 }

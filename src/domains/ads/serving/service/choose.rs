@@ -14,6 +14,7 @@ use crate::domains::ads::targeting::service::eligibility::evaluate;
 use crate::domains::ads::targeting::service::eligibility::{AdRequestContext, Bid};
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::targeting::store::offers;
+use crate::domains::relations;
 use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use std::cmp::Reverse;
@@ -54,6 +55,7 @@ pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) ->
         bids: Vec::new(),
         known: HashMap::new(),
         refused: 0,
+        withheld: HashSet::new(),
         stale: HashSet::new(),
     };
     let chosen = choosing.choose(want).await?;
@@ -75,6 +77,8 @@ struct PromotionSelection<'a> {
     known: HashMap<StatusId, Option<ViewedStatus>>,
     /// The number of campaigns that cannot be shown.
     refused: usize,
+    /// Statuses whose authors the viewer mutes.
+    withheld: HashSet<StatusId>,
     /// Campaigns that promote a deleted status: their listings are stale.
     stale: HashSet<CampaignId>,
 }
@@ -146,9 +150,10 @@ impl PromotionSelection<'_> {
         Ok(())
     }
 
-    /// Whether the status is not on the page and not known to be deleted.
+    /// Whether the status is not on the page, not withheld and not known to be deleted.
     fn may_be_shown(&self, status: StatusId) -> bool {
-        !self.reader.on_page.contains(&status) && !matches!(self.known.get(&status), Some(None))
+        let is_withheld = self.withheld.contains(&status);
+        !is_withheld && !self.reader.on_page.contains(&status) && !matches!(self.known.get(&status), Some(None))
     }
 
     /// Returns the bids with their statuses, the highest eCPM first: one for each campaign, one for each status.
@@ -176,9 +181,20 @@ impl PromotionSelection<'_> {
             let unknown = order.iter().take(asked).map(|(_, status)| *status).filter(|id| !self.known.contains_key(id));
             let unknown: Vec<StatusId> = unknown.collect();
             let shown = statuses::load_visible(self.reader.loaders, unknown.iter().copied()).await?;
+            self.withhold_muted(&shown).await?;
             self.known.extend(unknown.into_iter().zip(shown));
             asked *= 4;
         }
+    }
+
+    /// Notes the statuses that are visible and not delivered to the viewer.
+    async fn withhold_muted(&mut self, shown: &[Option<ViewedStatus>]) -> Result<(), Error> {
+        let visible: Vec<&ViewedStatus> = shown.iter().flatten().collect();
+        let authors: Vec<UserId> = visible.iter().map(|seen| seen.status.author).collect();
+        let standings = relations::service::standings(self.reader.loaders, &authors).await?;
+        let withheld = visible.iter().zip(standings).filter(|(_, standing)| !relations::policy::can_deliver(*standing));
+        self.withheld.extend(withheld.map(|(seen, _)| seen.status.id));
+        Ok(())
     }
 
     /// Whether the status that an ad promotes is known to be deleted.

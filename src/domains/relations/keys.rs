@@ -1,0 +1,52 @@
+//! Every key of this domain.
+
+use crate::base::audit;
+use crate::base::ids::UserId;
+
+/// The kinds of keys: the part before the colon.
+pub const KINDS: [&str; 4] = ["mutes", "mute_ends", "muters", "mute_schedule"];
+
+/// The number of partitions of the schedule.
+pub(super) const SCHEDULES: u64 = 16;
+
+/// ZSET, user id → mute id: the accounts that `id` mutes. At most [`super::MAX_MUTES`], no time to live.
+pub(super) fn mutes(id: UserId) -> String {
+    format!("mutes:{{{}}}", id.0)
+}
+
+/// ZSET, user id → end in ms: the temporary mutes of `id`. At most [`super::MAX_MUTES`], no time to live.
+pub(super) fn mute_ends(id: UserId) -> String {
+    format!("mute_ends:{{{}}}", id.0)
+}
+
+/// ZSET, user id → mute id: the accounts that mute `id`. At most the number of accounts, no time to live.
+pub(super) fn muters(id: UserId) -> String {
+    format!("muters:{{{}}}", id.0)
+}
+
+/// ZSET, user id → earliest end of a temporary mute in ms. Divided into [`SCHEDULES`] keys; at most the number of accounts, no time to live.
+pub(super) fn mute_schedule(partition: u64) -> String {
+    format!("mute_schedule:{{{partition}}}")
+}
+
+/// The partition of the schedule that has an account. The low bits of ids are not evenly distributed, so they are mixed.
+pub(super) const fn schedule_partition(id: UserId) -> u64 {
+    (id.0 ^ (id.0 >> 6) ^ (id.0 >> 12)) % SCHEDULES
+}
+
+/// A key of this domain, as parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum KeyKind {
+    Mutes(UserId),
+    MuteEnds(UserId),
+    Muters(UserId),
+    Schedule(u64),
+}
+
+/// Parses a key; `None` for a key of another domain.
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
+    let of = |kind| audit::id_in(key, kind).map(UserId);
+    let schedule = || audit::id_in(key, "mute_schedule").filter(|partition| *partition < SCHEDULES).map(KeyKind::Schedule);
+    let account = of("mutes").map(KeyKind::Mutes).or_else(|| of("mute_ends").map(KeyKind::MuteEnds));
+    account.or_else(|| of("muters").map(KeyKind::Muters)).or_else(schedule)
+}

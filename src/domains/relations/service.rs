@@ -1,0 +1,296 @@
+//! The use cases of relations.
+
+use super::model::{self, Mute, Standing};
+use super::policy;
+use super::store::{self, MuteResult};
+use crate::app::App;
+use crate::base::clock::Millis;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::UserId;
+use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::rate_limits::Limit;
+use crate::base::request::Loaders;
+use crate::domains::users::User;
+use crate::platform::events::service as events;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{RelationKind, Task};
+use crate::platform::rates::Subject;
+use crate::platform::rates::service::charge;
+use futures_util::try_join;
+use std::sync::Arc;
+
+/// Mutes that one pass removes.
+const PASS: usize = 1_000;
+/// Accounts of each partition of the schedule whose ended mutes one sweep removes.
+const ACCOUNTS: usize = 20;
+
+/// How the viewer stands to accounts, in their order. Nothing is read for a viewer without mutes, beside the viewer's account; otherwise one
+/// pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn standings(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Standing>, Error> {
+    let strangers = || vec![Standing::default(); others.len()];
+    let Some(viewer) = loaders.standings.fetcher().viewer else { return Ok(strangers()) };
+    let has_relations = loaders.users.load(viewer).await?.is_some_and(|viewer| viewer.mutes.0 > 0);
+    if !has_relations {
+        return Ok(strangers());
+    }
+    loaders.standings.load_many(others.iter().copied()).await
+}
+
+/// Keeps the items whose author's statuses are delivered to the viewer, in their order: `None` for the others. As [`standings`]; the viewer's
+/// account is loaded while the items are.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`; those of `items`.
+pub async fn keep_delivered<T>(
+    loaders: &Loaders,
+    items: impl Future<Output = Result<Vec<Option<T>>, Error>>,
+    author: impl Fn(&T) -> UserId,
+) -> Result<Vec<Option<T>>, Error> {
+    let items = match loaders.standings.fetcher().viewer {
+        Some(viewer) => try_join!(items, loaders.users.load(viewer))?.0,
+        None => items.await?,
+    };
+    let authors: Vec<UserId> = items.iter().flatten().map(author).collect();
+    let mut standings = standings(loaders, &authors).await?.into_iter();
+    let mut is_delivered = |_: &T| standings.next().is_some_and(policy::can_deliver);
+    Ok(items.into_iter().map(|item| item.filter(&mut is_delivered)).collect())
+}
+
+/// Mutes `other` for a duration in seconds, or until unmuted. Muting again sets the end anew. A charge, the journal, the commit, the other
+/// side and a read; two commands more for a temporary mute.
+///
+/// # Errors
+/// `INVALID_INPUT` for the viewer's own account and for a duration outside 1 second to a year; `LIMIT_REACHED` at 10,000 mutes;
+/// `NOT_FOUND` if `other` was deleted; `UNAUTHENTICATED` if the viewer was; `RATE_LIMITED`.
+pub async fn mute(app: &App, viewer: UserId, other: UserId, seconds: Option<i32>) -> Outcome<()> {
+    let duration = model::duration(seconds)?;
+    charge_change(app, viewer, other).await?;
+    let end = duration.map(|duration| app.now() + duration);
+    let lease = journal::begin(app, task(viewer, other)).await?;
+    // Before the commit, so that no temporary mute lacks an entry; and behind it, since a sweep may have removed the entry in between.
+    schedule(app, viewer, end).await?;
+    match write(app, viewer, other, end).await? {
+        MuteResult::Mutes(_) => {}
+        MuteResult::NoAccount => {
+            lease.ack(app);
+            return Err(Error::Unauthenticated.into());
+        }
+        MuteResult::LimitReached => {
+            lease.ack(app);
+            return Err(limit_reached().into());
+        }
+    }
+    schedule(app, viewer, end).await?;
+    let exists = settle(app, viewer, other).await?;
+    lease.ack(app);
+    if exists { Ok(()) } else { Err(not_found().into()) }
+}
+
+/// Writes a mute. Mutes that have ended do not count towards the limit.
+async fn write(app: &App, viewer: UserId, other: UserId, end: Option<Millis>) -> Result<MuteResult, Error> {
+    let id = app.next_id().await?;
+    let written = store::mute(app.db(), viewer, other, id, end, app.now()).await?;
+    if written != MuteResult::LimitReached || end_mutes(app, viewer).await? == 0 {
+        return Ok(written);
+    }
+    store::mute(app.db(), viewer, other, id, end, app.now()).await
+}
+
+async fn schedule(app: &App, viewer: UserId, end: Option<Millis>) -> Result<(), Error> {
+    match end {
+        Some(end) => store::schedule(app.db(), viewer, end).await,
+        None => Ok(()),
+    }
+}
+
+/// Unmutes `other`; succeeds without a change if the viewer does not mute it. A charge, the journal, the commit, the other side and a read.
+///
+/// # Errors
+/// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.
+pub async fn unmute(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
+    charge_change(app, viewer, other).await?;
+    let lease = journal::begin_deletion(app, task(viewer, other)).await?;
+    store::unmute(app.db(), viewer, &[other]).await?;
+    settle(app, viewer, other).await?;
+    lease.ack(app);
+    Ok(())
+}
+
+async fn charge_change(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
+    if viewer == other {
+        let message = "This cannot be done with your own account.";
+        return Err(UserError::new(UserErrorCode::InvalidInput, message, &["userId"]).into());
+    }
+    Ok(charge(app, &[(Limit::Relations, Subject::Account(viewer))]).await?)
+}
+
+const fn task(from: UserId, to: UserId) -> Task {
+    Task::Relation { kind: RelationKind::Mute, from, to }
+}
+
+/// Reconciles the muted account's side with the muter's, as often as that changes meanwhile; `false` if the muted account was deleted, and
+/// then removes the mute. A read, a write and a read.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<bool, Error> {
+    let (mut id, mut exists) = (store::mute_id(app.db(), from, to).await?, true);
+    loop {
+        match id {
+            Some(id) if !store::add_muter(app.db(), to, from, id).await? => {
+                store::unmute(app.db(), from, &[to]).await?;
+                exists = false;
+            }
+            Some(_) => {}
+            None => store::remove_muter(app.db(), &[to], from).await?,
+        }
+        let now = store::mute_id(app.db(), from, to).await?;
+        if now == id {
+            events::publish_change(app, from.0);
+            return Ok(exists);
+        }
+        id = now;
+    }
+}
+
+/// Removes mutes that have ended, of a bounded number of accounts. Returns the number of accounts; more may be due. One pipeline, and three
+/// to five round trips for each account.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn sweep(app: &App) -> Result<usize, Error> {
+    let due = store::due(app.db(), app.now(), ACCOUNTS).await?;
+    for (id, was) in &due {
+        end_all_mutes(app, *id).await?;
+        store::reschedule(app.db(), *id, *was, store::next_end(app.db(), *id).await?).await?;
+    }
+    Ok(due.len())
+}
+
+/// Removes up to [`PASS`] mutes of an account that have ended. Returns their number.
+async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
+    let ended = store::end_mutes(app.db(), id, app.now(), PASS).await?;
+    let parts = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
+    store::remove_muter(app.db(), &ended, id).await?;
+    parts.ack(app);
+    Ok(ended.len())
+}
+
+/// Removes all mutes of an account that have ended.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn end_all_mutes(app: &App, id: UserId) -> Result<(), Error> {
+    while end_mutes(app, id).await? == PASS {}
+    Ok(())
+}
+
+/// Removes the mutes of a deleted account, and those by others of it: up to a thousand of each; `true` means that more may be left.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
+    let windows = [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }];
+    let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
+    let muted = accounts(store::mutes(app.db(), id, &windows).await?);
+    let muters = accounts(store::muters(app.db(), id, &windows).await?);
+    let parts = muted.iter().map(|other| task(id, *other)).chain(muters.iter().map(|muter| task(*muter, id)));
+    let parts = journal::begin_subtasks(app, parts).await?;
+    // The other sides first: they are unknown afterwards.
+    store::remove_muter(app.db(), &muted, id).await?;
+    store::unmute(app.db(), id, &muted).await?;
+    store::unmute_by(app.db(), &muters, id).await?;
+    store::remove_muters(app.db(), id, &muters).await?;
+    parts.ack(app);
+    muters.iter().for_each(|muter| events::publish_change(app, muter.0));
+    if muted.len() == PASS || muters.len() == PASS {
+        return Ok(true);
+    }
+    store::unschedule(app.db(), id).await?;
+    Ok(false)
+}
+
+/// All mutes of an account that have not ended, and the version of its relations. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn active_mutes(app: &App, id: UserId) -> Result<(Vec<(UserId, Mute)>, u64), Error> {
+    let ((mut mutes, version), now) = (store::all_mutes(app.db(), id).await?, app.now());
+    mutes.retain(|(_, mute)| mute.is_active(now));
+    Ok((mutes, version))
+}
+
+/// The versions of the relations of accounts (how often they have changed), in the order of `ids`. One round trip; none for none.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn changes(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+    store::changes(app.db(), ids).await
+}
+
+/// The number of accounts that an account mutes. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn count_mutes(app: &App, id: UserId) -> Result<u64, Error> {
+    store::count(app.db(), id, app.now()).await
+}
+
+/// A muted account.
+#[derive(Clone, Debug)]
+pub struct MutedUser {
+    /// The account.
+    pub user: Arc<User>,
+    /// The mute.
+    pub mute: Mute,
+}
+
+/// A page of the accounts that the viewer mutes, newest mute first, with the mutes' ids as positions. One skeleton, one batch of accounts and
+/// one of ends.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn mutes(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<MutedUser>, Error> {
+    let request = args.check(&app.cursors().await?, mutes_id(viewer))?;
+    page::fill(&Mutes { app, loaders, viewer }, request).await
+}
+
+/// The id under which cursors of [`mutes`] are sealed.
+pub const fn mutes_id(viewer: UserId) -> ListId {
+    ListId { kind: b'u', owner: viewer.0 }
+}
+
+struct Mutes<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    viewer: UserId,
+}
+
+impl PageSource for Mutes<'_> {
+    type Item = MutedUser;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        store::mutes(self.app.db(), self.viewer, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<MutedUser>>, Error> {
+        let ids: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
+        let (users, standings) =
+            try_join!(self.loaders.users.load_many(ids.iter().copied()), self.loaders.standings.load_many(ids.iter().copied()))?;
+        let muted = |(user, standing): (Option<Arc<User>>, Standing)| Some(MutedUser { user: user?, mute: standing.mute? });
+        Ok(users.into_iter().zip(standings).map(muted).collect())
+    }
+}
+
+/// The user error for an unknown account.
+pub fn not_found() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such account.", &["userId"])
+}
+
+fn limit_reached() -> UserError {
+    let message = format!("You can mute at most {} accounts. Unmute one first.", model::MAX_MUTES);
+    UserError::new(UserErrorCode::LimitReached, message, &["userId"])
+}

@@ -1,0 +1,188 @@
+//! Relations in Redis.
+
+use super::keys::{self, SCHEDULES, schedule_partition};
+use super::model::{MAX_MUTES, Mute};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::base::page::{Row, Window};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode, ranges};
+use crate::domains::users::user_key;
+use redis::cmd;
+
+static MUTE_USER: Script = Script::new(include_str!("lua/mute_user.lua"));
+static UNMUTE_USER: Script = Script::allow_oom(include_str!("lua/unmute_user.lua"));
+static END_MUTES: Script = Script::allow_oom(include_str!("lua/end_mutes.lua"));
+static UNSCHEDULE_MUTES: Script = Script::allow_oom(include_str!("lua/unschedule_mutes.lua"));
+static ADD_MUTER: Script = Script::allow_oom(include_str!("lua/add_muter.lua"));
+
+/// Result of writing a mute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MuteResult {
+    /// The id of the mute: the new one, or the one that existed.
+    Mutes(u64),
+    /// The muter's account was deleted.
+    NoAccount,
+    /// The limit is reached.
+    LimitReached,
+}
+
+/// Mutes `b` until `end`: the commit, on the muter's tag. One script.
+pub(super) async fn mute(db: &Db, a: UserId, b: UserId, id: u64, end: Option<Millis>, now: Millis) -> Result<MuteResult, Error> {
+    let call = Call::new(&MUTE_USER, mute_keys(a)).arg(b.0).arg(id).arg(end.unwrap_or(0)).arg(MAX_MUTES).arg(now);
+    Ok(match db.call::<i64>(call).await? {
+        -1 => MuteResult::NoAccount,
+        -2 => MuteResult::LimitReached,
+        id => MuteResult::Mutes(id.unsigned_abs()),
+    })
+}
+
+/// Removes mutes of `a`: the commit, on the muter's tag. One script; nothing for none.
+pub(super) async fn unmute(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
+    if others.is_empty() {
+        return Ok(());
+    }
+    let call = Call::new(&UNMUTE_USER, mute_keys(a));
+    db.call::<u64>(others.iter().fold(call, |call, other| call.arg(other.0))).await.map(drop)
+}
+
+/// Removes up to `most` mutes of `a` that have ended. Returns the accounts that were muted. One script.
+pub(super) async fn end_mutes(db: &Db, a: UserId, now: Millis, most: usize) -> Result<Vec<UserId>, Error> {
+    let ended: Vec<u64> = db.call(Call::new(&END_MUTES, mute_keys(a)).arg(now).arg(most)).await?;
+    Ok(ended.into_iter().map(UserId).collect())
+}
+
+fn mute_keys(a: UserId) -> [String; 3] {
+    [keys::mutes(a), keys::mute_ends(a), user_key(a)]
+}
+
+/// The id of `a`'s mute of `b`; `None` without one, and for a deleted account. One pipeline on the muter's tag.
+pub(super) async fn mute_id(db: &Db, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
+    let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), cmd("ZSCORE").arg(keys::mutes(a)).arg(b.0).take()];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (exists, id): (bool, Option<f64>) = (decode::one(reply())?, decode::one(reply())?);
+    Ok(id.filter(|_| exists).map(|id| id as u64))
+}
+
+/// Writes the other side of a mute; `false` if that account was deleted. One script.
+pub(super) async fn add_muter(db: &Db, b: UserId, a: UserId, id: u64) -> Result<bool, Error> {
+    db.call(Call::new(&ADD_MUTER, [keys::muters(b), user_key(b)]).arg(a.0).arg(id)).await
+}
+
+/// Removes `a` from the other sides of mutes. One pipeline; nothing for none.
+pub(super) async fn remove_muter(db: &Db, others: &[UserId], a: UserId) -> Result<(), Error> {
+    let commands = others.iter().map(|other| cmd("ZREM").arg(keys::muters(*other)).arg(a.0).take()).collect();
+    db.write_many_allow_oom(commands).await.map(drop)
+}
+
+/// Removes accounts from the accounts that mute `b`. One command; nothing for none.
+pub(super) async fn remove_muters(db: &Db, b: UserId, muters: &[UserId]) -> Result<(), Error> {
+    if muters.is_empty() {
+        return Ok(());
+    }
+    let members: Vec<u64> = muters.iter().map(|muter| muter.0).collect();
+    db.write_many_allow_oom(vec![cmd("ZREM").arg(keys::muters(b)).arg(members).take()]).await.map(drop)
+}
+
+/// Removes `b` from the mutes of many accounts. One pipeline of scripts; nothing for none.
+pub(super) async fn unmute_by(db: &Db, muters: &[UserId], b: UserId) -> Result<(), Error> {
+    let call = |muter: &UserId| Call::new(&UNMUTE_USER, mute_keys(*muter)).arg(b.0);
+    db.call_many(muters.iter().map(call).collect()).await.map(drop)
+}
+
+/// The mutes of `viewer` of `others`, in their order, also those that have ended. One pipeline of two ZMSCORE.
+pub(super) async fn mutes_of(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<Option<Mute>>, Error> {
+    let members: Vec<u64> = others.iter().map(|other| other.0).collect();
+    let query = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
+    let mut replies = db.read_many(vec![query(keys::mutes(viewer)), query(keys::mute_ends(viewer))]).await?.into_iter();
+    let mut scores = || decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
+    let (ids, ends) = (scores()?, scores()?);
+    let mute = |(id, end): (Option<f64>, Option<f64>)| id.map(|_| Mute { ends_at: end.map(|end| end as u64) });
+    Ok(ids.into_iter().zip(ends).map(mute).collect())
+}
+
+/// The versions of the relations of accounts (how often they have changed). One pipeline; nothing for none.
+pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+    let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("relations").take()).collect()).await?;
+    replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
+}
+
+/// All mutes of an account in no order, also those that have ended, and the version of its relations. One pipeline; at most 10,000 rows.
+pub(super) async fn all_mutes(db: &Db, id: UserId) -> Result<(Vec<(UserId, Mute)>, u64), Error> {
+    // First, so that the mutes are not older than the version.
+    let version = cmd("HGET").arg(user_key(id)).arg("relations").take();
+    let ids = cmd("ZRANGE").arg(keys::mutes(id)).arg(0).arg(MAX_MUTES - 1).take();
+    let ends = cmd("ZRANGE").arg(keys::mute_ends(id)).arg(0).arg(MAX_MUTES - 1).arg("WITHSCORES").take();
+    let mut replies = db.read_many(vec![version, ids, ends]).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let version: Option<u64> = decode::one(reply())?;
+    let (ids, ends): (Vec<u64>, Vec<(u64, f64)>) = (decode::one(reply())?, decode::one(reply())?);
+    let ends: std::collections::HashMap<u64, Millis> = ends.into_iter().map(|(id, end)| (id, end as u64)).collect();
+    let mutes = ids.into_iter().map(|id| (UserId(id), Mute { ends_at: ends.get(&id).copied() })).collect();
+    Ok((mutes, version.unwrap_or(0)))
+}
+
+/// The number of mutes of an account that have not ended. One pipeline.
+pub(super) async fn count(db: &Db, id: UserId, now: Millis) -> Result<u64, Error> {
+    let ended = cmd("ZCOUNT").arg(keys::mute_ends(id)).arg("-inf").arg(now).take();
+    let mut replies = db.read_many(vec![cmd("ZCARD").arg(keys::mutes(id)).take(), ended]).await?.into_iter();
+    let mut number = || decode::one::<u64>(replies.next().unwrap_or_default());
+    Ok(number()?.saturating_sub(number()?))
+}
+
+/// Windows of the accounts that `id` mutes. One pipeline.
+pub(super) async fn mutes(db: &Db, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::mutes(id), windows).await
+}
+
+/// Windows of the accounts that mute `id`. One pipeline.
+pub(super) async fn muters(db: &Db, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::muters(id), windows).await
+}
+
+/// Schedules the end of a mute, unless an earlier one is scheduled. One command.
+pub(super) async fn schedule(db: &Db, id: UserId, at: Millis) -> Result<(), Error> {
+    let key = keys::mute_schedule(schedule_partition(id));
+    db.write_many(vec![cmd("ZADD").arg(key).arg("LT").arg(at).arg(id.0).take()]).await.map(drop)
+}
+
+/// Up to `most` accounts of each partition with mutes that have ended, and when the first of them did. One pipeline.
+pub(super) async fn due(db: &Db, now: Millis, most: usize) -> Result<Vec<(UserId, Millis)>, Error> {
+    let of = |partition| {
+        let mut command = cmd("ZRANGE");
+        command
+            .arg(keys::mute_schedule(partition))
+            .arg("-inf")
+            .arg(now)
+            .arg("BYSCORE")
+            .arg("LIMIT")
+            .arg(0)
+            .arg(most)
+            .arg("WITHSCORES");
+        command
+    };
+    let replies = db.read_many((0..SCHEDULES).map(of).collect()).await?;
+    let due: Vec<Vec<(u64, f64)>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+    Ok(due.into_iter().flatten().map(|(id, at)| (UserId(id), at as u64)).collect())
+}
+
+/// Replaces or removes an account's entry in the schedule, if it is still at `was`. One script.
+pub(super) async fn reschedule(db: &Db, id: UserId, was: Millis, next: Option<Millis>) -> Result<(), Error> {
+    let call = Call::new(&UNSCHEDULE_MUTES, [keys::mute_schedule(schedule_partition(id))]).arg(id.0).arg(was);
+    db.call::<u64>(call.arg(next.unwrap_or(0))).await.map(drop)
+}
+
+/// Removes an account from the schedule. One command.
+pub(super) async fn unschedule(db: &Db, id: UserId) -> Result<(), Error> {
+    let key = keys::mute_schedule(schedule_partition(id));
+    db.write_many_allow_oom(vec![cmd("ZREM").arg(key).arg(id.0).take()]).await.map(drop)
+}
+
+/// The earliest end of a temporary mute of an account. One command.
+pub(super) async fn next_end(db: &Db, id: UserId) -> Result<Option<Millis>, Error> {
+    let first = cmd("ZRANGE").arg(keys::mute_ends(id)).arg(0).arg(0).arg("WITHSCORES").take();
+    let first: Vec<(u64, f64)> = db.read(first).await?;
+    Ok(first.first().map(|(_, end)| *end as u64))
+}
