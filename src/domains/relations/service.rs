@@ -172,9 +172,14 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
 
 /// Removes up to [`PASS`] mutes of an account that have ended. Returns their number.
 async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
-    let ended = store::end_mutes(app.db(), id, app.now(), PASS).await?;
+    let now = app.now();
+    let ended = store::ended_mutes(app.db(), id, now, PASS).await?;
     let parts = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
+    // The other sides first: if the process dies in between, the next sweep finds the mutes again.
     store::remove_muter(app.db(), &ended, id).await?;
+    for left in store::end_mutes(app.db(), id, now, &ended).await? {
+        settle(app, id, left).await?;
+    }
     parts.ack(app);
     Ok(ended.len())
 }

@@ -47,10 +47,21 @@ pub(super) async fn unmute(db: &Db, a: UserId, others: &[UserId]) -> Result<(), 
     db.call::<u64>(others.iter().fold(call, |call, other| call.arg(other.0))).await.map(drop)
 }
 
-/// Removes up to `most` mutes of `a` that have ended. Returns the accounts that were muted. One script.
-pub(super) async fn end_mutes(db: &Db, a: UserId, now: Millis, most: usize) -> Result<Vec<UserId>, Error> {
-    let ended: Vec<u64> = db.call(Call::new(&END_MUTES, mute_keys(a)).arg(now).arg(most)).await?;
+/// Up to `most` accounts whose mutes by `a` have ended, those that ended first. One command.
+pub(super) async fn ended_mutes(db: &Db, a: UserId, now: Millis, most: usize) -> Result<Vec<UserId>, Error> {
+    let range = cmd("ZRANGE").arg(keys::mute_ends(a)).arg("-inf").arg(now).arg("BYSCORE").arg("LIMIT").arg(0).arg(most).take();
+    let ended: Vec<u64> = db.read(range).await?;
     Ok(ended.into_iter().map(UserId).collect())
+}
+
+/// Removes mutes of `a` that have ended. Returns the accounts whose mutes were renewed or removed meanwhile. One script; nothing for none.
+pub(super) async fn end_mutes(db: &Db, a: UserId, now: Millis, others: &[UserId]) -> Result<Vec<UserId>, Error> {
+    if others.is_empty() {
+        return Ok(Vec::new());
+    }
+    let call = Call::new(&END_MUTES, mute_keys(a)).arg(now);
+    let left: Vec<u64> = db.call(others.iter().fold(call, |call, other| call.arg(other.0))).await?;
+    Ok(left.into_iter().map(UserId).collect())
 }
 
 fn mute_keys(a: UserId) -> [String; 3] {

@@ -111,6 +111,26 @@ pub(super) const OF_FOLLOWS: &[Case] = &[
     (&["SET following:{$ada} 1"], &["following:{$ada}: should be a zset"]),
 ];
 
+pub(super) const OF_MUTES: &[Case] = &[
+    (&["HSET user:{$bob} mutes 5"], &["user:{$bob}: its mutes is not the size of mutes:{$bob}"]),
+    (&["ZREM muters:{$cyd} $bob"], &["mutes:{$bob}: $cyd is in it, but muters:{$cyd} has no $bob"]),
+    (
+        &["ZREM mutes:{$bob} $cyd", "HINCRBY user:{$bob} mutes -1"],
+        &["muters:{$cyd}: $bob is in it, but mutes:{$bob} has no $cyd"],
+    ),
+    (&["ZADD muters:{$cyd} $old $bob"], &["mutes:{$bob}: $cyd is in it with another mute than in muters:{$cyd}"]),
+    (&["ZADD mutes:{$bob} $old $bob", "HINCRBY user:{$bob} mutes 1"], &["mutes:{$bob}: holds its own account"]),
+    (&["ZADD mutes:{$bob} $old 12345", "HINCRBY user:{$bob} mutes 1"], &["mutes:{$bob}: 12345 in it is no account"]),
+    (&["ZADD mute_ends:{$bob} 99999999999999 $ada"], &["mute_ends:{$bob}: $ada in it is not muted"]),
+    (&["ZADD mute_ends:{$cyd} 5 $bob"], &["mute_ends:{$cyd}: the mute of $bob has ended more than a day ago"]),
+    (
+        &["COPY mutes:{$bob} mutes:{$old}"],
+        &["mutes:{$old}: $cyd is in it, but muters:{$cyd} has no $old", "mutes:{$old}: there is no such account"],
+    ),
+    (&["ZADD mutes:{$ada} -5 $bob", "HINCRBY user:{$ada} mutes 1"], &["mutes:{$ada}: has scores that are no ids"]),
+    (&["SET muters:{$ada} 1"], &["muters:{$ada}: should be a zset"]),
+];
+
 pub(super) const OF_STATUSES: &[Case] = &[
     (&["HDEL status:{$status} message"], &["status:{$status}: has no message"]),
     (&["HSET status:{$status} posted soon"], &["status:{$status}: its posted is no number"]),
@@ -474,6 +494,11 @@ async fn sessions_are_checked() {
 #[tokio::test]
 async fn follows_are_checked() {
     check_cases(OF_FOLLOWS).await;
+}
+
+#[tokio::test]
+async fn mutes_are_checked() {
+    hold(OF_MUTES).await;
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Creates the scene. Bob and Cyd follow Ada. Ada has two statuses, of which Bob likes the first, and two sessions; Bob has one status.
+    /// Creates the scene. Bob and Cyd follow Ada. They mute each other, Cyd for a year. Ada has two statuses, of which Bob likes the first, and two sessions; Bob has one status.
     /// All other statuses are deleted. Bob and Cyd are on a list of Ada's. Under the second status Bob has written a comment ($c1), which
     /// Cyd has upvoted and Ada downvoted. Cyd's reply to it ($c2) is deleted, and Bob's reply to that ($c3) is not. All other comments were
     /// deleted with their branch.
@@ -50,6 +50,10 @@ impl Scene {
         cyd.run("Unlike", json!({ "input": { "statusId": second } })).await;
         ada.delete(&deleted_status).await;
         cyd.unfollow(bob).await;
+        for (muter, muted, duration) in [(bob, cyd, ""), (cyd, bob, ", durationSeconds: 31536000")] {
+            let mutation = format!("mutation {{ muteUser(input: {{ userId: {:?}{duration} }}) {{ userErrors {{ code }} }} }}", muted.id);
+            assert_eq!(muter.gql(&mutation, json!({})).await["data"]["muteUser"]["userErrors"], json!([]));
+        }
         for actor in [ada, ada, bob] {
             log_in(&app, actor).await;
         }

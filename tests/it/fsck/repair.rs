@@ -49,7 +49,7 @@ const ELSEWHERE: &[&str] = &[
     "pending",
 ];
 /// Fields that count changes, and times of notifications.
-const MOVING: &[&str] = &["edges", "told"];
+const MOVING: &[&str] = &["edges", "relations", "told"];
 
 impl Scene {
     async fn repair(&self, dry_run: bool) -> RepairReport {
@@ -162,6 +162,11 @@ async fn sessions_are_repaired() {
 #[tokio::test]
 async fn follows_are_repaired() {
     check_cases(broken::OF_FOLLOWS).await;
+}
+
+#[tokio::test]
+async fn mutes_are_repaired() {
+    hold(broken::OF_MUTES).await;
 }
 
 #[tokio::test]
