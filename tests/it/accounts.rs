@@ -38,7 +38,7 @@ fn assert_refused(payload: &Value, result: &str, code: &str, path: &[&str]) {
 }
 
 #[tokio::test]
-async fn one_signs_up_and_is_the_viewer() {
+async fn sign_up_creates_a_session_for_the_new_account() {
     let app = TestApp::start().await;
     let ada = app.user("Ada_1").await;
     let answer = ada.run("Viewer", json!({})).await;
@@ -56,7 +56,7 @@ async fn one_signs_up_and_is_the_viewer() {
 }
 
 #[tokio::test]
-async fn nobody_is_no_viewer_and_has_no_sessions() {
+async fn a_client_without_a_session_has_no_viewer_and_no_sessions() {
     let app = TestApp::start().await;
     let answer = app.anonymous().run("Viewer", json!({})).await;
     assert_eq!(answer["data"], json!({ "viewer": null, "viewerSessions": null }));
@@ -65,7 +65,7 @@ async fn nobody_is_no_viewer_and_has_no_sessions() {
 }
 
 #[tokio::test]
-async fn a_login_is_kept_as_written_and_found_in_any_case() {
+async fn a_login_keeps_its_case_and_is_found_in_any_case() {
     let app = TestApp::start().await;
     sign_up(&app, "Ada_LOVELACE", "Ada", "correct horse").await;
     assert_eq!(by_login(&app.anonymous(), "aDA_lovelace").await["login"], "Ada_LOVELACE");
@@ -74,7 +74,7 @@ async fn a_login_is_kept_as_written_and_found_in_any_case() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_login_is_refused_and_names_nobody() {
+async fn an_invalid_login_is_refused_and_finds_no_account() {
     let app = TestApp::start().await;
     app.user("ada").await;
     let keys = app.redis.keys();
@@ -93,7 +93,7 @@ async fn what_cannot_be_a_login_is_refused_and_names_nobody() {
 }
 
 #[tokio::test]
-async fn a_name_is_one_to_fifty_visible_characters() {
+async fn a_name_has_one_to_fifty_visible_characters() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     for (name, kept) in texts::valid(50) {
@@ -111,7 +111,7 @@ async fn a_name_is_one_to_fifty_visible_characters() {
 }
 
 #[tokio::test]
-async fn a_bio_is_up_to_160_characters_and_may_be_cleared() {
+async fn a_bio_has_up_to_160_characters_and_may_be_empty() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     for (bio, kept) in texts::valid(160).into_iter().chain([("a\nb".to_owned(), "a\nb".to_owned())]) {
@@ -145,7 +145,7 @@ async fn every_field_of_a_profile_can_be_changed() {
 }
 
 #[tokio::test]
-async fn what_is_left_out_of_a_profile_stays() {
+async fn omitted_fields_of_a_profile_stay_unchanged() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     update(&ada, json!({ "name": "Ada", "bio": "counts birds" })).await;
@@ -160,7 +160,7 @@ async fn what_is_left_out_of_a_profile_stays() {
 }
 
 #[tokio::test]
-async fn a_password_is_8_to_128_characters_and_is_refused_rather_than_trimmed() {
+async fn a_password_has_8_to_128_characters_and_is_never_trimmed() {
     let app = TestApp::start().await;
     let mut refused: Vec<String> =
         ["", "1234567", "        ", " 12345678", "12345678 ", "12345678\n", "1234\n5678", "\u{200b}"].map(str::to_owned).to_vec();
@@ -182,7 +182,7 @@ async fn a_password_is_8_to_128_characters_and_is_refused_rather_than_trimmed() 
 }
 
 #[tokio::test]
-async fn a_password_is_the_same_in_every_form_of_its_letters() {
+async fn a_password_is_normalized_before_it_is_hashed() {
     let app = TestApp::start().await;
     sign_up(&app, "ada", "Ada", "e\u{301}clairs!").await;
     assert_eq!(user_error_codes(&log_in(&app, "ada", "\u{e9}clairs!").await), [""; 0]);
@@ -191,7 +191,7 @@ async fn a_password_is_the_same_in_every_form_of_its_letters() {
 }
 
 #[tokio::test]
-async fn every_mistake_is_told_at_once() {
+async fn all_errors_of_an_input_are_reported_together() {
     let app = TestApp::start().await;
     let payload = sign_up(&app, "a b", "\0", "short").await;
     assert_eq!(user_error_codes(&payload), ["INVALID_LOGIN", "INVALID_NAME", "INVALID_PASSWORD"]);
@@ -199,7 +199,7 @@ async fn every_mistake_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn of_a_hundred_who_want_one_login_exactly_one_gets_it() {
+async fn one_of_a_hundred_concurrent_sign_ups_gets_a_login() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let login = |number: usize| -> String {
@@ -230,7 +230,7 @@ async fn abandoned_claim(app: &TestApp, login: &str) {
 }
 
 #[tokio::test]
-async fn an_abandoned_claim_is_free_again_after_ten_seconds() {
+async fn an_abandoned_claim_of_a_login_expires_after_ten_seconds() {
     let app = TestApp::start().await;
     abandoned_claim(&app, "ada").await;
     app.clock.advance(10_000);
@@ -251,7 +251,7 @@ async fn an_abandoned_claim_is_free_again_after_ten_seconds() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_and_an_unknown_login_get_the_same_bytes() {
+async fn a_wrong_password_and_an_unknown_login_get_identical_responses() {
     let app = TestApp::start().await;
     app.user("ada").await;
     let ask = async |login: &str, password: &str| {
@@ -272,7 +272,7 @@ async fn a_wrong_password_and_an_unknown_login_get_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn nothing_secret_lies_in_an_account_or_in_the_clear() {
+async fn secrets_are_neither_in_accounts_nor_in_plain_text() {
     let app = TestApp::start().await;
     let payload = sign_up(&app, "ada", "Ada", "hunter-two-and-a-half").await;
     let again = log_in(&app, "ada", "hunter-two-and-a-half").await;

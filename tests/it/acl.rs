@@ -34,7 +34,7 @@ fn with_file() -> (RedisServer, String, tempfile::TempDir) {
 }
 
 #[tokio::test]
-async fn the_line_makes_a_user_of_whom_nothing_is_missing() {
+async fn the_printed_acl_line_creates_a_user_with_all_needed_rights() {
     let (_redis, url, _folder) = with_file();
     let findings = examine(&url.parse().expect("a URL"), &key_kinds()).await.expect("it lets us in");
     assert!(findings.iter().all(|finding| !finding.refuses(true)), "{findings:?}");
@@ -50,7 +50,7 @@ const DENIED: &str = "FLUSHALL; FLUSHDB; KEYS *; CONFIG GET requirepass; CONFIG 
     HGETALL users; GET secret; EXISTS userx:{1}";
 
 #[tokio::test]
-async fn what_the_server_does_not_do_is_denied() {
+async fn commands_that_the_server_does_not_use_are_denied() {
     let (redis, url, _folder) = with_file();
     let mut connection = redis::Client::open(url).expect("a URL").get_connection().expect("it lets us in");
     redis.run::<()>(&["SET", "foreign", "1"]);
@@ -85,7 +85,7 @@ fn only_the_digest_of_a_password_is_printed() {
 }
 
 #[test]
-fn a_foreign_key_is_found_without_being_read() {
+fn a_foreign_key_is_reported_without_reading_it() {
     let redis = RedisServer::start();
     redis.run::<()>(&["SET", "stray", "1"]);
     let fsck = waxwing(&["fsck", "--redis", &redis.url()]).output().expect("it runs");
@@ -101,7 +101,7 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn wrong_credentials_are_told_once_and_as_such() {
+fn wrong_credentials_are_logged_once() {
     let (redis, _, _folder) = with_file();
     redis.run::<()>(&["ACL", "SETUSER", "default", "resetpass", ">other"]);
     let url = redis.operator_url();
@@ -123,7 +123,7 @@ fn wrong_credentials_are_told_once_and_as_such() {
 }
 
 #[tokio::test]
-async fn credentials_that_are_taken_away_are_told_once() {
+async fn revoked_credentials_are_logged_once() {
     let (redis, url, _folder) = with_file();
     let serve = ["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &url];
     let process = Process::start(&mut waxwing(&serve));

@@ -42,7 +42,7 @@ async fn stopped(app: &TestApp) -> String {
 }
 
 #[tokio::test]
-async fn a_query_that_grows_too_large_is_one_error_and_nothing_else() {
+async fn a_query_with_a_too_large_answer_returns_only_one_error() {
     let (app, _) = scene().await;
     let fits = PROFILE.replace("100", "15");
     let answer = app.query(&format!("{{ {fits} }}")).await;
@@ -71,7 +71,7 @@ async fn a_query_that_grows_too_large_is_one_error_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_query_that_is_too_large_reads_nothing_more() {
+async fn a_query_with_a_too_large_answer_stops_reading() {
     let app = TestApp::without_client_cache(Config { answer_bytes: MAX, ..Config::default() }).await;
     author(&app).await;
     let query = |first: usize| {
@@ -90,7 +90,7 @@ async fn a_query_that_is_too_large_reads_nothing_more() {
 }
 
 #[tokio::test]
-async fn escapes_names_and_what_fragments_select_count() {
+async fn escapes_names_and_fragments_count_towards_the_size() {
     let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let mut posted = Vec::new();
@@ -123,7 +123,7 @@ async fn escapes_names_and_what_fragments_select_count() {
 }
 
 #[tokio::test]
-async fn sockets_and_streams_of_events_are_told_the_same() {
+async fn sockets_and_event_streams_get_the_same_error() {
     let (app, _) = scene().await;
     let query = format!("{{ {PROFILE} }}");
     let mut socket = Socket::connect(&app, None).await;
@@ -140,7 +140,7 @@ async fn sockets_and_streams_of_events_are_told_the_same() {
 }
 
 #[tokio::test]
-async fn what_a_mutation_has_changed_is_told_beside_what_is_too_large() {
+async fn a_too_large_answer_of_a_mutation_still_reports_its_changes() {
     let (_app, ada) = scene().await;
     let author = PROFILE.strip_prefix("user(login: \"ada\")").expect("of an author");
     let mutation = format!(
@@ -158,7 +158,7 @@ async fn what_a_mutation_has_changed_is_told_beside_what_is_too_large() {
 
 /// With the lowest possible limit, and the largest object that a mutation returns.
 #[tokio::test]
-async fn what_a_mutation_reads_of_its_own_change_is_never_too_large_to_load() {
+async fn a_mutation_can_always_load_its_own_change() {
     let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let keywords: Vec<String> = (0..250).map(|number| format!("{}{number}", "👍🏽".repeat(77))).collect();
@@ -179,7 +179,7 @@ async fn what_a_mutation_reads_of_its_own_change_is_never_too_large_to_load() {
 }
 
 #[tokio::test]
-async fn an_event_that_grows_too_large_is_an_error_and_the_stream_goes_on() {
+async fn a_too_large_event_is_an_error_and_the_stream_continues() {
     let (app, ada) = scene().await;
     let author = PROFILE.strip_prefix("user(login: \"ada\")").expect("of an author");
     let document = format!(
@@ -208,7 +208,7 @@ async fn an_event_that_grows_too_large_is_an_error_and_the_stream_goes_on() {
 
 /// Three events together are larger than one answer may be.
 #[tokio::test]
-async fn each_event_may_be_as_large_as_an_answer() {
+async fn each_event_has_the_limit_of_an_answer() {
     let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let messages: String = (0..6).map(|at| format!("a{at}: message ")).collect();
@@ -227,7 +227,7 @@ async fn each_event_may_be_as_large_as_an_answer() {
 
 /// No long field is selected: the loaded data counts by itself, up to four times the limit of an answer.
 #[tokio::test]
-async fn what_is_loaded_and_not_selected_is_bounded_too() {
+async fn loaded_but_unselected_data_is_bounded_too() {
     let app = TestApp::without_client_cache(Config { answer_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let mut status = String::new();
@@ -288,7 +288,7 @@ async fn what_is_loaded_and_not_selected_is_bounded_too() {
 }
 
 #[tokio::test]
-async fn the_largest_answers_that_were_known_are_stopped_by_default() {
+async fn the_default_limit_stops_the_largest_answers() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     for _ in 0..90 {

@@ -152,7 +152,7 @@ fn named(source: &Source) -> Vec<(String, String)> {
 }
 
 #[test]
-fn only_the_server_knows_axum() {
+fn only_the_server_uses_axum() {
     hold(
         "axum outside of server/",
         sources().iter().filter(|it| it.top() != "server" && !it.names("axum").is_empty()).map(|it| it.path.clone()),
@@ -160,7 +160,7 @@ fn only_the_server_knows_axum() {
 }
 
 #[test]
-fn only_db_and_the_stores_know_redis() {
+fn only_db_and_the_stores_use_redis() {
     let allowed = |it: &Source| it.top() == "db" || (it.layer().is_some() && matches!(it.room(), "store" | "audit"));
     hold(
         "Redis outside of db/, store.rs and audit.rs",
@@ -169,7 +169,7 @@ fn only_db_and_the_stores_know_redis() {
 }
 
 #[test]
-fn only_the_edge_knows_graphql() {
+fn only_the_edge_uses_async_graphql() {
     let allowed = |it: &Source| matches!(it.top(), "schema" | "server") || it.room() == "graphql";
     hold(
         "async-graphql outside of schema/, server/ and graphql.rs",
@@ -178,7 +178,7 @@ fn only_the_edge_knows_graphql() {
 }
 
 #[test]
-fn what_counts_and_what_traces_have_one_place_each() {
+fn metrics_and_traces_have_one_module_each() {
     let outside = |place: &str, library: &str| {
         let named = |it: &Source| !it.path.starts_with(place) && !it.names(library).is_empty();
         sources().iter().filter(|it| named(it)).map(|it| format!("{} names {library}", it.path)).collect::<Vec<_>>()
@@ -188,7 +188,7 @@ fn what_counts_and_what_traces_have_one_place_each() {
 }
 
 #[test]
-fn keys_are_named_by_their_own_store_alone() {
+fn keys_are_built_only_by_their_own_domain() {
     let rooms = ["store", "audit", "mod", "keys"];
     let broken =
         sources().into_iter().filter(|it| it.layer().is_some() && !rooms.contains(&it.room()) && !it.names("keys::").is_empty());
@@ -198,7 +198,7 @@ fn keys_are_named_by_their_own_store_alone() {
 }
 
 #[test]
-fn the_sources_stand_in_their_folders() {
+fn the_sources_are_in_their_folders() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found: Vec<String> = fs::read_dir(root)
         .expect("a folder")
@@ -240,7 +240,7 @@ fn domains_depend_on_lower_layers_only() {
 }
 
 #[test]
-fn parts_of_the_ad_server_depend_on_lower_parts_only() {
+fn modules_of_the_ad_server_depend_on_lower_modules_only() {
     let place = |name: &str| AD_PARTS.iter().position(|part| *part == name);
     let (mut broken, mut found) = (Vec::new(), std::collections::BTreeSet::new());
     for source in sources().iter().filter(|it| it.path.starts_with("domains/ads/")) {
@@ -278,7 +278,7 @@ fn stores_and_loaders_call_no_service() {
 }
 
 #[test]
-fn files_are_short_and_say_what_they_are_for() {
+fn files_are_short_and_documented() {
     let mut broken = Vec::new();
     for source in sources() {
         let lines = source.all.lines().count();
@@ -313,7 +313,7 @@ fn functions_stay_under_eighty_lines() {
 }
 
 #[test]
-fn scripts_say_what_they_take_and_touch_one_tag() {
+fn scripts_document_their_arguments_and_use_one_hash_tag() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut broken = Vec::new();
     for (domain, _) in LAYERS.iter().chain(&[("db", 0)]) {
@@ -345,7 +345,7 @@ fn scripts_say_what_they_take_and_touch_one_tag() {
 }
 
 #[test]
-fn every_command_in_use_is_asked_for_at_start() {
+fn every_used_command_is_checked_at_start() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let rights = fs::read_to_string(root.join("db/inspect/rights.rs")).expect("the rights");
     // Each connection of the client library requests these commands, or the inspection itself does.
@@ -364,7 +364,7 @@ fn every_command_in_use_is_asked_for_at_start() {
 }
 
 #[test]
-fn every_command_that_is_asked_for_is_in_use() {
+fn every_command_checked_at_start_is_used() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let rights = fs::read_to_string(root.join("db/inspect/rights.rs")).expect("the rights");
     let asked: Vec<String> = rights.lines().flat_map(|line| quoted(line, "    &[\"", '"')).collect();
@@ -393,7 +393,7 @@ fn every_kind_of_key_is_listed() {
 }
 
 #[test]
-fn what_is_secret_is_compared_in_constant_time() {
+fn secrets_are_compared_in_constant_time() {
     // The functions that make tags or keys. If a comparison stops at the first wrong byte, an attacker can guess a secret byte by byte from
     // its time.
     let makers = [".mark(list", ".tag(list", "website_key(", ".finalize()", ".finish128()"];
@@ -404,7 +404,7 @@ fn what_is_secret_is_compared_in_constant_time() {
 }
 
 #[test]
-fn no_script_and_no_pattern_is_made_of_text() {
+fn no_script_and_no_pattern_is_built_from_strings() {
     for word in ["EVAL", "MATCH", "KEYS", "PSUBSCRIBE", "SORT"] {
         let word = format!("\"{word}\"");
         let broken = sources().into_iter().filter(|it| it.lines.iter().any(|line| line.contains(&word)));
@@ -454,7 +454,7 @@ fn scripts() -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_domain_is_named_wherever_it_must_be() {
+fn every_domain_is_registered_everywhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let text = |file: &str| fs::read_to_string(root.join(file)).expect("a source");
     let (page, fsck, request, schema) = (text("lib.rs"), text("cli/fsck/mod.rs"), text("base/request.rs"), text("schema/mod.rs"));
@@ -515,7 +515,7 @@ fn every_root_is_merged() {
 }
 
 #[test]
-fn the_tests_that_a_cluster_leaves_out_exist() {
+fn the_tests_excluded_on_a_cluster_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let filter = fs::read_to_string(root.join(".config/nextest.toml")).expect("the settings of nextest");
     let names: Vec<String> = quoted(&filter, "test(/^(", ')').iter().flat_map(|it| it.split('|')).map(str::to_owned).collect();
@@ -525,7 +525,7 @@ fn the_tests_that_a_cluster_leaves_out_exist() {
 }
 
 #[test]
-fn tests_run_the_binary_in_one_way() {
+fn tests_start_the_binary_in_one_place() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     // Split in two, so that this file does not contain the name itself.
     let (variable, mut broken) = (concat!("CARGO_BIN_EXE", "_waxwing"), Vec::new());

@@ -89,7 +89,7 @@ async fn reaches(app: &TestApp, name: &str, value: u64) {
 const RESERVED: &str = "waxwing_http_body_bytes";
 
 #[tokio::test]
-async fn bodies_that_are_promised_take_nothing_from_others() {
+async fn announced_bodies_reserve_no_memory() {
     let app = TestApp::start().await;
     let mut held = Vec::new();
     for at in 0..128 {
@@ -112,7 +112,7 @@ async fn bodies_that_are_promised_take_nothing_from_others() {
 }
 
 #[tokio::test]
-async fn an_address_holds_a_part_of_the_memory_and_no_more() {
+async fn an_address_can_hold_only_a_part_of_the_memory() {
     let app = with(EdgeConfig { address_body_memory: 64 << 10, ..EdgeConfig::default() }).await;
     let mut held = begun(&app, 2, 64 << 10).await;
     reaches(&app, RESERVED, 48 << 10).await;
@@ -129,7 +129,7 @@ async fn an_address_holds_a_part_of_the_memory_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_address_that_holds_most_gives_way() {
+async fn a_body_of_the_address_that_holds_the_most_memory_is_revoked() {
     let memory = EdgeConfig { body_memory: 128 << 10, address_body_memory: 96 << 10, ..EdgeConfig::default() };
     let app = with(memory).await;
     let mut oldest = begun(&app, 2, 48 << 10).await;
@@ -151,7 +151,7 @@ async fn the_address_that_holds_most_gives_way() {
 }
 
 #[tokio::test]
-async fn a_body_that_falls_below_the_rate_is_given_up_long_before_its_time_is_over() {
+async fn a_body_below_the_minimum_rate_is_aborted_early() {
     let long = Duration::from_secs(3_600);
     let slow =
         |body_rate| EdgeConfig { body_timeout: long, body_grace: Duration::from_millis(100), body_rate, ..EdgeConfig::default() };

@@ -58,7 +58,7 @@ async fn response_keys_come_in_the_order_of_the_document() {
 }
 
 #[tokio::test]
-async fn a_failing_non_null_field_nulls_its_parent_and_no_more() {
+async fn a_failing_non_null_field_nulls_only_its_parent() {
     let answer = run("{ child { fine broken } quick }").await;
     assert_eq!(answer["data"], json!({ "child": null, "quick": 2 }));
     assert_eq!(answer["errors"][0]["path"], json!(["child", "broken"]));

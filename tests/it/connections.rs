@@ -140,7 +140,7 @@ fn dropped(reason: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_address_has_so_many_connections_and_others_have_theirs() {
+async fn connections_are_limited_per_address() {
     let app = with(1_000, 3).await;
     let mut held = Vec::new();
     for _ in 0..3 {
@@ -159,7 +159,7 @@ async fn an_address_has_so_many_connections_and_others_have_theirs() {
 }
 
 #[tokio::test]
-async fn the_idlest_connection_of_an_address_gives_way_to_its_next_one() {
+async fn the_longest_idle_connection_of_an_address_is_closed_for_its_next_one() {
     let app = with(1_000, 3).await;
     let other = Client::silent(&app, 3).await;
     let (mut first, second, third) = (Client::idle(&app, 2).await, Client::idle(&app, 2).await, Client::idle(&app, 2).await);
@@ -177,7 +177,7 @@ async fn the_idlest_connection_of_an_address_gives_way_to_its_next_one() {
 }
 
 #[tokio::test]
-async fn trusted_proxies_have_no_bound_of_their_own() {
+async fn trusted_proxies_have_no_limit_per_address() {
     let proxies = vec!["127.0.0.2/32".parse().expect("a network")];
     let app = TestApp::with_edge(Config { trusted_proxies: proxies, ..Config::default() }, patient(1_000, 2)).await;
     let mut held = Vec::new();
@@ -190,7 +190,7 @@ async fn trusted_proxies_have_no_bound_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_connection_that_says_nothing_is_closed_and_an_idle_one_is_not() {
+async fn a_silent_connection_is_closed_and_an_idle_one_is_kept() {
     let soon = Duration::from_millis(100);
     let edge = EdgeConfig { first_byte_timeout: soon, ..patient(1_000, 1_000) };
     let app = TestApp::with_edge(Config::default(), edge).await;
@@ -215,7 +215,7 @@ impl Client {
 }
 
 #[tokio::test]
-async fn when_all_places_are_taken_silent_connections_give_way_the_first_one_first() {
+async fn at_the_limit_the_oldest_silent_connection_is_closed_first() {
     let app = with(3, 100).await;
     let (first, second) = (Client::silent(&app, 2).await, Client::silent(&app, 2).await);
     let mut third = Client::silent(&app, 2).await;
@@ -229,7 +229,7 @@ async fn when_all_places_are_taken_silent_connections_give_way_the_first_one_fir
 }
 
 #[tokio::test]
-async fn the_address_that_has_most_idle_connections_gives_way() {
+async fn at_the_limit_the_address_with_the_most_idle_connections_loses_one() {
     let app = with(4, 100).await;
     let mut modest = Client::idle(&app, 2).await;
     let (first, mut second, mut third) = (Client::idle(&app, 3).await, Client::idle(&app, 3).await, Client::idle(&app, 3).await);
@@ -242,7 +242,7 @@ async fn the_address_that_has_most_idle_connections_gives_way() {
 }
 
 #[tokio::test]
-async fn a_head_that_has_begun_gives_way_after_all_that_is_idle() {
+async fn a_connection_with_a_partial_head_is_closed_after_all_idle_ones() {
     let app = with(2, 100).await;
     let mut begun = Client::silent(&app, 2).await;
     begun.say("POST /graphql HTTP/1.1\r\nhost: ").await;
@@ -255,7 +255,7 @@ async fn a_head_that_has_begun_gives_way_after_all_that_is_idle() {
 }
 
 #[tokio::test]
-async fn a_request_in_flight_never_gives_way() {
+async fn a_connection_with_a_request_in_flight_is_never_closed() {
     let app = with(2, 100).await;
     let (mut first, mut second) = (Client::active(&app, 2).await, Client::active(&app, 2).await);
     let mut third = Client::silent(&app, 3).await;
@@ -270,7 +270,7 @@ async fn a_request_in_flight_never_gives_way() {
 }
 
 #[tokio::test]
-async fn sockets_and_event_streams_do_not_give_way() {
+async fn sockets_and_event_streams_are_never_closed_for_others() {
     let app = with(2, 100).await;
     let mut request = format!("ws://{}/graphql", app.url.trim_start_matches("http://")).into_client_request().expect("a request");
     request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().expect("a value"));
@@ -301,7 +301,7 @@ async fn sockets_and_event_streams_do_not_give_way() {
 }
 
 #[tokio::test]
-async fn an_event_stream_that_has_ended_gives_way() {
+async fn a_connection_whose_event_stream_has_ended_is_closed_for_others() {
     let app = with(1, 100).await;
     let mut ended = Client::silent(&app, 2).await;
     let length = BODY.len();
@@ -321,7 +321,7 @@ async fn an_event_stream_that_has_ended_gives_way() {
 
 /// A compressed answer is sent in parts, which are flushed one after the other. A flush does not mean that the answer is complete.
 #[tokio::test]
-async fn a_compressed_answer_that_is_being_written_never_gives_way() {
+async fn a_connection_that_writes_a_compressed_answer_is_never_closed() {
     let app = with(2, 100).await;
     let ada = app.user("ada").await;
     for at in 0..60_u32 {

@@ -35,7 +35,7 @@ fn messages<'a>(lines: &'a [Value], text: &str) -> Vec<&'a str> {
 }
 
 #[tokio::test]
-async fn the_container_serves_the_production_profile_and_metrics_apart() {
+async fn the_container_serves_metrics_on_a_separate_port() {
     let redis = RedisServer::start();
     let server = Process::start(in_container(&mut waxwing(&["serve", "--allow-volatile", "--redis", &redis.url()])));
     let (http, url) = (reqwest::Client::new(), server.url.replace("localhost", "127.0.0.1"));
@@ -67,7 +67,7 @@ async fn the_container_serves_the_production_profile_and_metrics_apart() {
 }
 
 #[tokio::test]
-async fn a_warning_says_what_is_open_to_other_machines() {
+async fn a_warning_lists_what_other_machines_can_reach() {
     let redis = RedisServer::start();
     for (listen, profile, metrics, expected) in [
         ("127.0.0.1:0", "development", None, [0, 0]),
@@ -103,7 +103,7 @@ fn output(command: &mut Command) -> (String, String) {
 }
 
 #[test]
-fn every_line_is_json_if_logs_are() {
+fn all_lines_are_json_with_json_logs() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data").display().to_string();
     let (stdout, stderr) =

@@ -10,7 +10,7 @@ fn total(calls: &HashMap<String, u64>, name: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
+async fn the_first_screen_costs_five_round_trips_at_any_length() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let reader = app.create_reader().await;
     reader.run("Home", json!({ "first": 1 })).await;
@@ -38,7 +38,7 @@ async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
 }
 
 #[tokio::test]
-async fn a_page_of_people_costs_the_same_for_one_and_for_many() {
+async fn a_page_of_accounts_costs_the_same_for_one_and_for_many() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let star = app.user("star").await;
     for number in 0..25 {
@@ -103,7 +103,7 @@ async fn lists_cost_the_same_for_one_and_for_many() {
 }
 
 #[tokio::test]
-async fn threads_cost_by_their_depth_and_never_by_their_breadth() {
+async fn the_cost_of_a_thread_grows_with_its_depth_only() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let crowd = app.create_users("c", 8).await;
     let status = crowd[0].post("x").await;
@@ -179,7 +179,7 @@ async fn threads_cost_by_their_depth_and_never_by_their_breadth() {
 }
 
 #[tokio::test]
-async fn a_document_that_is_refused_costs_redis_nothing() {
+async fn a_refused_document_sends_redis_no_command() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let reader = app.user("reader").await;
     app.drain().await;

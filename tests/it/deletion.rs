@@ -117,7 +117,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn nobody_sees_anything_of_a_deleted_account_from_the_answer_on() {
+async fn a_deleted_account_is_invisible_once_the_deletion_is_answered() {
     let scene = Scene::play(Config::default()).await;
     let (app, ada, bob) = (&scene.app, &scene.people[0], &scene.people[1]);
     let input = json!({ "login": "p0", "password": "correct horse" });
@@ -143,7 +143,7 @@ async fn nobody_sees_anything_of_a_deleted_account_from_the_answer_on() {
 }
 
 #[tokio::test]
-async fn what_a_deleted_star_said_is_merged_by_nobody() {
+async fn statuses_of_a_deleted_star_are_merged_into_no_home() {
     let scene = Scene::play(Config { star_followers: 2, home_window: 20, ..Config::default() }).await;
     let reach: Option<String> = scene.app.redis.run(&["HGET", &format!("user:{{{}}}", scene.ada().0), "reach"]);
     assert!(reach.is_some_and(|reach| reach.starts_with("merged ")), "it is a star");
@@ -155,7 +155,7 @@ async fn what_a_deleted_star_said_is_merged_by_nobody() {
 }
 
 #[tokio::test]
-async fn a_page_is_not_short_where_a_deleted_account_stood() {
+async fn pages_are_full_despite_deleted_accounts() {
     let app = TestApp::start().await;
     let people = app.create_users("p", 3).await;
     for author in &people[1..] {
@@ -173,7 +173,7 @@ async fn a_page_is_not_short_where_a_deleted_account_stood() {
 }
 
 #[tokio::test]
-async fn the_password_is_asked_for_and_guessing_is_limited() {
+async fn a_deletion_requires_the_password_and_limits_guesses() {
     let app = TestApp::with(Config { rates: Some(RateLimits::default()), ..Config::default() }).await;
     let people = app.create_users("p", 2).await;
     for wrong in ["wrong horse", "", "short"] {
@@ -230,7 +230,7 @@ async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
 }
 
 #[tokio::test]
-async fn a_deletion_that_was_not_committed_has_not_happened() {
+async fn an_uncommitted_deletion_changes_nothing() {
     let app = TestApp::start().await;
     let ada = app.create_users("p", 1).await.remove(0);
     ada.post("said").await;
@@ -244,7 +244,7 @@ async fn a_deletion_that_was_not_committed_has_not_happened() {
 }
 
 #[tokio::test]
-async fn an_account_with_more_than_a_pass_of_everything_goes_wholly() {
+async fn an_account_larger_than_a_pass_is_deleted_completely() {
     let app = TestApp::with(Config { home_window: 20, ..Config::default() }).await;
     let crowd = app.create_users("c", 260).await;
     let (ada, fans) = crowd.split_first().expect("people");
@@ -273,7 +273,7 @@ async fn an_account_with_more_than_a_pass_of_everything_goes_wholly() {
 }
 
 #[tokio::test]
-async fn a_deleted_status_is_forgotten_by_all_who_liked_it() {
+async fn a_deleted_status_is_removed_from_the_likes_of_all_accounts() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 1_001).await;
     let (id, other) = (crowd[0].post("x").await, crowd[0].post("y").await);
@@ -293,7 +293,7 @@ async fn a_deleted_status_is_forgotten_by_all_who_liked_it() {
 }
 
 #[tokio::test]
-async fn one_likes_a_million_statuses_at_most() {
+async fn an_account_can_like_at_most_a_million_statuses() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let (id, liked) = (crowd[0].post("x").await, format!("liked:{{{}}}", crowd[1].user_id().0));
@@ -314,7 +314,7 @@ fn is_refused<T: std::fmt::Debug>(outcome: &Outcome<T>) -> bool {
 
 /// Requests that knew who asks before the account was deleted, and come to their first step after that.
 #[tokio::test]
-async fn nothing_comes_to_an_account_that_is_gone() {
+async fn a_deleted_account_receives_nothing() {
     let scene = Scene::play(Config::default()).await;
     let (app, ada, bob) = (&scene.app.app, scene.ada(), scene.people[1].user_id());
     delete_account(&scene.people[0], "correct horse").await;
@@ -347,7 +347,7 @@ async fn nothing_comes_to_an_account_that_is_gone() {
 
 /// Each change at the very moment of the deletion, again and again: both orders, and all between.
 #[tokio::test]
-async fn whatever_happens_beside_a_deletion_leaves_nothing() {
+async fn changes_concurrent_with_a_deletion_leave_nothing() {
     let app = TestApp::with(Config { home_window: 20, ..Config::default() }).await;
     for round in 0..12 {
         let crowd = app.create_users(&format!("r{round}x"), 4).await;
@@ -380,7 +380,7 @@ async fn whatever_happens_beside_a_deletion_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_store_with_a_deletion_under_way_is_sound() {
+async fn a_store_with_a_pending_deletion_passes_the_audit() {
     let scene = Scene::play(Config::default()).await;
     scene.app.clock.advance(61_000);
     waxwing::platform::journal::service::enqueue(
@@ -395,7 +395,7 @@ async fn a_store_with_a_deletion_under_way_is_sound() {
 }
 
 #[tokio::test]
-async fn an_operator_deletes_an_account_and_finds_it_nowhere() {
+async fn the_command_deletes_an_account_completely() {
     let redis = crate::support::RedisServer::start();
     let url = redis.url();
     let run = |arguments: &[&str]| run_command(waxwing(arguments).args(["--redis", &url]));

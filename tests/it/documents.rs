@@ -55,7 +55,7 @@ fn inside(depth: usize, outer: &str, inner: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_limit_is_told_with_its_value_and_what_was_counted() {
+async fn every_limit_error_names_the_limit_and_the_count() {
     let app = TestApp::start().await;
     let page = "followers(first: 100) { edges { node { @ } } }";
     let cases = vec![
@@ -91,7 +91,7 @@ async fn every_limit_is_told_with_its_value_and_what_was_counted() {
 }
 
 #[tokio::test]
-async fn what_stands_exactly_at_a_limit_is_taken() {
+async fn documents_exactly_at_a_limit_are_accepted() {
     let app = TestApp::start().await;
     let taken = async |document: String| {
         let answer = app.query(&document).await.json();
@@ -111,7 +111,7 @@ async fn what_stands_exactly_at_a_limit_is_taken() {
 }
 
 #[tokio::test]
-async fn the_limits_are_the_operators() {
+async fn the_limits_are_configurable() {
     let documents = DocumentLimits { aliases: 1, depth: 2, cost: 10, ..DocumentLimits::default() };
     let app = TestApp::with(Config { documents, ..Config::default() }).await;
     assert_eq!(over(&app.query("{ a: __typename b: __typename }").await).1, "aliases");
@@ -124,7 +124,7 @@ async fn the_limits_are_the_operators() {
 }
 
 #[tokio::test]
-async fn brackets_without_end_never_kill_the_process() {
+async fn unclosed_brackets_do_not_overflow_the_stack() {
     let app = TestApp::start().await;
     let mut documents = Vec::new();
     for count in [65, 5_000, 10_000, 100_000] {
@@ -162,7 +162,7 @@ async fn brackets_without_end_never_kill_the_process() {
 }
 
 #[tokio::test]
-async fn closed_brackets_as_deep_as_they_may_be_are_parsed_on_a_small_stack() {
+async fn the_deepest_allowed_nesting_is_parsed_on_a_small_stack() {
     let app = TestApp::start().await;
     for (document, codes) in [
         (format!("{{ {} }}", inside(31, "a { @ }", "a")), vec!["QUERY_TOO_DEEP"]),
@@ -185,7 +185,7 @@ async fn closed_brackets_as_deep_as_they_may_be_are_parsed_on_a_small_stack() {
 }
 
 #[tokio::test]
-async fn fragments_that_unfold_without_end_are_refused_for_nothing() {
+async fn exponential_fragments_are_refused_cheaply() {
     let app = TestApp::start().await;
     let mut documents: Vec<(String, Value)> = (10..=31).map(|levels| (unfolding(levels, 2), json!({}))).collect();
     for (levels, width) in [(40, 2), (12, 3), (7, 6), (31, 10), (300, 2), (1, 200)] {
@@ -205,7 +205,7 @@ async fn fragments_that_unfold_without_end_are_refused_for_nothing() {
 }
 
 #[tokio::test]
-async fn repeating_and_aliasing_is_refused_for_nothing() {
+async fn repetitions_and_aliases_are_refused_cheaply() {
     let app = TestApp::start().await;
     let log_in = "a#: logIn(input: { login: \"ada\", password: \"guess #\" }) { userErrors { code } } ";
     let documents = [
@@ -228,7 +228,7 @@ async fn repeating_and_aliasing_is_refused_for_nothing() {
 }
 
 #[tokio::test]
-async fn pages_multiply_wherever_their_size_comes_from() {
+async fn page_sizes_from_any_source_multiply_the_cost() {
     let app = TestApp::start().await;
     let page = |size: &str| format!("followers(first: {size}) {{ edges {{ node {{ @ }} }} }}");
     // Two levels: pages of a hundred exceed the limit, pages of the default size do not.
@@ -259,7 +259,7 @@ async fn pages_multiply_wherever_their_size_comes_from() {
 }
 
 #[tokio::test]
-async fn of_many_errors_ten_are_told_and_none_at_length() {
+async fn at_most_ten_short_errors_are_reported() {
     let app = TestApp::start().await;
     let long = "x".repeat(5_000);
     for document in [
@@ -284,7 +284,7 @@ async fn of_many_errors_ten_are_told_and_none_at_length() {
 
 /// The parser takes the first two quotes for an empty string: the rest would be parsed, and counted as nothing.
 #[tokio::test]
-async fn a_block_string_without_an_end_hides_nothing_from_the_limits() {
+async fn an_unterminated_block_string_does_not_bypass_the_limits() {
     let app = TestApp::start().await;
     let many = "x: viewer { id } ".repeat(500);
     for document in
@@ -299,7 +299,7 @@ async fn a_block_string_without_an_end_hides_nothing_from_the_limits() {
 }
 
 #[tokio::test]
-async fn a_variable_of_an_unknown_type_is_the_clients_mistake_however_it_is_wrapped() {
+async fn a_variable_of_an_unknown_type_is_an_error_of_the_client() {
     let app = TestApp::start().await;
     for kind in ["Nope", "Nope!", "[Nope]", "[Nope!]!", "[[Nope]]", "[string]"] {
         for default in ["", " = 1", " = [1]", " = [[\"x\"]]", " = {}", " = [null]"] {
@@ -320,7 +320,7 @@ async fn a_variable_of_an_unknown_type_is_the_clients_mistake_however_it_is_wrap
 }
 
 #[tokio::test]
-async fn a_request_tells_its_cost_when_it_is_asked_to() {
+async fn a_response_contains_the_cost_if_requested() {
     let app = TestApp::start().await;
     let query = json!({ "query": "{ user(login: \"a\") { followers(first: 7) { edges { cursor } } } }" });
     let told = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&query)).await.json();

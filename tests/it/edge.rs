@@ -49,7 +49,7 @@ async fn exchange(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn headers_that_come_slowly_are_cut_off_and_idle_connections_are_not() {
+async fn slow_headers_time_out_and_idle_connections_do_not() {
     let app = with_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
     let mut idle = connect(&app).await;
     assert!(exchange(&mut idle).await.starts_with("HTTP/1.1 200"));
@@ -72,7 +72,7 @@ async fn headers_that_come_slowly_are_cut_off_and_idle_connections_are_not() {
 
 /// Each byte follows soon after the previous one: the time limit is that of the whole head.
 #[tokio::test]
-async fn a_head_that_comes_byte_by_byte_has_no_more_time_than_another() {
+async fn a_head_sent_byte_by_byte_has_the_same_timeout() {
     let app = with_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
     let (mut read, mut write) = connect(&app).await.into_split();
     let trickle = async {
@@ -91,7 +91,7 @@ async fn a_head_that_comes_byte_by_byte_has_no_more_time_than_another() {
 }
 
 #[tokio::test]
-async fn connections_that_stand_idle_are_closed_in_the_end() {
+async fn idle_connections_are_closed_after_a_timeout() {
     let app = with_edge(EdgeConfig { idle_timeout: SOON, ..EdgeConfig::default() }).await;
     let mut used = connect(&app).await;
     exchange(&mut used).await;
@@ -107,7 +107,7 @@ async fn connections(app: &TestApp) -> u32 {
 }
 
 #[tokio::test]
-async fn an_answer_that_nobody_reads_is_given_up() {
+async fn an_unread_answer_is_aborted() {
     let app = with_edge(EdgeConfig { stall_timeout: SOON, ..EdgeConfig::default() }).await;
     let own = connections(&app).await;
     let mut stream = connect(&app).await;
@@ -128,7 +128,7 @@ async fn an_answer_that_nobody_reads_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_body_that_comes_slowly_is_given_up() {
+async fn a_slow_body_is_aborted() {
     let app = with_edge(EdgeConfig { body_timeout: SOON, ..EdgeConfig::default() }).await;
     for head in ["content-length: 26", "transfer-encoding: chunked"] {
         let mut stream = connect(&app).await;
@@ -140,7 +140,7 @@ async fn a_body_that_comes_slowly_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_long_body_is_refused_by_its_length_before_it_comes() {
+async fn a_too_long_body_is_refused_by_its_content_length() {
     let app = TestApp::start().await;
     let mut stream = connect(&app).await;
     let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1048577\r\n\r\n";
@@ -150,7 +150,7 @@ async fn a_long_body_is_refused_by_its_length_before_it_comes() {
 }
 
 #[tokio::test]
-async fn more_requests_than_there_is_room_for_are_refused_at_once() {
+async fn requests_above_the_concurrency_limit_are_refused_at_once() {
     let calm = TestApp::start().await;
     calm.user("ada").await;
     let (db, clock) = (Db::open(&calm.redis.target(), Timing::default()).await.expect("a store"), Clock::manual(START));
@@ -187,7 +187,7 @@ async fn impatient(app: &TestApp) -> TestApp {
 }
 
 #[tokio::test]
-async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
+async fn a_request_has_a_deadline_but_a_started_mutation_completes() {
     let calm = TestApp::start().await;
     let ada = calm.user("ada").await;
     let app = impatient(&calm).await;
@@ -209,7 +209,7 @@ async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
 }
 
 #[tokio::test]
-async fn a_mistake_of_ours_can_be_quoted() {
+async fn an_internal_error_contains_the_request_id() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     app.redis.run::<()>(&["SET", &format!("user:{{{}}}", ada.user_id().0), "spoiled"]);
@@ -220,7 +220,7 @@ async fn a_mistake_of_ours_can_be_quoted() {
 }
 
 #[tokio::test]
-async fn long_answers_are_compressed_for_those_who_can_read_it() {
+async fn long_answers_are_compressed_if_the_client_accepts_it() {
     let app = TestApp::start().await;
     let ask = async |query: &str, encoding: &str| {
         let request = app.post().header("accept-encoding", encoding).json(&json!({ "query": query }));
@@ -240,7 +240,7 @@ async fn long_answers_are_compressed_for_those_who_can_read_it() {
 }
 
 #[tokio::test]
-async fn pages_of_other_origins_may_ask_only_where_they_are_named() {
+async fn only_allowed_origins_may_send_requests() {
     let preflight = async |app: &TestApp, origin: &str| {
         let url = format!("{}/graphql", app.url);
         let request = app.http.request(reqwest::Method::OPTIONS, url).header("origin", origin);
@@ -293,7 +293,7 @@ fn named(hash: &str, query: Option<&str>) -> Value {
 }
 
 #[tokio::test]
-async fn a_document_that_was_sent_once_can_be_named() {
+async fn a_persisted_document_can_be_requested_by_its_hash() {
     let app = TestApp::start().await;
     let send = async |body: Value| HttpResponse::fetch(app.post().json(&body)).await;
     let missing = send(named(TYPENAME, None)).await;
@@ -320,7 +320,7 @@ async fn a_document_that_was_sent_once_can_be_named() {
 }
 
 #[tokio::test]
-async fn a_document_that_is_refused_is_not_kept() {
+async fn a_refused_document_is_not_persisted() {
     let app = TestApp::start().await;
     let send = async |body: Value| HttpResponse::fetch(app.post().json(&body)).await.refusal();
     // The SHA-256 of 65 opening brackets.
@@ -335,7 +335,7 @@ async fn trusting(manifest: Value) -> TestApp {
 }
 
 #[tokio::test]
-async fn only_registered_documents_run_where_documents_are_trusted() {
+async fn only_registered_documents_run_with_trusted_documents() {
     let by_id = json!({ "typename": "{ __typename }", "other": "query Named { viewer { id } }" });
     let apollo = json!({ "format": "apollo-persisted-query-manifest", "version": 1, "operations": [
         { "id": "typename", "name": "T", "type": "query", "body": "{ __typename }" },
@@ -373,7 +373,7 @@ async fn only_registered_documents_run_where_documents_are_trusted() {
 }
 
 #[tokio::test]
-async fn production_says_nothing_of_the_schema() {
+async fn production_errors_reveal_nothing_of_the_schema() {
     let config = Config { introspection: false, suggestions: false, ..Config::default() };
     let app = TestApp::with_edge(config, EdgeConfig { playground: false, ..EdgeConfig::default() }).await;
     let fixed =
@@ -417,7 +417,7 @@ async fn production_says_nothing_of_the_schema() {
 }
 
 #[tokio::test]
-async fn the_switches_are_independent() {
+async fn the_security_options_are_independent() {
     let edge = EdgeConfig { playground: false, ..EdgeConfig::default() };
     let app = TestApp::with_edge(Config { introspection: true, suggestions: false, ..Config::default() }, edge).await;
     assert!(app.query("{ __schema { queryType { name } } }").await.json().get("data").is_some());
@@ -429,7 +429,7 @@ async fn the_switches_are_independent() {
 }
 
 #[tokio::test]
-async fn in_production_no_foreign_page_can_make_a_visitor_ask() {
+async fn in_production_pages_of_other_origins_cannot_send_requests() {
     let app = with_edge(EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
     let get = || app.get("/graphql?query=%7B__typename%7D");
     let known = json!({ "data": { "__typename": "Query" } });
@@ -456,7 +456,7 @@ async fn in_production_no_foreign_page_can_make_a_visitor_ask() {
 
 /// The requests of scanners of GraphQL servers, after the list of graphql-cop. None of them succeeds.
 #[tokio::test]
-async fn scanners_find_nothing_in_production() {
+async fn security_scanners_find_nothing_in_production() {
     let config = Config { introspection: false, suggestions: false, ..Config::default() };
     let app = TestApp::with_edge(config, EdgeConfig { playground: false, simple_get: false, ..EdgeConfig::default() }).await;
     let aliases: String = (0..101).map(|at| format!("alias{at}:__typename ")).collect();

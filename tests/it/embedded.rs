@@ -50,7 +50,7 @@ async fn eventually(within: Duration, what: &str, mut is_so: impl AsyncFnMut() -
 }
 
 #[tokio::test]
-async fn starts_answers_and_stops_without_a_trace() {
+async fn the_embedded_redis_starts_answers_and_stops_cleanly() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("new/data");
     let embedded = started(&data).await;
@@ -85,7 +85,7 @@ async fn starts_answers_and_stops_without_a_trace() {
 }
 
 #[tokio::test]
-async fn odd_and_long_paths_work() {
+async fn unusual_and_long_paths_work() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for name in [
         "with spaces and \"quotes' and #%41?&=\\n",
@@ -117,7 +117,7 @@ async fn a_path_that_is_not_utf_8_works() {
 }
 
 #[tokio::test]
-async fn a_second_server_on_the_folder_is_refused_at_once() {
+async fn a_second_server_on_a_folder_is_refused_at_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let embedded = started(folder.path()).await;
     let asked = Instant::now();
@@ -134,7 +134,7 @@ async fn a_second_server_on_the_folder_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn a_killed_redis_is_back_with_its_data() {
+async fn a_killed_redis_is_restarted_with_its_data() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let embedded = started(folder.path()).await;
     for round in 0..3 {
@@ -153,7 +153,7 @@ async fn a_killed_redis_is_back_with_its_data() {
 }
 
 #[tokio::test]
-async fn stop_ends_the_wait_for_a_restart_too() {
+async fn stopping_cancels_a_pending_restart() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let embedded = started(folder.path()).await;
     kill_9(redis_pid(&embedded.url()).await);
@@ -163,7 +163,7 @@ async fn stop_ends_the_wait_for_a_restart_too() {
 }
 
 #[tokio::test]
-async fn dropping_it_ends_redis() {
+async fn dropping_the_handle_stops_redis() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let embedded = started(folder.path()).await;
     let pid = redis_pid(&embedded.url()).await;
@@ -172,7 +172,7 @@ async fn dropping_it_ends_redis() {
 }
 
 #[tokio::test]
-async fn a_start_given_up_half_way_leaves_no_redis() {
+async fn a_cancelled_start_leaves_no_redis() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for milliseconds in [1, 3, 5, 8, 12] {
         let limit = Duration::from_millis(milliseconds);
@@ -189,7 +189,7 @@ async fn a_start_given_up_half_way_leaves_no_redis() {
 }
 
 #[tokio::test]
-async fn stale_sockets_do_not_matter() {
+async fn stale_sockets_are_replaced() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     started(folder.path()).await.stop().await;
     drop(std::os::unix::net::UnixListener::bind(folder.path().join("redis.sock")).expect("free"));
@@ -199,7 +199,7 @@ async fn stale_sockets_do_not_matter() {
 }
 
 #[tokio::test]
-async fn a_corrupt_file_is_explained_with_redis_own_words() {
+async fn a_corrupt_file_is_reported_with_the_log_of_redis() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let embedded = started(folder.path()).await;
     let () = connect(&embedded.url()).await.set("key", "value").await.expect("it writes");
@@ -224,7 +224,7 @@ fn script(folder: &Path, text: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_start_lasts_until_all_data_is_read_in() {
+async fn a_start_waits_until_all_data_is_loaded() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let embedded = started(&data).await;
@@ -248,7 +248,7 @@ async fn a_start_lasts_until_all_data_is_read_in() {
 }
 
 #[tokio::test]
-async fn an_old_program_is_refused() {
+async fn an_outdated_redis_program_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let program = script(folder.path(), "echo 'Redis server v=6.2.14 sha=0'");
     let options =
@@ -307,7 +307,7 @@ impl Drop for Server {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_killed_server_takes_its_redis_along_and_loses_nothing() {
+async fn the_redis_of_a_killed_server_ends_without_data_loss() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut server = Server::start(folder.path()).await;
     let pid = server.redis().expect("it runs");

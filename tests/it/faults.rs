@@ -95,7 +95,7 @@ async fn eventually(app: &TestServer, actor: &Actor, query: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_once() {
+async fn requests_to_a_frozen_redis_are_answered_and_sent_at_most_once() {
     let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
     let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
     // Permits for all of them: the test looks at those that are admitted.
@@ -132,7 +132,7 @@ async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_on
 }
 
 #[tokio::test]
-async fn only_so_much_waits_for_redis() {
+async fn the_number_of_requests_that_wait_for_redis_is_bounded() {
     let app = TestApp::with_default_timeouts(Config::default()).await;
     app.app.db().ping().await.expect("it answers");
     app.redis.signal("STOP");
@@ -158,7 +158,7 @@ async fn only_so_much_waits_for_redis() {
 }
 
 #[tokio::test]
-async fn a_connection_that_swallows_what_it_carries_is_replaced() {
+async fn a_connection_that_loses_data_is_replaced() {
     for (to_redis, to_server) in
         [(Flow::Drop, Flow::Drop), (Flow::Drop, Flow::Pass), (Flow::Pass, Flow::Drop), (Flow::Hold, Flow::Hold)]
     {
@@ -183,7 +183,7 @@ async fn a_connection_that_swallows_what_it_carries_is_replaced() {
 const CROWD: usize = 96;
 
 #[tokio::test]
-async fn a_crowd_on_a_connection_that_swallows_brings_one_new_connection() {
+async fn many_requests_on_a_lossy_connection_open_one_new_connection() {
     let app = Through::start(Timing { response: Duration::from_secs(3), ..Timing::default() }).await;
     let ada = app.ada().await;
     let before = app.proxy.accepted();
@@ -200,7 +200,7 @@ async fn a_crowd_on_a_connection_that_swallows_brings_one_new_connection() {
 }
 
 #[tokio::test]
-async fn a_change_whose_answer_was_swallowed_may_have_happened_and_says_so() {
+async fn a_write_with_a_lost_reply_has_an_unknown_outcome() {
     let app = Through::start(Timing::default()).await;
     let ada = app.ada().await;
     app.proxy.set_after(b"EVALSHA", Flow::Drop);
@@ -215,7 +215,7 @@ async fn a_change_whose_answer_was_swallowed_may_have_happened_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_change_that_was_sent_to_a_redis_that_dies_may_have_happened_and_says_so() {
+async fn a_write_to_a_dying_redis_has_an_unknown_outcome() {
     let app = Through::start(patient()).await;
     app.db().ping().await.expect("it answers");
     app.proxy.set_after(b"HSET", Flow::Drop);
@@ -234,7 +234,7 @@ async fn a_change_that_was_sent_to_a_redis_that_dies_may_have_happened_and_says_
 
 /// The same on a cluster, with one connection per node.
 #[tokio::test]
-async fn a_connection_to_a_node_that_swallows_what_it_carries_is_replaced() {
+async fn a_connection_to_a_node_that_loses_data_is_replaced() {
     let cluster = Cluster::start();
     let proxies = cluster.behind_proxies().await;
     let target = cluster.url_through(proxies[0].port).parse().expect("a URL");
@@ -275,7 +275,7 @@ fn timers(port: u16) -> Vec<(u8, u32)> {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn an_idle_connection_is_probed_by_the_system() {
+async fn idle_connections_use_tcp_keepalive() {
     let app = Through::start(Timing::default()).await;
     app.db().ping().await.expect("it answers");
     let cluster = Cluster::start();
@@ -295,7 +295,7 @@ const DEEP: &str = "{ user(login: \"ada\") { followers(first: 3) { edges { node 
     profileTimeline { entries(first: 3) { edges { node { status { likers(first: 3) { edges { node { login } } } } } } } } } } } } } } } } } } }";
 
 #[tokio::test]
-async fn a_client_that_goes_away_ends_its_read_within_one_call() {
+async fn a_disconnected_client_cancels_its_read_within_one_call() {
     // Deeper than documents may be: only the duration matters here.
     let documents = DocumentLimits { depth: 32, ..DocumentLimits::default() };
     let app = Through::with(patient(), Config { documents, ..Config::default() }).await;
@@ -328,7 +328,7 @@ async fn a_client_that_goes_away_ends_its_read_within_one_call() {
 }
 
 #[tokio::test]
-async fn a_change_that_has_begun_is_finished_for_nobody() {
+async fn a_started_mutation_completes_after_the_client_disconnects() {
     // Deeper than documents may be: only the duration matters here.
     let documents = DocumentLimits { depth: 32, ..DocumentLimits::default() };
     let app = Through::with(patient(), Config { documents, ..Config::default() }).await;

@@ -19,7 +19,7 @@ fn logins(connection: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_follow_shows_on_both_sides_at_once_and_on_every_server() {
+async fn a_follow_is_visible_on_both_sides_and_on_every_server() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
@@ -44,7 +44,7 @@ async fn a_follow_shows_on_both_sides_at_once_and_on_every_server() {
 }
 
 #[tokio::test]
-async fn flags_are_false_about_oneself_and_for_nobody() {
+async fn relationship_flags_are_false_for_oneself_and_without_a_session() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     join(ada.follow(&bea), bea.follow(&ada)).await;
@@ -57,7 +57,7 @@ async fn flags_are_false_about_oneself_and_for_nobody() {
 }
 
 #[tokio::test]
-async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
+async fn repeated_and_void_changes_have_no_effect() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let never = ada.unfollow(&bea).await;
@@ -77,7 +77,7 @@ async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
 }
 
 #[tokio::test]
-async fn whom_one_cannot_follow_is_told_and_nothing_is_changed() {
+async fn an_invalid_follow_is_refused_without_changes() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let status = ada.post("x").await;
@@ -105,7 +105,7 @@ async fn whom_one_cannot_follow_is_told_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn the_newest_follow_comes_first_on_both_sides() {
+async fn the_newest_follow_is_first_on_both_sides() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let crowd = app.create_users("c", 5).await;
@@ -122,7 +122,7 @@ async fn the_newest_follow_comes_first_on_both_sides() {
 }
 
 #[tokio::test]
-async fn many_follows_of_one_pair_at_once_count_once() {
+async fn concurrent_follows_of_one_pair_count_once() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
@@ -138,7 +138,7 @@ async fn many_follows_of_one_pair_at_once_count_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn however_follow_and_unfollow_overtake_each_other_both_sides_agree() {
+async fn concurrent_follows_and_unfollows_leave_both_sides_equal() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let (a, b) = (crowd[0].user_id(), crowd[1].user_id());
@@ -167,7 +167,7 @@ async fn however_follow_and_unfollow_overtake_each_other_both_sides_agree() {
 }
 
 #[tokio::test]
-async fn an_unfollow_that_was_cut_off_is_finished_by_its_repetition() {
+async fn an_interrupted_unfollow_is_completed_by_its_repetition() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     ada.follow(&bea).await;
@@ -179,7 +179,7 @@ async fn an_unfollow_that_was_cut_off_is_finished_by_its_repetition() {
 }
 
 #[tokio::test]
-async fn a_follow_that_was_cut_off_is_finished_by_its_repetition() {
+async fn an_interrupted_follow_is_completed_by_its_repetition() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     crowd[1].post("said before").await;
@@ -194,7 +194,7 @@ async fn a_follow_that_was_cut_off_is_finished_by_its_repetition() {
 }
 
 #[tokio::test]
-async fn one_follows_ten_thousand_and_no_more() {
+async fn an_account_can_follow_at_most_ten_thousand() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let mut users = vec![crowd[0].user_id()];

@@ -70,7 +70,7 @@ async fn world() -> (TestApp, [Actor; 3], World) {
 
 /// Of two writes in one pipeline the full store takes one. The change is half done, and the journal's entry for it must stay.
 #[tokio::test]
-async fn what_a_full_store_takes_in_part_has_an_unknown_outcome() {
+async fn a_write_that_a_full_store_accepts_in_part_has_an_unknown_outcome() {
     let app = TestApp::with(Config::default()).await;
     app.user("ada").await;
     limit(&app, NOTHING);
@@ -96,7 +96,7 @@ struct World {
 }
 
 #[tokio::test]
-async fn a_full_store_is_told_and_reads_and_deletions_go_on() {
+async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
     let (app, [ada, bob, cyd], it) = world().await;
     assert_eq!(ready(&app).await.0, 200);
     limit(&app, NOTHING);
@@ -168,7 +168,7 @@ async fn a_full_store_is_told_and_reads_and_deletions_go_on() {
 }
 
 #[tokio::test]
-async fn a_store_that_fills_up_has_room_again_after_deletions() {
+async fn deletions_free_space_in_a_full_store() {
     // Few events are kept, so that those of the deletions take no room of their own.
     let app = TestApp::with(Config { events_kept: 100, ..Config::default() }).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;

@@ -33,7 +33,7 @@ async fn ask(app: &TestApp, query: &str, login: &str) -> HttpResponse {
 }
 
 #[tokio::test]
-async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
+async fn a_full_queue_refuses_a_log_in_at_once_without_changes() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
@@ -62,7 +62,7 @@ async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
 
 /// Retries while nothing can be compared are no guesses: their tokens are still there when comparing works again.
 #[tokio::test]
-async fn an_attempt_that_was_not_compared_costs_no_token() {
+async fn a_log_in_that_was_not_verified_costs_no_token() {
     let app = TestApp::with(Config { rates: Some(waxwing::base::rate_limits::RateLimits::default()), ..Config::default() }).await;
     app.user("ada").await;
     let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
@@ -78,7 +78,7 @@ async fn an_attempt_that_was_not_compared_costs_no_token() {
 }
 
 #[tokio::test]
-async fn sixty_four_wait_for_their_turn_and_get_it() {
+async fn sixty_four_log_ins_wait_in_the_queue_and_succeed() {
     let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
     app.user("ada").await;
     let (held, go) = blocker(&app);
@@ -123,7 +123,7 @@ async fn an_unknown_login_and_a_wrong_password_cost_the_same() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_leaves_the_line() {
+async fn a_disconnected_client_leaves_the_queue() {
     let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let (held, go) = blocker(&app);

@@ -81,7 +81,7 @@ async fn a_request_names_one_host() {
 }
 
 #[tokio::test]
-async fn a_body_is_chunked_or_coded_in_no_way() {
+async fn chunked_is_the_only_accepted_transfer_coding() {
     let app = TestApp::start().await;
     let coded = |lines: &str| {
         let head =
@@ -109,7 +109,7 @@ async fn a_body_is_chunked_or_coded_in_no_way() {
 }
 
 #[tokio::test]
-async fn a_head_that_cannot_be_parsed_is_answered_as_all_others_are() {
+async fn an_invalid_head_gets_a_regular_error_response() {
     let app = TestApp::start().await;
     let get = |headers: &str| format!("GET /graphql HTTP/1.1\r\nhost: x\r\n{headers}\r\n").into_bytes();
     let many: String = (0..101).map(|at| format!("x-{at}: y\r\n")).collect();
@@ -150,7 +150,7 @@ fn long(bytes: usize, content_type: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_answer_to_a_body_that_was_not_read_arrives_and_is_the_last() {
+async fn the_answer_to_an_unread_body_arrives_and_closes_the_connection() {
     let app = TestApp::start().await;
     let (megabytes, json) = (4 << 20, "application/json");
     for (head, status, code) in [
@@ -191,7 +191,7 @@ async fn lingering(time: Duration) -> TestApp {
 }
 
 #[tokio::test]
-async fn reading_on_behind_an_answer_has_a_bound_in_time() {
+async fn draining_a_body_after_the_answer_is_bounded_in_time() {
     let app = lingering(Duration::from_millis(200)).await;
     let own = connections(&app).await;
     let mut stream = connect(&app).await;
@@ -208,7 +208,7 @@ async fn reading_on_behind_an_answer_has_a_bound_in_time() {
 }
 
 #[tokio::test]
-async fn reading_on_behind_an_answer_has_a_bound_in_bytes() {
+async fn draining_a_body_after_the_answer_is_bounded_in_bytes() {
     let app = lingering(Duration::from_secs(600)).await;
     let own = connections(&app).await;
     let mut stream = connect(&app).await;

@@ -50,7 +50,7 @@ async fn is_sound(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn a_home_has_no_end() {
+async fn a_home_continues_below_its_window() {
     let app = TestApp::with(small()).await;
     let crowd = app.create_users("c", 3).await;
     crowd[0].follow(&crowd[1]).await;
@@ -75,7 +75,7 @@ async fn a_home_has_no_end() {
 }
 
 #[tokio::test]
-async fn a_home_that_holds_everything_does_not_end_where_a_window_does() {
+async fn a_home_with_all_statuses_continues_beyond_the_window() {
     let app = TestApp::with(small()).await;
     let crowd = app.create_users("c", 2).await;
     for number in 0..30 {
@@ -91,7 +91,7 @@ async fn a_home_that_holds_everything_does_not_end_where_a_window_does() {
 }
 
 #[tokio::test]
-async fn a_star_that_falls_brings_back_more_than_a_window() {
+async fn statuses_of_a_former_star_are_shown_beyond_the_window() {
     let app = TestApp::with(small()).await;
     let crowd = app.create_users("c", 6).await;
     let (star, fans) = crowd.split_first().expect("people");
@@ -114,7 +114,7 @@ async fn a_star_that_falls_brings_back_more_than_a_window() {
 }
 
 #[tokio::test]
-async fn whom_one_has_left_is_swept_out_however_much_they_have_said_since() {
+async fn an_unfollowed_account_is_swept_from_a_home_despite_new_posts() {
     let app = TestApp::with(small()).await;
     let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
@@ -139,7 +139,7 @@ async fn whom_one_has_left_is_swept_out_however_much_they_have_said_since() {
 }
 
 #[tokio::test]
-async fn whom_one_has_left_is_swept_out_even_of_what_they_were_deleting() {
+async fn an_unfollowed_account_is_swept_from_a_home_despite_deletions() {
     let app = TestApp::with(small()).await;
     let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
@@ -156,7 +156,7 @@ async fn whom_one_has_left_is_swept_out_even_of_what_they_were_deleting() {
 }
 
 #[tokio::test]
-async fn a_home_goes_on_whoever_of_many_has_said_it() {
+async fn a_home_continues_below_its_window_for_any_author() {
     let app = TestApp::with(small()).await;
     let crowd = app.create_users("c", 15).await;
     let (reader, others) = crowd.split_first().expect("people");
@@ -218,7 +218,7 @@ async fn readers(app: &TestApp, count: usize) -> (Vec<Actor>, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_home_goes_on_wherever_a_page_ends() {
+async fn a_home_continues_below_its_window_after_any_page() {
     let app = TestApp::with(Config { home_idle: 0, ..small() }).await;
     let (readers, said) = readers(&app, 1).await;
     for size in 1..=24 {
@@ -228,7 +228,7 @@ async fn a_home_goes_on_wherever_a_page_ends() {
 }
 
 #[tokio::test]
-async fn a_home_is_filled_up_wherever_its_window_ends() {
+async fn a_home_is_rebuilt_for_any_end_of_its_window() {
     let app = TestApp::with(Config { home_idle: 0, ..small() }).await;
     let (readers, said) = readers(&app, 24).await;
     for (reader, home_window) in readers.iter().zip(1..) {
@@ -242,7 +242,7 @@ async fn a_home_is_filled_up_wherever_its_window_ends() {
 }
 
 #[tokio::test]
-async fn a_star_crosses_however_many_follow() {
+async fn an_author_switches_its_mode_with_any_number_of_followers() {
     let app = TestApp::with(Config { star_followers: 2_000, ..small() }).await;
     let star = app.create_users("star", 1).await.remove(0);
     let fans = app.create_users("fan", 2_100).await;
@@ -268,7 +268,7 @@ async fn a_star_crosses_however_many_follow() {
 }
 
 #[tokio::test]
-async fn a_dropped_home_takes_nothing_before_it_is_read_also_from_who_waits_longer() {
+async fn a_dropped_home_accepts_no_push_before_it_is_read() {
     let app = TestApp::with(Config { session_idle: 60 * DAY_MS as u64, ..small() }).await;
     let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
@@ -286,7 +286,7 @@ async fn a_dropped_home_takes_nothing_before_it_is_read_also_from_who_waits_long
 }
 
 #[tokio::test]
-async fn a_star_is_not_pushed_and_nothing_is_lost_or_doubled_on_either_way() {
+async fn statuses_of_stars_are_merged_without_loss_or_duplicates() {
     let app = TestApp::with(small()).await;
     let crowd = app.create_users("c", 6).await;
     let (star, fans) = crowd.split_first().expect("people");
@@ -331,7 +331,7 @@ async fn a_star_is_not_pushed_and_nothing_is_lost_or_doubled_on_either_way() {
 }
 
 #[tokio::test]
-async fn posting_costs_the_same_however_many_follow_a_star() {
+async fn the_cost_of_posting_does_not_depend_on_the_followers_of_a_star() {
     let app = TestApp::with(Config { star_followers: 50, ..Config::default() }).await;
     let crowd = app.create_users("c", 302).await;
     let (star, other) = (&crowd[300], &crowd[301]);
@@ -351,7 +351,7 @@ async fn posting_costs_the_same_however_many_follow_a_star() {
 }
 
 #[tokio::test]
-async fn a_home_that_nobody_reads_is_dropped_and_whole_at_the_first_read() {
+async fn an_idle_home_is_dropped_and_rebuilt_at_the_first_read() {
     let app = TestApp::with(Config { session_idle: 60 * DAY_MS as u64, ..small() }).await;
     let crowd = app.create_users("c", 3).await;
     for author in &crowd[1..] {
@@ -384,7 +384,7 @@ async fn a_home_that_nobody_reads_is_dropped_and_whole_at_the_first_read() {
 }
 
 #[tokio::test]
-async fn whom_one_has_left_is_not_shown_even_if_nothing_was_swept() {
+async fn an_unfollowed_account_is_hidden_before_the_sweep() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
@@ -404,7 +404,7 @@ async fn whom_one_has_left_is_not_shown_even_if_nothing_was_swept() {
 }
 
 #[tokio::test]
-async fn work_that_fails_is_tried_again_then_laid_aside_and_may_be_revived() {
+async fn a_failing_entry_is_retried_dead_lettered_and_can_be_requeued() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let (a, b) = (crowd[0].user_id(), crowd[1].user_id());
@@ -430,7 +430,7 @@ async fn work_that_fails_is_tried_again_then_laid_aside_and_may_be_revived() {
 }
 
 #[tokio::test]
-async fn work_is_done_by_whoever_comes_first_and_a_dead_owner_is_succeeded() {
+async fn an_entry_is_processed_once_and_taken_over_from_a_dead_worker() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let crowd = app.create_users("c", 2).await;
@@ -445,7 +445,7 @@ async fn work_is_done_by_whoever_comes_first_and_a_dead_owner_is_succeeded() {
 }
 
 #[tokio::test]
-async fn more_work_than_there_is_room_for_is_done_bit_by_bit_and_nothing_of_it_is_given_up() {
+async fn a_backlog_larger_than_the_queue_is_processed_completely() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 60).await;
     for reader in &crowd {
@@ -469,7 +469,7 @@ async fn more_work_than_there_is_room_for_is_done_bit_by_bit_and_nothing_of_it_i
 }
 
 #[tokio::test]
-async fn an_entry_that_kills_whoever_takes_it_is_laid_aside() {
+async fn an_entry_that_crashes_workers_is_dead_lettered() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let task = Task::Source { feed: Feed::Home(crowd[0].user_id()), source: crowd[1].user_id() };

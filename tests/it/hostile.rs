@@ -95,7 +95,7 @@ fn keys_of(redis: &mut redis::Connection, command: &[Vec<u8>]) -> Vec<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn what_clients_write_never_becomes_lua_a_key_or_a_pattern() {
+async fn input_of_clients_never_becomes_lua_keys_or_patterns() {
     let (app, ada, inputs) = scene().await;
     let text_inputs = inputs.text_inputs();
     for known in

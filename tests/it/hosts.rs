@@ -36,7 +36,7 @@ fn requests(app: &TestApp, path: &str) -> Vec<RequestBuilder> {
 }
 
 #[tokio::test]
-async fn a_page_under_a_foreign_name_gets_nothing_over_any_transport() {
+async fn requests_for_a_foreign_host_are_refused_over_every_transport() {
     let app = at_social_example().await;
     for path in ["/graphql", "/", "/live", "/playground.json"] {
         for request in requests(&app, path) {
@@ -82,7 +82,7 @@ async fn served(redis: &RedisServer, arguments: &[&str], hosts: &[&str]) -> (Vec
 }
 
 #[tokio::test]
-async fn options_and_the_profile_say_which_hosts_there_are() {
+async fn the_options_and_the_profile_determine_the_allowed_hosts() {
     let redis = RedisServer::start();
     let hosts = ["evil.example", "social.example", "api.internal:4000", "localhost:4000", "127.0.0.1:4000", "[::1]:4000"];
     for (arguments, expected, warned) in [

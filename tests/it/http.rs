@@ -22,7 +22,7 @@ fn get(app: &TestApp, parameters: &[(&str, &str)]) -> reqwest::RequestBuilder {
 }
 
 #[tokio::test]
-async fn a_query_comes_by_post_and_by_get() {
+async fn a_query_is_accepted_by_post_and_get() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let token = ada.token.as_deref().expect("a token");
@@ -151,7 +151,7 @@ fn unreadable() -> Vec<(String, &'static str)> {
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_read_says_why() {
+async fn an_invalid_body_is_refused_with_the_reason() {
     let app = TestApp::start().await;
     let told = |answer: &HttpResponse, what: &str, why: &str| {
         assert_eq!(answer.refusal(), refused(400, "BAD_REQUEST"), "{why}");
@@ -173,7 +173,7 @@ async fn a_body_that_cannot_be_read_says_why() {
 }
 
 #[tokio::test]
-async fn a_socket_says_why_a_message_cannot_be_read() {
+async fn an_invalid_message_closes_a_socket_with_the_reason() {
     let app = TestApp::start().await;
     for (variables, why) in unreadable() {
         let payload = format!("{{\"query\":\"{{ __typename }}\",\"variables\":{variables}}}");
@@ -186,7 +186,7 @@ async fn a_socket_says_why_a_message_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn a_body_of_more_than_a_mebibyte_is_refused_however_it_comes() {
+async fn a_body_above_one_mebibyte_is_refused_in_every_encoding() {
     let app = TestApp::start().await;
     let body = |bytes: usize| {
         let frame = json!({ "query": "{ __typename }", "variables": { "x": "" } }).to_string().len();
@@ -233,7 +233,7 @@ async fn a_document_that_cannot_run_is_a_request_error_without_data() {
 }
 
 #[tokio::test]
-async fn a_field_that_fails_is_told_beside_the_data() {
+async fn a_failing_field_is_reported_with_the_data() {
     let app = TestApp::start().await;
     for accept in [GRAPHQL, "application/json", "text/html, application/graphql-response+json;q=0.9"] {
         let answer = HttpResponse::fetch(
@@ -268,7 +268,7 @@ async fn the_operation_is_chosen_by_its_name() {
 }
 
 #[tokio::test]
-async fn a_request_has_an_id_that_a_proxy_may_give() {
+async fn a_request_id_is_accepted_from_a_proxy() {
     let app = TestApp::start().await;
     let ask = async |id: &str| {
         let request = app.post().json(&json!({ "query": "{ __typename }" }));
@@ -313,7 +313,7 @@ async fn health_and_the_playground_answer() {
 }
 
 #[tokio::test]
-async fn an_error_says_nothing_of_what_is_inside() {
+async fn errors_reveal_nothing_of_the_implementation() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let status = ada.post("x").await;

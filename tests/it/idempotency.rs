@@ -36,7 +36,7 @@ fn sizes(app: &TestApp) -> (usize, usize) {
 }
 
 #[tokio::test]
-async fn a_key_is_tied_once_to_its_account_and_its_mutation() {
+async fn an_idempotency_key_belongs_to_one_account_and_mutation() {
     let app = start().await;
     assert_eq!(remember(&app.app, ADA, "postStatus", "k", 1).await, 1);
     assert_eq!(remember(&app.app, ADA, "postStatus", "k", 2).await, 1);
@@ -53,7 +53,7 @@ async fn a_key_is_tied_once_to_its_account_and_its_mutation() {
 }
 
 #[tokio::test]
-async fn of_many_at_once_one_is_first_on_all_servers() {
+async fn one_of_many_concurrent_requests_is_first_on_all_servers() {
     let app = start().await;
     let other = app.sibling().await;
     for round in 0..20 {
@@ -78,7 +78,7 @@ async fn a_key_is_remembered_for_a_day_from_its_first_use() {
 }
 
 #[tokio::test]
-async fn both_sides_end_a_day_after_their_last_use_and_hold_nothing_in_the_clear() {
+async fn idempotency_records_expire_after_a_day_and_hold_no_plain_text() {
     let app = start().await;
     let ada = app.create_users("ada", 1).await.remove(0);
     let input = json!({ "message": "x", "idempotencyKey": "a-telling-key" });
@@ -99,7 +99,7 @@ async fn both_sides_end_a_day_after_their_last_use_and_hold_nothing_in_the_clear
 }
 
 #[tokio::test]
-async fn what_is_past_is_trimmed_a_hundred_at_a_time_and_counts_as_gone() {
+async fn expired_keys_are_trimmed_in_hundreds_and_are_not_found() {
     let app = start().await;
     for id in 1..=150 {
         remember(&app.app, ADA, "postStatus", &id.to_string(), id).await;
@@ -115,7 +115,7 @@ async fn what_is_past_is_trimmed_a_hundred_at_a_time_and_counts_as_gone() {
 }
 
 #[tokio::test]
-async fn the_oldest_make_room_past_ten_thousand() {
+async fn the_oldest_keys_are_evicted_beyond_ten_thousand() {
     let app = start().await;
     remember(&app.app, ADA, "postStatus", "oldest", 1).await;
     app.clock.advance(1);
@@ -140,7 +140,7 @@ async fn the_oldest_make_room_past_ten_thousand() {
 }
 
 #[tokio::test]
-async fn what_has_come_to_nothing_is_forgotten_if_it_is_still_that() {
+async fn the_key_of_a_failed_request_is_released_if_unchanged() {
     let app = start().await;
     let keyed = IdempotentRequest::new("postStatus", "k", "input");
     assert_eq!(tied(service::remember(&app.app, ADA, &keyed, 1).await), 1);

@@ -72,7 +72,7 @@ fn find<'a>(report: &'a Report, words: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn a_good_one_is_not_warned_of() {
+async fn a_well_configured_redis_causes_no_warning() {
     let redis = Redis::start(GOOD).await;
     for query in ["", "?protocol=resp3"] {
         let report = redis.report_as(query).await;
@@ -90,7 +90,7 @@ async fn a_good_one_is_not_warned_of() {
 }
 
 #[tokio::test]
-async fn nothing_is_written() {
+async fn the_inspection_writes_nothing() {
     let redis = Redis::start(GOOD).await;
     redis.report().await;
     let mut connection = redis.try_connect("").await.expect("it listens");
@@ -101,7 +101,7 @@ async fn nothing_is_written() {
 }
 
 #[tokio::test]
-async fn without_any_persistence_it_starts_and_warns_of_losing_everything() {
+async fn without_persistence_the_server_starts_with_a_warning() {
     let redis = Redis::start(&["--save", "", "--appendonly", "no"]).await;
     let report = redis.report().await;
     assert!(!report.refuses(false));
@@ -110,7 +110,7 @@ async fn without_any_persistence_it_starts_and_warns_of_losing_everything() {
 }
 
 #[tokio::test]
-async fn as_delivered_it_warns_of_losing_what_came_since_the_snapshot() {
+async fn the_default_configuration_of_redis_is_warned_of() {
     let redis = Redis::start(&[]).await;
     let report = redis.report().await;
     assert!(!report.refuses(false));
@@ -148,7 +148,7 @@ async fn missing_rights_are_named() {
 }
 
 #[tokio::test]
-async fn missing_keys_are_named_kind_by_kind_and_the_advice_mends_it() {
+async fn missing_key_patterns_are_listed_with_a_working_fix() {
     let redis = Redis::start(GOOD).await;
     let patterns: Vec<String> = key_kinds().iter().map(|kind| format!("~{kind}:{{*")).collect();
     let without = |left_out: &[&str]| -> Vec<&str> {
@@ -167,7 +167,7 @@ async fn missing_keys_are_named_kind_by_kind_and_the_advice_mends_it() {
 }
 
 #[tokio::test]
-async fn a_user_of_least_privilege_gets_in_and_learns_what_could_not_be_checked() {
+async fn a_least_privileged_user_starts_with_notes_on_skipped_checks() {
     let redis = Redis::start(GOOD).await;
     redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-@admin", "-@dangerous"]).await;
     let report = redis.report_as("?user=app&pass=secret").await;
@@ -182,7 +182,7 @@ async fn a_user_of_least_privilege_gets_in_and_learns_what_could_not_be_checked(
 }
 
 #[tokio::test]
-async fn without_multi_nothing_is_tried() {
+async fn without_multi_no_write_is_probed() {
     let redis = Redis::start(GOOD).await;
     redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-multi"]).await;
     let report = redis.report_as("?user=app&pass=secret").await;
@@ -206,7 +206,7 @@ async fn a_refused_password_is_an_error() {
 }
 
 #[tokio::test]
-async fn one_that_is_still_loading_says_so() {
+async fn a_loading_redis_is_reported() {
     let redis = Redis::start(&["--appendonly", "yes", "--save", "", "--enable-debug-command", "yes"]).await;
     let mut fill = redis::pipe();
     for n in 0..5000 {
@@ -226,7 +226,7 @@ async fn one_that_is_still_loading_says_so() {
 }
 
 #[tokio::test]
-async fn an_open_port_is_warned_of() {
+async fn an_open_port_causes_a_warning() {
     let redis = Redis::start(GOOD).await;
     for setting in [["protected-mode", "no"], ["bind", "*"]] {
         redis.run(&["CONFIG", "SET", setting[0], setting[1]]).await;
@@ -235,7 +235,7 @@ async fn an_open_port_is_warned_of() {
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_no_tls_is_an_error_and_no_panic() {
+async fn a_server_without_tls_is_an_error() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let target: waxwing::db::Target = format!("rediss://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
     let hanging_up = tokio::spawn(async move { listener.accept().await.map(drop) });

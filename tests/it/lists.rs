@@ -69,7 +69,7 @@ fn traces(app: &TestApp) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_list_lives_as_the_contract_says_on_every_server() {
+async fn a_list_follows_the_contract_on_every_server() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
@@ -106,7 +106,7 @@ async fn a_list_lives_as_the_contract_says_on_every_server() {
 }
 
 #[tokio::test]
-async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
+async fn repeated_and_void_changes_have_no_effect() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let id = create(&ada, "Birds").await;
@@ -133,7 +133,7 @@ async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_name_is_any_text_that_shows_something() {
+async fn a_name_of_a_list_has_visible_characters() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let id = create(&ada, "Birds").await;
@@ -158,7 +158,7 @@ async fn a_name_is_any_text_that_shows_something() {
 }
 
 #[tokio::test]
-async fn nobody_else_learns_that_a_list_is_there() {
+async fn a_list_is_invisible_to_other_accounts() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let [ada, bea] = &crowd[..] else { unreachable!() };
@@ -198,7 +198,7 @@ async fn nobody_else_learns_that_a_list_is_there() {
 }
 
 #[tokio::test]
-async fn whom_one_cannot_put_on_it_is_told_and_nothing_is_changed() {
+async fn an_invalid_member_is_refused_without_changes() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let id = create(&ada, "Birds").await;
@@ -216,7 +216,7 @@ async fn whom_one_cannot_put_on_it_is_told_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn one_has_fifty_lists_and_no_more() {
+async fn an_account_can_have_at_most_fifty_lists() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let made =
@@ -238,7 +238,7 @@ async fn one_has_fifty_lists_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_list_has_five_hundred_members_and_no_more() {
+async fn a_list_can_have_at_most_five_hundred_members() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 502).await;
     let (ada, id) = (&crowd[0], create(&crowd[0], "Crowd").await);
@@ -265,7 +265,7 @@ async fn a_list_has_five_hundred_members_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_same_key_gives_the_first_list_and_other_input_is_refused() {
+async fn a_repeated_key_returns_the_first_list_and_refuses_other_input() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let crowd = app.create_users("c", 2).await;
@@ -296,7 +296,7 @@ async fn the_same_key_gives_the_first_list_and_other_input_is_refused() {
 }
 
 #[tokio::test]
-async fn a_creation_that_was_cut_off_anywhere_is_finished_by_its_repetition() {
+async fn an_interrupted_creation_is_completed_by_its_repetition() {
     let app = TestApp::start().await;
     let ada = app.create_users("c", 1).await.remove(0);
     let input = json!({ "name": "Birds", "idempotencyKey": "k" });
@@ -316,7 +316,7 @@ async fn a_creation_that_was_cut_off_anywhere_is_finished_by_its_repetition() {
 }
 
 #[tokio::test]
-async fn what_was_cut_off_is_settled_by_whoever_finds_it() {
+async fn an_interrupted_change_is_settled_by_the_next_reader() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 4).await;
     let (ada, list) = (&crowd[0], inner(&create(&crowd[0], "Birds").await));
@@ -363,7 +363,7 @@ async fn what_was_cut_off_is_settled_by_whoever_finds_it() {
 }
 
 #[tokio::test]
-async fn a_removal_is_known_until_its_sweep() {
+async fn a_removal_is_recorded_until_its_sweep() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let bob = crowd[1].user_id();
@@ -390,7 +390,7 @@ async fn a_removal_is_known_until_its_sweep() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn however_changes_of_members_overtake_each_other_both_sides_agree() {
+async fn concurrent_changes_of_members_leave_both_sides_equal() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let (owner, bob) = (crowd[0].user_id(), crowd[1].user_id());
@@ -422,7 +422,7 @@ async fn however_changes_of_members_overtake_each_other_both_sides_agree() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn who_is_put_on_a_list_while_it_goes_is_on_none() {
+async fn a_member_added_during_the_deletion_of_a_list_is_on_no_list() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let crowd = app.create_users("c", 13).await;
@@ -442,7 +442,7 @@ async fn who_is_put_on_a_list_while_it_goes_is_on_none() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_repetition_that_meets_a_deletion_brings_nothing_back() {
+async fn a_repetition_after_a_deletion_restores_nothing() {
     let app = TestApp::start().await;
     let ada = app.create_users("ada", 1).await.remove(0);
     for round in 0..40 {
@@ -456,7 +456,7 @@ async fn a_repetition_that_meets_a_deletion_brings_nothing_back() {
 }
 
 #[tokio::test]
-async fn deletions_are_known_for_a_day_and_an_hour_and_only_so_many() {
+async fn tombstones_of_lists_expire_after_25_hours_and_are_bounded() {
     let app = TestApp::start().await;
     let ada = app.create_users("ada", 1).await.remove(0);
     let key = format!("dropped:{{{}}}", ada.user_id().0);
@@ -474,7 +474,7 @@ async fn deletions_are_known_for_a_day_and_an_hour_and_only_so_many() {
 }
 
 #[tokio::test]
-async fn a_timeline_is_that_of_its_members_as_they_are_now() {
+async fn a_list_timeline_follows_its_current_members() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 4).await;
     let [ada, bob, cyd, dan] = &crowd[..] else { unreachable!() };

@@ -120,7 +120,7 @@ async fn spoil(server: &Server, token: &str, posted: &Value) {
 }
 
 #[tokio::test]
-async fn no_secret_and_no_message_is_logged_however_much_is() {
+async fn no_secret_and_no_message_is_logged_at_any_level() {
     for format in ["text", "json"] {
         let server = Server::start(&[("WAXWING_LOG", "trace"), ("WAXWING_LOG_FORMAT", format)]);
         let token = use_secrets(&server).await;
@@ -144,7 +144,7 @@ fn line_of(log: &str, answer: &HttpResponse) -> Value {
 }
 
 #[tokio::test]
-async fn the_line_of_a_request_tells_what_it_was_and_what_came_of_it() {
+async fn the_log_line_of_a_request_has_its_operation_and_outcome() {
     let server = Server::start(&[("WAXWING_LOG_FORMAT", "json")]);
     let cases = [
         (server.ask("", "query Q { __typename }").await, json!(["Q", "query", "ok", 200])),
@@ -171,7 +171,7 @@ async fn the_line_of_a_request_tells_what_it_was_and_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn every_line_of_a_request_has_its_id_whatever_is_filtered() {
+async fn every_log_line_of_a_request_has_its_id_under_every_filter() {
     for (filter, lines) in [("error", 1), ("warn", 1), ("waxwing::schema=error", 1), ("info", 2)] {
         let server = Server::start(&[("WAXWING_LOG", filter), ("WAXWING_LOG_FORMAT", "json")]);
         let sign_up = "mutation { signUp(input: { login: \"ada\", name: \"A\", password: \"12345678\" }) { session { token } } }";
@@ -190,7 +190,7 @@ async fn every_line_of_a_request_has_its_id_whatever_is_filtered() {
 }
 
 #[tokio::test]
-async fn no_client_can_forge_a_line() {
+async fn clients_cannot_forge_log_lines() {
     let server = Server::start(&[("WAXWING_LOG", "trace")]);
     let long = "N".repeat(5_000);
     server.ask("", &format!("query {long} {{ __typename }}")).await;
@@ -222,7 +222,7 @@ async fn no_client_can_forge_a_line() {
 }
 
 #[tokio::test]
-async fn work_after_the_answer_keeps_the_id_of_its_request() {
+async fn background_work_keeps_the_id_of_its_request() {
     let app = TestApp::start().await;
     let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry());
     let span = tracing::error_span!("request");
@@ -233,7 +233,7 @@ async fn work_after_the_answer_keeps_the_id_of_its_request() {
 }
 
 #[tokio::test]
-async fn a_server_whose_output_nobody_reads_serves() {
+async fn a_server_with_unread_output_keeps_serving() {
     let redis = RedisServer::start();
     let options = ["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &redis.url()];
     let server = Process::start_with_closed_stdout(&mut waxwing(&options));

@@ -123,7 +123,7 @@ async fn requests_are_counted_by_operation_kind_and_outcome() {
 }
 
 #[tokio::test]
-async fn clients_cannot_make_labels_without_end() {
+async fn clients_cannot_create_unbounded_labels() {
     let app = TestApp::start().await;
     let ask = async |name: String| app.query(&format!("query {name} {{ __typename }}")).await.status;
     for chunk in (0..1_000).collect::<Vec<_>>().chunks(50) {
@@ -150,7 +150,7 @@ async fn clients_cannot_make_labels_without_end() {
 }
 
 #[tokio::test]
-async fn what_redis_costs_is_counted_and_metrics_cost_nothing() {
+async fn commands_of_redis_are_counted_and_metrics_send_none() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     ada.home().await;
@@ -169,7 +169,7 @@ async fn what_redis_costs_is_counted_and_metrics_cost_nothing() {
 }
 
 #[tokio::test]
-async fn errors_of_redis_are_counted_by_their_kind() {
+async fn errors_of_redis_are_counted_by_kind() {
     let app = TestApp::with_default_timeouts(Config::default()).await;
     let ada = app.user("ada").await;
     let errors = async |kind: &str| Samples::at(&app).await.get(&format!("waxwing_redis_errors_total{{kind=\"{kind}\"}}"));
@@ -191,7 +191,7 @@ async fn errors_of_redis_are_counted_by_their_kind() {
 }
 
 #[tokio::test]
-async fn a_request_that_nobody_waits_for_is_cancelled_and_no_longer_in_flight() {
+async fn an_abandoned_request_is_cancelled_and_not_in_flight() {
     let app = TestApp::start().await;
     app.user("ada").await;
     app.redis.signal("STOP");
@@ -205,7 +205,7 @@ async fn a_request_that_nobody_waits_for_is_cancelled_and_no_longer_in_flight() 
 }
 
 #[tokio::test]
-async fn what_is_under_way_is_seen() {
+async fn work_in_progress_is_counted() {
     let app = TestApp::start().await;
     let held = [(); 2].map(|()| {
         let (go, wait) = std::sync::mpsc::channel::<()>();
@@ -249,7 +249,7 @@ async fn open_connections_are_counted() {
 }
 
 #[tokio::test]
-async fn the_process_is_described() {
+async fn process_metrics_are_exported() {
     let app = TestApp::start().await;
     let samples = Samples::at(&app).await;
     assert_eq!(samples.get(&format!("waxwing_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"))), 1.0);
@@ -286,7 +286,7 @@ fn hold_to_prometheus(text: &str) -> Samples {
 }
 
 #[tokio::test]
-async fn prometheus_may_ask_for_its_own_text_format() {
+async fn prometheus_can_request_its_text_format() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     ada.home().await;
@@ -325,7 +325,7 @@ async fn prometheus_may_ask_for_its_own_text_format() {
 }
 
 #[tokio::test]
-async fn metrics_can_be_kept_to_a_listener_of_their_own() {
+async fn metrics_can_have_a_separate_listener() {
     let redis = RedisServer::start();
     let options = ["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &redis.url()];
     let status = async |url: String| reqwest::get(url).await.expect("an answer").status().as_u16();

@@ -277,7 +277,7 @@ async fn servers_of_the_previous_version_continue_beside_a_step_that_allows_it()
 }
 
 #[tokio::test]
-async fn several_processes_may_start_at_once() {
+async fn several_processes_can_start_concurrently() {
     let redis = RedisServer::start();
     let (a, b, c) = (process(&redis).await, process(&redis).await, process(&redis).await);
     let (first, second, third) =

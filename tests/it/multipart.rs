@@ -75,7 +75,7 @@ async fn until_listening(app: &TestApp, count: usize) {
 }
 
 #[tokio::test]
-async fn the_response_is_what_the_protocol_shows_byte_by_byte() {
+async fn the_response_matches_the_protocol_byte_by_byte() {
     let app = TestApp::start().await;
     let answer = HttpResponse::fetch(post(&app, ONLY, "{ __typename }").header("accept-encoding", "gzip, zstd")).await;
     let part = |json: &str| format!("\r\n--graphql\r\nContent-Type: application/json\r\n\r\n{json}");
@@ -90,7 +90,7 @@ async fn the_response_is_what_the_protocol_shows_byte_by_byte() {
 }
 
 #[tokio::test]
-async fn an_event_is_complete_before_the_next_one_comes() {
+async fn an_event_is_complete_without_the_next_one() {
     let app = with(LiveConfig { keep_alive: Duration::from_hours(1), ..LiveConfig::default() }).await;
     let ada = app.user("ada").await;
     let by_get = app.get("/graphql").query(&[("query", EVERYTHING)]).header("accept", APOLLO);
@@ -105,7 +105,7 @@ async fn an_event_is_complete_before_the_next_one_comes() {
 }
 
 #[tokio::test]
-async fn it_resumes_after_a_cursor() {
+async fn a_stream_resumes_after_a_cursor() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let begin = ada.gql("{ statusEventsSyncCursor }", json!({})).await["data"]["statusEventsSyncCursor"].clone();
@@ -125,7 +125,7 @@ async fn it_resumes_after_a_cursor() {
 }
 
 #[tokio::test]
-async fn what_is_not_executed_is_answered_in_json_where_the_client_accepts_it() {
+async fn a_request_error_is_json_if_the_client_accepts_it() {
     let app = TestApp::start().await;
     let answer = HttpResponse::fetch(post(&app, APOLLO, "{ __typename }")).await;
     assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }), "a query has one answer");
@@ -157,7 +157,7 @@ async fn what_is_not_executed_is_answered_in_json_where_the_client_accepts_it() 
 }
 
 #[tokio::test]
-async fn what_is_not_executed_is_a_part_where_the_client_accepts_nothing_else() {
+async fn a_request_error_is_a_part_if_the_client_accepts_only_multipart() {
     let app = TestApp::start().await;
     for (query, code) in [
         ("{", "GRAPHQL_PARSE_FAILED"),
@@ -176,7 +176,7 @@ async fn what_is_not_executed_is_a_part_where_the_client_accepts_nothing_else() 
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_opens_no_stream_by_get() {
+async fn a_page_of_another_origin_cannot_open_a_stream_by_get() {
     let app = TestApp::start().await;
     let foreign = get(&app, QUIET).header("origin", "https://evil.example");
     assert_eq!(HttpResponse::fetch(foreign).await.refusal(), refused(403, "ORIGIN_REFUSED"));
@@ -215,7 +215,7 @@ async fn event_streams_of_either_format_share_one_limit() {
 }
 
 #[tokio::test]
-async fn a_session_that_ends_ends_its_streams_with_an_error() {
+async fn the_end_of_a_session_ends_its_streams_with_an_error() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let parts = MultipartResponse::open(post(&app, APOLLO, QUIET).bearer_auth(token(&ada))).await;
@@ -246,7 +246,7 @@ async fn a_client_that_does_not_read_is_disconnected() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_says_when_to_come_back() {
+async fn a_stopping_server_sends_a_retry_delay() {
     let redis = RedisServer::start();
     let server = Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url()]));
     let request = reqwest::Client::new().post(format!("{}/graphql", server.url)).header("accept", APOLLO);

@@ -15,7 +15,7 @@ async fn node(actor: &Actor, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn every_kind_is_found_in_the_order_that_was_asked() {
+async fn nodes_of_every_kind_are_returned_in_the_requested_order() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let status = ada.post("hello").await;
@@ -38,7 +38,7 @@ async fn every_kind_is_found_in_the_order_that_was_asked() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_null_in_its_place() {
+async fn a_missing_node_is_null_in_its_place() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let deleted = ada.post("going").await;
@@ -52,7 +52,7 @@ async fn what_is_not_there_is_null_in_its_place() {
 }
 
 #[tokio::test]
-async fn a_place_in_a_timeline_has_an_id_that_no_one_finds_again() {
+async fn the_id_of_a_timeline_entry_finds_no_node() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     ada.post("hello").await;
@@ -91,7 +91,7 @@ async fn invalid_global_ids_are_refused() {
 }
 
 #[tokio::test]
-async fn a_hundred_ids_are_taken_and_no_more() {
+async fn at_most_a_hundred_ids_are_accepted() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 100).await;
     let ids: Vec<&str> = crowd.iter().map(|actor| actor.id.as_str()).collect();

@@ -143,7 +143,7 @@ async fn many_requests_at_once_merge_once() {
 }
 
 #[tokio::test]
-async fn what_comes_late_is_shown_although_the_merge_is_cached() {
+async fn late_statuses_are_shown_despite_cached_merges() {
     let app = TestApp::with(small()).await;
     let (crowd, ids) = world(&app, 60).await;
     let (reader, author, star) = (&crowd[0], &crowd[1], &crowd[2]);
@@ -228,7 +228,7 @@ async fn segments_expire_with_the_first_of_them() {
 }
 
 #[tokio::test]
-async fn a_home_is_read_to_its_end_where_nothing_can_be_cached() {
+async fn a_home_is_read_to_its_end_without_cached_segments() {
     let app = TestApp::with(small()).await;
     let (crowd, _) = world(&app, 60).await;
     app.redis.each::<()>(&["CONFIG", "SET", "maxmemory", "1000"]);

@@ -63,7 +63,7 @@ async fn every_metric_of_the_alerts_exists() {
 }
 
 #[test]
-fn an_empty_queue_says_so() {
+fn an_empty_queue_is_reported_as_empty() {
     let redis = RedisServer::start();
     let tasks = || run_command(&mut waxwing(&["tasks", "--redis", &redis.url()]));
     let (code, stdout, stderr) = tasks();

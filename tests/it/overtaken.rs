@@ -73,7 +73,7 @@ impl Slow {
 
 /// A session ends between the look of whoever settles it and the list that is written by that look.
 #[tokio::test]
-async fn a_session_that_ends_while_it_is_settled_is_listed_no_more() {
+async fn a_session_that_ends_during_its_settlement_is_not_listed() {
     let app = alone().await;
     let slow = Slow::beside(&app).await;
     let ada = app.user("ada").await;
@@ -161,7 +161,7 @@ async fn campaign(app: &TestApp, keywords: &[&str]) -> (Actor, String, CampaignI
 }
 
 #[tokio::test]
-async fn a_campaign_that_is_paused_while_somebody_settles_it_stands_nowhere() {
+async fn a_campaign_paused_during_its_settlement_is_in_no_index() {
     let app = alone().await;
     let (ada, campaign, id) = campaign(&app, &[]).await;
     let slow = Slow::beside(&app).await;
@@ -173,7 +173,7 @@ async fn a_campaign_that_is_paused_while_somebody_settles_it_stands_nowhere() {
 }
 
 #[tokio::test]
-async fn a_keyword_that_is_removed_while_somebody_settles_its_campaign_finds_it_no_more() {
+async fn a_keyword_removed_during_a_settlement_finds_no_campaign() {
     let app = alone().await;
     let (ada, campaign, id) = campaign(&app, &["a", "b"]).await;
     let slow = Slow::beside(&app).await;
@@ -186,7 +186,7 @@ async fn a_keyword_that_is_removed_while_somebody_settles_its_campaign_finds_it_
 }
 
 #[tokio::test]
-async fn a_campaign_that_goes_with_its_account_while_somebody_settles_it_stays_gone() {
+async fn a_campaign_deleted_during_its_settlement_stays_deleted() {
     let app = alone().await;
     let (ada, campaign, id) = campaign(&app, &["a", "b"]).await;
     let slow = Slow::beside(&app).await;
@@ -202,7 +202,7 @@ async fn a_campaign_that_goes_with_its_account_while_somebody_settles_it_stays_g
 }
 
 #[tokio::test]
-async fn who_is_followed_while_a_home_is_filled_up_is_in_it() {
+async fn an_account_followed_during_a_rebuild_is_in_the_home() {
     let app = alone().await;
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
@@ -212,7 +212,7 @@ async fn who_is_followed_while_a_home_is_filled_up_is_in_it() {
 }
 
 #[tokio::test]
-async fn a_star_that_falls_while_a_home_is_filled_up_is_in_it() {
+async fn a_former_star_is_in_a_home_rebuilt_during_the_switch() {
     let app = alone().await;
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
@@ -223,7 +223,7 @@ async fn a_star_that_falls_while_a_home_is_filled_up_is_in_it() {
 }
 
 #[tokio::test]
-async fn a_home_that_is_filled_up_while_a_star_falls_has_all_of_it() {
+async fn a_home_rebuilt_during_a_switch_has_all_statuses_of_the_former_star() {
     let app = alone().await;
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
@@ -233,7 +233,7 @@ async fn a_home_that_is_filled_up_while_a_star_falls_has_all_of_it() {
 }
 
 #[tokio::test]
-async fn who_is_left_while_a_post_is_on_its_way_is_not_in_the_home() {
+async fn an_account_unfollowed_during_a_fanout_is_not_in_the_home() {
     let app = alone().await;
     let crowd = app.create_users("c", 2).await;
     crowd[0].follow(&crowd[1]).await;
@@ -246,7 +246,7 @@ async fn who_is_left_while_a_post_is_on_its_way_is_not_in_the_home() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_while_it_is_on_its_way_is_in_no_home() {
+async fn a_status_deleted_during_its_fanout_is_in_no_home() {
     let app = alone().await;
     let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
@@ -286,7 +286,7 @@ async fn is_whole_without(app: &TestApp, reader: &Actor, deleted: StatusId, coun
 }
 
 #[tokio::test]
-async fn what_is_deleted_while_a_follow_brings_it_in_is_in_no_home() {
+async fn a_status_deleted_during_a_follow_is_in_no_home() {
     let app = alone().await;
     let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
@@ -298,7 +298,7 @@ async fn what_is_deleted_while_a_follow_brings_it_in_is_in_no_home() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_while_a_home_is_filled_up_with_it_is_not_in_it() {
+async fn a_status_deleted_during_a_rebuild_is_not_in_the_home() {
     let app = alone().await;
     let crowd = with_room(&app).await;
     let (reader, friend) = (&crowd[0], &crowd[1]);
@@ -313,7 +313,7 @@ async fn what_is_deleted_while_a_home_is_filled_up_with_it_is_not_in_it() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_while_a_star_falls_with_it_is_in_no_home() {
+async fn a_status_deleted_during_a_switch_of_mode_is_in_no_home() {
     let app = alone().await;
     let crowd = with_room(&app).await;
     let (reader, star) = (&crowd[0], &crowd[2]);
@@ -331,7 +331,7 @@ async fn see(reader: &Actor) -> usize {
 }
 
 #[tokio::test]
-async fn a_home_that_is_cut_while_it_is_read_goes_on_where_it_was_cut() {
+async fn a_home_trimmed_during_a_read_continues_below_the_cut() {
     let app = alone().await;
     let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
@@ -347,7 +347,7 @@ async fn a_home_that_is_cut_while_it_is_read_goes_on_where_it_was_cut() {
 }
 
 #[tokio::test]
-async fn a_home_that_is_filled_up_while_it_is_read_is_not_taken_for_what_it_was() {
+async fn a_read_notices_a_concurrent_rebuild_of_the_home() {
     let app = alone().await;
     let crowd = with_room(&app).await;
     let reader = &crowd[0];
@@ -367,7 +367,7 @@ async fn begin_to_leave(app: &TestApp, reader: &Actor, author: &Actor) {
 }
 
 #[tokio::test]
-async fn what_an_older_follow_brings_is_what_the_newer_one_does() {
+async fn an_older_follow_leaves_the_state_of_the_newer_one() {
     let app = alone().await;
     let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
@@ -384,7 +384,7 @@ async fn what_an_older_follow_brings_is_what_the_newer_one_does() {
 }
 
 #[tokio::test]
-async fn an_older_unfollow_does_not_forget_that_somebody_was_left_again() {
+async fn an_older_unfollow_keeps_the_record_of_a_newer_unfollow() {
     let app = alone().await;
     let crowd = app.create_users("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
@@ -451,7 +451,7 @@ async fn a_list_that_is_settled_late_does_not_outlive_its_owner() {
 
 /// A home is pushed to as long as its owner is there, also what the owner says, for which nobody asks who follows whom.
 #[tokio::test]
-async fn what_is_posted_late_leaves_nothing_of_an_account_that_is_gone() {
+async fn a_late_post_leaves_nothing_of_a_deleted_account() {
     let app = alone().await;
     let gone = app.create_users("c", 1).await.remove(0);
     // By then a home that nobody reads is dropped.

@@ -166,7 +166,7 @@ async fn check_while_written(list: &PagedConnection, mut write: impl AsyncFnMut(
 }
 
 #[tokio::test]
-async fn homes_page_as_one() {
+async fn homes_are_paged_completely() {
     let world = World::new().await;
     world.told().await;
     let list = world.home();
@@ -176,7 +176,7 @@ async fn homes_page_as_one() {
 }
 
 #[tokio::test]
-async fn profiles_page_as_one() {
+async fn profiles_are_paged_completely() {
     let world = World::new().await;
     world.told().await;
     let list = world.profile("c0");
@@ -186,7 +186,7 @@ async fn profiles_page_as_one() {
 }
 
 #[tokio::test]
-async fn followers_page_as_one() {
+async fn followers_are_paged_completely() {
     let world = World::new().await;
     let list = world.followed().await;
     list.check(&world.newest_first()).await;
@@ -195,7 +195,7 @@ async fn followers_page_as_one() {
 }
 
 #[tokio::test]
-async fn following_pages_as_one() {
+async fn following_is_paged_completely() {
     let world = World::new().await;
     let list = world.following().await;
     list.check(&world.newest_first()).await;
@@ -204,7 +204,7 @@ async fn following_pages_as_one() {
 }
 
 #[tokio::test]
-async fn likers_page_as_one() {
+async fn likers_are_paged_completely() {
     let world = World::new().await;
     let (list, status) = world.liked().await;
     list.check(&world.newest_first()).await;
@@ -213,7 +213,7 @@ async fn likers_page_as_one() {
 }
 
 #[tokio::test]
-async fn lists_page_as_one() {
+async fn lists_are_paged_completely() {
     let world = World::new().await;
     let mut made = Vec::new();
     for _ in 0..43 {
@@ -224,7 +224,7 @@ async fn lists_page_as_one() {
 }
 
 #[tokio::test]
-async fn members_page_as_one() {
+async fn members_are_paged_completely() {
     let world = World::new().await;
     let id = world.list().await;
     for member in &world.crowd[..LEN] {
@@ -237,7 +237,7 @@ async fn members_page_as_one() {
 }
 
 #[tokio::test]
-async fn timelines_of_lists_page_as_one() {
+async fn timelines_of_lists_are_paged_completely() {
     let world = World::new().await;
     let id = world.list().await;
     for number in 0..LEN {
@@ -253,7 +253,7 @@ async fn timelines_of_lists_page_as_one() {
 }
 
 #[tokio::test]
-async fn campaigns_page_as_one() {
+async fn campaigns_are_paged_completely() {
     let world = World::new().await;
     let mut made = Vec::new();
     for _ in 0..LEN {
@@ -266,7 +266,7 @@ async fn campaigns_page_as_one() {
 }
 
 #[tokio::test]
-async fn websites_page_as_one() {
+async fn websites_are_paged_completely() {
     let world = World::new().await;
     let mut made = Vec::new();
     for _ in 0..70 {
@@ -279,7 +279,7 @@ async fn websites_page_as_one() {
 }
 
 #[tokio::test]
-async fn ads_of_a_campaign_page_as_one() {
+async fn ads_of_a_campaign_are_paged_completely() {
     let world = World::new().await;
     let campaign = ads::make(&world.reader, json!({})).await;
     let mut made = Vec::new();
@@ -293,7 +293,7 @@ async fn ads_of_a_campaign_page_as_one() {
 }
 
 #[tokio::test]
-async fn a_cursor_outlives_what_it_pointed_at() {
+async fn a_cursor_stays_valid_after_its_entry_is_deleted() {
     let world = World::new().await;
     world.told().await;
     let (home, profile) = (world.home(), world.profile("c0"));
@@ -318,7 +318,7 @@ async fn a_cursor_outlives_what_it_pointed_at() {
 }
 
 #[tokio::test]
-async fn what_no_page_can_be_is_refused_by_every_list() {
+async fn every_list_refuses_invalid_page_arguments() {
     let world = World::new().await;
     world.told().await;
     let status = world.reader.post("liked").await;
@@ -387,7 +387,7 @@ async fn sync_cursor(reader: &Actor, first: usize) -> String {
 }
 
 #[tokio::test]
-async fn after_a_sync_cursor_comes_exactly_what_was_posted_since() {
+async fn a_sync_cursor_continues_with_exactly_the_new_statuses() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 3).await;
     let reader = &crowd[0];
@@ -412,7 +412,7 @@ async fn after_a_sync_cursor_comes_exactly_what_was_posted_since() {
 }
 
 #[tokio::test]
-async fn a_sync_cursor_without_a_page_and_of_a_profile_works_too() {
+async fn a_sync_cursor_works_without_a_page_and_in_profiles() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let query = "{ homeTimeline { syncCursor } user(login: \"c1\") { profileTimeline { syncCursor } } }";

@@ -91,7 +91,7 @@ async fn both(app: &TestApp, reader: &Actor, place: &str, selection: &str) -> [S
 }
 
 #[tokio::test]
-async fn every_field_says_the_same() {
+async fn direct_rendering_matches_the_library_for_every_field() {
     let app = TestApp::start().await;
     let reader = world(&app).await;
     let all = fields(&reader).await;
@@ -119,7 +119,7 @@ async fn every_field_says_the_same() {
 }
 
 #[tokio::test]
-async fn whatever_shape_it_is_asked_in() {
+async fn direct_rendering_matches_the_library_for_every_shape() {
     let app = TestApp::start().await;
     let reader = world(&app).await;
     for selection in [
@@ -143,7 +143,7 @@ async fn whatever_shape_it_is_asked_in() {
 
 /// What is selected in several places is one answer, wherever it parts.
 #[tokio::test]
-async fn what_is_selected_twice_is_merged() {
+async fn repeated_selections_are_merged() {
     let app = TestApp::start().await;
     let reader = world(&app).await;
     let once = "query { homeTimeline { entries { edges { cursor node { id status { message } } } } } }";
@@ -163,7 +163,7 @@ async fn what_is_selected_twice_is_merged() {
 }
 
 #[tokio::test]
-async fn an_empty_page_and_one_that_skips_are_the_library_s_too() {
+async fn empty_pages_and_skipped_fields_match_the_library() {
     let app = TestApp::start().await;
     let reader = world(&app).await;
     let nobody = app.user("cyd").await;
@@ -181,7 +181,7 @@ async fn an_empty_page_and_one_that_skips_are_the_library_s_too() {
 /// The resolvers of an `object!`, which are rendered by the library, must need something: the request or arguments. A field that needs nothing belongs
 /// into the block above them, else every page that selects it costs twice as much.
 #[test]
-fn every_field_that_needs_nothing_is_rendered_directly() {
+fn every_field_without_io_is_rendered_directly() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/domains");
     let (mut objects, mut left) = (0, Vec::new());
     for file in ["users/graphql.rs", "statuses/graphql.rs", "comments/graphql.rs", "timelines/graphql.rs"] {

@@ -8,13 +8,13 @@ use waxwing::base::config::Config;
 use waxwing::schema::CheckError;
 
 #[test]
-fn the_schema_is_what_the_file_says() {
+fn the_schema_matches_its_file() {
     let file = include_str!("../../schema.graphql");
     assert!(file == waxwing::schema::sdl(), "schema.graphql is not the running schema: `cargo run -- schema > schema.graphql`");
 }
 
 #[test]
-fn every_scalar_of_ours_names_its_specification() {
+fn every_custom_scalar_names_its_specification() {
     let sdl = waxwing::schema::sdl();
     let scalars: Vec<&str> = sdl.lines().filter_map(|line| line.strip_prefix("scalar ")).collect();
     assert!(scalars.len() >= 3, "{scalars:?}");
@@ -134,7 +134,7 @@ async fn every_document_of_the_playground_is_valid() {
 }
 
 #[tokio::test]
-async fn a_document_that_does_not_fit_is_told_apart() {
+async fn an_invalid_document_is_a_validation_error() {
     let app = TestApp::start().await;
     let answer = app.anonymous().gql("{ viewer { noSuchField } }", json!({})).await;
     assert_eq!(error_codes(&answer), ["GRAPHQL_VALIDATION_FAILED"]);
@@ -158,7 +158,7 @@ async fn everything_in_the_schema_is_described() {
 }
 
 #[tokio::test]
-async fn every_mutation_takes_one_input_and_tells_user_errors() {
+async fn every_mutation_takes_one_input_and_returns_user_errors() {
     let app = TestApp::start().await;
     let query = "{ __schema { mutationType { fields { name args { name type { kind ofType { inputFields { name } } } } type { fields { name } } } } } }";
     let answer = app.anonymous().gql(query, json!({})).await;

@@ -59,7 +59,7 @@ async fn a_session_ends_thirty_days_after_its_last_use() {
 }
 
 #[tokio::test]
-async fn a_session_ends_after_ninety_days_however_it_is_used() {
+async fn a_session_ends_after_ninety_days_even_if_it_is_used() {
     let app = TestApp::start().await;
     let payload =
         app.anonymous().run("SignUp", json!({ "input": { "login": "ada", "name": "A", "password": "correct horse" } })).await;
@@ -79,7 +79,7 @@ async fn a_session_ends_after_ninety_days_however_it_is_used() {
 }
 
 #[tokio::test]
-async fn a_session_of_the_store_goes_with_its_end() {
+async fn an_expired_session_is_removed_from_the_store() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let keys = app.redis.keys();
@@ -122,7 +122,7 @@ async fn last_seen_is_written_once_a_minute_at_most() {
 }
 
 #[tokio::test]
-async fn many_requests_at_once_note_a_use_once() {
+async fn concurrent_requests_record_a_use_once() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     app.clock.advance(MINUTE_MS);
@@ -200,7 +200,7 @@ async fn every_device_is_listed_newest_first_and_ended_one_by_one() {
 }
 
 #[tokio::test]
-async fn all_others_end_at_once_and_on_every_server() {
+async fn all_other_sessions_end_at_once_on_every_server() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let first = app.user("ada").await;
@@ -225,7 +225,7 @@ async fn all_others_end_at_once_and_on_every_server() {
 }
 
 #[tokio::test]
-async fn a_session_is_there_for_its_owner_alone() {
+async fn a_session_is_visible_only_to_its_owner() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let id = sessions(&ada).await[0]["id"].clone();
@@ -246,7 +246,7 @@ async fn a_session_is_there_for_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn ending_takes_exactly_one_of_the_two() {
+async fn ending_a_session_takes_exactly_one_of_two_arguments() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let id = sessions(&ada).await[0]["id"].clone();
@@ -279,7 +279,7 @@ async fn the_hundred_and_first_session_ends_the_oldest() {
 }
 
 #[tokio::test]
-async fn sessions_that_have_ended_by_themselves_push_out_no_living_one() {
+async fn expired_sessions_displace_no_live_one() {
     let app = TestApp::start().await;
     let daily = app.user("ada").await;
     for number in 0..99 {
@@ -296,7 +296,7 @@ async fn sessions_that_have_ended_by_themselves_push_out_no_living_one() {
 }
 
 #[tokio::test]
-async fn a_header_that_names_no_session_is_refused_as_a_whole() {
+async fn a_request_with_an_invalid_session_is_refused() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let token = ada.token.clone().expect("a token");

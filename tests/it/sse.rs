@@ -56,7 +56,7 @@ async fn until_open(app: &TestApp, name: &str, expected: &str) {
 }
 
 #[tokio::test]
-async fn an_operation_of_any_kind_is_streamed_to_who_takes_nothing_else() {
+async fn every_operation_is_streamed_to_clients_that_accept_only_event_streams() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let known = ["event: next\ndata: {\"data\":{\"__typename\":\"Query\"}}", "event: complete\ndata: "];
@@ -70,7 +70,7 @@ async fn an_operation_of_any_kind_is_streamed_to_who_takes_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_does_not_run_is_told_by_an_event() {
+async fn a_request_error_is_sent_as_an_event() {
     let app = TestApp::start().await;
     for (query, expected) in [
         ("{", "GRAPHQL_PARSE_FAILED"),
@@ -91,7 +91,7 @@ async fn what_does_not_run_is_told_by_an_event() {
 }
 
 #[tokio::test]
-async fn who_takes_json_too_gets_it_save_for_subscriptions() {
+async fn clients_that_accept_json_too_get_it_except_for_subscriptions() {
     let app = TestApp::start().await;
     let ask = |query: &str, accept: &str| app.post().header("accept", accept).json(&json!({ "query": query }));
     let answer = HttpResponse::fetch(ask("{ __typename }", ANY)).await;
@@ -115,7 +115,7 @@ async fn who_takes_json_too_gets_it_save_for_subscriptions() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_opens_no_stream() {
+async fn a_page_of_another_origin_cannot_open_a_stream() {
     let edge =
         EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..EdgeConfig::default() };
     let app = TestApp::with_edge(Config::default(), edge).await;
@@ -133,7 +133,7 @@ async fn a_page_of_another_origin_opens_no_stream() {
 }
 
 #[tokio::test]
-async fn a_stream_says_that_it_is_there_and_ends_with_its_client() {
+async fn a_stream_sends_heartbeats_and_ends_with_its_client() {
     let app = with(LiveConfig { keep_alive: Duration::from_millis(50), ..LiveConfig::default() }).await;
     let mut events = EventStream::open(post(&app, QUIET)).await;
     for _ in 0..3 {
@@ -146,7 +146,7 @@ async fn a_stream_says_that_it_is_there_and_ends_with_its_client() {
 }
 
 #[tokio::test]
-async fn there_are_only_so_many_streams() {
+async fn the_number_of_streams_is_limited() {
     let app = with(LiveConfig { event_streams: 2, ..LiveConfig::default() }).await;
     let ada = app.user("ada").await;
     let first = EventStream::open(post(&app, QUIET)).await;
@@ -234,7 +234,7 @@ data: {"id":"early","payload":{"data":{"viewer":{"login":"ada"}}}}"#
 
 /// The client of graphql-sse reports any other status than 202 as a network error, without the message.
 #[tokio::test]
-async fn an_operation_that_is_not_executed_is_told_on_the_shared_stream() {
+async fn a_request_error_is_sent_over_the_shared_stream() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let stream = Stream::reserve(&app, Some(&ada)).await;
@@ -265,7 +265,7 @@ async fn an_operation_that_is_not_executed_is_told_on_the_shared_stream() {
 }
 
 #[tokio::test]
-async fn errors_of_operations_that_are_not_executed_take_no_more_room_than_results() {
+async fn refused_operations_count_towards_the_limit() {
     let app = with(LiveConfig { operations: 2, ..LiveConfig::default() }).await;
     let stream = Stream::reserve(&app, None).await;
     for (id, status) in [("a", 202), ("a", 409), ("b", 202), ("c", 429)] {
@@ -274,7 +274,7 @@ async fn errors_of_operations_that_are_not_executed_take_no_more_room_than_resul
 }
 
 #[tokio::test]
-async fn a_stream_that_is_not_there_or_anothers_takes_nothing() {
+async fn a_missing_or_foreign_stream_accepts_no_operation() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let stream = Stream::reserve(&app, Some(&ada)).await;
@@ -297,7 +297,7 @@ async fn a_stream_that_is_not_there_or_anothers_takes_nothing() {
 }
 
 #[tokio::test]
-async fn a_stream_that_nobody_reads_is_given_up_and_has_so_many_operations() {
+async fn an_unread_stream_expires_and_its_operations_are_limited() {
     let app = with(LiveConfig { reservation: Duration::from_secs(2), operations: 2, ..LiveConfig::default() }).await;
     let stream = Stream::reserve(&app, None).await;
     for (id, status) in [("a", 202), ("b", 202), ("c", 429)] {
@@ -319,7 +319,7 @@ async fn a_stream_that_nobody_reads_is_given_up_and_has_so_many_operations() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_read_is_closed() {
+async fn a_client_that_does_not_read_is_closed() {
     let app = with(LiveConfig { write_timeout: Duration::from_millis(300), ..LiveConfig::default() }).await;
     let stream = Stream::reserve(&app, None).await;
     let unread = stream.read().send().await.expect("an answer");
@@ -336,7 +336,7 @@ async fn whoever_does_not_read_is_closed() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_says_when_to_come_back() {
+async fn a_stopping_server_sends_a_retry_delay() {
     let redis = RedisServer::start();
     let server = Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url()]));
     let http = reqwest::Client::new();

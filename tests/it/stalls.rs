@@ -33,7 +33,7 @@ fn get() -> redis::Cmd {
 }
 
 #[tokio::test]
-async fn an_answer_that_came_while_the_process_did_not_run_is_taken() {
+async fn an_answer_that_arrived_during_a_stall_is_used() {
     let redis = RedisServer::start();
     // Connecting takes several turns, and each of them may be the last one before the stall.
     for turns in 0..12 {
@@ -74,7 +74,7 @@ fn no_request_waits_for_redis_for_two_seconds() {
 }
 
 #[tokio::test]
-async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() {
+async fn a_stall_does_not_count_against_a_client() {
     let init_timeout = Duration::from_secs(3);
     let edge = EdgeConfig { live: LiveConfig { init_timeout, ..LiveConfig::default() }, ..EdgeConfig::default() };
     let app = TestApp::with_edge(Config::default(), edge).await;
@@ -95,7 +95,7 @@ async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() 
 
 /// The pong arrived while the process did not run.
 #[tokio::test]
-async fn a_client_whose_pong_waits_to_be_read_is_not_gone() {
+async fn a_client_with_an_unread_pong_is_not_closed() {
     let (ping_every, pong_timeout) = (Duration::from_secs(1), Duration::from_secs(2));
     let live = LiveConfig { ping_every, pong_timeout, ..LiveConfig::default() };
     let app = TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await;
@@ -117,7 +117,7 @@ async fn a_client_whose_pong_waits_to_be_read_is_not_gone() {
 
 /// More subscriptions than may start at once, while Redis does not respond.
 #[tokio::test]
-async fn subscriptions_wait_for_their_turn_to_start() {
+async fn starting_subscriptions_are_queued() {
     let redis = Arc::new(RedisServer::start());
     let (db, clock) = (Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store"), Clock::manual(START));
     let edge = EdgeConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..EdgeConfig::default() };
@@ -154,7 +154,7 @@ async fn subscriptions_wait_for_their_turn_to_start() {
 
 /// More long operations than the limit allows, over a socket and over HTTP, while Redis does not respond.
 #[tokio::test]
-async fn operations_that_may_take_long_wait_for_those_of_their_address_without_a_place() {
+async fn long_operations_of_an_address_wait_without_a_permit() {
     let redis = Arc::new(RedisServer::start());
     let (db, clock) = (Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store"), Clock::manual(START));
     let edge = EdgeConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..EdgeConfig::default() };

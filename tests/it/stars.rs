@@ -49,7 +49,7 @@ async fn whole(reader: &Actor) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn whoever_posts_is_looked_at() {
+async fn posting_reviews_the_mode_of_the_author() {
     let app = TestApp::with(config(30)).await;
     let (fans, authors) = world(&app, 30, 1).await;
     let (star, fan) = (&authors[0], &fans[29]);
@@ -66,7 +66,7 @@ async fn whoever_posts_is_looked_at() {
 
 /// Who has fewer followers costs nothing more than before.
 #[tokio::test]
-async fn nobody_else_waits_for_it() {
+async fn other_requests_do_not_wait_for_a_review() {
     let app = TestApp::without_client_cache(config(30)).await;
     let (_, authors) = world(&app, 29, 1).await;
     authors[0].post("scripts are known now").await;
@@ -101,7 +101,7 @@ async fn is_whole_while_it_crosses(app: &TestServer, fans: &[Actor], expected: &
 }
 
 #[tokio::test]
-async fn a_changed_threshold_is_taken_up_and_every_home_is_whole_meanwhile() {
+async fn a_new_threshold_is_applied_while_every_home_stays_complete() {
     let app = TestApp::with(config(1_000)).await;
     let (fans, authors) = world(&app, 30, 3).await;
     let few = app.user("few").await;
@@ -146,7 +146,7 @@ async fn a_changed_threshold_is_taken_up_and_every_home_is_whole_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_threshold_that_was_changed_again_is_not_walked_for() {
+async fn a_superseded_threshold_is_not_applied() {
     let app = TestApp::with(config(10)).await;
     let (_, authors) = world(&app, 10, 1).await;
     timelines::apply_mode_threshold(&app.app).await.expect("a store");
@@ -159,7 +159,7 @@ async fn a_threshold_that_was_changed_again_is_not_walked_for() {
 
 /// Each pass looks at about a thousand keys, and the next one goes on where it has ended.
 #[tokio::test]
-async fn all_authors_are_looked_at_in_passes() {
+async fn all_authors_are_reviewed_in_passes() {
     let app = TestApp::with(config(10)).await;
     world(&app, 10, 8).await;
     app.create_users("d", 2_000).await;
@@ -175,7 +175,7 @@ async fn all_authors_are_looked_at_in_passes() {
 
 /// During a rolling restart a process that still has the old threshold takes over some of the crossings.
 #[tokio::test]
-async fn a_process_with_another_threshold_crosses_by_that_of_the_store() {
+async fn a_process_uses_the_threshold_of_the_store() {
     let app = TestApp::with(config(1_000)).await;
     let (_, authors) = world(&app, 30, 2).await;
     timelines::apply_mode_threshold(&app.app).await.expect("a store");
@@ -195,7 +195,7 @@ async fn a_process_with_another_threshold_crosses_by_that_of_the_store() {
 
 /// Servers that are started together with a new threshold review all authors once.
 #[tokio::test]
-async fn processes_that_begin_at_once_leave_one_review() {
+async fn processes_that_start_together_enqueue_one_review() {
     let app = TestApp::with(config(1_000)).await;
     timelines::apply_mode_threshold(&app.app).await.expect("a store");
     app.drain_journal().await;
@@ -214,7 +214,7 @@ async fn processes_that_begin_at_once_leave_one_review() {
 
 /// The server that begins with it says so, and needs no one to follow.
 #[tokio::test]
-async fn a_server_that_begins_takes_its_threshold_up() {
+async fn a_starting_server_applies_its_threshold() {
     let app = TestApp::with(config(1_000)).await;
     let (_, authors) = world(&app, 12, 1).await;
     timelines::apply_mode_threshold(&app.app).await.expect("a store");

@@ -29,7 +29,7 @@ async fn posts(actor: &Actor) -> (u64, usize) {
 }
 
 #[tokio::test]
-async fn a_message_is_one_to_five_hundred_visible_characters() {
+async fn a_message_has_one_to_five_hundred_visible_characters() {
     let app = TestApp::start().await;
     let ada = app.create_users("ada", 1).await.remove(0);
     let kept = texts::valid(500).into_iter().chain([(" a\n\nb ".to_owned(), "a\n\nb".to_owned())]);
@@ -47,7 +47,7 @@ async fn a_message_is_one_to_five_hundred_visible_characters() {
 }
 
 #[tokio::test]
-async fn a_place_is_kept_exactly_and_up_to_the_poles() {
+async fn a_location_is_stored_exactly_up_to_the_poles() {
     let app = TestApp::start().await;
     let ada = app.create_users("ada", 1).await.remove(0);
     for (latitude, longitude) in [(90.0, 180.0), (-90.0, -180.0), (0.0, 0.0), (52.520_008_123_456_7, 13.404_954), (1e-300, -1e-7)]
@@ -79,7 +79,7 @@ async fn a_place_is_kept_exactly_and_up_to_the_poles() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_gone_for_everybody_and_at_once() {
+async fn a_deleted_status_disappears_for_everybody_at_once() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let crowd = app.create_users("c", 3).await;
@@ -112,7 +112,7 @@ async fn what_is_deleted_is_gone_for_everybody_and_at_once() {
 }
 
 #[tokio::test]
-async fn a_status_deleted_twice_at_once_is_deleted_once() {
+async fn concurrent_deletions_delete_a_status_once() {
     let app = TestApp::start().await;
     let ada = app.create_users("ada", 1).await.remove(0);
     for _ in 0..5 {
@@ -124,7 +124,7 @@ async fn a_status_deleted_twice_at_once_is_deleted_once() {
 }
 
 #[tokio::test]
-async fn a_deletion_that_was_cut_off_is_finished_by_the_next_process() {
+async fn an_interrupted_deletion_is_completed_by_the_next_process() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     let id = crowd[0].post("x").await;
@@ -145,7 +145,7 @@ async fn a_deletion_that_was_cut_off_is_finished_by_the_next_process() {
 }
 
 #[tokio::test]
-async fn likes_are_counted_once_each_however_many_come_at_once() {
+async fn concurrent_likes_are_counted_once_each() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 50).await;
     let id = crowd[0].post("x").await;
@@ -168,7 +168,7 @@ async fn likes_are_counted_once_each_however_many_come_at_once() {
 }
 
 #[tokio::test]
-async fn a_like_is_the_viewers_own_and_may_be_taken_back() {
+async fn a_like_belongs_to_the_viewer_and_can_be_removed() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 3).await;
     let id = crowd[0].post("x").await;
@@ -193,7 +193,7 @@ async fn a_like_is_the_viewers_own_and_may_be_taken_back() {
 }
 
 #[tokio::test]
-async fn nobody_changes_nothing() {
+async fn mutations_require_a_session() {
     let app = TestApp::start().await;
     let ada = app.create_users("ada", 1).await.remove(0);
     let id = ada.post("x").await;
@@ -212,7 +212,7 @@ async fn nobody_changes_nothing() {
 }
 
 #[tokio::test]
-async fn the_same_key_gives_the_first_answer_and_other_input_is_refused() {
+async fn a_repeated_key_returns_the_first_answer_and_refuses_other_input() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let crowd = app.create_users("c", 2).await;
@@ -247,7 +247,7 @@ async fn the_same_key_gives_the_first_answer_and_other_input_is_refused() {
 }
 
 #[tokio::test]
-async fn what_was_refused_is_not_kept_under_its_key() {
+async fn a_refused_request_does_not_use_its_key() {
     let app = TestApp::start().await;
     let ada = app.create_users("ada", 1).await.remove(0);
     assert_eq!(user_error_codes(&post(&ada, json!({ "message": " ", "idempotencyKey": "k" })).await), ["INVALID_MESSAGE"]);
@@ -262,7 +262,7 @@ async fn what_was_refused_is_not_kept_under_its_key() {
 }
 
 #[tokio::test]
-async fn twenty_at_once_with_one_key_make_one_status() {
+async fn twenty_concurrent_requests_with_one_key_create_one_status() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let crowd = app.create_users("c", 2).await;
@@ -277,7 +277,7 @@ async fn twenty_at_once_with_one_key_make_one_status() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_repetition_that_meets_a_deletion_brings_nothing_back() {
+async fn a_repetition_after_a_deletion_restores_nothing() {
     let app = TestApp::start().await;
     let ada = app.create_users("ada", 1).await.remove(0);
     for round in 0..60 {

@@ -77,7 +77,7 @@ async fn ada(app: &TestApp) -> Actor {
 }
 
 #[tokio::test]
-async fn a_dead_redis_is_told_at_once_and_all_is_well_when_it_is_back() {
+async fn a_dead_redis_is_reported_at_once_and_its_return_is_noticed() {
     let app = durable().await;
     let ada = ada(&app).await;
     app.redis.kill();
@@ -91,7 +91,7 @@ async fn a_dead_redis_is_told_at_once_and_all_is_well_when_it_is_back() {
 }
 
 #[tokio::test]
-async fn a_frozen_redis_is_told_within_a_second_and_forgiven() {
+async fn a_frozen_redis_is_reported_within_a_second_until_it_answers() {
     let app = durable().await;
     let ada = ada(&app).await;
     app.redis.signal("STOP");
@@ -103,7 +103,7 @@ async fn a_frozen_redis_is_told_within_a_second_and_forgiven() {
 }
 
 #[tokio::test]
-async fn a_write_that_was_not_confirmed_may_be_repeated_under_its_key() {
+async fn an_unconfirmed_write_can_be_repeated_with_its_key() {
     let app = durable().await;
     let ada = app.user("ada").await;
     let input = json!({ "input": { "message": "once", "idempotencyKey": "k" } });
@@ -121,7 +121,7 @@ async fn a_write_that_was_not_confirmed_may_be_repeated_under_its_key() {
 }
 
 #[tokio::test]
-async fn requests_under_way_survive_a_redis_that_dies_and_returns() {
+async fn pending_requests_survive_a_restart_of_redis() {
     let app = durable().await;
     let ada = app.user("ada").await;
     let mut acknowledged = Vec::new();
@@ -141,7 +141,7 @@ async fn requests_under_way_survive_a_redis_that_dies_and_returns() {
 }
 
 #[tokio::test]
-async fn forgotten_scripts_are_not_noticed() {
+async fn flushed_scripts_are_loaded_again() {
     let app = TestApp::with_default_timeouts(Config::default()).await;
     let crowd = app.create_users("c", 12).await;
     for fan in &crowd[1..] {
@@ -192,7 +192,7 @@ impl CutShort {
 }
 
 #[tokio::test]
-async fn a_change_that_was_cut_short_by_the_storage_does_not_say_that_nothing_happened() {
+async fn a_mutation_that_fails_after_a_write_has_an_unknown_outcome() {
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
     let schema = Schema::new(CutShort(TestApp::with_default_timeouts(Config::default()).await), EmptyMutation, EmptySubscription);
     for (query, code) in [("{ beforeTheFirstWrite }", "STORAGE_UNAVAILABLE"), ("{ afterIt }", "OUTCOME_UNKNOWN")] {
@@ -204,7 +204,7 @@ async fn a_change_that_was_cut_short_by_the_storage_does_not_say_that_nothing_ha
 }
 
 #[tokio::test]
-async fn a_fan_out_waits_for_a_storage_that_stands_still() {
+async fn a_fanout_waits_for_a_frozen_storage() {
     let app = durable().await;
     let crowd = app.create_users("c", 6_001).await;
     let follows: Vec<(&Actor, &Actor)> = crowd[1..].iter().map(|fan| (fan, &crowd[0])).collect();

@@ -168,7 +168,7 @@ fn foreign(packages: &[Locked]) -> Vec<&str> {
 }
 
 #[test]
-fn everything_comes_from_the_registry_with_its_checksum() {
+fn all_dependencies_come_from_the_registry_with_a_checksum() {
     assert_eq!(foreign(&locked(&fs::read_to_string(root().join("Cargo.lock")).expect("the lock file"))), ["waxwing"]);
     let planted = "[[package]]\nname = \"a\"\nsource = \"registry+x\"\nchecksum = \"1\"\n[[package]]\nname = \"b\"\nsource = \"git+x\"\n\
         checksum = \"1\"\n[[package]]\nname = \"c\"\nsource = \"registry+x\"\n[[package]]\nname = \"d\"\n";
@@ -179,7 +179,7 @@ fn everything_comes_from_the_registry_with_its_checksum() {
 const UNSAFE: &str = "src/db/embedded/orphan/death_signal.rs";
 
 #[test]
-fn only_one_file_has_unsafe_code() {
+fn unsafe_code_is_in_one_file() {
     let mut found = Vec::new();
     for folder in ["src", "tests", "playground"] {
         walk(&root().join(folder), &mut |file| {

@@ -15,7 +15,7 @@ fn home_size(app: &TestApp, actor: &Actor) -> usize {
 }
 
 #[tokio::test]
-async fn a_post_is_in_ones_own_and_in_the_followers_timelines_on_every_server() {
+async fn a_post_is_in_the_timelines_of_author_and_followers_on_every_server() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let crowd = app.create_users("c", 4).await;
@@ -38,7 +38,7 @@ async fn a_post_is_in_ones_own_and_in_the_followers_timelines_on_every_server() 
 }
 
 #[tokio::test]
-async fn a_follow_brings_what_was_said_before_and_its_end_takes_exactly_that_out() {
+async fn a_follow_adds_older_statuses_and_an_unfollow_removes_them() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 3).await;
     let (ada, bea, cyd) = (&crowd[0], &crowd[1], &crowd[2]);
@@ -61,7 +61,7 @@ async fn a_follow_brings_what_was_said_before_and_its_end_takes_exactly_that_out
 }
 
 #[tokio::test]
-async fn a_post_reaches_thousands_and_so_does_its_deletion() {
+async fn a_post_and_its_deletion_reach_thousands_of_homes() {
     let app = TestApp::start().await;
     let star = app.create_users("star", 1).await.remove(0);
     let fans = app.create_users("fan", 2_100).await;
@@ -80,7 +80,7 @@ async fn a_post_reaches_thousands_and_so_does_its_deletion() {
 }
 
 #[tokio::test]
-async fn a_deletion_that_follows_a_post_closely_leaves_it_in_no_home() {
+async fn a_deletion_right_after_a_post_leaves_it_in_no_home() {
     let app = TestApp::start().await;
     let star = app.create_users("star", 1).await.remove(0);
     let fans = app.create_users("fan", 1_300).await;
@@ -115,7 +115,7 @@ async fn a_home_keeps_the_newest_of_its_window() {
 }
 
 #[tokio::test]
-async fn nobody_has_no_home_and_the_rest_of_the_answer_stands() {
+async fn without_a_session_only_the_home_is_null() {
     let app = TestApp::start().await;
     app.create_users("ada", 1).await[0].post("x").await;
     let answer = app.anonymous().run("Home", json!({ "first": 5 })).await;
@@ -130,7 +130,7 @@ async fn nobody_has_no_home_and_the_rest_of_the_answer_stands() {
 }
 
 #[tokio::test]
-async fn an_answer_and_its_cursor_fit_together_whatever_is_posted_meanwhile() {
+async fn an_answer_matches_its_cursor_despite_concurrent_posts() {
     let app = TestApp::start().await;
     let crowd = app.create_users("c", 2).await;
     crowd[0].follow(&crowd[1]).await;
@@ -228,7 +228,7 @@ async fn told(person: &Actor) -> Told {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_any_muddle_every_home_is_what_one_follows_and_every_count_is_true() {
+async fn after_concurrent_changes_homes_and_counts_are_correct() {
     let seed: u64 = std::env::var("WAXWING_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(rand::random);
     println!("WAXWING_SEED={seed}");
     let app = TestApp::start().await;
@@ -257,7 +257,7 @@ async fn after_any_muddle_every_home_is_what_one_follows_and_every_count_is_true
 }
 
 #[tokio::test]
-async fn a_home_that_was_full_is_filled_up_again_after_an_unfollow() {
+async fn a_full_home_is_rebuilt_after_an_unfollow() {
     let config = Config { home_window: 100, ..Config::default() };
     let app = TestApp::with(config).await;
     let [reader, early, loud] = app.users(["reader", "early", "loud"]).await;

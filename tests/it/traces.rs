@@ -106,7 +106,7 @@ async fn a_span_of_each_request_reaches_the_collector() {
 }
 
 #[tokio::test]
-async fn a_collector_that_is_away_harms_nothing() {
+async fn an_unreachable_collector_does_no_harm() {
     let redis = RedisServer::start();
     let options = ["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &redis.url()];
     // Nothing listens on port 1; the other end of this one never answers.

@@ -63,7 +63,7 @@ async fn two_steps() -> (tempfile::TempDir, Vec<u8>, usize) {
 }
 
 #[tokio::test]
-async fn wherever_a_file_is_cut_each_step_is_whole_after_every_start() {
+async fn each_write_is_whole_after_a_truncation_at_any_offset() {
     let (data, file, last) = two_steps().await;
     // Every end of a command and the bytes beside it, and every seventh byte between them.
     let edge = |at: usize| (at.saturating_sub(1)..=at + 2).any(|near| file.get(near) == Some(&b'*'));
@@ -83,7 +83,7 @@ async fn wherever_a_file_is_cut_each_step_is_whole_after_every_start() {
 }
 
 #[tokio::test]
-async fn what_a_power_cut_has_cost_is_told_once() {
+async fn the_loss_by_a_power_cut_is_reported_once() {
     let (data, file, _) = two_steps().await;
     let folder = cut(data.path(), file.len() - 30);
     let data = folder.path().to_str().expect("text");
@@ -100,7 +100,7 @@ async fn what_a_power_cut_has_cost_is_told_once() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_written_anew_stands_against_starting() {
+async fn a_file_that_cannot_be_rewritten_prevents_the_start() {
     let (data, file, _) = two_steps().await;
     let folder = cut(data.path(), file.len() - 30);
     // A folder in place of the new file.

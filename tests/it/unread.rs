@@ -91,7 +91,7 @@ async fn socket_of(app: &TestApp, from: &str, token: Option<&str>) -> Socket {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
+async fn unread_answers_hold_no_permits() {
     let live = LiveConfig { write_timeout: 10 * PATIENCE, ..LiveConfig::default() };
     let app = with(EdgeConfig { max_requests: 4, stall_timeout: 10 * PATIENCE, live, ..EdgeConfig::default() }).await;
     let length = HttpResponse::fetch(app.post().json(&json!({ "query": long() }))).await.text.len();
@@ -121,7 +121,7 @@ async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
 }
 
 #[tokio::test]
-async fn an_address_has_so_many_unread_bytes_over_all_that_it_has_open() {
+async fn unread_bytes_are_limited_over_all_connections_of_an_address() {
     let app = with(EdgeConfig { address_unread_bytes: 4 << 20, stall_timeout: PATIENCE, ..EdgeConfig::default() }).await;
     let (mut held, mut refused) = (Vec::new(), Vec::new());
     for _ in 0..20 {
@@ -178,7 +178,7 @@ fn sign_up(login: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_address_over_its_bound_is_refused_before_anything_is_done() {
+async fn an_address_above_its_limit_is_refused_before_execution() {
     let app = with(EdgeConfig { address_unread_bytes: 64 << 10, stall_timeout: 10 * PATIENCE, ..EdgeConfig::default() }).await;
     let mut own = socket(&app, "192.0.2.1").await;
     let (mut stream, head) = ask(&app, "192.0.2.1").await;
@@ -207,7 +207,7 @@ async fn an_address_over_its_bound_is_refused_before_anything_is_done() {
 
 /// The mutation begins below the limit, and its answer exceeds the limit: the answer is sent over every transport nevertheless.
 #[tokio::test]
-async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
+async fn the_result_of_a_mutation_exceeds_the_limit_of_its_address() {
     let length_of_long = {
         let app = TestApp::start().await;
         HttpResponse::fetch(app.post().json(&json!({ "query": long() }))).await.text.len()
@@ -255,7 +255,7 @@ async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
 }
 
 #[tokio::test]
-async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
+async fn the_address_with_the_most_unread_bytes_is_disconnected_for_others() {
     let live = LiveConfig { write_timeout: PATIENCE, keep_alive: 10 * PATIENCE, ..LiveConfig::default() };
     let app = with(EdgeConfig { unread_bytes: 8 << 20, stall_timeout: PATIENCE, live, ..EdgeConfig::default() }).await;
     let (mut one, head) = ask(&app, "192.0.2.1").await;

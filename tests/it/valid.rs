@@ -4,7 +4,7 @@ use crate::support::TestApp;
 use serde_json::json;
 
 #[tokio::test]
-async fn what_is_valid_or_not_is_told_as_by_one_who_never_heard_it() {
+async fn cached_validations_match_new_ones() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     ada.post("x").await;
@@ -40,7 +40,7 @@ async fn what_is_valid_or_not_is_told_as_by_one_who_never_heard_it() {
 
 /// A limit is that of the server that is asked, whatever another of the process has found.
 #[tokio::test]
-async fn every_server_finds_out_for_itself() {
+async fn every_server_validates_by_its_own_settings() {
     let app = TestApp::start().await;
     let open = app.user("ada").await;
     let types = "{ __schema { queryType { name } } }";

@@ -171,7 +171,7 @@ async fn replies_are_limited_to_the_maximum_depth() {
 }
 
 #[tokio::test]
-async fn the_same_key_gives_the_first_answer_and_other_input_is_refused() {
+async fn a_repeated_key_returns_the_first_answer_and_refuses_other_input() {
     let (app, crowd, status) = app_with_status(2).await;
     let other = app.sibling().await;
     let elsewhere = crowd[1].at(&other);

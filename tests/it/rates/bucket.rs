@@ -39,7 +39,7 @@ impl Model {
 }
 
 #[tokio::test]
-async fn buckets_count_exactly_for_every_quota_and_however_the_clock_goes() {
+async fn buckets_count_exactly_for_every_quota_and_clock() {
     let app = TestApp::with(limited(&[])).await;
     // Including quotas at the limit of what a double holds.
     let quotas = ["1/30m", "3/1h", "7/30d", "999983/61m", "4503599/1d", "1737/30d", "1501199875/50m"].map(quota);
@@ -73,7 +73,7 @@ async fn buckets_count_exactly_for_every_quota_and_however_the_clock_goes() {
 }
 
 #[tokio::test]
-async fn a_bucket_gives_what_it_promised_and_not_a_moment_sooner() {
+async fn a_bucket_refills_exactly_at_the_announced_time() {
     let app = TestApp::with(limited(&[])).await;
     for (number, quota) in ["3/1h", "7/30d", "1000/61m"].map(quota).into_iter().enumerate() {
         let charge: Charge = (Limit::Posts, Subject::Account(UserId(number as u64 + 1)));
@@ -91,7 +91,7 @@ async fn a_bucket_gives_what_it_promised_and_not_a_moment_sooner() {
 }
 
 #[tokio::test]
-async fn a_clock_that_steps_back_wins_nothing_and_loses_nothing() {
+async fn a_clock_that_steps_back_changes_no_tokens() {
     let app = TestApp::with(limited(&[])).await;
     let (charge, quota): (Charge, _) = ((Limit::Posts, Subject::Account(UserId(1))), quota("10/1h"));
     let one = async || take(&app.app, charge, quota, 1..=1).await.expect("an answer");
@@ -112,7 +112,7 @@ async fn a_clock_that_steps_back_wins_nothing_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn another_quota_takes_over_what_was_taken() {
+async fn a_new_quota_keeps_the_used_tokens() {
     let app = TestApp::with(limited(&[])).await;
     let charge: Charge = (Limit::Posts, Subject::Account(UserId(1)));
     let left = async |text: &str| take(&app.app, charge, quota(text), 0..=0).await.expect("an answer").left;

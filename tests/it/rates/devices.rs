@@ -74,7 +74,7 @@ async fn delete(app: &TestServer, actor: &Actor, password: &str) -> HttpResponse
 }
 
 #[tokio::test]
-async fn who_guesses_from_one_address_never_keeps_the_owner_out() {
+async fn guesses_from_one_address_never_lock_out_the_owner() {
     let app = TestApp::with(behind_a_proxy(by_default())).await;
     app.create_users("c", 1).await;
     for quarter in 0..6 {
@@ -89,7 +89,7 @@ async fn who_guesses_from_one_address_never_keeps_the_owner_out() {
 }
 
 #[tokio::test]
-async fn one_customer_of_ipv6_is_one_who_guesses() {
+async fn an_ipv6_customer_counts_as_one_guesser() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
     let mut looked_at = 0;
@@ -102,7 +102,7 @@ async fn one_customer_of_ipv6_is_one_who_guesses() {
 }
 
 #[tokio::test]
-async fn a_known_device_logs_in_beside_who_guesses_at_the_same_address() {
+async fn a_known_device_logs_in_despite_guesses_from_its_address() {
     let app = TestApp::with(behind_a_proxy(by_default())).await;
     app.create_users("c", 1).await;
     let device = device_of(&app, "c0", None).await;
@@ -116,7 +116,7 @@ async fn a_known_device_logs_in_beside_who_guesses_at_the_same_address() {
 }
 
 #[tokio::test]
-async fn a_known_device_logs_in_while_the_account_is_tried_from_everywhere() {
+async fn a_known_device_logs_in_despite_guesses_from_many_addresses() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 2).await;
     let device = device_of(&app, "c0", None).await;
@@ -134,7 +134,7 @@ async fn a_known_device_logs_in_while_the_account_is_tried_from_everywhere() {
 }
 
 #[tokio::test]
-async fn a_session_deletes_its_account_whoever_guesses() {
+async fn a_session_can_delete_its_account_despite_guesses() {
     let app = TestApp::with(small()).await;
     let people = app.create_users("c", 2).await;
     for person in &people {
@@ -154,7 +154,7 @@ async fn a_session_deletes_its_account_whoever_guesses() {
 }
 
 #[tokio::test]
-async fn a_known_device_fails_in_a_bucket_of_its_own() {
+async fn failures_of_a_known_device_have_a_separate_bucket() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
     let (first, second) = (device_of(&app, "c0", None).await, device_of(&app, "c0", None).await);
@@ -170,7 +170,7 @@ async fn a_known_device_fails_in_a_bucket_of_its_own() {
 }
 
 #[tokio::test]
-async fn many_attempts_of_one_device_at_once_are_no_more_than_it_has_tokens() {
+async fn concurrent_attempts_of_a_device_do_not_exceed_its_tokens() {
     let app = TestApp::with(small()).await;
     let other = app.sibling().await;
     app.create_users("c", 1).await;
@@ -185,7 +185,7 @@ async fn many_attempts_of_one_device_at_once_are_no_more_than_it_has_tokens() {
 }
 
 #[tokio::test]
-async fn many_attempts_of_one_session_at_once_are_no_more_than_it_has_tokens() {
+async fn concurrent_attempts_of_a_session_do_not_exceed_its_tokens() {
     let app = TestApp::with(small()).await;
     let ada = &app.create_users("c", 1).await[0];
     let answers = join_all((0..40).map(|_| delete(&app, ada, "a wrong one"))).await;
@@ -232,7 +232,7 @@ async fn ending_all_other_sessions_revokes_every_device_token_of_the_account() {
 }
 
 #[tokio::test]
-async fn who_renews_a_device_token_wins_no_guesses() {
+async fn renewing_a_device_token_gives_no_additional_guesses() {
     let app = TestApp::with(small()).await;
     let people = app.create_users("c", 1).await;
     let mut device = device_of(&app, "c0", None).await;
@@ -245,7 +245,7 @@ async fn who_renews_a_device_token_wins_no_guesses() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_the_accounts_own_counts_as_none() {
+async fn a_device_token_of_another_account_is_ignored() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 2).await;
     let (own, foreign) = (device_of(&app, "c0", None).await, device_of(&app, "c1", None).await);
@@ -261,7 +261,7 @@ async fn a_token_that_is_not_the_accounts_own_counts_as_none() {
 }
 
 #[tokio::test]
-async fn a_device_is_known_for_ninety_days_and_longer_if_it_comes_back() {
+async fn a_device_is_known_for_ninety_days_after_its_last_log_in() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
     let first = device_of(&app, "c0", None).await;
@@ -309,7 +309,7 @@ async fn a_new_password_and_the_end_of_the_account_revoke_its_devices() {
 }
 
 #[tokio::test]
-async fn signing_up_makes_the_device_known() {
+async fn signing_up_registers_the_device() {
     let app = TestApp::with(small()).await;
     let document =
         "mutation { signUp(input: { login: \"ada\", name: \"A\", password: \"correct horse\" }) { session { deviceToken } } }";
@@ -321,7 +321,7 @@ async fn signing_up_makes_the_device_known() {
 }
 
 #[tokio::test]
-async fn what_is_refused_costs_no_hash() {
+async fn a_refused_attempt_computes_no_hash() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
     let device = device_of(&app, "c0", None).await;
@@ -342,7 +342,7 @@ async fn what_is_refused_costs_no_hash() {
 /// Of any number of concurrent attempts from one address, only those that its own buckets allow hold a token of the bucket that all addresses
 /// share.
 #[tokio::test]
-async fn an_attempt_that_its_own_address_refuses_does_not_touch_what_others_need() {
+async fn an_attempt_refused_by_its_address_charges_no_shared_bucket() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
     guess_on(&app, ELSEWHERE, "c0", None).await;
@@ -360,7 +360,7 @@ async fn an_attempt_that_its_own_address_refuses_does_not_touch_what_others_need
 }
 
 #[tokio::test]
-async fn attempts_over_a_socket_count_with_the_others() {
+async fn attempts_over_a_socket_use_the_same_buckets() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
     let document = |device: &str| {

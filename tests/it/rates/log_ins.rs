@@ -41,7 +41,7 @@ async fn attempt_from(app: &TestServer, forwarded: &str, login: &str, password: 
 }
 
 #[tokio::test]
-async fn a_hundred_log_ins_in_one_document_are_ten_attempts() {
+async fn a_document_with_a_hundred_log_ins_makes_ten_attempts() {
     // Such a document is refused because of its size; here any size is allowed.
     let documents = DocumentLimits { tokens: 5_000, aliases: 100, root_fields: 100, ..DocumentLimits::default() };
     let app = TestApp::with(Config { documents, ..by_default() }).await;
@@ -69,7 +69,7 @@ async fn a_hundred_log_ins_in_one_document_are_ten_attempts() {
 }
 
 #[tokio::test]
-async fn a_hundred_log_ins_at_once_are_ten_attempts_at_most() {
+async fn a_hundred_concurrent_log_ins_make_at_most_ten_attempts() {
     let app = TestApp::with(by_default()).await;
     let other = app.sibling().await;
     app.create_users("c", 1).await;
@@ -90,7 +90,7 @@ async fn a_hundred_log_ins_at_once_are_ten_attempts_at_most() {
 }
 
 #[tokio::test]
-async fn who_gets_in_has_failed_at_nothing() {
+async fn a_successful_log_in_is_no_failed_attempt() {
     let app = TestApp::with(by_default()).await;
     app.create_users("c", 1).await;
     for _ in 0..30 {
@@ -106,7 +106,7 @@ async fn who_gets_in_has_failed_at_nothing() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_not_there_is_limited_like_one_that_is() {
+async fn unknown_and_existing_accounts_have_the_same_limits() {
     let app = TestApp::with(limited(&[(Limit::LogIns, "3/1h")])).await;
     app.create_users("c", 1).await;
     // The script is loaded from here on.
@@ -128,7 +128,7 @@ async fn an_account_that_is_not_there_is_limited_like_one_that_is() {
 }
 
 #[tokio::test]
-async fn an_address_is_limited_over_all_accounts_and_an_account_over_all_addresses() {
+async fn log_ins_are_limited_per_address_and_per_account() {
     let limits = [(Limit::LogIns, "3/1h"), (Limit::LogInsFromAddress, "10/1h"), (Limit::LogInsOfAccount, "10/1h")];
     let app = TestApp::with(behind_a_proxy(limited(&limits))).await;
     app.create_users("c", 3).await;
@@ -148,7 +148,7 @@ async fn an_address_is_limited_over_all_accounts_and_an_account_over_all_address
 }
 
 #[tokio::test]
-async fn forged_addresses_change_nothing() {
+async fn forged_addresses_are_ignored() {
     let app = TestApp::with(by_default()).await;
     let mut wrong = 0;
     for number in 0..1_000 {
@@ -164,7 +164,7 @@ async fn forged_addresses_change_nothing() {
 }
 
 #[tokio::test]
-async fn a_trusted_proxy_tells_addresses_apart() {
+async fn clients_behind_a_trusted_proxy_have_separate_limits() {
     let app = TestApp::with(behind_a_proxy(limited(&[(Limit::LogInsFromAddress, "2/1h")]))).await;
     let came = async |forwarded: &str| attempt_from(&app, forwarded, "nobody", "a wrong one").await;
     for address in ["203.0.113.1", "203.0.113.2", "2001:db8:0:1::1"] {
@@ -179,7 +179,7 @@ async fn a_trusted_proxy_tells_addresses_apart() {
 
 /// The owner of an IPv6 /48 has 65,536 networks that each count as an address.
 #[tokio::test]
-async fn a_site_of_ipv6_has_so_many_times_what_an_address_has() {
+async fn an_ipv6_site_has_a_multiple_of_the_limit_of_an_address() {
     let app = TestApp::with(limited(&[(Limit::SignUps, "1/1h")])).await;
     let from = |address: String| [(Limit::SignUps, Subject::address(address.parse().expect("an address")))];
     for number in 0..256 {
@@ -197,7 +197,7 @@ async fn a_site_of_ipv6_has_so_many_times_what_an_address_has() {
 }
 
 #[tokio::test]
-async fn sign_ups_are_limited_by_address_also_when_the_login_is_taken() {
+async fn sign_ups_with_a_taken_login_are_limited_by_address_too() {
     let app = TestApp::with(behind_a_proxy(limited(&[(Limit::SignUps, "3/1h")]))).await;
     app.create_users("c", 1).await;
     let code = async |login: &str, from: &str| {

@@ -168,7 +168,7 @@ fn refused(answer: &HttpResponse, limit: Limit) -> Option<u64> {
 }
 
 #[tokio::test]
-async fn every_limit_fires_at_its_edge_and_lets_in_again_what_has_come_back() {
+async fn every_limit_refuses_at_its_quota_and_accepts_after_a_refill() {
     for limit in Limit::ALL {
         let (full, cost) = if limit == Limit::Requests { ("6/1h", 2) } else { ("3/1h", 1) };
         let app = TestApp::with(limited(&[(limit, full)])).await;
@@ -198,7 +198,7 @@ async fn every_limit_fires_at_its_edge_and_lets_in_again_what_has_come_back() {
 const KINDS: usize = 11;
 
 #[tokio::test]
-async fn all_that_a_limit_names_is_charged() {
+async fn every_listed_mutation_of_a_limit_is_charged() {
     for limit in Limit::ALL {
         let app = TestApp::with(limited(&[(limit, if limit == Limit::Requests { "2/1h" } else { "1/1h" })])).await;
         let people = app.create_users("c", 2).await;
@@ -214,7 +214,7 @@ async fn all_that_a_limit_names_is_charged() {
 const UNLIMITED: &[&str] = &["deleteAccount", "deleteComment", "deleteStatus", "endSessions", "logOut", "updateProfile"];
 
 #[tokio::test]
-async fn every_mutation_is_charged_or_says_that_it_is_not() {
+async fn every_mutation_is_charged_or_documented_as_free() {
     let app = TestApp::start().await;
     let answer = app.anonymous().gql("{ __schema { mutationType { fields { name } } } }", json!({})).await;
     let fields = answer["data"]["__schema"]["mutationType"]["fields"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
@@ -226,7 +226,7 @@ async fn every_mutation_is_charged_or_says_that_it_is_not() {
 }
 
 #[tokio::test]
-async fn every_limit_fires_at_its_default() {
+async fn every_limit_refuses_at_its_default() {
     let log_ins = [Limit::LogIns, Limit::LogInsFromAddress, Limit::LogInsOfDevice, Limit::SignUps];
     for limit in
         [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists].into_iter().chain(log_ins)
@@ -261,7 +261,7 @@ async fn clients_can_read_every_limit() {
 }
 
 #[tokio::test]
-async fn what_is_limited_is_ones_own() {
+async fn limits_apply_to_each_client_separately() {
     let limits = [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists];
     let config = limited(&limits.map(|limit| (limit, "1/1h")));
     let app = TestApp::with(config).await;
@@ -275,7 +275,7 @@ async fn what_is_limited_is_ones_own() {
 }
 
 #[tokio::test]
-async fn every_field_of_a_document_counts() {
+async fn every_field_of_a_document_is_charged() {
     let app = TestApp::with(limited(&[(Limit::Posts, "3/1h"), (Limit::Likes, "1/1h")])).await;
     let ada = &app.create_users("c", 1).await[0];
     let post = |alias: &str| format!("{alias}: postStatus(input: {{ message: \"x\" }}) {{ userErrors {{ code }} }}");
@@ -292,7 +292,7 @@ async fn every_field_of_a_document_counts() {
 }
 
 #[tokio::test]
-async fn the_latest_of_several_times_is_told() {
+async fn the_latest_of_several_retry_times_is_returned() {
     let app = TestApp::with(limited(&[(Limit::Posts, "1/1m"), (Limit::Follows, "1/1h")])).await;
     let people = app.create_users("c", 2).await;
     let post = "postStatus(input: { message: \"x\" }) { userErrors { code } }";
@@ -305,7 +305,7 @@ async fn the_latest_of_several_times_is_told() {
 }
 
 #[tokio::test]
-async fn input_that_is_refused_costs_nothing() {
+async fn refused_input_is_not_charged() {
     let app =
         TestApp::with(limited(&Limit::ALL.map(|limit| (limit, if limit == Limit::Requests { PLENTY } else { "1/1h" })))).await;
     let ada = &app.create_users("c", 1).await[0];
@@ -347,7 +347,7 @@ async fn servers_over_one_redis_share_every_bucket() {
 }
 
 #[tokio::test]
-async fn nothing_is_limited_and_nothing_is_kept_unless_limits_are_on() {
+async fn without_limits_nothing_is_limited_or_stored() {
     let app = TestApp::start().await;
     for number in 0..12 {
         let answer = HttpResponse::fetch(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
@@ -358,7 +358,7 @@ async fn nothing_is_limited_and_nothing_is_kept_unless_limits_are_on() {
 }
 
 #[tokio::test]
-async fn a_charge_costs_one_script_and_no_walk() {
+async fn a_charge_costs_one_script() {
     let app = TestApp::without_client_cache(limited(&[(Limit::Posts, "300/3h"), (Limit::Requests, "1000000/1h")])).await;
     let off = TestApp::without_client_cache(Config::default()).await;
     let mut counts = Vec::new();

@@ -26,7 +26,7 @@ fn untold(answer: &HttpResponse) -> bool {
 }
 
 #[tokio::test]
-async fn every_answer_tells_what_is_left() {
+async fn every_answer_reports_the_remaining_tokens() {
     let app = TestApp::with(limited(&[(Limit::Requests, "100/1h")])).await;
     let ada = &app.create_users("c", 1).await[0];
     for (query, left) in [(VIEWER, 98), (VIEWER, 96), ("{ __typename }", 95), ("{ followers(first: 3) { a } }", 91)] {
@@ -45,7 +45,7 @@ async fn every_answer_tells_what_is_left() {
 }
 
 #[tokio::test]
-async fn one_that_cannot_pay_is_refused_as_a_whole() {
+async fn a_request_beyond_the_remaining_tokens_is_refused_as_a_whole() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10/1h")])).await;
     let ada = &app.create_users("c", 1).await[0];
     for _ in 0..3 {
@@ -70,7 +70,7 @@ async fn one_that_cannot_pay_is_refused_as_a_whole() {
 }
 
 #[tokio::test]
-async fn one_that_costs_more_than_there_can_be_takes_all() {
+async fn a_request_above_the_quota_takes_the_whole_bucket() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10/1h")])).await;
     let ada = &app.create_users("c", 1).await[0];
     let dear = "{ viewer { followers(first: 100) { edges { cursor } } } }";
@@ -80,7 +80,7 @@ async fn one_that_costs_more_than_there_can_be_takes_all() {
 }
 
 #[tokio::test]
-async fn an_account_pays_for_itself_and_nobody_by_address() {
+async fn accounts_are_charged_by_account_and_others_by_address() {
     let app = TestApp::with(behind_a_proxy(limited(&[(Limit::Requests, "4/1h")]))).await;
     let people = app.create_users("c", 2).await;
     let status = async |who: Option<&Actor>, from: &str| {
@@ -113,7 +113,7 @@ async fn spend_all(servers: [&TestServer; 2], who: &Actor) -> u64 {
 }
 
 #[tokio::test]
-async fn two_servers_share_a_bucket_but_for_what_each_has_in_hand() {
+async fn servers_share_a_bucket_except_for_leased_tokens() {
     let app = TestApp::with(limited(&[(Limit::Requests, "1000/1h")])).await;
     let other = app.sibling().await;
     let ada = &app.create_users("c", 1).await[0];
@@ -143,7 +143,7 @@ async fn most_requests_cost_no_round_trip() {
 }
 
 #[tokio::test]
-async fn many_requests_at_once_lease_once() {
+async fn concurrent_requests_lease_once() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10000/1h")])).await;
     app.app.db().ping().await.expect("it answers");
     app.redis.reset_calls();
@@ -153,7 +153,7 @@ async fn many_requests_at_once_lease_once() {
 }
 
 #[tokio::test]
-async fn what_is_known_to_be_refused_costs_redis_nothing() {
+async fn a_repeated_denial_sends_redis_no_command() {
     let app = TestApp::with(limited(&[(Limit::Requests, "4/1h")])).await;
     for status in [200, 200, 429] {
         assert_eq!(HttpResponse::fetch(asking(&app, VIEWER)).await.status, status);
@@ -170,7 +170,7 @@ async fn what_is_known_to_be_refused_costs_redis_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_asks_once_in_a_while_is_charged_what_it_costs() {
+async fn occasional_requests_are_charged_their_cost_only() {
     let app = TestApp::with(limited(&[(Limit::Requests, "2000/1d")])).await;
     for number in 0..200 {
         let answer = HttpResponse::fetch(asking(&app, VIEWER)).await;
@@ -183,7 +183,7 @@ async fn whoever_asks_once_in_a_while_is_charged_what_it_costs() {
 }
 
 #[tokio::test]
-async fn a_reader_never_comes_near_the_default() {
+async fn normal_reading_stays_far_below_the_default_limit() {
     let app = TestApp::with(by_default()).await;
     let ada = &app.create_users("c", 1).await[0];
     for _ in 0..20 {
@@ -196,7 +196,7 @@ async fn a_reader_never_comes_near_the_default() {
 }
 
 #[tokio::test]
-async fn over_a_socket_they_cost_the_same_and_the_socket_stays() {
+async fn requests_over_a_socket_cost_the_same_and_keep_it_open() {
     let app = TestApp::with(limited(&[(Limit::Requests, "20/1h")])).await;
     let mut socket = Socket::connect(&app, None).await;
     let mut refusal = Value::Null;

@@ -32,7 +32,7 @@ const REFUSING: [(&[&str], &[&str]); 2] = [
 ];
 
 #[tokio::test]
-async fn a_redis_that_refuses_writes_lets_reads_through_and_nothing_that_must_be_counted() {
+async fn without_writes_reads_run_and_charged_mutations_fail() {
     for (begin, end) in REFUSING {
         let replica = begin[0] == "REPLICAOF";
         let redis = if replica { RedisServer::single(SingleServerReason::Replica) } else { RedisServer::start() };
@@ -60,7 +60,7 @@ async fn a_redis_that_refuses_writes_lets_reads_through_and_nothing_that_must_be
 
 /// A wrong password only reads, so without its charge it would be compared.
 #[tokio::test]
-async fn nobody_guesses_while_nobody_counts() {
+async fn log_ins_fail_while_they_cannot_be_counted() {
     let app = TestApp::with_default_timeouts(by_default()).await;
     app.create_users("c", 1).await;
     app.redis.run::<()>(REFUSING[0].0);
@@ -72,7 +72,7 @@ async fn nobody_guesses_while_nobody_counts() {
 }
 
 #[tokio::test]
-async fn what_is_used_up_is_told_also_while_writes_are_refused() {
+async fn an_exhausted_limit_is_reported_while_writes_are_refused() {
     let app = TestApp::with_default_timeouts(limited(&[(Limit::Posts, "1/1h")])).await;
     let people = app.create_users("c", 2).await;
     assert_eq!(refused(&once(&app, Limit::Posts, &people, 0).await, Limit::Posts), None);
@@ -81,7 +81,7 @@ async fn what_is_used_up_is_told_also_while_writes_are_refused() {
 }
 
 #[tokio::test]
-async fn a_dead_or_frozen_redis_is_told_as_soon_as_without_limits() {
+async fn limits_do_not_delay_the_report_of_a_dead_or_frozen_redis() {
     // A second, and half a second for a busy machine; a request that waits for Redis twice would take longer.
     let soon = Duration::from_millis(1_500);
     let wrong = log_in("c0", "a wrong one");
@@ -108,7 +108,7 @@ async fn a_dead_or_frozen_redis_is_told_as_soon_as_without_limits() {
 }
 
 #[tokio::test]
-async fn a_frozen_redis_does_not_hold_up_what_reads_nothing() {
+async fn requests_without_reads_do_not_wait_for_a_frozen_redis() {
     let app = TestApp::with_default_timeouts(by_default()).await;
     app.redis.signal("STOP");
     let answer = HttpResponse::fetch(asking(&app, "{ __typename }")).await;
@@ -141,7 +141,7 @@ async fn far_away(redis: &RedisServer) -> String {
 }
 
 #[tokio::test]
-async fn waiting_for_ones_turn_makes_nobody_free() {
+async fn queued_requests_are_charged() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let target = far_away(&redis).await.parse().expect("a URL");
     let timing = Timing { charge: 10 * LATE, ..LONG_TIMEOUTS };
@@ -154,7 +154,7 @@ async fn waiting_for_ones_turn_makes_nobody_free() {
 }
 
 #[tokio::test]
-async fn a_frozen_redis_is_waited_for_once_however_many_wait() {
+async fn concurrent_requests_wait_for_a_frozen_redis_once() {
     let app = TestApp::with_default_timeouts(by_default()).await;
     app.redis.signal("STOP");
     let began = Instant::now();
@@ -165,7 +165,7 @@ async fn a_frozen_redis_is_waited_for_once_however_many_wait() {
 }
 
 #[tokio::test]
-async fn a_bucket_that_cannot_be_read_stops_no_reader() {
+async fn an_unreadable_bucket_does_not_refuse_reads() {
     let app = TestApp::with_default_timeouts(by_default()).await;
     app.create_users("c", 1).await;
     app.redis.run::<()>(&["SET", "rate:{127.0.0.1}:requests", "nonsense"]);
@@ -173,7 +173,7 @@ async fn a_bucket_that_cannot_be_read_stops_no_reader() {
 }
 
 #[tokio::test]
-async fn forgotten_scripts_charge_once() {
+async fn flushed_scripts_charge_once() {
     let app = TestApp::with(limited(&[(Limit::Posts, "5/1h")])).await;
     let people = app.create_users("c", 2).await;
     for n in 0..7 {
@@ -194,7 +194,7 @@ impl Charged {
 }
 
 #[tokio::test]
-async fn a_charge_is_no_change_that_may_have_happened() {
+async fn a_failed_charge_is_no_unknown_outcome() {
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
     let schema = Schema::new(Charged(TestApp::with_default_timeouts(by_default()).await), EmptyMutation, EmptySubscription);
     let answer = waxwing::schema::execute(&schema, "{ andThenNothing }".into()).await;
@@ -202,7 +202,7 @@ async fn a_charge_is_no_change_that_may_have_happened() {
 }
 
 #[tokio::test]
-async fn buckets_lie_all_over_a_cluster() {
+async fn buckets_are_spread_over_a_cluster() {
     let cluster = Cluster::start();
     let db = Db::open(&cluster.url().parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a cluster");
     let clock = Clock::manual(START);
@@ -229,7 +229,7 @@ async fn buckets_lie_all_over_a_cluster() {
 
 /// A charge of two buckets on different nodes, of which one is down.
 #[tokio::test]
-async fn what_a_living_node_gave_is_given_back_when_another_is_down() {
+async fn tokens_of_a_live_node_are_refunded_if_another_is_down() {
     let cluster = Cluster::start();
     let db = Db::open(&cluster.url().parse().expect("a URL"), Timing::default()).await.expect("a cluster");
     let app = App::new(db, Clock::manual(START), limited(&[(Limit::Posts, "3/1h"), (Limit::Likes, "3/1h")]));
@@ -258,7 +258,7 @@ async fn what_a_living_node_gave_is_given_back_when_another_is_down() {
 }
 
 #[tokio::test]
-async fn the_audit_knows_every_bucket() {
+async fn the_audit_recognizes_every_bucket() {
     let app = TestApp::with_default_timeouts(limited(&Limit::ALL.map(|limit| (limit, "1000/1h")))).await;
     let people = app.create_users("c", 2).await;
     for limit in Limit::ALL {
@@ -310,7 +310,7 @@ impl Drop for Program {
 }
 
 #[tokio::test]
-async fn a_server_has_limits_unless_they_are_switched_off() {
+async fn limits_are_enabled_by_default() {
     for (arguments, expected) in
         [(&[][..], (30, true)), (&["--rate-limits", "off"], (32, false)), (&["--rate-log-ins-from-address", "3/1h"], (3, true))]
     {

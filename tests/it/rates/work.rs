@@ -87,7 +87,7 @@ async fn a_query_is_charged_for_the_bytes_that_it_reads() {
 }
 
 #[tokio::test]
-async fn an_account_in_debt_waits_until_it_is_paid_back() {
+async fn an_account_in_debt_is_refused_until_the_debt_is_paid() {
     let (app, ada) = followed("8000/1h", 150).await;
     let debt = cost(&app, &ada, POST).await.0 + cost(&app, &ada, POST).await.0 - 8_000;
     assert!((20..8_000).contains(&debt), "{debt}");
@@ -116,7 +116,7 @@ async fn an_account_in_debt_waits_until_it_is_paid_back() {
 }
 
 #[tokio::test]
-async fn a_debt_is_a_full_bucket_at_most() {
+async fn a_debt_is_at_most_a_full_bucket() {
     let (app, ada) = followed("50/1h", 300).await;
     assert!(cost(&app, &ada, POST).await.0 > 200);
     let wait = refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests);
@@ -126,7 +126,7 @@ async fn a_debt_is_a_full_bucket_at_most() {
 }
 
 #[tokio::test]
-async fn a_debt_counts_on_every_server_once_its_own_has_asked() {
+async fn a_debt_counts_on_every_server_once_it_is_written() {
     let (app, ada) = followed("100/1h", 150).await;
     let other = app.sibling().await;
     assert!(cost(&app, &ada, POST).await.0 > 120);
@@ -141,7 +141,7 @@ async fn a_debt_counts_on_every_server_once_its_own_has_asked() {
 
 /// A client that disconnects before the response drops the charge halfway.
 #[tokio::test]
-async fn who_goes_away_pays_for_what_was_done() {
+async fn disconnected_clients_are_charged_for_completed_work() {
     let app = TestApp::with(limited(&[(Limit::Requests, "1000/1h")])).await;
     let (leases, subject) = (Leases::default(), Some(Subject::address([192, 0, 2, 1].into())));
     let (decision, bill) = service::charge_operation(&app.app, &leases, subject, 10).await;
@@ -155,7 +155,7 @@ async fn who_goes_away_pays_for_what_was_done() {
 
 /// The request is cancelled while its renewal waits for Redis, which may or may not have the debt already.
 #[tokio::test]
-async fn who_goes_away_in_the_midst_of_a_renewal_stays_in_debt() {
+async fn a_disconnection_during_a_renewal_keeps_the_debt() {
     let app = TestApp::with(limited(&[(Limit::Requests, "800/1h")])).await;
     let (leases, subject) = (Leases::default(), Some(Subject::address([192, 0, 2, 1].into())));
     let (_, bill) = service::charge_operation(&app.app, &leases, subject, 10).await;
@@ -176,7 +176,7 @@ async fn who_goes_away_in_the_midst_of_a_renewal_stays_in_debt() {
 }
 
 #[tokio::test]
-async fn over_a_socket_work_goes_to_the_same_bucket() {
+async fn work_over_a_socket_is_charged_to_the_same_bucket() {
     let (app, ada) = followed("100000/1h", 150).await;
     let (charged, _) = cost(&app, &ada, POST).await;
     let before = left(&app, &ada).await;
@@ -187,7 +187,7 @@ async fn over_a_socket_work_goes_to_the_same_bucket() {
 }
 
 #[tokio::test]
-async fn over_a_multipart_response_work_goes_to_the_same_bucket() {
+async fn work_over_a_multipart_response_is_charged_to_the_same_bucket() {
     let (app, ada) = followed("100000/1h", 150).await;
     let (charged, _) = cost(&app, &ada, POST).await;
     let before = left(&app, &ada).await;
@@ -198,7 +198,7 @@ async fn over_a_multipart_response_work_goes_to_the_same_bucket() {
 }
 
 #[tokio::test]
-async fn over_an_event_stream_work_goes_to_the_same_bucket() {
+async fn work_over_an_event_stream_is_charged_to_the_same_bucket() {
     let (app, ada) = followed("100000/1h", 150).await;
     let (charged, _) = cost(&app, &ada, POST).await;
     let before = left(&app, &ada).await;
@@ -209,7 +209,7 @@ async fn over_an_event_stream_work_goes_to_the_same_bucket() {
 
 /// The events after an old cursor are read and rendered at once, later ones when they happen.
 #[tokio::test]
-async fn a_subscription_pays_for_its_replay_and_for_each_event() {
+async fn a_subscription_is_charged_for_its_replay_and_each_event() {
     let app = TestApp::without_client_cache(limited(&[(Limit::Requests, "100000/1h")])).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let cursor = ada.gql("{ statusEventsSyncCursor }", json!({})).await["data"]["statusEventsSyncCursor"].take();
@@ -239,7 +239,7 @@ async fn a_subscription_pays_for_its_replay_and_for_each_event() {
 
 /// It has read the missed events, and none matched.
 #[tokio::test]
-async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
+async fn a_subscription_is_charged_for_reads_before_its_first_event() {
     let app = TestApp::without_client_cache(limited(&[(Limit::Requests, "100000/1h")])).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let cursor = ada.gql("{ statusEventsSyncCursor }", json!({})).await["data"]["statusEventsSyncCursor"].take();
@@ -261,7 +261,7 @@ async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
 
 /// Each subscription renders for itself or shares a rendering, and is charged for no more than that.
 #[tokio::test]
-async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
+async fn a_shared_event_costs_one_rendering() {
     let app = TestApp::without_client_cache(limited(&[(Limit::Requests, "100000/1h")])).await;
     let bob = app.user("bob").await;
     let people = app.create_users("c", 8).await;
@@ -289,7 +289,7 @@ async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
 }
 
 #[tokio::test]
-async fn a_first_screen_never_pays_more_than_its_estimate() {
+async fn a_first_screen_is_never_charged_beyond_its_estimate() {
     let config = limited(&[]);
     for app in [TestApp::without_client_cache(config.clone()).await, TestApp::with(config).await] {
         let reader = app.create_reader().await;
@@ -309,7 +309,7 @@ async fn a_first_screen_never_pays_more_than_its_estimate() {
 }
 
 #[tokio::test]
-async fn nobody_is_in_debt_where_nothing_is_limited() {
+async fn without_limits_there_is_no_debt() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let ada = &app.create_users("c", 1).await[0];
     let (charged, worked) = cost(&app, ada, POST).await;

@@ -57,7 +57,7 @@ async fn a_required_variable_is_required() {
 }
 
 #[tokio::test]
-async fn defaults_are_heeded_by_conditions_and_by_the_cost() {
+async fn defaults_apply_to_conditions_and_to_the_cost() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let query = "query($b: Boolean = true, $c: Boolean = false) { a: __typename @include(if: $b) b: __typename @include(if: $c) c: __typename @skip(if: $b) }";
@@ -88,7 +88,7 @@ async fn defaults_are_heeded_by_conditions_and_by_the_cost() {
 
 /// What the variables of the last request were is no matter for this one.
 #[tokio::test]
-async fn one_value_stands_for_a_list_of_it() {
+async fn a_single_value_is_coerced_to_a_list() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }";
@@ -104,7 +104,7 @@ async fn one_value_stands_for_a_list_of_it() {
 
 /// The schema's own default stands in for a variable that was left out.
 #[tokio::test]
-async fn an_argument_s_default_is_there_without_its_variable() {
+async fn the_default_of_an_argument_applies_without_its_variable() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let query = "query($d: Boolean) { __type(name: \"User\") { fields(includeDeprecated: $d) { name } } }";

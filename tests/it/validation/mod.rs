@@ -91,7 +91,7 @@ impl Case {
 }
 
 #[tokio::test]
-async fn what_runs_over_http_is_what_graphql_js_would_run() {
+async fn validation_over_http_matches_graphql_js() {
     let app = TestApp::start().await;
     let (http, mut wrong) = (reqwest::Client::new(), Vec::new());
     for case in cases() {
@@ -118,7 +118,7 @@ async fn what_runs_over_http_is_what_graphql_js_would_run() {
 }
 
 #[tokio::test]
-async fn what_runs_over_a_socket_is_what_graphql_js_would_run() {
+async fn validation_over_a_socket_matches_graphql_js() {
     let app = TestApp::start().await;
     let mut wrong = Vec::new();
     for cases in cases().chunks(50) {

@@ -125,7 +125,7 @@ async fn without_a_storage_every_nullable_root_field_fails_alone() {
 }
 
 #[tokio::test]
-async fn what_a_client_gets_wrong_nulls_the_field_alone() {
+async fn an_error_of_the_client_nulls_only_its_field() {
     let app = TestApp::start().await;
     let (_, ada) = scene(&app).await;
     let queries = [
@@ -149,7 +149,7 @@ async fn what_a_client_gets_wrong_nulls_the_field_alone() {
 
 /// Non-null roots null the whole answer when they fail: as few as can be.
 #[tokio::test]
-async fn root_fields_that_are_not_nullable_are_known() {
+async fn non_null_root_fields_are_listed() {
     let strict =
         |kind| -> Vec<String> { roots(kind).into_iter().filter(|(_, nullable)| !nullable).map(|(field, _)| field).collect() };
     assert_eq!(strict("Query"), ["nodes", "serverLimits", "statusEventsSyncCursor"]);

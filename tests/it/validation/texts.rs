@@ -9,7 +9,7 @@ fn messages(answer: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_parse_error_is_one_line_and_has_a_place() {
+async fn a_parse_error_has_one_line_and_a_location() {
     let app = TestApp::start().await;
     for (query, line, column) in [
         ("{ viewer {", 1, 11),
@@ -30,7 +30,7 @@ async fn a_parse_error_is_one_line_and_has_a_place() {
 }
 
 #[tokio::test]
-async fn names_that_were_probably_meant_are_told() {
+async fn similar_names_are_suggested_in_errors() {
     let app = TestApp::start().await;
     for (query, expected) in [
         ("{ viewer { lgoin } }", "Cannot query field \"lgoin\" on type \"User\". Did you mean \"login\"?"),
@@ -52,7 +52,7 @@ async fn names_that_were_probably_meant_are_told() {
 }
 
 #[tokio::test]
-async fn a_variable_s_error_says_where_in_it() {
+async fn an_error_of_a_variable_has_the_path_in_its_value() {
     let app = TestApp::start().await;
     let query = "mutation($input: PostStatusInput!, $n: Int) { postStatus(input: $input) { status { id } } \
         a: recordImpressions(input: { tokens: [] }) { userErrors { code } } ... @include(if: true) { __typename } b: addComment(input: { message: \"a\" }) { comment { replies(first: $n) { pageInfo { hasNextPage } } } } }";
@@ -70,7 +70,7 @@ async fn a_variable_s_error_says_where_in_it() {
 
 /// With suggestions off nothing is told that the client has not sent.
 #[tokio::test]
-async fn in_production_a_variable_s_error_says_nothing_of_the_schema() {
+async fn in_production_errors_of_variables_reveal_nothing_of_the_schema() {
     let app = TestApp::with(Config { suggestions: false, ..Config::default() }).await;
     let query = "mutation($input: PostStatusInput!) { postStatus(input: $input) { status { id } } }";
     for (input, at) in [
@@ -87,7 +87,7 @@ async fn in_production_a_variable_s_error_says_nothing_of_the_schema() {
 }
 
 #[tokio::test]
-async fn ten_errors_are_told_in_the_order_of_the_document() {
+async fn ten_errors_are_reported_in_the_order_of_the_document() {
     let app = TestApp::start().await;
     let fields: String = (0..20).map(|at| format!("nope{at}\n")).collect();
     let answer = app.query(&format!("{{\n{fields}}}")).await.json();

@@ -23,7 +23,7 @@ async fn sockets(app: &TestApp) -> String {
 }
 
 #[tokio::test]
-async fn a_message_has_sixty_four_kibibytes_also_before_it_is_known_who_asks() {
+async fn messages_are_limited_to_64_kib_even_before_authentication() {
     let app = TestApp::start().await;
     let ping = |bytes: usize| {
         let frame = json!({ "type": "ping", "payload": { "x": "" } }).to_string().len();
@@ -44,7 +44,7 @@ async fn a_message_has_sixty_four_kibibytes_also_before_it_is_known_who_asks() {
 }
 
 #[tokio::test]
-async fn only_so_many_messages_are_taken() {
+async fn the_rate_of_messages_is_limited() {
     // The refill rate is so low that a slow machine still exceeds the limit.
     let app = with(LiveConfig { messages_a_second: 1, message_burst: 40, ..LiveConfig::default() }).await;
     let mut socket = Socket::connect(&app, None).await;
@@ -59,7 +59,7 @@ async fn only_so_many_messages_are_taken() {
 }
 
 #[tokio::test]
-async fn a_socket_has_as_many_subscriptions_as_it_may_and_can_ask_for_all_at_once() {
+async fn all_allowed_subscriptions_of_a_socket_can_start_at_once() {
     let app = TestApp::start().await;
     let mut socket = Socket::connect(&app, None).await;
     for at in 0..128 {
@@ -76,7 +76,7 @@ async fn a_socket_has_as_many_subscriptions_as_it_may_and_can_ask_for_all_at_onc
 }
 
 #[tokio::test]
-async fn an_account_has_so_many_sockets_and_so_has_an_address_without_one() {
+async fn sockets_are_limited_per_account_or_address() {
     let app = with(LiveConfig { account_sockets: 2, address_sockets: 3, ..LiveConfig::default() }).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let (ada, bob) = (ada.token.as_deref(), bob.token.as_deref());
@@ -112,7 +112,7 @@ async fn an_account_has_so_many_sockets_and_so_has_an_address_without_one() {
 }
 
 #[tokio::test]
-async fn a_socket_is_no_request_whose_headers_are_slow() {
+async fn the_header_timeout_does_not_apply_to_sockets() {
     let soon = Duration::from_millis(200);
     let app =
         TestApp::with_edge(Config::default(), EdgeConfig { header_timeout: soon, idle_timeout: soon, ..EdgeConfig::default() })
@@ -124,7 +124,7 @@ async fn a_socket_is_no_request_whose_headers_are_slow() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_answer_a_ping_is_gone() {
+async fn a_client_without_a_pong_is_closed() {
     let (often, patience) = (Duration::from_millis(50), Duration::from_secs(2));
     let live = LiveConfig { ping_every: often, pong_timeout: patience, message_burst: 1_000_000, ..LiveConfig::default() };
     let app = with(live).await;
@@ -153,7 +153,7 @@ async fn whoever_does_not_answer_a_ping_is_gone() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_read_is_closed_and_the_others_never_notice() {
+async fn a_client_that_does_not_read_is_closed_without_affecting_others() {
     let soon = Duration::from_millis(300);
     let app = with(LiveConfig { write_timeout: soon, message_burst: 1_000_000, ..LiveConfig::default() }).await;
     let mut other = Socket::connect(&app, None).await;
@@ -171,7 +171,7 @@ async fn whoever_does_not_read_is_closed_and_the_others_never_notice() {
 }
 
 #[tokio::test]
-async fn who_asks_for_pongs_and_reads_none_is_told_that_it_is_too_much() {
+async fn a_client_that_floods_pings_without_reading_is_closed() {
     let app = with(LiveConfig { message_burst: 1_000_000, ..LiveConfig::default() }).await;
     let mut socket = Socket::connect(&app, None).await;
     let long = "x".repeat(60_000);

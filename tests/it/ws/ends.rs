@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::Message;
 
 #[tokio::test]
-async fn a_session_that_has_ended_asks_for_nothing_more() {
+async fn an_operation_of_an_ended_session_closes_the_socket() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
@@ -18,7 +18,7 @@ async fn a_session_that_has_ended_asks_for_nothing_more() {
 }
 
 #[tokio::test]
-async fn what_runs_ends_with_its_socket() {
+async fn operations_end_with_their_socket() {
     let app = TestApp::start().await;
     let running = async || {
         let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
@@ -54,7 +54,7 @@ async fn what_runs_ends_with_its_socket() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_says_when_to_come_back() {
+async fn a_stopping_server_sends_a_retry_delay() {
     let redis = RedisServer::start();
     let server = Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url()]));
     let mut sockets = Vec::new();

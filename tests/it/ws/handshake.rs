@@ -16,7 +16,7 @@ fn code(refused: Result<Socket, (u16, String)>) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_opens_no_socket() {
+async fn a_page_of_another_origin_cannot_open_a_socket() {
     let edge =
         EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..EdgeConfig::default() };
     let app = TestApp::with_edge(Config::default(), edge).await;
@@ -39,7 +39,7 @@ async fn a_page_of_another_origin_opens_no_socket() {
 }
 
 #[tokio::test]
-async fn another_sub_protocol_is_not_acceptable() {
+async fn an_unknown_sub_protocol_is_refused() {
     let app = TestApp::start().await;
     let mut none = Socket::dial(&app.url, &[]).await.expect("a socket");
     assert_eq!(none.close_reason().await, (4406, "Subprotocol not acceptable".into()));
@@ -49,7 +49,7 @@ async fn another_sub_protocol_is_not_acceptable() {
 }
 
 #[tokio::test]
-async fn a_handshake_of_another_kind_is_a_bad_request() {
+async fn an_invalid_handshake_is_a_bad_request() {
     let app = TestApp::start().await;
     let request = app.get("/graphql").header("connection", "upgrade").header("upgrade", "websocket");
     let answer = crate::support::HttpResponse::fetch(request).await;

@@ -19,7 +19,7 @@ fn is(closed: (u16, String), expected: (u16, &str)) {
 }
 
 #[tokio::test]
-async fn who_does_not_say_who_it_is_in_time_is_closed() {
+async fn a_socket_without_connection_init_is_closed_in_time() {
     let app = with(LiveConfig { init_timeout: Duration::from_millis(100), ..LiveConfig::default() }).await;
     let mut silent = Socket::open(&app).await;
     is(silent.close_reason().await, (4408, "Connection initialisation timeout"));
@@ -33,7 +33,7 @@ async fn who_does_not_say_who_it_is_in_time_is_closed() {
 }
 
 #[tokio::test]
-async fn who_says_it_twice_is_closed() {
+async fn a_second_connection_init_closes_the_socket() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let mut socket = Socket::connect(&app, None).await;
@@ -48,7 +48,7 @@ async fn who_says_it_twice_is_closed() {
 }
 
 #[tokio::test]
-async fn nothing_runs_before_it_is_known_who_asks() {
+async fn operations_before_connection_init_are_refused() {
     let app = TestApp::start().await;
     let mut socket = Socket::open(&app).await;
     socket.subscribe("a", "{ __typename }").await;
@@ -56,7 +56,7 @@ async fn nothing_runs_before_it_is_known_who_asks() {
 }
 
 #[tokio::test]
-async fn a_token_of_no_live_session_is_forbidden() {
+async fn an_invalid_session_token_is_forbidden() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let token = ada.token.clone().expect("a token");
@@ -75,7 +75,7 @@ async fn a_token_of_no_live_session_is_forbidden() {
 }
 
 #[tokio::test]
-async fn the_payload_says_who_asks_else_the_handshake() {
+async fn the_token_is_read_from_the_payload_or_the_handshake() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await.map(|actor| format!("Bearer {}", actor.token.expect("a token")));
     let header = [("sec-websocket-protocol", crate::support::PROTOCOL), ("authorization", ada.as_str())];
@@ -94,7 +94,7 @@ async fn the_payload_says_who_asks_else_the_handshake() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_closes_the_socket() {
+async fn an_invalid_message_closes_the_socket() {
     let app = TestApp::start().await;
     for message in [
         Message::text(""),
@@ -115,7 +115,7 @@ async fn what_is_no_message_closes_the_socket() {
 }
 
 #[tokio::test]
-async fn an_id_is_one_operations_until_it_has_ended() {
+async fn an_operation_id_is_in_use_until_the_operation_ends() {
     let app = TestApp::start().await;
     let mut socket = Socket::connect(&app, None).await;
     socket.subscribe("a", QUIET).await;
@@ -129,7 +129,7 @@ async fn an_id_is_one_operations_until_it_has_ended() {
 }
 
 #[tokio::test]
-async fn pings_are_answered_before_and_after_it_is_known_who_asks() {
+async fn pings_are_answered_before_and_after_connection_init() {
     let app = TestApp::start().await;
     let mut socket = Socket::open(&app).await;
     for is_known in [false, true] {
@@ -167,7 +167,7 @@ async fn queries_and_mutations_run_as_over_http() {
 }
 
 #[tokio::test]
-async fn what_does_not_run_is_an_error_and_its_id_is_free() {
+async fn a_refused_operation_is_an_error_and_frees_its_id() {
     let app = TestApp::start().await;
     let mut socket = Socket::connect(&app, None).await;
     for (query, code) in [
@@ -190,7 +190,7 @@ async fn what_does_not_run_is_an_error_and_its_id_is_free() {
 }
 
 #[tokio::test]
-async fn documents_go_by_name_as_over_http() {
+async fn persisted_documents_work_as_over_http() {
     use sha2::Digest;
     let app = TestApp::start().await;
     let mut socket = Socket::connect(&app, None).await;

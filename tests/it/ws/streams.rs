@@ -63,7 +63,7 @@ async fn responses(app: &TestApp, query: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn each_event_is_a_response_and_shows_what_is_there_then() {
+async fn each_event_is_a_response_with_current_data() {
     let app = TestApp::start().await;
     let said = responses(&app, "subscription { count(to: 3) { number loaders } }").await;
     let numbers: Vec<_> = said.iter().map(|it| it["data"]["count"]["number"].clone()).collect();
@@ -73,7 +73,7 @@ async fn each_event_is_a_response_and_shows_what_is_there_then() {
 }
 
 #[tokio::test]
-async fn errors_of_events_have_codes_and_the_stream_goes_on() {
+async fn errors_of_events_have_codes_and_the_stream_continues() {
     let app = TestApp::start().await;
     let said = responses(&app, "subscription { count(to: 2) { number fails } }").await;
     assert_eq!(said.len(), 2);
@@ -84,7 +84,7 @@ async fn errors_of_events_have_codes_and_the_stream_goes_on() {
 }
 
 #[tokio::test]
-async fn a_stream_that_cannot_be_made_is_a_request_error() {
+async fn a_subscription_that_cannot_start_is_a_request_error() {
     let app = TestApp::start().await;
     let said = responses(&app, "subscription { never { number } }").await;
     let [only] = said.as_slice() else { panic!("{said:?}") };
@@ -93,7 +93,7 @@ async fn a_stream_that_cannot_be_made_is_a_request_error() {
 }
 
 #[tokio::test]
-async fn a_panic_ends_the_stream_and_says_nothing_of_itself() {
+async fn a_panic_ends_the_stream_without_its_message() {
     let app = TestApp::start().await;
     let said = responses(&app, "subscription { count(to: 2) { panics } }").await;
     let [only] = said.as_slice() else { panic!("{said:?}") };
