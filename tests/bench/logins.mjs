@@ -18,11 +18,11 @@ const env = { WAXWING_LOG: 'warn', WAXWING_RATE_LIMITS: 'off' };
 const server = bed.start(binary, ['serve', '--demo', '--listen', '127.0.0.1:0', '--data-dir', bed.path('data')], { stdout: 'pipe', env });
 
 async function announced() {
-  const told = {};
+  const output = {};
   for await (const line of createInterface({ input: server.stdout })) {
-    told.url ??= line.match(/API\s+(http:\S+)/)?.[1];
+    output.url ??= line.match(/API\s+(http:\S+)/)?.[1];
     const login = line.match(/Log in as\s+(\S+) with the password (\S+)/);
-    if (login) return { ...told, login: login[1], password: login[2] };
+    if (login) return { ...output, login: login[1], password: login[2] };
   }
   throw new Error('the server ended before it was ready');
 }
@@ -98,13 +98,13 @@ try {
     took.beside.push(...(await steadily(reads, read)));
     await flood;
   }
-  const told = (numbers) => `p50 ${ms(quantile(numbers, 0.5))}, p99 ${ms(quantile(numbers, 0.99))}`;
+  const summary = (numbers) => `p50 ${ms(quantile(numbers, 0.5))}, p99 ${ms(quantile(numbers, 0.99))}`;
   const factor = quantile(took.beside, 0.99) / quantile(took.alone, 0.99);
-  console.log(`reads alone   ${told(took.alone)} (${reads} a second, ${took.alone.length} in all)`);
-  console.log(`reads beside  ${told(took.beside)} (and ${logins} log-ins a second)`);
+  console.log(`reads alone   ${summary(took.alone)} (${reads} a second, ${took.alone.length} in all)`);
+  console.log(`reads beside  ${summary(took.beside)} (and ${logins} log-ins a second)`);
   const rate = (numbers) => (numbers.length / (rounds * seconds)).toFixed(0);
-  console.log(`log-ins       ${rate(took.done)} a second done, ${told(took.done)}`);
-  if (took.refused.length) console.log(`              ${rate(took.refused)} a second OVERLOADED, ${told(took.refused)}`);
+  console.log(`log-ins       ${rate(took.done)} a second done, ${summary(took.done)}`);
+  if (took.refused.length) console.log(`              ${rate(took.refused)} a second OVERLOADED, ${summary(took.refused)}`);
   console.log(`the 99th percentile of reads is ${factor.toFixed(2)} times what it is without log-ins`);
   missed ||= !(factor <= 2);
 } finally {

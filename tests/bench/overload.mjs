@@ -55,7 +55,7 @@ class Clients {
   }
 }
 
-const told = (all) => `p50 ${quantile(all, 0.5).toFixed(1)}, p99 ${quantile(all, 0.99).toFixed(1)} ms`;
+const summary = (all) => `p50 ${quantile(all, 0.5).toFixed(1)}, p99 ${quantile(all, 0.99).toFixed(1)} ms`;
 
 // Runs a load, and prints the number of requests a second that were answered in time.
 async function measure(name, server, load) {
@@ -67,8 +67,8 @@ async function measure(name, server, load) {
   const odd = refused.find((it) => !it.refusal);
   if (odd) throw new Error(`an answer that is neither done nor refused: ${odd.status}`);
   const [rate, times] = [done.length / seconds, refused.map((it) => it.took)];
-  const rest = refused.length ? `; ${(refused.length / seconds).toFixed(0)}/s refused, ${told(times)}` : '';
-  console.log(`${name.padEnd(14)} ${rate.toFixed(0)}/s done, ${told(done.map((it) => it.took))}${rest}; server ${busy.toFixed(2)} cores`);
+  const rest = refused.length ? `; ${(refused.length / seconds).toFixed(0)}/s refused, ${summary(times)}` : '';
+  console.log(`${name.padEnd(14)} ${rate.toFixed(0)}/s done, ${summary(done.map((it) => it.took))}${rest}; server ${busy.toFixed(2)} cores`);
   return { rate, slowest: quantile(times, 0.99) };
 }
 

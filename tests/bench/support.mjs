@@ -55,11 +55,11 @@ export class Bed {
   start(command, args, { core, stdout = 'ignore', env = {} } = {}) {
     const words = [...(core === undefined ? [] : ['taskset', '-c', core]), command, ...args].map(String);
     const child = spawn(words[0], words.slice(1), { stdio: ['ignore', stdout, 'inherit'], env: { PATH: process.env.PATH, ...env } });
-    const gone = new Promise((resolve) => {
+    const exited = new Promise((resolve) => {
       child.once('exit', resolve);
       child.once('error', resolve);
     });
-    this.children.push({ child, gone });
+    this.children.push({ child, exited });
     return child;
   }
 
@@ -90,9 +90,9 @@ export class Bed {
 
   // Ends all processes, the latest first.
   async stop() {
-    for (const { child, gone } of this.children.reverse()) {
+    for (const { child, exited } of this.children.reverse()) {
       child.kill('SIGTERM');
-      await gone;
+      await exited;
     }
     rmSync(this.folder, { recursive: true, force: true });
   }

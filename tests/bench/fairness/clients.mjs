@@ -25,14 +25,14 @@ export class Clients {
   // Each client posts once in this many reads: the limit of posts is over three hours, and a long run must not use it up.
   constructor(server, postEvery) {
     Object.assign(this, { server, postEvery });
-    this.all = server.tokens.map((token, at) => ({ port: server.port, token, from: `127.0.1.${at + 1}`, heard: new Set(), turn: 0 }));
+    this.all = server.tokens.map((token, at) => ({ port: server.port, token, from: `127.0.1.${at + 1}`, received: new Set(), turn: 0 }));
     this.run = 0;
   }
 
   // Opens a socket for each client, and creates an account: the victim of the attack on passwords.
   async listen() {
     for (const client of this.all) {
-      const opened = await socket(client, (message) => client.heard.add(message.payload?.data?.statusEvents?.status?.message ?? JSON.stringify(message)));
+      const opened = await socket(client, (message) => client.received.add(message.payload?.data?.statusEvents?.status?.message ?? JSON.stringify(message)));
       subscribe(opened, 1, LISTEN, { f: { track: ['fairness'] } });
     }
     const { port, from } = this.all[0];
@@ -51,10 +51,10 @@ export class Clients {
     await this.work;
     await Promise.all(this.seen.changes);
     const { took, errors, posted } = this.seen;
-    const isComplete = () => this.all.every((client) => posted.every((message) => client.heard.has(message)));
+    const isComplete = () => this.all.every((client) => posted.every((message) => client.received.has(message)));
     for (let tries = 0; tries < 100 && !isComplete(); tries += 1) await sleep(50);
-    const missed = this.all.reduce((sum, client) => sum + posted.filter((message) => !client.heard.has(message)).length, 0);
-    this.all.forEach((client) => client.heard.clear());
+    const missed = this.all.reduce((sum, client) => sum + posted.filter((message) => !client.received.has(message)).length, 0);
+    this.all.forEach((client) => client.received.clear());
     return { took, errors, missed };
   }
 

@@ -25,13 +25,13 @@ function attack(name, server) {
   const script = fileURLToPath(new URL('./attacks.mjs', import.meta.url));
   const target = { port: server.port, heavy: server.heavy, logins: server.logins, keys: server.keys };
   const child = spawn('nice', ['-n', '19', process.execPath, script, name, JSON.stringify(target)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const gone = new Promise((resolve) => child.once('close', resolve));
+  const exited = new Promise((resolve) => child.once('close', resolve));
   let printed = '';
   child.stdout.on('data', (part) => (printed += part));
   return async () => {
     const isOver = child.exitCode !== null || child.signalCode !== null;
     child.kill('SIGTERM');
-    await gone;
+    await exited;
     const seen = printed ? Object.entries(JSON.parse(printed)) : [];
     const fault = isOver ? 'the attack has ended by itself' : seen.length === 0 ? 'the attack has come to nothing' : undefined;
     return { fault, text: seen.map(([what, count]) => `${count} × ${what}`).join(', ') };
@@ -59,7 +59,7 @@ async function row(name, server, clients) {
   const stop = attack(name, server);
   await sleep(500);
   const beside = await observe(clients, seconds);
-  const came = await stop();
+  const result = await stop();
   // The end of an attack belongs to it: thousands of subscriptions close at once.
   const after = await observe(clients, 2);
   clearInterval(timer);
@@ -69,7 +69,7 @@ async function row(name, server, clients) {
   const times = (seen, part) => quantile(seen.took, part) / quantile(alone.took, part);
   const errors = Object.values(all).flatMap((seen) => seen.errors);
   const missed = Object.values(all).reduce((sum, seen) => sum + seen.missed, 0);
-  if (came.fault) faults.push(came.fault);
+  if (result.fault) faults.push(result.fault);
   // The negation is also true for NaN.
   if (!(times(beside, 0.5) <= 2 && times(after, 0.5) <= 2)) faults.push('the median more than doubles');
   if (errors.length > 0) faults.push('errors');
@@ -78,7 +78,7 @@ async function row(name, server, clients) {
   if (name === 'clicks' && clicks === 0) faults.push('no click is charged, so nothing bounds them');
   const space = ' '.repeat(20);
   console.log(`${space} ${times(beside, 0.5).toFixed(2)} times the median, ${times(beside, 0.99).toFixed(2)} times the 99th percentile; server ${(largest / MIB).toFixed(0)} MiB at most${clicks ? `; ${clicks} clicks charged` : ''}`);
-  console.log(`${space} attack: ${came.text}`);
+  console.log(`${space} attack: ${result.text}`);
   if (faults.length > 0) console.log(`${space} FAILS: ${faults.join(', ')}`);
   for (const error of new Set(errors.map((error) => error.replace(/\d+ s /, '… s ').slice(0, 160)))) console.log(`${space} ${error}`);
   return faults.length === 0;
