@@ -1,6 +1,7 @@
 //! The two failures of a use case: a [`UserError`] row for mistakes in the input, and an [`Error`] with a stable code for everything else.
 
 use crate::base::clock::Millis;
+use crate::base::named::named_enum;
 use crate::base::rate_limits::Limit;
 use std::fmt;
 use std::sync::Arc;
@@ -110,25 +111,40 @@ impl Error {
     }
 }
 
-/// The codes of `userErrors`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // Their descriptions, written for clients, stand in `schema::errors`.
-pub enum UserErrorCode {
-    LoginTaken,
-    InvalidLogin,
-    InvalidName,
-    InvalidBio,
-    InvalidPassword,
-    InvalidMessage,
-    InvalidLocation,
-    WrongCredentials,
-    CannotFollowSelf,
-    NotFound,
-    Forbidden,
-    LimitReached,
-    IdempotencyMismatch,
-    InvalidToken,
-    InvalidInput,
+named_enum! {
+    /// Code of a user error. Codes may be added: treat an unknown code as `INVALID_INPUT`.
+    pub enum UserErrorCode {
+        /// The login is taken, ignoring case.
+        LoginTaken = "LOGIN_TAKEN",
+        /// The login is not 1 to 30 letters A-Z, digits and underscores.
+        InvalidLogin = "INVALID_LOGIN",
+        /// The name is empty, too long or contains characters that are not allowed.
+        InvalidName = "INVALID_NAME",
+        /// The biography is longer than 160 characters or contains characters that are not allowed.
+        InvalidBio = "INVALID_BIO",
+        /// The password is not 8 to 128 characters, or contains characters that are not allowed.
+        InvalidPassword = "INVALID_PASSWORD",
+        /// The message is empty, too long or contains characters that are not allowed.
+        InvalidMessage = "INVALID_MESSAGE",
+        /// The latitude is not from -90 to 90, or the longitude not from -180 to 180.
+        InvalidLocation = "INVALID_LOCATION",
+        /// The login or the password is wrong.
+        WrongCredentials = "WRONG_CREDENTIALS",
+        /// An account cannot follow itself.
+        CannotFollowSelf = "CANNOT_FOLLOW_SELF",
+        /// The object does not exist, or the viewer cannot see it.
+        NotFound = "NOT_FOUND",
+        /// The object exists, but the viewer may not change it.
+        Forbidden = "FORBIDDEN",
+        /// A limit on the number of objects is reached.
+        LimitReached = "LIMIT_REACHED",
+        /// The idempotency key was used with other input.
+        IdempotencyMismatch = "IDEMPOTENCY_MISMATCH",
+        /// The token is invalid or expired, or was used.
+        InvalidToken = "INVALID_TOKEN",
+        /// The input is invalid or contradicts itself.
+        InvalidInput = "INVALID_INPUT",
+    }
 }
 
 /// A mistake in a mutation's input, described so that a person can correct it.

@@ -11,6 +11,7 @@ pub mod ids;
 pub mod hashing_pool;
 pub mod loader;
 pub mod metrics;
+pub mod named;
 pub mod page;
 pub mod rate_limits;
 pub mod request;

@@ -4,6 +4,7 @@ mod check;
 mod connection;
 mod context;
 mod direct;
+mod enums;
 mod errors;
 mod execute;
 mod json;
@@ -25,7 +26,8 @@ pub use connection::{AddedAt, Connection, ConnectionKind, Edge, FollowedAt, Like
 pub use context::request;
 pub(crate) use direct::object;
 pub use direct::{DirectObject, DirectSerialize, DirectSerializeList};
-pub use errors::{UserError, UserErrorCode, refuse};
+pub(crate) use enums::{register_enum, schema_enum};
+pub use errors::{UserError, refuse};
 pub use execute::{execute, execute_query, refused};
 pub use json::{Json, json};
 pub use node::Node;

@@ -114,7 +114,7 @@ impl Drop for RequestWatch {
         }
         self.count(&facts, took);
         let name = facts.operation.as_ref().and_then(|(_, name)| name.as_deref()).map(printable);
-        let kind = facts.operation.as_ref().map(|(kind, _)| kind.as_str());
+        let kind = facts.operation.as_ref().map(|(kind, _)| kind.name());
         let (status, outcome, duration_ms) = (self.status, facts.outcome.as_deref(), took.as_secs_f64() * 1_000.0);
         let trace_id = self.span.as_ref().map(traces::Span::trace_id);
         tracing::info!(method = %self.method, path = self.path, status, duration_ms, kind, operation = name, outcome, trace_id, "request");

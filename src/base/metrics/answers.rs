@@ -1,34 +1,23 @@
 //! Metrics of answers: bytes that wait for their readers, and answers that were not delivered.
 
+use crate::base::named::named_enum;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// Why an answer was not delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusedAnswer {
-    /// It exceeded the maximum size of an answer and was stopped.
-    TooLarge,
-    /// Its address has the maximum of unread bytes.
-    AddressUnread,
-    /// All addresses together exceeded the maximum of unread bytes, and its address had the most.
-    Unread,
-    /// Its reader is slower than the minimum rate.
-    SlowReader,
-}
-
-impl RefusedAnswer {
-    const ALL: [Self; 4] = [Self::TooLarge, Self::AddressUnread, Self::Unread, Self::SlowReader];
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::TooLarge => "too_large",
-            Self::AddressUnread => "address_unread",
-            Self::Unread => "unread",
-            Self::SlowReader => "slow_reader",
-        }
+named_enum! {
+    /// Why an answer was not delivered.
+    pub enum RefusedAnswer {
+        /// It exceeded the maximum size of an answer and was stopped.
+        TooLarge = "too_large",
+        /// Its address has the maximum of unread bytes.
+        AddressUnread = "address_unread",
+        /// All addresses together exceeded the maximum of unread bytes, and its address had the most.
+        Unread = "unread",
+        /// Its reader is slower than the minimum rate.
+        SlowReader = "slow_reader",
     }
 }
 
@@ -47,7 +36,7 @@ impl Default for AnswerMeters {
     fn default() -> Self {
         let refused = Family::default();
         for reason in RefusedAnswer::ALL {
-            drop(Family::<ReasonLabel, Counter>::get_or_create(&refused, &ReasonLabel { reason: reason.as_str() }));
+            drop(Family::<ReasonLabel, Counter>::get_or_create(&refused, &ReasonLabel { reason: reason.name() }));
         }
         Self { unread: Gauge::default(), refused }
     }
@@ -61,6 +50,6 @@ impl AnswerMeters {
     }
 
     pub(super) fn refused(&self, reason: RefusedAnswer) {
-        self.refused.get_or_create(&ReasonLabel { reason: reason.as_str() }).inc();
+        self.refused.get_or_create(&ReasonLabel { reason: reason.name() }).inc();
     }
 }

@@ -1,28 +1,25 @@
 //! Metrics of connections and request bodies.
 
 use super::GaugeGuard;
+use crate::base::named::named_enum;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// The state of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectionState {
-    /// Nothing was received yet.
-    Silent,
-    /// Idle between two requests.
-    Idle,
-    /// A part of a request's head was received.
-    Head,
-    /// A request or a stream is in flight.
-    Active,
-}
-
-impl ConnectionState {
-    const ALL: [(Self, &'static str); 4] =
-        [(Self::Silent, "silent"), (Self::Idle, "idle"), (Self::Head, "head"), (Self::Active, "active")];
+named_enum! {
+    /// The state of a connection.
+    pub enum ConnectionState {
+        /// Nothing was received yet.
+        Silent = "silent",
+        /// Idle between two requests.
+        Idle = "idle",
+        /// A part of a request's head was received.
+        Head = "head",
+        /// A request or a stream is in flight.
+        Active = "active",
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -39,7 +36,7 @@ struct ReasonLabel {
 #[derive(Clone)]
 pub struct EdgeMeters {
     /// In the order of [`ConnectionState::ALL`].
-    states: [Gauge; 4],
+    states: [Gauge; ConnectionState::ALL.len()],
     dropped_connections: Family<ReasonLabel, Counter>,
     dropped_bodies: Family<ReasonLabel, Counter>,
     bodies: Gauge,
@@ -50,7 +47,7 @@ impl EdgeMeters {
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let states = Family::<StateLabel, Gauge>::default();
         let meters = Self {
-            states: ConnectionState::ALL.map(|(_, state)| states.get_or_create_owned(&StateLabel { state })),
+            states: ConnectionState::ALL.map(|state| states.get_or_create_owned(&StateLabel { state: state.name() })),
             dropped_connections: Family::default(),
             dropped_bodies: Family::default(),
             bodies: Gauge::default(),

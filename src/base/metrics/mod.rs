@@ -18,6 +18,7 @@ pub use storage::{StorageFault, StorageMeters};
 pub use text::to_prometheus;
 
 use crate::base::clock::Millis;
+use crate::base::named::named_enum;
 use ads::AdMeters;
 use answers::AnswerMeters;
 use names::LabelNames;
@@ -50,36 +51,23 @@ pub const CANCELLED: &str = "CANCELLED";
 /// From half a millisecond to ten seconds, the deadline of a request.
 const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// The kind of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OperationKind {
-    /// A query.
-    Query,
-    /// A mutation.
-    Mutation,
-    /// A subscription.
-    Subscription,
-    /// Refused before the kind was parsed.
-    Unknown,
-}
-
-impl OperationKind {
-    const ALL: [Self; 4] = [Self::Query, Self::Mutation, Self::Subscription, Self::Unknown];
-
-    /// The name in labels and logs.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Query => "query",
-            Self::Mutation => "mutation",
-            Self::Subscription => "subscription",
-            Self::Unknown => "unknown",
-        }
+named_enum! {
+    /// The kind of an operation.
+    pub enum OperationKind {
+        /// A query.
+        Query = "query",
+        /// A mutation.
+        Mutation = "mutation",
+        /// A subscription.
+        Subscription = "subscription",
+        /// Refused before the kind was parsed.
+        Unknown = "unknown",
     }
 }
 
 impl EncodeLabelValue for OperationKind {
     fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
-        EncodeLabelValue::encode(&self.as_str(), encoder)
+        EncodeLabelValue::encode(&self.name(), encoder)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Metrics of the storage: round trips, their duration, and faults.
 
 use super::histogram;
+use crate::base::named::named_enum;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -8,35 +9,21 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use std::time::Duration;
 
-/// A fault of the storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StorageFault {
-    /// No connection can be made.
-    Unreachable,
-    /// No answer in time.
-    Timeout,
-    /// The connection broke before the answer.
-    Lost,
-    /// Redis does not serve now: loading, read-only, cluster down.
-    Refused,
-    /// Redis has reached its memory limit.
-    Full,
-    /// An error reply that only a defect of this program or a corrupt key explains.
-    Reply,
-}
-
-impl StorageFault {
-    const ALL: [Self; 6] = [Self::Unreachable, Self::Timeout, Self::Lost, Self::Refused, Self::Full, Self::Reply];
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unreachable => "unreachable",
-            Self::Timeout => "timeout",
-            Self::Lost => "lost",
-            Self::Refused => "refused",
-            Self::Full => "full",
-            Self::Reply => "reply",
-        }
+named_enum! {
+    /// A fault of the storage.
+    pub enum StorageFault {
+        /// No connection can be made.
+        Unreachable = "unreachable",
+        /// No answer in time.
+        Timeout = "timeout",
+        /// The connection broke before the answer.
+        Lost = "lost",
+        /// Redis does not serve now: loading, read-only, cluster down.
+        Refused = "refused",
+        /// Redis has reached its memory limit.
+        Full = "full",
+        /// An error reply that only a defect of this program or a corrupt key explains.
+        Reply = "reply",
     }
 }
 
@@ -52,13 +39,13 @@ pub struct StorageMeters {
     duration: Histogram,
     errors: Family<FaultLabel, Counter>,
     /// The same counters, in the order of [`StorageFault::ALL`].
-    by_fault: [Counter; 6],
+    by_fault: [Counter; StorageFault::ALL.len()],
 }
 
 impl Default for StorageMeters {
     fn default() -> Self {
         let errors = Family::<FaultLabel, Counter>::default();
-        let by_fault = StorageFault::ALL.map(|fault| errors.get_or_create_owned(&FaultLabel { kind: fault.as_str() }));
+        let by_fault = StorageFault::ALL.map(|fault| errors.get_or_create_owned(&FaultLabel { kind: fault.name() }));
         Self { trips: Counter::default(), pipelines: Counter::default(), duration: histogram(), errors, by_fault }
     }
 }

@@ -268,7 +268,7 @@ fn parse_part(kind: &str, tag: &str, part: &str) -> Option<KeyKind> {
     }
     let share = Share::parse(tag)?;
     match kind {
-        "rank" => Slot::named(part).map(|slot| KeyKind::Rank(share, slot)),
+        "rank" => Slot::from_name(part).map(|slot| KeyKind::Rank(share, slot)),
         "seen" => Visitor::parse(part).map(|_| KeyKind::Seen(share)),
         "shown" => Visitor::parse(part).map(|_| KeyKind::ServedImpression(share)),
         "impression" => audit::id(part).map(|_| KeyKind::Impression(share)),

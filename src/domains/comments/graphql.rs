@@ -1,6 +1,6 @@
 //! Comments in GraphQL.
 
-use super::model::{self, Draft, ParentRef};
+use super::model::{Draft, ParentRef, Sort, Vote};
 use super::service::{self, TreeArgs, VisibleComment};
 use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId};
@@ -8,39 +8,13 @@ use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::statuses::{self, StatusObject, ViewedStatus};
 use crate::domains::users::UserObject;
-use crate::schema::{
-    Connection, ConnectionKind, DateTime, DirectSerialize, Edge, Json, Selected, Text, UserError, object, refuse, request,
-};
+use crate::schema::{Connection, ConnectionKind, DateTime, Edge, Text, UserError, object, refuse, request, schema_enum};
 use async_graphql::connection::EmptyFields;
-use async_graphql::resolver_utils::enum_value;
-use async_graphql::{Context, Enum, ID, InputObject, Object, Result, SimpleObject};
+use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 
-/// Order of the comments of a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "model::Sort")]
-enum CommentSort {
-    /// Highest score first; newer first at equal scores.
-    Top,
-    /// Newest first.
-    New,
-    /// Oldest first.
-    Old,
-    /// Most direct replies first, deleted ones excluded; newer first at equal counts.
-    Replies,
-    /// Most controversial first: many votes, evenly divided, by `(up + down) ^ (min / max)`. Newer first at equal values.
-    Controversial,
-}
-
-/// Vote on a comment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "model::Vote", name = "CommentVote")]
-enum VoteKind {
-    /// Upvote.
-    Up,
-    /// Downvote.
-    Down,
-    /// No vote.
-    None,
+schema_enum! {
+    Sort as "CommentSort";
+    Vote as "CommentVote";
 }
 
 /// A comment as the viewer sees it.
@@ -81,7 +55,7 @@ object! {
         "downvoteCount" downvote_count: u64 = shown.comment.down;
 
         /// Vote of the viewer. `NONE` without a session.
-        "viewerVote" viewer_vote: VoteKind = shown.vote.into();
+        "viewerVote" viewer_vote: Vote = shown.vote;
 
         /// Number of direct replies, deleted ones excluded.
         "replyCount" reply_count: u64 = shown.comment.replies;
@@ -109,18 +83,11 @@ object! {
         #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
         #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
-        #[graphql(desc = "Order. Default: `TOP`. A cursor is valid for one order only.")] sort: Option<CommentSort>,
+        #[graphql(desc = "Order. Default: `TOP`. A cursor is valid for one order only.")] sort: Option<Sort>,
     ) -> Result<Connection<Comments>> {
         let args = PageArgs { first, after, last, before };
         let id = self.0.comment.id;
         Box::pin(level(request(ctx)?, id.status, id.number, sort, args)).await
-    }
-}
-
-impl DirectSerialize for VoteKind {
-    fn write(&self, _: &Selected<'_>, json: &mut Json) -> Option<()> {
-        json.value(enum_value(*self));
-        Some(())
     }
 }
 
@@ -170,7 +137,7 @@ impl CommentThread {
             i32,
         >,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
-        #[graphql(desc = "Order. Default: `TOP`. A cursor is valid for one order only.")] sort: Option<CommentSort>,
+        #[graphql(desc = "Order. Default: `TOP`. A cursor is valid for one order only.")] sort: Option<Sort>,
     ) -> Result<Connection<Comments>> {
         let args = PageArgs { first, after, last, before };
         Box::pin(level(request(ctx)?, self.status, 0, sort, args)).await
@@ -183,11 +150,11 @@ impl CommentThread {
         ctx: &Context<'_>,
         #[graphql(desc = "Number of comments from the start. Default: 20. Maximum: 100.")] first: Option<i32>,
         #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
-        #[graphql(desc = "Order of siblings. Default: `TOP`. A cursor is valid for one order only.")] sort: Option<CommentSort>,
+        #[graphql(desc = "Order of siblings. Default: `TOP`. A cursor is valid for one order only.")] sort: Option<Sort>,
         #[graphql(desc = "Number of levels, at least 1: 1 returns direct comments on the status only. Default: all levels.")]
         max_depth: Option<i32>,
     ) -> Result<Connection<Comments>> {
-        let sort = sort.map(Into::into).unwrap_or_default();
+        let sort = sort.unwrap_or_default();
         Box::pin(tree(request(ctx)?, self.status, TreeArgs { first, after, sort, max_depth })).await
     }
 }
@@ -196,10 +163,10 @@ async fn level(
     request: &Request,
     status: StatusId,
     parent: u64,
-    sort: Option<CommentSort>,
+    sort: Option<Sort>,
     args: PageArgs,
 ) -> Result<Connection<Comments>> {
-    let sort = sort.map(Into::into).unwrap_or_default();
+    let sort = sort.unwrap_or_default();
     let page = service::replies(&request.app, &request.loaders(), status, parent, sort, &args).await?;
     let (cursors, list) = (request.app.cursors().await?, service::replies_id(status, parent, sort));
     let edge = |(place, shown)| edge(service::encode(&cursors, list, place), shown);
@@ -267,7 +234,7 @@ struct VoteCommentInput {
     /// Id of the comment. It may be the viewer's own.
     comment_id: ID,
     /// The viewer's vote from now on. `NONE` removes it.
-    vote: VoteKind,
+    vote: Vote,
 }
 
 /// Declares a payload with a comment.
@@ -354,7 +321,7 @@ impl CommentMutation {
         #[graphql(desc = "The comment and the vote.")] input: VoteCommentInput,
     ) -> Option<Result<VoteCommentPayload>> {
         let voted = change(ctx, &input.comment_id, async |request, viewer, id| {
-            service::vote(&request.app, &request.loaders(), viewer, id, input.vote.into()).await
+            service::vote(&request.app, &request.loaders(), viewer, id, input.vote).await
         });
         Some(Box::pin(voted).await.map(Into::into))
     }

@@ -78,7 +78,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         return match kind {
             "comment" => comment().map(KeyKind::Comment),
             "votes" => comment().map(KeyKind::Votes),
-            "replies" => Order::ALL.into_iter().find(|order| order.name() == rest).map(|order| KeyKind::Replies(status, order)),
+            "replies" => Order::from_name(rest).map(|order| KeyKind::Replies(status, order)),
             _ => None,
         };
     }

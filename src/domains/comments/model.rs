@@ -3,6 +3,7 @@
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId, source};
+use crate::base::named::named_enum;
 use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 
@@ -88,16 +89,16 @@ impl Comment {
     }
 }
 
-/// A viewer's vote on a comment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Vote {
-    /// An upvote.
-    Up,
-    /// A downvote.
-    Down,
-    /// No vote.
-    #[default]
-    None,
+named_enum! {
+    /// Vote on a comment.
+    pub enum Vote {
+        /// Upvote.
+        Up = "up",
+        /// Downvote.
+        Down = "down",
+        /// No vote.
+        None = "none",
+    } default None
 }
 
 impl Vote {
@@ -157,45 +158,37 @@ pub(super) fn check_message(text: &str) -> Result<String, UserError> {
     MESSAGE.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidMessage, message, &["message"]))
 }
 
-/// The order of the comments of a level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Sort {
-    /// The highest score first, then the newest.
-    #[default]
-    Top,
-    /// The newest first.
-    New,
-    /// The oldest first.
-    Old,
-    /// The most direct replies first, then the newest.
-    Replies,
-    /// The most controversial first, then the newest.
-    Controversial,
+named_enum! {
+    /// Order of the comments of a level.
+    pub enum Sort {
+        /// Highest score first; newer first at equal scores.
+        Top = "top",
+        /// Newest first.
+        New = "new",
+        /// Oldest first.
+        Old = "old",
+        /// Most direct replies first, deleted ones excluded; newer first at equal counts.
+        Replies = "replies",
+        /// Most controversial first: many votes, evenly divided, by `(up + down) ^ (min / max)`. Newer first at equal values.
+        Controversial = "controversial",
+    } default Top
 }
 
-/// A stored order of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Order {
-    New,
-    Top,
-    Talk,
-    Split,
+named_enum! {
+    /// A stored order of a thread, by its name in keys. The values stand in the order of the scripts' keys.
+    pub(super) enum Order {
+        /// By time.
+        New = "new",
+        /// By score.
+        Top = "top",
+        /// By the number of replies.
+        Talk = "talk",
+        /// By controversy.
+        Split = "split",
+    }
 }
 
 impl Order {
-    /// In the order of the scripts' keys.
-    pub(super) const ALL: [Self; 4] = [Self::New, Self::Top, Self::Talk, Self::Split];
-
-    /// The name in keys.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Top => "top",
-            Self::Talk => "talk",
-            Self::Split => "split",
-        }
-    }
-
     /// Bytes of the sort key in a member.
     pub(super) const fn width(self) -> usize {
         if matches!(self, Self::New) { 0 } else { 4 }

@@ -8,22 +8,14 @@ use crate::base::error::Error;
 use crate::base::ids;
 use crate::domains::comments::{CommentEventKind, CommentObject};
 use crate::domains::statuses::StatusObject;
-use crate::schema::request;
-use async_graphql::{Context, Enum, ID, InputObject, Interface, Object, Result, Subscription};
+use crate::schema::{request, schema_enum};
+use async_graphql::{Context, ID, InputObject, Interface, Object, Result, Subscription};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream, Stream};
 use std::future::{Future, ready};
 
-/// Reason of a gap in a stream.
-#[derive(Enum, Clone, Copy, PartialEq, Eq)]
-#[graphql(remote = "GapReason")]
-enum StreamGapReason {
-    /// The cursor is too old: events are retained for a limited time and up to a limited number.
-    Expired,
-    /// The storage has lost events.
-    Lost,
-    /// The client read its events too slowly.
-    TooSlow,
+schema_enum! {
+    GapReason as "StreamGapReason";
 }
 
 /// Event of a timeline or of the public stream. `__typename` is its kind.
@@ -91,7 +83,7 @@ impl StreamGap {
     }
 
     /// Reason of the gap.
-    async fn reason(&self) -> StreamGapReason {
+    async fn reason(&self) -> GapReason {
         self.1.into()
     }
 }

@@ -1,6 +1,7 @@
 //! Plain types: filters as requested, and events as they are sent.
 
 use crate::base::ids::{CommentId, StatusId};
+use crate::base::named::named_enum;
 use crate::domains::comments::{self, CommentEventKind};
 use crate::domains::statuses::ViewedStatus;
 
@@ -45,15 +46,16 @@ pub(crate) enum EventContent {
     Gap(GapReason),
 }
 
-/// Why events may be missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GapReason {
-    /// They have expired: the log is bounded in time and in length.
-    Expired,
-    /// The storage has lost events.
-    Lost,
-    /// The client did not keep up with what was sent.
-    TooSlow,
+named_enum! {
+    /// Reason of a gap in a stream.
+    pub enum GapReason {
+        /// The cursor is too old: events are retained for a limited time and up to a limited number.
+        Expired = "expired",
+        /// The storage has lost events.
+        Lost = "lost",
+        /// The client read its events too slowly.
+        TooSlow = "too_slow",
+    }
 }
 
 /// A filter as the client sent it, unchecked.

@@ -49,7 +49,7 @@ pub(super) enum KeyKind {
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let shard = |tag: &str| audit::number(tag).filter(|shard| *shard < SHARDS);
     if let Some((key, queue)) = key.split_once("}:") {
-        let is_queue = Queue::ALL.iter().any(|it| it.name() == queue);
+        let is_queue = Queue::from_name(queue).is_some();
         return shard(key.strip_prefix("due:{")?).filter(|_| is_queue).map(KeyKind::Due);
     }
     let tagged = |kind| audit::tag_in(key, kind).and_then(shard);

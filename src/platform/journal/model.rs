@@ -2,6 +2,7 @@
 
 use crate::base::clock::Millis;
 use crate::base::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::named::named_enum;
 use crate::db::inspect::COVERED_NODE_TIMEOUT;
 use serde::{Deserialize, Serialize};
 
@@ -210,24 +211,13 @@ pub struct DeadLetter {
     pub error: String,
 }
 
-/// The two queues. They have separate workers, so long tasks do not delay short ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Queue {
-    /// The rest of a change that was already answered.
-    Short,
-    /// Long tasks: backfills, changes of the fan-out mode, branches and threads of comments, deletions of accounts.
-    Long,
-}
-
-impl Queue {
-    pub(super) const ALL: [Self; 2] = [Self::Short, Self::Long];
-
-    /// The name in keys and metrics.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Short => "short",
-            Self::Long => "long",
-        }
+named_enum! {
+    /// The two queues. They have separate workers, so long tasks do not delay short ones.
+    pub enum Queue {
+        /// The rest of a change that was already answered.
+        Short = "short",
+        /// Long tasks: backfills, changes of the fan-out mode, branches and threads of comments, deletions of accounts.
+        Long = "long",
     }
 }
 

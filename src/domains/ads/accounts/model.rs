@@ -1,20 +1,13 @@
 //! Roles of an account.
 
-/// The role in which an account is suspended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// The account's campaigns are not shown.
-    Advertiser,
-    /// The account's websites show no ads.
-    Publisher,
-}
+use crate::base::named::named_enum;
 
-impl Role {
-    /// The name in records.
-    pub(in crate::domains::ads) const fn name(self) -> &'static str {
-        match self {
-            Self::Advertiser => "advertiser",
-            Self::Publisher => "publisher",
-        }
+named_enum! {
+    /// The role in which an account is suspended, by its name in records.
+    pub enum Role {
+        /// The account's campaigns are not shown.
+        Advertiser = "advertiser",
+        /// The account's websites show no ads.
+        Publisher = "publisher",
     }
 }

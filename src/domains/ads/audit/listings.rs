@@ -129,7 +129,7 @@ async fn read(reader: &AuditReader, id: CampaignId) -> Result<CampaignRecord, Er
     let show = |number| cmd("HMGET").arg(keys::ad(AdId { campaign: id, number })).arg(&["slot", "status"]).take();
     let shows = reader.query(ads.iter().copied(), show).await?;
     let shows = |number: u64| shows.read::<(Option<String>, Option<u64>)>(&number).unwrap_or_default();
-    let slot = |number: u64| Some((number, Slot::named(&shows(number).0?)?));
+    let slot = |number: u64| Some((number, Slot::from_name(&shows(number).0?)?));
     let promoted: Vec<(u64, StatusId)> = ads.iter().filter_map(|ad| Some((*ad, StatusId(shows(*ad).1?)))).collect();
     let statuses = status_records(reader, promoted.iter().map(|(_, status)| *status)).await?;
     let is_there = |status: &StatusId| matches!(statuses.get(status), Some(StatusRecord::By(_)));

@@ -118,7 +118,7 @@ fn check_campaign(key: &str, fields: &[Option<String>], found: &mut Findings) {
 async fn check_ad(reader: &AuditReader, key: &str, id: AdId, found: &mut Findings) -> Result<(), Error> {
     let fields = fields(reader, key, &AD).await?;
     let text = |at: usize| fields[at].as_deref().unwrap_or_default();
-    let whole = text(0) == id.number.to_string() && Slot::named(text(1)).is_some() && Pricing::named(text(2)).is_some();
+    let whole = text(0) == id.number.to_string() && Slot::from_name(text(1)).is_some() && Pricing::from_name(text(2)).is_some();
     let creative = if text(1) == Slot::InFeed.name() { fields[5].is_some() } else { fields[4].is_some() };
     if !whole || audit::number(text(3)).is_none() || !creative {
         found.add(key, "has no valid slot, pricing, bid or creative");

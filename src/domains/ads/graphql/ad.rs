@@ -5,32 +5,13 @@ use super::super::{Creative, Money, Pricing, Slot, ecpm};
 use super::campaign::CampaignObject;
 use super::report::{AdReport, days};
 use crate::domains::statuses::{StatusObject, service as statuses};
-use crate::schema::{Decimal, DirectSerialize, Text, request};
-use async_graphql::{Context, Enum, ID, Object, Result};
+use crate::schema::{Decimal, DirectSerialize, Text, request, schema_enum};
+use async_graphql::{Context, ID, Object, Result};
 use std::sync::Arc;
 
-/// Slot of a page in which an ad is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "crate::domains::ads::Slot")]
-pub enum AdSlot {
-    /// Banner across the top of a page.
-    Banner,
-    /// Tall ad at the side of a page.
-    Skyscraper,
-    /// Square ad within the text of a page.
-    Square,
-    /// Promoted status among the entries of a home timeline.
-    InFeed,
-}
-
-/// Pricing model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "crate::domains::ads::Pricing")]
-pub enum AdPricing {
-    /// Cost per thousand impressions: each impression costs exactly a thousandth of the bid.
-    Cpm,
-    /// Cost per click. The bid is reserved at the impression and released if nobody clicks within an hour.
-    Cpc,
+schema_enum! {
+    Slot as "AdSlot";
+    Pricing as "AdPricing";
 }
 
 /// An ad of the viewer.
@@ -45,8 +26,8 @@ impl AdObject {
     }
 
     /// Slot in which the ad is shown.
-    async fn slot(&self) -> AdSlot {
-        self.0.ad.slot.into()
+    async fn slot(&self) -> Slot {
+        self.0.ad.slot
     }
 
     /// Text of the ad. Null for a promoted status.
@@ -60,8 +41,8 @@ impl AdObject {
     }
 
     /// Pricing model.
-    async fn pricing(&self) -> AdPricing {
-        self.0.ad.pricing.into()
+    async fn pricing(&self) -> Pricing {
+        self.0.ad.pricing
     }
 
     /// Bid: the maximum price of a thousand impressions or of a click.
@@ -114,13 +95,3 @@ impl AdObject {
 }
 
 impl DirectSerialize for AdObject {}
-
-/// Converts a slot for the model.
-pub(super) fn slot(slot: AdSlot) -> Slot {
-    slot.into()
-}
-
-/// Converts a pricing for the model.
-pub(super) fn pricing(pricing: AdPricing) -> Pricing {
-    pricing.into()
-}

@@ -10,37 +10,16 @@ use crate::base::clock::DAY;
 use crate::base::ids::CampaignId;
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
-use crate::schema::{Connection, ConnectionKind, DateTime, Decimal, DirectSerialize, Text, Texts, TotalCount, request};
+use crate::schema::{
+    Connection, ConnectionKind, DateTime, Decimal, DirectSerialize, Text, Texts, TotalCount, request, schema_enum,
+};
 use async_graphql::connection::EmptyFields;
-use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
+use async_graphql::{Context, ID, Object, Result, SimpleObject};
 use std::sync::Arc;
 
-/// State of a campaign. If several apply, the first of: STOPPED, ENDED, PAUSED, EXHAUSTED, SCHEDULED, ACTIVE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "State")]
-pub enum CampaignState {
-    /// The campaign has not started.
-    Scheduled,
-    /// The campaign is running.
-    Active,
-    /// The owner has paused the campaign.
-    Paused,
-    /// The remaining budget does not pay for any of its ads. A larger budget makes the campaign run again.
-    Exhausted,
-    /// The end of the campaign has passed.
-    Ended,
-    /// The owner has stopped the campaign permanently.
-    Stopped,
-}
-
-/// Pacing of the daily budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "Pacing")]
-pub enum CampaignPacing {
-    /// Evenly over the UTC day, or over the part of it in which the campaign runs; at most a minute ahead.
-    Even,
-    /// As fast as possible.
-    Asap,
+schema_enum! {
+    State as "CampaignState";
+    Pacing as "CampaignPacing";
 }
 
 /// Frequency cap: a limit on the impressions of a campaign for one visitor.
@@ -69,10 +48,10 @@ impl CampaignObject {
     }
 
     /// Current state.
-    async fn state(&self, ctx: &Context<'_>) -> Result<CampaignState> {
+    async fn state(&self, ctx: &Context<'_>) -> Result<State> {
         let request = request(ctx)?;
         let ads = request.loaders().ads_of.load(self.0.campaign.id).await?;
-        Ok(service::state(&request.app, &self.0, &ads).into())
+        Ok(service::state(&request.app, &self.0, &ads))
     }
 
     /// Total budget.
@@ -142,8 +121,8 @@ impl CampaignObject {
     }
 
     /// Pacing of the daily budget.
-    async fn pacing(&self) -> CampaignPacing {
-        self.0.campaign.pacing.into()
+    async fn pacing(&self) -> Pacing {
+        self.0.campaign.pacing
     }
 
     /// Whether the operator has suspended the owner's campaigns.

@@ -1,40 +1,13 @@
 //! Explanations of ad decisions, for advertisers.
 
 use super::super::service::{self, ExplainRequest};
-use super::super::{IneligibilityReason as Reason, Money};
-use super::ad::AdSlot;
+use super::super::{IneligibilityReason, Money, Slot};
 use crate::base::ids::CampaignId;
-use crate::schema::{Decimal, request};
-use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
+use crate::schema::{Decimal, request, schema_enum};
+use async_graphql::{Context, ID, Object, Result, SimpleObject};
 
-/// Reason why a campaign is not eligible. Reasons may be added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "Reason")]
-pub enum IneligibilityReason {
-    /// The campaign is paused.
-    Paused,
-    /// The campaign was stopped.
-    Stopped,
-    /// The campaign has not started.
-    NotStarted,
-    /// The campaign has ended.
-    Ended,
-    /// The remaining budget does not pay for any of its ads in this slot.
-    BudgetSpent,
-    /// The remaining daily budget does not pay for any of its ads in this slot.
-    DailyBudgetSpent,
-    /// Even pacing holds the campaign back for the moment.
-    Paced,
-    /// The frequency cap is reached for the visitor, or the campaign has a frequency cap and the request no `visitorId`.
-    Capped,
-    /// The page has none of the campaign's keywords.
-    Keywords,
-    /// The campaign has no ad for the slot.
-    Slot,
-    /// The campaign has no ads. An ad of a deleted status does not count.
-    NoAds,
-    /// The advertiser is suspended.
-    Suspended,
+schema_enum! {
+    IneligibilityReason as "IneligibilityReason";
 }
 
 /// Eligibility of a campaign for an ad request now.
@@ -62,19 +35,15 @@ impl ExplainQuery {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Id of the campaign.")] campaign_id: ID,
-        #[graphql(desc = "Slot on the page.")] slot: AdSlot,
+        #[graphql(desc = "Slot on the page.")] slot: Slot,
         #[graphql(desc = "Keywords of the page. At most 250.")] keywords: Option<Vec<String>>,
         #[graphql(
             desc = "The publisher's id of the visitor. Readers of home timelines have no such id: their impressions are not disclosed."
         )]
         visitor_id: Option<String>,
     ) -> Option<Result<Option<AdExplanation>>> {
-        let explain_request = |campaign| ExplainRequest {
-            campaign,
-            slot: slot.into(),
-            keywords: keywords.unwrap_or_default(),
-            visitor: visitor_id,
-        };
+        let explain_request =
+            |campaign| ExplainRequest { campaign, slot, keywords: keywords.unwrap_or_default(), visitor: visitor_id };
         Some(Box::pin(explain(ctx, CampaignId::from_global(&campaign_id).map(explain_request))).await)
     }
 }
@@ -86,7 +55,7 @@ async fn explain(ctx: &Context<'_>, explain_request: Option<ExplainRequest>) -> 
     let found = service::explain(&request.app, &request.loaders(), owner, explain_request).await?;
     Ok(found.map(|it| AdExplanation {
         eligible: it.reasons.is_empty(),
-        reasons: it.reasons.into_iter().map(Into::into).collect(),
+        reasons: it.reasons,
         rank: it.rank,
         ecpm: it.ecpm.map(|ecpm| Decimal(Money::millionths(ecpm).decimal())),
     }))

@@ -1,9 +1,9 @@
 //! Mutations of campaigns and ads.
 
 use super::super::service;
-use super::super::{CampaignChange, CapDraft, NewAd, NewCampaign};
-use super::ad::{AdObject, AdPricing, AdSlot, pricing, slot};
-use super::campaign::{CampaignObject, CampaignPacing};
+use super::super::{CampaignChange, CapDraft, NewAd, NewCampaign, Pacing, Pricing, Slot};
+use super::ad::AdObject;
+use super::campaign::CampaignObject;
 use crate::base::error::Outcome;
 use crate::base::ids::{AdId, CampaignId, UserId};
 use crate::base::request::Request;
@@ -44,7 +44,7 @@ struct CreateCampaignInput {
     /// Frequency cap. A campaign with a cap is only shown for ad requests with a `visitorId`.
     frequency_cap: Option<FrequencyCapInput>,
     /// Pacing of the daily budget. Default: `EVEN`.
-    pacing: Option<CampaignPacing>,
+    pacing: Option<Pacing>,
     /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
     /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
@@ -70,7 +70,7 @@ struct UpdateCampaignInput {
     /// New frequency cap. Null removes it. Windows that have started keep their length.
     frequency_cap: MaybeUndefined<FrequencyCapInput>,
     /// New pacing.
-    pacing: Option<CampaignPacing>,
+    pacing: Option<Pacing>,
 }
 
 /// The campaign.
@@ -95,7 +95,7 @@ struct CreateAdInput {
     /// Id of a campaign of the viewer.
     campaign_id: ID,
     /// Slot in which the ad is shown.
-    slot: AdSlot,
+    slot: Slot,
     /// Text of the ad: 1 to 2,000 grapheme clusters of plain text without markup. Not for `IN_FEED`.
     snippet: Option<String>,
     /// Destination URL: http or https, at most 2,048 bytes. Not for `IN_FEED`.
@@ -103,7 +103,7 @@ struct CreateAdInput {
     /// Id of a status of the viewer. Only for `IN_FEED`.
     status_id: Option<ID>,
     /// Pricing model.
-    pricing: AdPricing,
+    pricing: Pricing,
     /// Bid: the maximum price of a thousand impressions or of a click. More than 0, at most 9,000,000, with at most six decimals.
     bid: Decimal,
     /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
@@ -288,7 +288,7 @@ async fn create(ctx: &Context<'_>, input: CreateCampaignInput) -> Result<ChangeR
         ends: input.ends_at.map(|time| time.0),
         keywords: input.keywords.unwrap_or_default(),
         cap: input.frequency_cap.map(Into::into),
-        pacing: input.pacing.unwrap_or(CampaignPacing::Even).into(),
+        pacing: input.pacing.unwrap_or_default(),
         idempotency_key: input.idempotency_key,
     };
     let (made, user_errors) = refuse(service::create(&request.app, viewer, new).await)?;
@@ -313,7 +313,7 @@ async fn update(ctx: &Context<'_>, input: UpdateCampaignInput) -> Result<ChangeR
         ends: optional_change(input.ends_at, |time| time.0),
         keywords: input.keywords,
         cap: optional_change(input.frequency_cap, Into::into),
-        pacing: input.pacing.map(Into::into),
+        pacing: input.pacing,
     };
     change(ctx, &input.campaign_id, async |request, owner, id| service::update(&request.app, owner, id, &wanted).await).await
 }
@@ -348,11 +348,11 @@ async fn create_ad(ctx: &Context<'_>, input: CreateAdInput) -> Result<CreateAdPa
     let viewer = request.viewer()?.user;
     let new = NewAd {
         campaign: CampaignId::from_global(&input.campaign_id),
-        slot: slot(input.slot),
+        slot: input.slot,
         snippet: input.snippet,
         target: input.target_url,
         status: input.status_id.map(|id| id.0),
-        pricing: pricing(input.pricing),
+        pricing: input.pricing,
         bid: input.bid.0,
         idempotency_key: input.idempotency_key,
     };

@@ -4,8 +4,8 @@ use super::super::service;
 use super::super::{AdDetails, CampaignDetails};
 use super::super::{DEFAULT_DAYS, InvalidClick, InvalidClicks, MAX_DAYS, ShareBalance, Tally};
 use crate::base::error::Error;
-use crate::schema::{Date, Decimal, List, request};
-use async_graphql::{Context, Enum, Object, Result, SimpleObject};
+use crate::schema::{Date, Decimal, List, request, schema_enum};
+use async_graphql::{Context, Object, Result, SimpleObject};
 use std::sync::Arc;
 
 /// The number of days of a report.
@@ -18,31 +18,15 @@ pub(super) fn days(requested: Option<i32>) -> std::result::Result<u64, Error> {
     u64::try_from(requested).ok().filter(|days| (1..=MAX_DAYS as u64).contains(days)).ok_or_else(refused)
 }
 
-/// Reason why a click is invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "InvalidClick")]
-enum InvalidClickReason {
-    /// The impression was clicked before, or the impression of the promoted status was not reported.
-    Repeated,
-    /// The click came more than an hour after the impression.
-    Late,
-    /// The impression itself is invalid.
-    Impression,
-    /// The visitor clicked more than ten times in a minute.
-    Visitor,
-    /// Too many clicks from one address.
-    Address,
-    /// Too many clicks from one address on ads of the campaign; or no budget was reserved for the click and none is available.
-    Campaign,
-    /// Too many clicks on the website, compared with its history.
-    Website,
+schema_enum! {
+    InvalidClick as "InvalidClickReason";
 }
 
 /// Number of invalid clicks for one reason.
 #[derive(SimpleObject)]
 struct InvalidClickCount {
     /// Reason.
-    reason: InvalidClickReason,
+    reason: InvalidClick,
     /// Number of clicks. At least 1.
     count: u64,
 }
@@ -50,7 +34,7 @@ struct InvalidClickCount {
 impl InvalidClickCount {
     /// All reasons with at least one click, in the order of their declaration.
     fn all(clicks: InvalidClicks) -> List<Self> {
-        let all = InvalidClick::ALL.into_iter().map(|reason| Self { reason: reason.into(), count: clicks.of(reason) });
+        let all = InvalidClick::ALL.into_iter().map(|reason| Self { reason, count: clicks.of(reason) });
         all.filter(|one| one.count > 0).collect()
     }
 }

@@ -1,8 +1,7 @@
 //! Ad requests and clicks in GraphQL.
 
 use super::super::service::{self, Impression};
-use super::super::{Ad, Creative};
-use super::ad::AdSlot;
+use super::super::{Ad, Creative, Slot};
 use crate::base::request::Request;
 use crate::schema::{UserError, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
@@ -13,7 +12,7 @@ struct ServeAdsInput {
     /// Key of the website.
     website_key: String,
     /// Slot on the page.
-    slot: AdSlot,
+    slot: Slot,
     /// Keywords of the page: words or phrases, compared whole, ignoring case. At most 250. Campaigns with at least one of them match, and campaigns
     /// without keywords.
     keywords: Option<Vec<String>>,
@@ -71,7 +70,7 @@ struct ShownAd {
     /// Global id, accepted by `node`.
     id: ID,
     /// Slot on the page.
-    slot: AdSlot,
+    slot: Slot,
     /// Text of the ad: plain text, not HTML.
     snippet: String,
     /// Destination URL: http or https. Link to `clickUrl` instead, so that the click is counted.
@@ -84,7 +83,7 @@ impl ShownAd {
             Creative::Snippet { text, target } => (text.clone(), target.clone()),
             Creative::Status(_) => Default::default(),
         };
-        Self { id: ad.id.global().into(), slot: ad.slot.into(), snippet, target_url }
+        Self { id: ad.id.global().into(), slot: ad.slot, snippet, target_url }
     }
 }
 
@@ -141,7 +140,7 @@ async fn serve(ctx: &Context<'_>, input: ServeAdsInput) -> Result<ServeAdsPayloa
     let request: &Request = request(ctx)?;
     let ad_request = service::AdRequest {
         website_key: input.website_key,
-        slot: input.slot.into(),
+        slot: input.slot,
         keywords: input.keywords.unwrap_or_default(),
         visitor: input.visitor_id,
         count: input.count.unwrap_or(1).into(),

@@ -4,6 +4,7 @@
 //! plausible rate is *general invalid traffic*, and is filtered before anything is billed.
 
 use crate::base::clock::{MINUTE, Millis};
+use crate::base::named::named_enum;
 
 /// The period over which the clicks and impressions of an address or a website are counted.
 pub(in crate::domains::ads) const TRAFFIC_WINDOW: Millis = 60 * MINUTE;
@@ -12,41 +13,23 @@ pub(in crate::domains::ads) const TRAFFIC_FACTOR: u64 = 10;
 /// The hours over which the mean is taken: a week. The mean is an exponential moving average, which needs only two numbers.
 pub(in crate::domains::ads) const TRAFFIC_HOURS: u64 = 168;
 
-/// The reason why a click does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InvalidClick {
-    /// The impression was clicked before.
-    Repeated,
-    /// The click was later than an hour after the impression.
-    Late,
-    /// The impression itself was invalid.
-    Impression,
-    /// The visitor clicks too often.
-    Visitor,
-    /// The address has too many clicks.
-    Address,
-    /// The address has too many clicks on ads of the campaign.
-    Campaign,
-    /// The website has too many clicks.
-    Website,
-}
-
-impl InvalidClick {
-    /// All reasons, in the order of their declaration.
-    pub const ALL: [Self; 7] =
-        [Self::Repeated, Self::Late, Self::Impression, Self::Visitor, Self::Address, Self::Campaign, Self::Website];
-
-    /// The name in fields and metrics.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Repeated => "repeated",
-            Self::Late => "late",
-            Self::Impression => "impression",
-            Self::Visitor => "visitor",
-            Self::Address => "address",
-            Self::Campaign => "campaign",
-            Self::Website => "website",
-        }
+named_enum! {
+    /// Reason why a click is invalid.
+    pub enum InvalidClick {
+        /// The impression was clicked before, or the impression of the promoted status was not reported.
+        Repeated = "repeated",
+        /// The click came more than an hour after the impression.
+        Late = "late",
+        /// The impression itself is invalid.
+        Impression = "impression",
+        /// The visitor clicked more than ten times in a minute.
+        Visitor = "visitor",
+        /// Too many clicks from one address.
+        Address = "address",
+        /// Too many clicks from one address on ads of the campaign; or no budget was reserved for the click and none is available.
+        Campaign = "campaign",
+        /// Too many clicks on the website, compared with its history.
+        Website = "website",
     }
 }
 

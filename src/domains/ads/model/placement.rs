@@ -2,6 +2,7 @@
 
 use crate::base::audit;
 use crate::base::ids::{CampaignId, source};
+use crate::base::named::named_enum;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use caseless::default_case_fold_str;
@@ -11,36 +12,17 @@ use std::fmt;
 use std::hash::Hasher;
 use unicode_normalization::UnicodeNormalization;
 
-/// The slot of a page that shows an ad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Slot {
-    /// Across the top of the page.
-    Banner,
-    /// Along a side of the page.
-    Skyscraper,
-    /// In the middle of a text.
-    Square,
-    /// Among the entries of a home timeline.
-    InFeed,
-}
-
-impl Slot {
-    /// All slots.
-    pub const ALL: [Self; 4] = [Self::Banner, Self::Skyscraper, Self::Square, Self::InFeed];
-
-    /// The name in keys and records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Banner => "banner",
-            Self::Skyscraper => "skyscraper",
-            Self::Square => "square",
-            Self::InFeed => "in-feed",
-        }
-    }
-
-    /// Returns the slot with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|slot| slot.name() == name)
+named_enum! {
+    /// Slot of a page in which an ad is shown.
+    pub enum Slot {
+        /// Banner across the top of a page.
+        Banner = "banner",
+        /// Tall ad at the side of a page.
+        Skyscraper = "skyscraper",
+        /// Square ad within the text of a page.
+        Square = "square",
+        /// Promoted status among the entries of a home timeline.
+        InFeed = "in-feed",
     }
 }
 
@@ -73,7 +55,7 @@ impl Listing {
             Some(keyword) => Some(sixteen(keyword)?),
             None => None,
         };
-        Some(Self { slot: Slot::named(slot)?, keyword })
+        Some(Self { slot: Slot::from_name(slot)?, keyword })
     }
 }
 

@@ -218,7 +218,7 @@ fn reserved(request: &ReservationRequest, answer: &str) -> Result<ReservationRep
             ad: number(1)?,
             price: Money(number(2)?),
             ecpm: number(3)?,
-            pricing: words.get(4).and_then(|name| Pricing::named(name)).ok_or_else(|| Error::corrupt("no pricing"))?,
+            pricing: words.get(4).and_then(|name| Pricing::from_name(name)).ok_or_else(|| Error::corrupt("no pricing"))?,
             relist: number(5)? == 1,
             capped: time(6)?,
             // A stored reply of an older server version does not have this word.

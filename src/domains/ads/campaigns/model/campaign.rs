@@ -2,6 +2,7 @@
 
 use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::ids::{AdId, CampaignId, StatusId, UserId};
+use crate::base::named::named_enum;
 use crate::domains::ads::model::{Money, Pricing, Slot};
 
 /// The content of an ad.
@@ -61,31 +62,32 @@ pub struct Cap {
     pub per_seconds: u64,
 }
 
-/// The pacing of a daily budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pacing {
-    /// Evenly over the day.
-    #[default]
-    Even,
-    /// As fast as possible.
-    Asap,
+named_enum! {
+    /// Pacing of the daily budget.
+    pub enum Pacing {
+        /// Evenly over the UTC day, or over the part of it in which the campaign runs; at most a minute ahead.
+        Even = "EVEN",
+        /// As fast as possible.
+        Asap = "ASAP",
+    } default Even
 }
 
-/// The state of a campaign.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// The campaign has not started.
-    Scheduled,
-    /// The campaign is active.
-    Active,
-    /// The owner has paused the campaign.
-    Paused,
-    /// The rest of the budget pays for none of the ads.
-    Exhausted,
-    /// The end of the campaign is over.
-    Ended,
-    /// The owner has stopped the campaign.
-    Stopped,
+named_enum! {
+    /// State of a campaign. If several apply, the first of: STOPPED, ENDED, PAUSED, EXHAUSTED, SCHEDULED, ACTIVE.
+    pub enum State {
+        /// The campaign has not started.
+        Scheduled = "scheduled",
+        /// The campaign is running.
+        Active = "active",
+        /// The owner has paused the campaign.
+        Paused = "paused",
+        /// The remaining budget does not pay for any of its ads. A larger budget makes the campaign run again.
+        Exhausted = "exhausted",
+        /// The end of the campaign has passed.
+        Ended = "ended",
+        /// The owner has stopped the campaign permanently.
+        Stopped = "stopped",
+    }
 }
 
 /// A campaign's definition.

@@ -131,8 +131,8 @@ pub(in crate::domains::ads) fn decode_ad(id: AdId, reply: redis::Value) -> Resul
     let (mut snippet, mut target, mut status) = (None, None, None);
     decode::fields(reply, |name, value| {
         match name {
-            "slot" => slot = Slot::named(&value.0),
-            "pricing" => pricing = Pricing::named(&value.0),
+            "slot" => slot = Slot::from_name(&value.0),
+            "pricing" => pricing = Pricing::from_name(&value.0),
             "bid" => bid = value.number()?,
             "snippet" => snippet = Some(value.0),
             "target" => target = Some(value.0),

@@ -71,8 +71,8 @@ fn fields_of(it: &Campaign) -> (Fields, Vec<&'static str>) {
     } else {
         "on"
     };
-    let pacing = if it.pacing == Pacing::Even { "EVEN" } else { "ASAP" };
-    let mut fields: Fields = [("name", it.name.clone()), ("state", state.to_owned()), ("pacing", pacing.to_owned())].into();
+    let mut fields: Fields =
+        [("name", it.name.clone()), ("state", state.to_owned()), ("pacing", it.pacing.name().to_owned())].into();
     fields.extend([("budget", it.budget.0.to_string()), ("from", it.from().to_string())]);
     let (impressions, seconds) = (it.cap.map(|cap| cap.impressions), it.cap.map(|cap| cap.per_seconds));
     let suspended = it.suspended.then_some(1);
@@ -228,7 +228,7 @@ fn decode_campaign(reply: Value) -> Result<Option<Campaign>, Error> {
             "name" => it.name = value.0,
             "budget" => it.budget = Money(value.number()?),
             "daily" => it.daily = Some(Money(value.number()?)),
-            "pacing" => it.pacing = if value.0 == "ASAP" { Pacing::Asap } else { Pacing::Even },
+            "pacing" => it.pacing = Pacing::from_name(&value.0).unwrap_or_default(),
             "starts" => it.starts = Some(value.number()?),
             "ends" => it.ends = Some(value.number()?),
             "cap" => impressions = Some(value.number()?),

@@ -1,37 +1,39 @@
 //! The eligibility rule: auctions, promoted statuses and explanations share it.
 
 use crate::base::clock::Millis;
+use crate::base::named::named_enum;
 use crate::domains::ads::budget::model::UsedBudget;
 use crate::domains::ads::campaigns::model::{Ad, Campaign};
 use crate::domains::ads::model::{Money, Slot};
 
-/// A reason why a campaign is not shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum IneligibilityReason {
-    /// The owner has paused the campaign.
-    Paused,
-    /// The owner has stopped the campaign.
-    Stopped,
-    /// The campaign has not started.
-    NotStarted,
-    /// The campaign has ended.
-    Ended,
-    /// The rest of the budget does not pay for any ad of the slot.
-    BudgetSpent,
-    /// The rest of the daily budget does not pay for any ad of the slot.
-    DailyBudgetSpent,
-    /// The campaign is ahead of its even pacing.
-    Paced,
-    /// The visitor has reached the campaign's frequency cap, or the campaign has a cap and the visitor is unknown.
-    Capped,
-    /// The campaign has keywords, and the page has none of them.
-    Keywords,
-    /// The campaign has ads, but none for this slot.
-    Slot,
-    /// The campaign has no ads. An ad for a deleted status does not count.
-    NoAds,
-    /// An operator has suspended the owner.
-    Suspended,
+named_enum! {
+    /// Reason why a campaign is not eligible. Reasons may be added.
+    pub enum IneligibilityReason {
+        /// The campaign is paused.
+        Paused = "paused",
+        /// The campaign was stopped.
+        Stopped = "stopped",
+        /// The campaign has not started.
+        NotStarted = "not_started",
+        /// The campaign has ended.
+        Ended = "ended",
+        /// The remaining budget does not pay for any of its ads in this slot.
+        BudgetSpent = "budget_spent",
+        /// The remaining daily budget does not pay for any of its ads in this slot.
+        DailyBudgetSpent = "daily_budget_spent",
+        /// Even pacing holds the campaign back for the moment.
+        Paced = "paced",
+        /// The frequency cap is reached for the visitor, or the campaign has a frequency cap and the request no `visitorId`.
+        Capped = "capped",
+        /// The page has none of the campaign's keywords.
+        Keywords = "keywords",
+        /// The campaign has no ad for the slot.
+        Slot = "slot",
+        /// The campaign has no ads. An ad of a deleted status does not count.
+        NoAds = "no_ads",
+        /// The advertiser is suspended.
+        Suspended = "suspended",
+    }
 }
 
 /// The request for which eligibility is checked.
