@@ -1,6 +1,8 @@
 //! Checks of the sources' layout, by reading them: the dependencies between modules, the length of files and functions, and which modules
 //! use Redis and axum.
 
+mod circles;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

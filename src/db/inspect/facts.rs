@@ -1,11 +1,50 @@
-//! Collects facts about a node: from INFO, and from CONFIG, which a restricted user may not read.
+//! The facts about a node, and how they are collected: from INFO, and from CONFIG, which a restricted user may not read.
 
 use std::collections::HashMap;
 
 use redis::aio::ConnectionLike;
 use redis::{Cmd, ErrorKind, FromRedisValue, InfoDict, RedisResult, ServerErrorKind, Value, cmd};
 
-use super::{Facts, Product, Version, rights};
+use super::{Missing, Product, Version, rights};
+
+/// The facts about a node; `None` if unknown.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Redis or Valkey, whose versions differ.
+    pub product: Product,
+    /// The product's own version, not its compatibility version.
+    pub version: Option<Version>,
+    /// Whether it is a replica.
+    pub replica: Option<bool>,
+    /// Whether it is loading its data and refuses most commands.
+    pub loading: bool,
+    /// Whether the append-only file is on.
+    pub aof: Option<bool>,
+    /// Whether the last write to the append-only file failed; Redis then refuses writes.
+    pub aof_write_failed: bool,
+    /// `always`, `everysec` or `no`.
+    pub appendfsync: Option<String>,
+    /// The snapshot rule as configured ("3600 1 300 100"); empty for none.
+    pub save: Option<String>,
+    /// The eviction policy.
+    pub maxmemory_policy: Option<String>,
+    /// The memory limit in bytes; 0 for none.
+    pub maxmemory: Option<u64>,
+    /// Whether an append-only file that ends in the middle of a command is truncated and loaded.
+    pub aof_load_truncated: Option<bool>,
+    /// The longest value of a compactly stored hash, in bytes.
+    pub compact_value: Option<u64>,
+    /// Whether active defragmentation is on.
+    pub active_defrag: Option<bool>,
+    /// Of a cluster node: `cluster-node-timeout` in ms.
+    pub node_timeout: Option<u64>,
+    /// Whether the network can use it without a password.
+    pub open: Option<bool>,
+    /// The name of the Redis user.
+    pub user: Option<String>,
+    /// The required permissions that the user lacks.
+    pub missing: Vec<Missing>,
+}
 
 const CONFIG: [&str; 11] = [
     "appendonly",

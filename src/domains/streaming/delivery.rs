@@ -5,8 +5,9 @@
 
 use super::envelope::Envelope;
 use super::hub::{Hub, HubState, StatusQueue, SubscriberId};
-use super::index::{IndexSearch, InterestId, STEP};
+use super::index::{IndexSearch, STEP};
 use super::model::GapReason;
+use super::posting::InterestId;
 use crate::platform::events::{Event, EventId, LogPosition, TermHasher};
 use std::ops::Bound::{Excluded, Included};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The sources of feeds with subscriptions: whose statuses a feed shows, kept up to date.
 
 use super::hub::{ChannelWatch, Hub};
-use super::index::InterestId;
 use super::index_change::{IndexChange, Indexed, Owner};
+use super::posting::InterestId;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;

@@ -1,8 +1,8 @@
 //! Filters of the public stream: validation, matching, and their entries in the index.
 
 use super::grid::cells_of;
-use super::index::{EVERYTHING, IndexEntry, MarkKind};
 use super::model::{BoundingBox, FilterInput};
+use super::posting::{EVERYTHING, IndexEntry, MarkKind};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::platform::events::{Event, SAMPLE_RING, TermHasher};

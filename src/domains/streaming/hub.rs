@@ -3,10 +3,11 @@
 use super::change_queue::ChangeQueue;
 use super::event_queue;
 use super::feed_sources::{FeedSources, wait};
-use super::index::{Index, InterestId};
+use super::index::Index;
 use super::interest::{FilterDigest, FilterInterest, Interest};
 use super::listener::Listener;
 use super::muted_authors::MutedAuthors;
+use super::posting::InterestId;
 use crate::app::App;
 use crate::db::pubsub::Subscriber;
 use crate::platform::events::service as events;

@@ -6,45 +6,17 @@
 //! word that 10,000 filters contain) is done in steps of at most [`STEP`] entries; the caller releases the lock between two of them.
 
 use super::filter::Filter;
-use super::posting::Posting;
+use super::posting::{EVERYTHING, IndexEntry, InterestId, MarkKind, Posting};
 use crate::platform::events::{Event, TermHasher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};
 use std::sync::Arc;
 
-/// Identifies an interest. Ids are not reused.
-pub(super) type InterestId = u64;
-
 /// The most entries that are added, removed or compared in one step.
 pub(super) const STEP: usize = 256;
 
-/// The kind of a mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MarkKind {
-    /// A word, tag or mention.
-    Word,
-    /// An author.
-    Author,
-    /// A stretch of the ring of samples, or [`EVERYTHING`].
-    Sample,
-    /// A cell of a grid over the earth.
-    Cell,
-}
-
 /// The number of kinds.
 const KINDS: usize = 4;
-/// The mark of samples that contain all statuses.
-pub(super) const EVERYTHING: u64 = u64::MAX;
-
-/// An entry: events with this mark may match the interest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct IndexEntry {
-    pub(super) kind: MarkKind,
-    pub(super) mark: u64,
-    /// The part of the filter that it belongs to: the number of a phrase or of a box.
-    pub(super) part: u32,
-}
-
 /// The entries of all interests.
 #[derive(Default)]
 pub(super) struct Index {

@@ -1,7 +1,8 @@
 //! A change of the index: an interest is added or removed, or the sources of a feed change. It is made in parts.
 
 use super::filter::Filter;
-use super::index::{Index, IndexEntry, InterestId, MarkKind, STEP};
+use super::index::{Index, STEP};
+use super::posting::{IndexEntry, InterestId, MarkKind};
 use crate::platform::rates::Subject;
 use std::sync::{Arc, Weak};
 use tokio::sync::watch;

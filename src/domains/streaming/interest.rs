@@ -3,8 +3,8 @@
 use super::feed_sources::FeedSources;
 use super::filter::Filter;
 use super::hub::Hub;
-use super::index::InterestId;
 use super::index_change::{IndexChange, Indexed, Owner};
+use super::posting::InterestId;
 use crate::platform::events::{Event, TermHasher};
 use std::sync::{Arc, Weak};
 

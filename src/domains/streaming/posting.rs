@@ -1,7 +1,34 @@
 //! The elements of the index.
 
-use super::index::InterestId;
 use std::cmp::Ordering;
+
+/// Identifies an interest. Ids are not reused.
+pub(super) type InterestId = u64;
+
+/// The kind of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MarkKind {
+    /// A word, tag or mention.
+    Word,
+    /// An author.
+    Author,
+    /// A stretch of the ring of samples, or [`EVERYTHING`].
+    Sample,
+    /// A cell of a grid over the earth.
+    Cell,
+}
+
+/// The mark of samples that contain all statuses.
+pub(super) const EVERYTHING: u64 = u64::MAX;
+
+/// An entry: events with this mark may match the interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct IndexEntry {
+    pub(super) kind: MarkKind,
+    pub(super) mark: u64,
+    /// The part of the filter that it belongs to: the number of a phrase or of a box.
+    pub(super) part: u32,
+}
 
 /// An entry of an interest, ordered by its mark.
 #[derive(Clone, Copy, Debug, Eq)]

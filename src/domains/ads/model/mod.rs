@@ -14,9 +14,9 @@ pub use limits::{
     CLICK_TIME, DEFAULT_DAYS, MAX_ADS, MAX_ADS_EVER, MAX_CAMPAIGNS, MAX_COUNT, MAX_DAYS, MAX_KEYWORDS, MAX_TOKENS, MAX_WEBSITES,
     PLAUSIBLE_CLICKS, RECORD_TIME,
 };
-pub use money::{Ecpm, MAX_MONEY, Money, ecpm};
+pub use money::{MAX_MONEY, Money};
 pub use placement::{Listing, Share, Slot, Visitor};
-pub use pricing::Pricing;
+pub use pricing::{Ecpm, Pricing, ecpm};
 pub use tally::{Tally, ctr};
 
 pub(in crate::domains::ads) use input::{MAX_URL, invalid, money, name, not_found, parse_url, take, take_all, too_long};

@@ -3,7 +3,6 @@
 use super::super::keys;
 use super::super::model::{CEILING, FeedState, LARGEST_FEED};
 use super::super::store;
-use super::settle_source;
 use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -178,4 +177,12 @@ async fn report(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Finding
         }
     }
     Ok(())
+}
+
+/// Reconciles a feed with whether an author is its source.
+pub(super) const fn settle_source(feed: Feed, source: UserId) -> Remedy {
+    match feed {
+        Feed::Home(follower) => Remedy::SettleFollow { follower, followed: source },
+        Feed::List(list) => Remedy::SettleMembership { list, user: source },
+    }
 }

@@ -119,14 +119,6 @@ const fn remove_deleted_from(feed: Feed, status: StatusId) -> Remedy {
     }
 }
 
-/// Reconciles a feed with whether an author is its source.
-const fn settle_source(feed: Feed, source: UserId) -> Remedy {
-    match feed {
-        Feed::Home(follower) => Remedy::SettleFollow { follower, followed: source },
-        Feed::List(list) => Remedy::SettleMembership { list, user: source },
-    }
-}
-
 async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
     let standings = status_records(reader, ids).await?;
@@ -159,7 +151,7 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &
     for (part, status, author) in foreign {
         if follows.score(&(part.of, author)).is_none() && left.score(&(part.of, author)).is_none() {
             let what = format!("status {status} is by {}, who is no source of it", author.0);
-            found.add_repairable(&part.key, what, [settle_source(part.of, author)]);
+            found.add_repairable(&part.key, what, [complete::settle_source(part.of, author)]);
         }
     }
     Ok(())

@@ -7,7 +7,8 @@ use super::super::model::{CEILING, MAX_SEGMENTS, Segment, SegmentKey};
 use super::super::store::{self, BelowFloor, MERGE};
 use super::merge;
 use super::merge_lock::MergeLocks;
-use super::read::{self, PendingWindow};
+use super::pending_window::PendingWindow;
+use super::sources;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -82,7 +83,7 @@ impl MergedFeed<'_> {
     async fn window(&mut self, mut window: Window) -> Result<Vec<Row>, Error> {
         if self.floor == CEILING {
             // A dropped feed has no floor and no cached segments: only the page is merged.
-            return merge::merge_profiles(self.app, &read::authors(self.app, self.feed).await?.0, window).await;
+            return merge::merge_profiles(self.app, &sources::authors(self.app, self.feed).await?.0, window).await;
         }
         let mut rows = Vec::new();
         while window.limit > 0 && window.above.saturating_add(1) < window.below {
@@ -138,7 +139,7 @@ impl MergedFeed<'_> {
             true => Window { below: place.saturating_add(2).min(self.floor), above: 0, newest_first, limit },
             false => Window { below: self.floor, above: place.saturating_sub(2), newest_first, limit },
         };
-        let authors = read::authors(self.app, self.feed).await?.0;
+        let authors = sources::authors(self.app, self.feed).await?.0;
         let rows = merge::merge_profiles(self.app, &authors, window).await?;
         let mut key = SegmentKey { version: self.below.version, above: window.above, below: window.below };
         match rows.last().filter(|_| rows.len() == limit) {

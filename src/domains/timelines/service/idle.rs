@@ -2,7 +2,7 @@
 
 use super::super::model::{CEILING, FeedPhase, max_entries};
 use super::super::store::{self, MERGE};
-use super::{merge, read};
+use super::{merge, sources};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -46,7 +46,7 @@ pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option
         FeedPhase::Active => state.floor,
         FeedPhase::Rebuilding => CEILING,
     };
-    let (mut authors, edges) = read::authors(app, feed).await?;
+    let (mut authors, edges) = sources::authors(app, feed).await?;
     authors.retain(|author| !marked.contains(author));
     let limit = missing.clamp(1, MERGE);
     let rows = merge::merge_profiles(app, &authors, Window { below, above: 0, newest_first: true, limit }).await?;

@@ -1,6 +1,7 @@
 //! The batch loader of feeds. It reads all that the fields of one timeline need in one pipeline, and makes it consistent. It is part of the
 //! service since feeds are merged from profiles.
 
+use super::pending_window::FeedKey;
 use super::read::{self, WindowsRead};
 use super::shown_pages::ShownPages;
 use crate::app::App;
@@ -9,15 +10,6 @@ use crate::base::loader::Fetch;
 use crate::base::page::{Row, Window};
 use crate::platform::events::LogPosition;
 use crate::platform::journal::Feed;
-
-/// A window of a feed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FeedKey {
-    /// The feed.
-    pub feed: Feed,
-    /// The window.
-    pub window: Window,
-}
 
 /// A part of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! Merging the profiles of many authors.
 
-use super::read::sort;
+use super::pending_window::sort;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;

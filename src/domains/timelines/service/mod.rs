@@ -10,11 +10,13 @@ mod repair;
 mod merge;
 mod merge_lock;
 mod below_floor;
+mod pending_window;
 mod promoted;
 mod purge;
 mod fanout_mode;
 mod read;
 mod shown_pages;
+mod sources;
 
 pub use fanout::{delete, post, settle as settle_status};
 pub use fanout_mode::{apply_mode_threshold, import_fanout_mode, review as review_modes, switch_mode};
@@ -39,7 +41,8 @@ use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::{ResumePoint, service as events};
 use crate::platform::journal::Feed;
-use load::{FeedKey, FeedPart};
+use load::FeedPart;
+use pending_window::FeedKey;
 
 /// Followers that a post reaches within its request, and the size of each later pass.
 const PASS: usize = 1_000;
@@ -76,7 +79,7 @@ pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, Resu
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn sources(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error> {
-    read::authors(app, feed).await
+    sources::authors(app, feed).await
 }
 
 /// The versions of the sources of feeds (how often they have changed), in the order of `feeds`. Two round trips.

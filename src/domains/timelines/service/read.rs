@@ -3,17 +3,15 @@
 //! From the floor up, entries and the profiles of marked authors are read; below the floor, profiles are merged ([`below_floor`]). A page above
 //! the floor takes one round trip, two with marked authors; a page below takes two more with a cached merge.
 
-use super::super::model::{CEILING, FeedMetadata, FeedPhase};
+use super::super::model::{CEILING, FeedPhase};
 use super::super::store::{self, FeedsRead};
-use super::load::FeedKey;
+use super::pending_window::{FeedKey, PendingWindow};
 use super::{below_floor, idle};
 use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::page::{Row, Window};
-use crate::domains::graph::service as graph;
-use crate::domains::lists::service as lists;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::LogPosition;
 use crate::platform::journal::Feed;
@@ -57,58 +55,6 @@ const fn row_of(user: UserId) -> Row {
     Row { member: user.0, position: user.0 }
 }
 
-/// A window that is being filled.
-pub(super) struct PendingWindow {
-    pub(super) key: FeedKey,
-    metadata: FeedMetadata,
-    rows: Vec<Row>,
-}
-
-impl PendingWindow {
-    /// The position from which on the entries are complete.
-    pub(super) fn floor(&self) -> u64 {
-        self.metadata.state.complete_from()
-    }
-
-    /// The part of the window from the floor up.
-    fn upper(&self) -> Window {
-        let window = self.key.window;
-        Window { above: window.above.max(self.floor().saturating_sub(1)), ..window }
-    }
-
-    /// The part below the floor, if any.
-    fn lower(&self) -> Option<Window> {
-        let window = self.key.window;
-        let below = window.below.min(self.floor());
-        (window.above.saturating_add(1) < below && window.above < self.floor()).then_some(Window { below, ..window })
-    }
-
-    /// What is still missing below the floor after the part above it was read; `None` for nothing.
-    pub(super) fn missing(&self) -> Option<Window> {
-        // With the oldest first, rows below the floor come before the others.
-        let limit = self.key.window.limit;
-        let limit = if self.key.window.newest_first { limit.saturating_sub(self.rows.len()) } else { limit };
-        self.lower().filter(|_| limit > 0).map(|lower| Window { limit, ..lower })
-    }
-
-    /// Adds rows, in the window's order, up to its limit.
-    pub(super) fn take(&mut self, rows: impl IntoIterator<Item = Row>) {
-        self.rows.extend(rows);
-        sort(&mut self.rows, self.key.window.newest_first);
-        self.rows.truncate(self.key.window.limit);
-    }
-}
-
-/// Sorts rows and removes duplicates.
-pub(super) fn sort(rows: &mut Vec<Row>, newest_first: bool) {
-    if newest_first {
-        rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.position));
-    } else {
-        rows.sort_unstable_by_key(|row| row.position);
-    }
-    rows.dedup_by_key(|row| row.position);
-}
-
 /// Drops entries below the floor, and adds the statuses of marked authors above it. One round trip for all, none without marks.
 async fn above_the_floor(app: &App, pending: &mut [PendingWindow]) -> Result<(), Error> {
     let mut wanted = Vec::new();
@@ -129,16 +75,4 @@ async fn above_the_floor(app: &App, pending: &mut [PendingWindow]) -> Result<(),
         one.take([]);
     }
     Ok(())
-}
-
-/// All authors whose statuses a feed shows, and the version of its sources. One round trip.
-pub(super) async fn authors(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error> {
-    match feed {
-        Feed::Home(owner) => {
-            let (mut authors, edges) = graph::sources(app, owner).await?;
-            authors.push(owner);
-            Ok((authors, edges))
-        }
-        Feed::List(list) => lists::sources(app, list).await,
-    }
 }

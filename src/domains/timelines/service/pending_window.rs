@@ -1,0 +1,66 @@
+//! Windows of feeds, and their rows while they are read.
+
+use super::super::model::FeedMetadata;
+use crate::base::page::{Row, Window};
+use crate::platform::journal::Feed;
+
+/// A window of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FeedKey {
+    /// The feed.
+    pub feed: Feed,
+    /// The window.
+    pub window: Window,
+}
+
+/// A window that is being filled.
+pub(super) struct PendingWindow {
+    pub(super) key: FeedKey,
+    pub(super) metadata: FeedMetadata,
+    pub(super) rows: Vec<Row>,
+}
+
+impl PendingWindow {
+    /// The position from which on the entries are complete.
+    pub(super) fn floor(&self) -> u64 {
+        self.metadata.state.complete_from()
+    }
+
+    /// The part of the window from the floor up.
+    pub(super) fn upper(&self) -> Window {
+        let window = self.key.window;
+        Window { above: window.above.max(self.floor().saturating_sub(1)), ..window }
+    }
+
+    /// The part below the floor, if any.
+    fn lower(&self) -> Option<Window> {
+        let window = self.key.window;
+        let below = window.below.min(self.floor());
+        (window.above.saturating_add(1) < below && window.above < self.floor()).then_some(Window { below, ..window })
+    }
+
+    /// What is still missing below the floor after the part above it was read; `None` for nothing.
+    pub(super) fn missing(&self) -> Option<Window> {
+        // With the oldest first, rows below the floor come before the others.
+        let limit = self.key.window.limit;
+        let limit = if self.key.window.newest_first { limit.saturating_sub(self.rows.len()) } else { limit };
+        self.lower().filter(|_| limit > 0).map(|lower| Window { limit, ..lower })
+    }
+
+    /// Adds rows, in the window's order, up to its limit.
+    pub(super) fn take(&mut self, rows: impl IntoIterator<Item = Row>) {
+        self.rows.extend(rows);
+        sort(&mut self.rows, self.key.window.newest_first);
+        self.rows.truncate(self.key.window.limit);
+    }
+}
+
+/// Sorts rows and removes duplicates.
+pub(super) fn sort(rows: &mut Vec<Row>, newest_first: bool) {
+    if newest_first {
+        rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.position));
+    } else {
+        rows.sort_unstable_by_key(|row| row.position);
+    }
+    rows.dedup_by_key(|row| row.position);
+}
