@@ -1,8 +1,8 @@
 //! Deletion of accounts in GraphQL.
 
 use super::service;
-use crate::schema::{UserError, refuse, request};
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use crate::schema::{payload, refuse, request};
+use async_graphql::{Context, ID, InputObject, Object, Result};
 
 /// Input of `deleteAccount`.
 #[derive(InputObject)]
@@ -11,13 +11,13 @@ struct DeleteAccountInput {
     password: String,
 }
 
-/// Result of `deleteAccount`.
-#[derive(SimpleObject)]
-struct DeleteAccountPayload {
-    /// Id of the deleted account. Null if there are user errors.
-    deleted_user_id: Option<ID>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// Id of the deleted account. Null if there are user errors.
+        deleted_user_id: ID,
+    }
+    /// Result of `deleteAccount`.
+    DeleteAccountPayload;
 }
 
 /// Mutations of whole accounts.

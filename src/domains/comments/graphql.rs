@@ -8,9 +8,9 @@ use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::statuses::{self, StatusObject, ViewedStatus};
 use crate::domains::users::UserObject;
-use crate::schema::{Connection, ConnectionKind, DateTime, Edge, Text, UserError, object, refuse, request, schema_enum};
+use crate::schema::{Connection, ConnectionKind, DateTime, Edge, Text, UserError, object, payload, refuse, request, schema_enum};
 use async_graphql::connection::EmptyFields;
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use async_graphql::{Context, ID, InputObject, Object, Result};
 
 schema_enum! {
     Sort as "CommentSort";
@@ -237,27 +237,11 @@ struct VoteCommentInput {
     vote: Vote,
 }
 
-/// Declares a payload with a comment.
-macro_rules! comment_payload {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(SimpleObject)]
-        struct $name {
-            /// The comment after the change. Null if there are user errors.
-            comment: Option<CommentObject>,
-            /// Errors in the input. Empty on success.
-            user_errors: Vec<UserError>,
-        }
-
-        impl From<Commented> for $name {
-            fn from((comment, user_errors): Commented) -> Self {
-                Self { comment, user_errors }
-            }
-        }
-    )*};
-}
-
-comment_payload! {
+payload! {
+    {
+        /// The comment after the change. Null if there are user errors.
+        comment: CommentObject,
+    }
     /// Result of `addComment`. If the comment was deleted in the meantime, by itself or with its thread, `comment` is null and `userErrors` is empty.
     AddCommentPayload;
     /// Result of `editComment`.
@@ -266,15 +250,15 @@ comment_payload! {
     VoteCommentPayload;
 }
 
-/// Result of `deleteComment`.
-#[derive(SimpleObject)]
-struct DeleteCommentPayload {
-    /// Id of the deleted comment. Null if there are user errors.
-    deleted_comment_id: Option<ID>,
-    /// Number of comments deleted by this request, including this one. Null if there are user errors.
-    removed_count: Option<u64>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// Id of the deleted comment. Null if there are user errors.
+        deleted_comment_id: ID,
+        /// Number of comments deleted by this request, including this one. Null if there are user errors.
+        removed_count: u64,
+    }
+    /// Result of `deleteComment`.
+    DeleteCommentPayload;
 }
 
 /// Mutations of comments.

@@ -5,8 +5,8 @@ use crate::base::ids::UserId;
 use crate::base::request::Request;
 use crate::domains::timelines;
 use crate::domains::users::UserObject;
-use crate::schema::{ConnectionKind, FollowedAt, TotalCount, UserError, refuse, request};
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use crate::schema::{ConnectionKind, FollowedAt, TotalCount, UserError, payload, refuse, request};
+use async_graphql::{Context, ID, InputObject, Object, Result};
 
 /// Followers of an account, or the accounts that it follows.
 pub struct Follows;
@@ -33,26 +33,26 @@ struct UnfollowUserInput {
     user_id: ID,
 }
 
-/// Result of `followUser`.
-#[derive(SimpleObject)]
-struct FollowUserPayload {
-    /// The followed account after the change. Null if there are user errors.
-    user: Option<UserObject>,
-    /// The viewer's account after the change. Null if there are user errors.
-    viewer: Option<UserObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// The followed account after the change. Null if there are user errors.
+        user: UserObject,
+        /// The viewer's account after the change. Null if there are user errors.
+        viewer: UserObject,
+    }
+    /// Result of `followUser`.
+    FollowUserPayload;
 }
 
-/// Result of `unfollowUser`.
-#[derive(SimpleObject)]
-struct UnfollowUserPayload {
-    /// The unfollowed account after the change. Null if there are user errors.
-    user: Option<UserObject>,
-    /// The viewer's account after the change. Null if there are user errors.
-    viewer: Option<UserObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// The unfollowed account after the change. Null if there are user errors.
+        user: UserObject,
+        /// The viewer's account after the change. Null if there are user errors.
+        viewer: UserObject,
+    }
+    /// Result of `unfollowUser`.
+    UnfollowUserPayload;
 }
 
 /// Mutations of follows.
@@ -69,7 +69,7 @@ impl GraphMutation {
         #[graphql(desc = "The account to follow.")] input: FollowUserInput,
     ) -> Option<Result<FollowUserPayload>> {
         let changed = change(ctx, &input.user_id, true).await;
-        Some(changed.map(|(user, viewer, user_errors)| FollowUserPayload { user, viewer, user_errors }))
+        Some(changed.map(Into::into))
     }
 
     /// Unfollows an account. On return its statuses are no longer in the viewer's home. Succeeds without a change if the viewer does not follow it.
@@ -80,7 +80,7 @@ impl GraphMutation {
         #[graphql(desc = "The account to unfollow.")] input: UnfollowUserInput,
     ) -> Option<Result<UnfollowUserPayload>> {
         let changed = change(ctx, &input.user_id, false).await;
-        Some(changed.map(|(user, viewer, user_errors)| UnfollowUserPayload { user, viewer, user_errors }))
+        Some(changed.map(Into::into))
     }
 }
 

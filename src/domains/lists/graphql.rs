@@ -9,10 +9,10 @@ use crate::base::request::Request;
 use crate::domains::timelines::{self, Timeline};
 use crate::domains::users::UserObject;
 use crate::schema::{
-    AddedAt, Connection, ConnectionKind, DateTime, DirectSerialize, Text, TotalCount, UserError, refuse, request,
+    AddedAt, Connection, ConnectionKind, DateTime, DirectSerialize, Text, TotalCount, UserError, payload, refuse, request,
 };
 use async_graphql::connection::EmptyFields;
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use async_graphql::{Context, ID, InputObject, Object, Result};
 use std::sync::Arc;
 
 /// A list of the viewer.
@@ -164,21 +164,11 @@ struct RemoveUserFromListInput {
     user_id: ID,
 }
 
-/// Declares a payload with a list.
-macro_rules! list_payload {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(SimpleObject)]
-        struct $name {
-            /// The list after the change. Null if there are user errors.
-            user_list: Option<UserListObject>,
-            /// Errors in the input. Empty on success.
-            user_errors: Vec<UserError>,
-        }
-    )*};
-}
-
-list_payload! {
+payload! {
+    {
+        /// The list after the change. Null if there are user errors.
+        user_list: UserListObject,
+    }
     /// Result of `createUserList`. If a request is repeated with its idempotency key after its list was deleted, `userList` is null and `userErrors`
     /// is empty.
     CreateUserListPayload;
@@ -190,13 +180,13 @@ list_payload! {
     RemoveUserFromListPayload;
 }
 
-/// Result of `deleteUserList`.
-#[derive(SimpleObject)]
-struct DeleteUserListPayload {
-    /// Id of the deleted list. Null if there are user errors.
-    deleted_user_list_id: Option<ID>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// Id of the deleted list. Null if there are user errors.
+        deleted_user_list_id: ID,
+    }
+    /// Result of `deleteUserList`.
+    DeleteUserListPayload;
 }
 
 /// Mutations of lists.
@@ -213,7 +203,7 @@ impl ListMutation {
         #[graphql(desc = "The new list.")] input: CreateUserListInput,
     ) -> Option<Result<CreateUserListPayload>> {
         let made = create(ctx, input).await;
-        Some(made.map(|(user_list, user_errors)| CreateUserListPayload { user_list, user_errors }))
+        Some(made.map(Into::into))
     }
 
     /// Renames a list of the viewer. Requires a session.
@@ -223,7 +213,7 @@ impl ListMutation {
         #[graphql(desc = "The list and its new name.")] input: RenameUserListInput,
     ) -> Option<Result<RenameUserListPayload>> {
         let renamed = rename(ctx, input).await;
-        Some(renamed.map(|(user_list, user_errors)| RenameUserListPayload { user_list, user_errors }))
+        Some(renamed.map(Into::into))
     }
 
     /// Deletes a list of the viewer and its timeline. Requires a session.
@@ -243,7 +233,7 @@ impl ListMutation {
         #[graphql(desc = "The list and the account to add.")] input: AddUserToListInput,
     ) -> Option<Result<AddUserToListPayload>> {
         let added = change(ctx, &input.list_id, &input.user_id, true).await;
-        Some(added.map(|(user_list, user_errors)| AddUserToListPayload { user_list, user_errors }))
+        Some(added.map(Into::into))
     }
 
     /// Removes an account from a list of the viewer. On return its statuses are no longer in the list's timeline. Succeeds without a change if it is
@@ -254,7 +244,7 @@ impl ListMutation {
         #[graphql(desc = "The list and the account to remove.")] input: RemoveUserFromListInput,
     ) -> Option<Result<RemoveUserFromListPayload>> {
         let removed = change(ctx, &input.list_id, &input.user_id, false).await;
-        Some(removed.map(|(user_list, user_errors)| RemoveUserFromListPayload { user_list, user_errors }))
+        Some(removed.map(Into::into))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::base::ids::SessionId;
 use crate::base::request::Request;
 use crate::domains::users::service::Credentials;
 use crate::domains::users::{self, AuthenticatedUser, SignUpInput, UserObject};
-use crate::schema::{DateTime, List, Text, UserError, refuse, request};
+use crate::schema::{DateTime, List, Text, UserError, payload, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 
 /// A session of the viewer.
@@ -81,22 +81,22 @@ struct NewSessionObject {
     user: UserObject,
 }
 
-/// Result of `signUp`.
-#[derive(SimpleObject)]
-struct SignUpPayload {
-    /// First session of the new account. Null if there are user errors.
-    session: Option<NewSessionObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// First session of the new account. Null if there are user errors.
+        session: NewSessionObject,
+    }
+    /// Result of `signUp`.
+    SignUpPayload;
 }
 
-/// Result of `logIn`.
-#[derive(SimpleObject)]
-struct LogInPayload {
-    /// The new session. Null if there are user errors.
-    session: Option<NewSessionObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// The new session. Null if there are user errors.
+        session: NewSessionObject,
+    }
+    /// Result of `logIn`.
+    LogInPayload;
 }
 
 /// Input of `logIn`.
@@ -131,15 +131,15 @@ struct EndSessionsInput {
     device_token: Option<String>,
 }
 
-/// Result of `endSessions`.
-#[derive(SimpleObject)]
-struct EndSessionsPayload {
-    /// Ids of the ended sessions, newest first. Null if there are user errors.
-    ended_session_ids: Option<Vec<ID>>,
-    /// With `allOthers`: new device token of the current device. Null if the request had no valid one.
-    device_token: Option<String>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// Ids of the ended sessions, newest first. Null if there are user errors.
+        ended_session_ids: Vec<ID>,
+        /// With `allOthers`: new device token of the current device. Null if the request had no valid one.
+        device_token: String,
+    }
+    /// Result of `endSessions`.
+    EndSessionsPayload;
 }
 
 /// Mutations of sessions.

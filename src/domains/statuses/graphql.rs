@@ -10,8 +10,10 @@ use crate::base::request::Request;
 use crate::domains::comments::CommentThread;
 use crate::domains::timelines;
 use crate::domains::users::UserObject;
-use crate::schema::{Connection, ConnectionKind, DateTime, LikedAt, Text, TotalCount, UserError, object, refuse, request};
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use crate::schema::{
+    Connection, ConnectionKind, DateTime, LikedAt, Text, TotalCount, UserError, object, payload, refuse, request,
+};
+use async_graphql::{Context, ID, InputObject, Object, Result};
 
 /// A status as the viewer sees it.
 pub struct StatusObject(pub ViewedStatus);
@@ -147,21 +149,11 @@ struct UnlikeStatusInput {
     status_id: ID,
 }
 
-/// Declares a payload with a status.
-macro_rules! status_payload {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(SimpleObject)]
-        struct $name {
-            /// The status after the change. Null if there are user errors.
-            status: Option<StatusObject>,
-            /// Errors in the input. Empty on success.
-            user_errors: Vec<UserError>,
-        }
-    )*};
-}
-
-status_payload! {
+payload! {
+    {
+        /// The status after the change. Null if there are user errors.
+        status: StatusObject,
+    }
     /// Result of `postStatus`. If a request is repeated with its idempotency key after its status was deleted, `status` is null and `userErrors` is
     /// empty.
     PostStatusPayload;
@@ -171,13 +163,13 @@ status_payload! {
     UnlikeStatusPayload;
 }
 
-/// Result of `deleteStatus`.
-#[derive(SimpleObject)]
-struct DeleteStatusPayload {
-    /// Id of the deleted status. Null if there are user errors.
-    deleted_status_id: Option<ID>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// Id of the deleted status. Null if there are user errors.
+        deleted_status_id: ID,
+    }
+    /// Result of `deleteStatus`.
+    DeleteStatusPayload;
 }
 
 /// Mutations of statuses.
@@ -194,7 +186,7 @@ impl StatusMutation {
         #[graphql(desc = "The new status.")] input: PostStatusInput,
     ) -> Option<Result<PostStatusPayload>> {
         let posted = post(ctx, input).await;
-        Some(posted.map(|(status, user_errors)| PostStatusPayload { status, user_errors }))
+        Some(posted.map(Into::into))
     }
 
     /// Deletes a status of the viewer. On return nobody can read it. Requires a session.
@@ -213,7 +205,7 @@ impl StatusMutation {
         #[graphql(desc = "The status to like.")] input: LikeStatusInput,
     ) -> Option<Result<LikeStatusPayload>> {
         let liked = like(ctx, &input.status_id, true).await;
-        Some(liked.map(|(status, user_errors)| LikeStatusPayload { status, user_errors }))
+        Some(liked.map(Into::into))
     }
 
     /// Removes the viewer's like of a status. Succeeds without a change if there is none. Requires a session.
@@ -223,7 +215,7 @@ impl StatusMutation {
         #[graphql(desc = "The status to unlike.")] input: UnlikeStatusInput,
     ) -> Option<Result<UnlikeStatusPayload>> {
         let unliked = like(ctx, &input.status_id, false).await;
-        Some(unliked.map(|(status, user_errors)| UnlikeStatusPayload { status, user_errors }))
+        Some(unliked.map(Into::into))
     }
 }
 

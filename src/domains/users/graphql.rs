@@ -6,8 +6,8 @@ use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, Follows, Relation};
 use crate::domains::relations::{self, Standing};
 use crate::domains::timelines::Timeline;
-use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, UserError, object, refuse, request};
-use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, SimpleObject};
+use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, object, payload, refuse, request};
+use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result};
 use std::sync::Arc;
 
 /// A user account.
@@ -169,13 +169,13 @@ struct UpdateProfileInput {
     bio: MaybeUndefined<String>,
 }
 
-/// Result of `updateProfile`.
-#[derive(SimpleObject)]
-struct UpdateProfilePayload {
-    /// The changed account. Null if there are user errors.
-    user: Option<UserObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// The changed account. Null if there are user errors.
+        user: UserObject,
+    }
+    /// Result of `updateProfile`.
+    UpdateProfilePayload;
 }
 
 /// Mutations of accounts.

@@ -7,8 +7,8 @@ use super::campaign::CampaignObject;
 use crate::base::error::Outcome;
 use crate::base::ids::{AdId, CampaignId, UserId};
 use crate::base::request::Request;
-use crate::schema::{DateTime, Decimal, UserError, refuse, request};
-use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, SimpleObject};
+use crate::schema::{DateTime, Decimal, UserError, payload, refuse, request};
+use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result};
 
 /// Frequency cap: a limit on the impressions of a campaign for one visitor.
 #[derive(InputObject)]
@@ -118,21 +118,11 @@ struct RemoveAdInput {
     ad_id: ID,
 }
 
-/// Declares a payload with a campaign.
-macro_rules! campaign_payload {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(SimpleObject)]
-        struct $name {
-            /// The campaign after the change. Null if there are user errors.
-            campaign: Option<CampaignObject>,
-            /// Errors in the input. Empty on success.
-            user_errors: Vec<UserError>,
-        }
-    )*};
-}
-
-campaign_payload! {
+payload! {
+    {
+        /// The campaign after the change. Null if there are user errors.
+        campaign: CampaignObject,
+    }
     /// Result of `createCampaign`.
     CreateCampaignPayload;
     /// Result of `updateCampaign`.
@@ -149,22 +139,22 @@ campaign_payload! {
     RemoveCampaignKeywordsPayload;
 }
 
-/// Result of `createAd`. If a request is repeated with its idempotency key after its ad was removed, `ad` is null and `userErrors` is empty.
-#[derive(SimpleObject)]
-struct CreateAdPayload {
-    /// The new ad. Null if there are user errors.
-    ad: Option<AdObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// The new ad. Null if there are user errors.
+        ad: AdObject,
+    }
+    /// Result of `createAd`. If a request is repeated with its idempotency key after its ad was removed, `ad` is null and `userErrors` is empty.
+    CreateAdPayload;
 }
 
-/// Result of `removeAd`.
-#[derive(SimpleObject)]
-struct RemoveAdPayload {
-    /// Id of the removed ad. Null if there are user errors.
-    removed_ad_id: Option<ID>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// Id of the removed ad. Null if there are user errors.
+        removed_ad_id: ID,
+    }
+    /// Result of `removeAd`.
+    RemoveAdPayload;
 }
 
 /// Mutations of campaigns and ads.
@@ -181,7 +171,7 @@ impl AdMutation {
         #[graphql(desc = "The new campaign.")] input: CreateCampaignInput,
     ) -> Option<Result<CreateCampaignPayload>> {
         let made = Box::pin(create(ctx, input)).await;
-        Some(made.map(|(campaign, user_errors)| CreateCampaignPayload { campaign, user_errors }))
+        Some(made.map(Into::into))
     }
 
     /// Changes a campaign of the viewer. Effective from the next ad decision on. Requires a session.
@@ -191,7 +181,7 @@ impl AdMutation {
         #[graphql(desc = "New values.")] input: UpdateCampaignInput,
     ) -> Option<Result<UpdateCampaignPayload>> {
         let done = Box::pin(update(ctx, input)).await;
-        Some(done.map(|(campaign, user_errors)| UpdateCampaignPayload { campaign, user_errors }))
+        Some(done.map(Into::into))
     }
 
     /// Pauses a campaign of the viewer. Effective from the next ad decision on. Succeeds without a change if it is paused already. Requires a
@@ -203,7 +193,7 @@ impl AdMutation {
     ) -> Option<Result<PauseCampaignPayload>> {
         let done =
             Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::pause(&request.app, owner, id).await));
-        Some(done.await.map(|(campaign, user_errors)| PauseCampaignPayload { campaign, user_errors }))
+        Some(done.await.map(Into::into))
     }
 
     /// Resumes a paused campaign of the viewer. Succeeds without a change if it is not paused. Requires a session.
@@ -214,7 +204,7 @@ impl AdMutation {
     ) -> Option<Result<ResumeCampaignPayload>> {
         let done =
             Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::resume(&request.app, owner, id).await));
-        Some(done.await.map(|(campaign, user_errors)| ResumeCampaignPayload { campaign, user_errors }))
+        Some(done.await.map(Into::into))
     }
 
     /// Stops a campaign of the viewer permanently. Clicks on earlier impressions still count. Succeeds without a change if it is stopped already.
@@ -226,7 +216,7 @@ impl AdMutation {
     ) -> Option<Result<StopCampaignPayload>> {
         let done =
             Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::stop(&request.app, owner, id).await));
-        Some(done.await.map(|(campaign, user_errors)| StopCampaignPayload { campaign, user_errors }))
+        Some(done.await.map(Into::into))
     }
 
     /// Adds keywords to a campaign of the viewer. A campaign has at most 250 keywords; more fail with `LIMIT_REACHED`. Keywords that it has already
@@ -239,7 +229,7 @@ impl AdMutation {
         let done = Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| {
             service::add_keywords(&request.app, owner, id, &input.keywords).await
         }));
-        Some(done.await.map(|(campaign, user_errors)| AddCampaignKeywordsPayload { campaign, user_errors }))
+        Some(done.await.map(Into::into))
     }
 
     /// Removes keywords from a campaign of the viewer. A campaign without keywords matches every page. Keywords that it does not have are ignored.
@@ -252,7 +242,7 @@ impl AdMutation {
         let done = Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| {
             service::remove_keywords(&request.app, owner, id, &input.keywords).await
         }));
-        Some(done.await.map(|(campaign, user_errors)| RemoveCampaignKeywordsPayload { campaign, user_errors }))
+        Some(done.await.map(Into::into))
     }
 
     /// Adds an ad to a campaign of the viewer. Effective from the next ad decision on. A campaign has at most 100 ads, and at most 1,000 over its

@@ -2,8 +2,8 @@
 
 use super::super::service;
 use super::super::service::PromotedStatus;
-use crate::schema::{UserError, object, refuse, request};
-use async_graphql::{Context, InputObject, Object, Result, SimpleObject};
+use crate::schema::{object, payload, refuse, request};
+use async_graphql::{Context, InputObject, Object, Result};
 
 /// The promotion of an entry of a timeline.
 #[derive(Clone)]
@@ -36,14 +36,14 @@ struct RecordImpressionsInput {
     tokens: Vec<String>,
 }
 
-/// Result of `recordImpressions`.
-#[derive(SimpleObject)]
-struct RecordImpressionsPayload {
-    /// Tokens whose impressions were counted: each once, within ten minutes, while the campaign is eligible for the viewer. Null if there are user
-    /// errors.
-    counted_tokens: Option<Vec<String>>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// Tokens whose impressions were counted: each once, within ten minutes, while the campaign is eligible for the viewer. Null if there are user
+        /// errors.
+        counted_tokens: Vec<String>,
+    }
+    /// Result of `recordImpressions`.
+    RecordImpressionsPayload;
 }
 
 /// Mutations of readers of promoted statuses.

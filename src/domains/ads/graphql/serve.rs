@@ -3,7 +3,7 @@
 use super::super::service::{self, Impression};
 use super::super::{Ad, Creative, Slot};
 use crate::base::request::Request;
-use crate::schema::{UserError, refuse, request};
+use crate::schema::{payload, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 
 /// Input of `serveAds`.
@@ -87,25 +87,25 @@ impl ShownAd {
     }
 }
 
-/// Result of `serveAds`.
-#[derive(SimpleObject)]
-struct ServeAdsPayload {
-    /// Impressions, the highest ranked first, of different campaigns as far as possible. Empty if no campaign is eligible. Null if there are user
-    /// errors.
-    impressions: Option<Vec<AdImpression>>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// Impressions, the highest ranked first, of different campaigns as far as possible. Empty if no campaign is eligible. Null if there are user
+        /// errors.
+        impressions: Vec<AdImpression>,
+    }
+    /// Result of `serveAds`.
+    ServeAdsPayload;
 }
 
-/// Result of `clickAd`.
-#[derive(SimpleObject)]
-struct ClickAdPayload {
-    /// Destination URL, also of an invalid click. Null for a promoted status and if there are user errors.
-    target_url: Option<String>,
-    /// Whether the click is valid: the first of its impression, within an hour, and not one of too many. Null if there are user errors.
-    counted: Option<bool>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// Destination URL, also of an invalid click. Null for a promoted status and if there are user errors.
+        target_url: String,
+        /// Whether the click is valid: the first of its impression, within an hour, and not one of too many. Null if there are user errors.
+        counted: bool,
+    }
+    /// Result of `clickAd`.
+    ClickAdPayload;
 }
 
 /// Mutations of publishers and visitors.

@@ -6,9 +6,9 @@ use crate::base::error::Outcome;
 use crate::base::ids::WebsiteId;
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
-use crate::schema::{Connection, ConnectionKind, DateTime, DirectSerialize, Text, TotalCount, UserError, refuse, request};
+use crate::schema::{Connection, ConnectionKind, DateTime, DirectSerialize, Text, TotalCount, payload, refuse, request};
 use async_graphql::connection::EmptyFields;
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use async_graphql::{Context, ID, InputObject, Object, Result};
 use std::sync::Arc;
 
 /// A website of the viewer.
@@ -97,22 +97,22 @@ struct RenewWebsiteServerKeyInput {
     website_id: ID,
 }
 
-/// Result of `registerWebsite`.
-#[derive(SimpleObject)]
-struct RegisterWebsitePayload {
-    /// The new website. Null if there are user errors.
-    website: Option<WebsiteObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// The new website. Null if there are user errors.
+        website: WebsiteObject,
+    }
+    /// Result of `registerWebsite`.
+    RegisterWebsitePayload;
 }
 
-/// Result of `renewWebsiteServerKey`.
-#[derive(SimpleObject)]
-struct RenewWebsiteServerKeyPayload {
-    /// The website with its new key. Null if there are user errors.
-    website: Option<WebsiteObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// The website with its new key. Null if there are user errors.
+        website: WebsiteObject,
+    }
+    /// Result of `renewWebsiteServerKey`.
+    RenewWebsiteServerKeyPayload;
 }
 
 /// Mutations of websites.
