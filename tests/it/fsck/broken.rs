@@ -498,7 +498,7 @@ async fn follows_are_checked() {
 
 #[tokio::test]
 async fn mutes_are_checked() {
-    hold(OF_MUTES).await;
+    check_cases(OF_MUTES).await;
 }
 
 #[tokio::test]

@@ -51,7 +51,8 @@ impl Scene {
         ada.delete(&deleted_status).await;
         cyd.unfollow(bob).await;
         for (muter, muted, duration) in [(bob, cyd, ""), (cyd, bob, ", durationSeconds: 31536000")] {
-            let mutation = format!("mutation {{ muteUser(input: {{ userId: {:?}{duration} }}) {{ userErrors {{ code }} }} }}", muted.id);
+            let mutation =
+                format!("mutation {{ muteUser(input: {{ userId: {:?}{duration} }}) {{ userErrors {{ code }} }} }}", muted.id);
             assert_eq!(muter.gql(&mutation, json!({})).await["data"]["muteUser"]["userErrors"], json!([]));
         }
         for actor in [ada, ada, bob] {

@@ -166,7 +166,7 @@ async fn follows_are_repaired() {
 
 #[tokio::test]
 async fn mutes_are_repaired() {
-    hold(broken::OF_MUTES).await;
+    check_cases(broken::OF_MUTES).await;
 }
 
 #[tokio::test]

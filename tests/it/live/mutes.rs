@@ -27,24 +27,24 @@ async fn statuses_of_muted_accounts_are_not_delivered_on_any_server() {
     let filter = json!({ "follow": ["bea", "cy"] });
     for server in [&app, &other] {
         let mut streams = [
-            Ear::home(server, &ada, None).await.listen().await,
-            Ear::open(server, Some(&ada), "PublicStream", json!({ "filter": filter })).await.listen().await,
+            LiveSubscription::home(server, &ada, None).await.until_listening().await,
+            LiveSubscription::open(server, Some(&ada), "PublicStream", json!({ "filter": filter })).await.until_listening().await,
         ];
-        let mut anonymous = Ear::public(server, filter.clone(), None).await.listen().await;
+        let mut anonymous = LiveSubscription::public(server, filter.clone(), None).await.until_listening().await;
         change(&ada, "muteUser", &bea, "").await;
         wait_for_mutes(server, &ada, 1).await;
         let status = bea.post("muted").await;
         bea.delete(&status).await;
         cy.post("from cy").await;
         for stream in &mut streams {
-            assert_eq!(stream.hear(1).await, ["+from cy"]);
+            assert_eq!(stream.next_events(1).await, ["+from cy"]);
         }
-        assert_eq!(anonymous.hear(3).await, ["+muted".to_owned(), format!("-{status}"), "+from cy".to_owned()]);
+        assert_eq!(anonymous.next_events(3).await, ["+muted".to_owned(), format!("-{status}"), "+from cy".to_owned()]);
         change(&ada, "unmuteUser", &bea, "").await;
         wait_for_mutes(server, &ada, 0).await;
         bea.post("again").await;
         for stream in &mut streams {
-            assert_eq!(stream.hear(1).await, ["+again"]);
+            assert_eq!(stream.next_events(1).await, ["+again"]);
         }
     }
 }
@@ -57,7 +57,7 @@ async fn a_resumed_subscription_goes_by_the_mutes_of_now() {
     ada.follow(&cy).await;
     cy.post("first").await;
     let cursor = {
-        let mut stream = Ear::home(&app, &ada, None).await.listen().await;
+        let mut stream = LiveSubscription::home(&app, &ada, None).await.until_listening().await;
         cy.post("second").await;
         stream.next().await.cursor
     };
@@ -65,8 +65,8 @@ async fn a_resumed_subscription_goes_by_the_mutes_of_now() {
     change(&ada, "muteUser", &bea, ", durationSeconds: 60").await;
     bea.post("during the mute").await;
     cy.post("third").await;
-    assert_eq!(Ear::home(&app, &ada, Some(&cursor)).await.hear(1).await, ["+third"]);
+    assert_eq!(LiveSubscription::home(&app, &ada, Some(&cursor)).await.next_events(1).await, ["+third"]);
     app.clock.advance(60_000);
     let all = ["+before the mute", "+during the mute", "+third"];
-    assert_eq!(Ear::home(&app, &ada, Some(&cursor)).await.hear(3).await, all, "the mute has ended");
+    assert_eq!(LiveSubscription::home(&app, &ada, Some(&cursor)).await.next_events(3).await, all, "the mute has ended");
 }
