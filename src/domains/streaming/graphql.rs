@@ -84,7 +84,7 @@ impl StreamGap {
 
     /// Reason of the gap.
     async fn reason(&self) -> GapReason {
-        self.1.into()
+        self.1
     }
 }
 
