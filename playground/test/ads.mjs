@@ -260,7 +260,7 @@ test('a campaign is explained: why it is served, or why not', async () => {
   await ads.answer.getByText('Yes, it is eligible. It ranks first. Its eCPM is 5,000,000.00.').waitFor();
   await ads.send(ads.why, { Slot: 'Square', 'Keywords of the page': 'other' }, 'Explain');
   await ads.answer.getByText('No, it would not be chosen.').waitFor();
-  const reasons = ['None of its keywords is among the page’s.', 'It has no ad for this slot.'];
+  const reasons = ['The page has none of the campaign’s keywords.', 'It has no ad for this slot.'];
   assert.deepEqual(await ads.answer.getByRole('listitem').allInnerTexts(), reasons);
   await ads.button('Pause').click();
   await ads.stands('Paused');

@@ -17,6 +17,8 @@ use subtle::ConstantTimeEq;
 pub const DEFAULT: usize = 20;
 /// The maximum size of a page.
 pub const MAX: usize = 100;
+/// The most rows of a window, where most rows are dropped.
+const MAX_WINDOW: usize = 1_000;
 /// The longest text of [`Cursors::sign`].
 const MAX_SIGNED: usize = 4_096;
 
@@ -299,6 +301,7 @@ impl<T, P: ListPosition> Scan<T, P> {
 
     /// Takes the items of its rows, and moves the window behind the last row.
     fn take(&mut self, rows: &[Row<P>], items: &mut impl Iterator<Item = Option<T>>) {
+        let before = self.got.len();
         for row in rows {
             if let Some(item) = items.next().flatten() {
                 self.got.push((row.position, item));
@@ -309,7 +312,10 @@ impl<T, P: ListPosition> Scan<T, P> {
             let bound = if self.window.newest_first { &mut self.window.below } else { &mut self.window.above };
             *bound = last.position;
         }
-        self.window.limit = (self.want.saturating_sub(self.got.len()) * 2).clamp(10, MAX);
+        let kept = self.got.len() - before;
+        // Where most rows are dropped, windows grow, so that the number of reads grows with the logarithm of the dropped rows at first.
+        let wider = if kept * 4 < rows.len() { self.window.limit * 2 } else { 0 };
+        self.window.limit = (self.want.saturating_sub(self.got.len()) * 2).clamp(10, MAX).max(wider.min(MAX_WINDOW));
     }
 
     fn into_page(mut self, request: PageRequest<P>, newer: bool, older: bool) -> Page<T, P> {

@@ -202,7 +202,7 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Session { user, digest, ends } => sessions::settle(app, user, &digest, ends).await.map(|()| None),
             Task::Refill { feed } => timelines::rebuild(app, feed, progress).await,
             Task::Reach { author } => timelines::switch_mode(app, author, progress).await,
-            Task::Relation { kind: RelationKind::Mute, from, to } => relations::settle(app, from, to).await.map(|_| None),
+            Task::Relation { kind: RelationKind::Mute, from, to } => relations::complete(app, from, to).await.map(|()| None),
             Task::Stars { followers } => timelines::review_modes(app, followers, progress).await,
         }
     }

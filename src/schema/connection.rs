@@ -27,7 +27,7 @@ pub trait ConnectionKind: Send + Sync + 'static {
     type EdgeFields: ObjectType + DirectObject;
 }
 
-/// A page of a list, as the cursor connections specification of Relay has it.
+/// A page of a list, as defined by the Relay cursor connections specification.
 #[derive(SimpleObject)]
 #[graphql(name_type)]
 pub struct Connection<K: ConnectionKind> {

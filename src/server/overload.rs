@@ -76,7 +76,6 @@ impl ConcurrencyLimit {
 }
 
 fn queue_is_full() -> Refusal {
-    let message =
-        "Too many operations of your address wait that may take long. Ask for smaller pages, or for one after the other.";
+    let message = "Too many expensive operations from your address are queued. Request smaller pages, or send the operations one at a time.";
     Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("longOperations").retry_after(1)
 }

@@ -176,7 +176,7 @@ impl AnswerReader {
         };
         self.forget();
         self.ledger.app.metrics().refused_answer(RefusedAnswer::Unread);
-        tracing::warn!(bytes, "the address with the most unread bytes is disconnected");
+        tracing::warn!(bytes, "disconnected the address with the most unread bytes");
         self.disconnected.cancel();
     }
 
@@ -190,7 +190,7 @@ impl AnswerReader {
 
     fn refuse(&self) -> Refusal {
         self.ledger.app.metrics().refused_answer(RefusedAnswer::AddressUnread);
-        let message = "Too many answers wait to be read at your address: read those first.";
+        let message = "Your address has too many unread responses. Read them before you send more requests.";
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, "UNREAD_ANSWERS", message).over("addressUnreadBytes").retry_after(1)
     }
 }

@@ -173,8 +173,8 @@ async fn the_cost_of_a_thread_grows_with_its_depth_only() {
     let add = "mutation($i: AddCommentInput!) { addComment(input: $i) { comment { message author { login } } } }";
     let (trips, _) = round_trips(add, input).await;
     assert_eq!(
-        trips, 12,
-        "session; status, its author; the journal, comment, author's side, look; comment, status, its author, author; striking out"
+        trips, 11,
+        "session; status, its author and the viewer; journal, comment, author's side, a read; comment, status, its author; acknowledgement"
     );
 }
 

@@ -47,7 +47,13 @@ pub(super) async fn load_demo(app: &App, follows: Option<Follows>, per_user: u32
     let name = follows.as_ref().map_or("people".into(), |follows| format!("{}-{per_user}", follows.digest));
     let start = match app.db().begin_demo_load(&name, app.now()).await? {
         DemoLoad::Load(start) => start,
-        DemoLoad::AddActivity(start) => return add_activity(app, &sample::create(start)).await,
+        DemoLoad::AddActivity(_) if tokens.is_some() => {
+            bail!("an earlier load has imported this data without --tokens: load it into an empty store")
+        }
+        DemoLoad::AddActivity(start) => {
+            migrate::at_start(app).await?;
+            return add_activity(app, &sample::create(start)).await;
+        }
         DemoLoad::Loaded => bail!("the store has this demo data already"),
         DemoLoad::Other => bail!("the store is not empty: demo data are loaded into an empty store only"),
     };

@@ -46,7 +46,10 @@ pub(super) enum KeyKind {
 /// Parses a key; `None` for a key of another domain.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let of = |kind| audit::id_in(key, kind).map(UserId);
-    let schedule = || audit::id_in(key, "mute_schedule").filter(|partition| *partition < SCHEDULES).map(KeyKind::Schedule);
+    let schedule = || {
+        let partition = audit::tag_in(key, "mute_schedule").and_then(audit::number)?;
+        (partition < SCHEDULES).then_some(KeyKind::Schedule(partition))
+    };
     let account = of("mutes").map(KeyKind::Mutes).or_else(|| of("mute_ends").map(KeyKind::MuteEnds));
     account.or_else(|| of("muters").map(KeyKind::Muters)).or_else(schedule)
 }

@@ -4,13 +4,13 @@ use super::model::{self, Mute, Standing};
 use super::policy;
 use super::store::{self, MuteResult};
 use crate::app::App;
-use crate::base::clock::Millis;
+use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
 use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
-use crate::domains::users::User;
+use crate::domains::users::{User, service as users};
 use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{RelationKind, Task};
@@ -23,6 +23,8 @@ use std::sync::Arc;
 const PASS: usize = 1_000;
 /// Accounts of each partition of the schedule whose ended mutes one sweep removes.
 const ACCOUNTS: usize = 20;
+/// When an account whose ended mutes could not be removed is swept again.
+const RETRY_INTERVAL: Millis = 60 * MINUTE;
 
 /// How the viewer stands to accounts, in their order. Nothing is read for a viewer without mutes, beside the viewer's account; otherwise one
 /// pipeline.
@@ -39,20 +41,15 @@ pub async fn standings(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Stand
     loaders.standings.load_many(others.iter().copied()).await
 }
 
-/// Keeps the items whose author's statuses are delivered to the viewer, in their order: `None` for the others. As [`standings`]; the viewer's
-/// account is loaded while the items are.
+/// Keeps the items whose author's statuses are delivered to the viewer, in their order: `None` for the others. As [`standings`].
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`; those of `items`.
+/// `STORAGE_UNAVAILABLE`.
 pub async fn keep_delivered<T>(
     loaders: &Loaders,
-    items: impl Future<Output = Result<Vec<Option<T>>, Error>>,
+    items: Vec<Option<T>>,
     author: impl Fn(&T) -> UserId,
 ) -> Result<Vec<Option<T>>, Error> {
-    let items = match loaders.standings.fetcher().viewer {
-        Some(viewer) => try_join!(items, loaders.users.load(viewer))?.0,
-        None => items.await?,
-    };
     let authors: Vec<UserId> = items.iter().flatten().map(author).collect();
     let mut standings = standings(loaders, &authors).await?.into_iter();
     let mut is_delivered = |_: &T| standings.next().is_some_and(policy::can_deliver);
@@ -75,6 +72,7 @@ pub async fn mute(app: &App, viewer: UserId, other: UserId, seconds: Option<i32>
     match write(app, viewer, other, end).await? {
         MuteResult::Mutes(_) => {}
         MuteResult::NoAccount => {
+            store::unschedule(app.db(), viewer).await?;
             lease.ack(app);
             return Err(Error::Unauthenticated.into());
         }
@@ -85,6 +83,10 @@ pub async fn mute(app: &App, viewer: UserId, other: UserId, seconds: Option<i32>
     }
     schedule(app, viewer, end).await?;
     let exists = settle(app, viewer, other).await?;
+    if end.is_some() && !users::exists(app, viewer).await? {
+        // The deletion of the viewer's account may have come before the schedule.
+        store::unschedule(app.db(), viewer).await?;
+    }
     lease.ack(app);
     if exists { Ok(()) } else { Err(not_found().into()) }
 }
@@ -164,10 +166,34 @@ pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<bool, Error> 
 pub async fn sweep(app: &App) -> Result<usize, Error> {
     let due = store::due(app.db(), app.now(), ACCOUNTS).await?;
     for (id, was) in &due {
-        end_all_mutes(app, *id).await?;
-        store::reschedule(app.db(), *id, *was, store::next_end(app.db(), *id).await?).await?;
+        if let Err(error) = sweep_account(app, *id, *was).await {
+            // Later, so that the accounts behind this one are not held up.
+            tracing::warn!(%error, account = id.0, "ended mutes are removed in an hour");
+            store::reschedule(app.db(), *id, *was, Some(app.now() + RETRY_INTERVAL)).await?;
+        }
     }
     Ok(due.len())
+}
+
+async fn sweep_account(app: &App, id: UserId, was: Millis) -> Result<(), Error> {
+    while end_mutes(app, id).await? == PASS {}
+    store::reschedule(app.db(), id, was, store::next_end(app.db(), id).await?).await?;
+    // A mute that was committed between the two commands has not changed the entry.
+    schedule_next(app, id).await
+}
+
+/// Schedules the earliest end of an account's temporary mutes, unless an earlier time is scheduled.
+async fn schedule_next(app: &App, id: UserId) -> Result<(), Error> {
+    schedule(app, id, store::next_end(app.db(), id).await?).await
+}
+
+/// Completes an interrupted mute or unmute: [`settle`], and the schedule of the muter's temporary mutes.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn complete(app: &App, from: UserId, to: UserId) -> Result<(), Error> {
+    settle(app, from, to).await?;
+    schedule_next(app, from).await
 }
 
 /// Removes up to [`PASS`] mutes of an account that have ended. Returns their number.
@@ -184,13 +210,13 @@ async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
     Ok(ended.len())
 }
 
-/// Removes all mutes of an account that have ended.
+/// Removes all mutes of an account that have ended, and schedules the others.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn end_all_mutes(app: &App, id: UserId) -> Result<(), Error> {
     while end_mutes(app, id).await? == PASS {}
-    Ok(())
+    schedule_next(app, id).await
 }
 
 /// Removes the mutes of a deleted account, and those by others of it: up to a thousand of each; `true` means that more may be left.
@@ -210,7 +236,6 @@ pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
     store::unmute_by(app.db(), &muters, id).await?;
     store::remove_muters(app.db(), id, &muters).await?;
     parts.ack(app);
-    muters.iter().for_each(|muter| events::publish_change(app, muter.0));
     if muted.len() == PASS || muters.len() == PASS {
         return Ok(true);
     }

@@ -107,9 +107,10 @@ pub(super) async fn unmute_by(db: &Db, muters: &[UserId], b: UserId) -> Result<(
 pub(super) async fn mutes_of(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<Option<Mute>>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
     let query = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
-    let mut replies = db.read_many(vec![query(keys::mutes(viewer)), query(keys::mute_ends(viewer))]).await?.into_iter();
+    // The ends first: a mute that is removed in between must not be read without its end.
+    let mut replies = db.read_many(vec![query(keys::mute_ends(viewer)), query(keys::mutes(viewer))]).await?.into_iter();
     let mut scores = || decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
-    let (ids, ends) = (scores()?, scores()?);
+    let (ends, ids) = (scores()?, scores()?);
     let mute = |(id, end): (Option<f64>, Option<f64>)| id.map(|_| Mute { ends_at: end.map(|end| end as u64) });
     Ok(ids.into_iter().zip(ends).map(mute).collect())
 }
@@ -126,10 +127,10 @@ pub(super) async fn all_mutes(db: &Db, id: UserId) -> Result<(Vec<(UserId, Mute)
     let version = cmd("HGET").arg(user_key(id)).arg("relations").take();
     let ids = cmd("ZRANGE").arg(keys::mutes(id)).arg(0).arg(MAX_MUTES - 1).take();
     let ends = cmd("ZRANGE").arg(keys::mute_ends(id)).arg(0).arg(MAX_MUTES - 1).arg("WITHSCORES").take();
-    let mut replies = db.read_many(vec![version, ids, ends]).await?.into_iter();
+    let mut replies = db.read_many(vec![version, ends, ids]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let version: Option<u64> = decode::one(reply())?;
-    let (ids, ends): (Vec<u64>, Vec<(u64, f64)>) = (decode::one(reply())?, decode::one(reply())?);
+    let (ends, ids): (Vec<(u64, f64)>, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
     let ends: std::collections::HashMap<u64, Millis> = ends.into_iter().map(|(id, end)| (id, end as u64)).collect();
     let mutes = ids.into_iter().map(|id| (UserId(id), Mute { ends_at: ends.get(&id).copied() })).collect();
     Ok((mutes, version.unwrap_or(0)))
@@ -156,7 +157,7 @@ pub(super) async fn muters(db: &Db, id: UserId, windows: &[Window]) -> Result<Ve
 /// Schedules the end of a mute, unless an earlier one is scheduled. One command.
 pub(super) async fn schedule(db: &Db, id: UserId, at: Millis) -> Result<(), Error> {
     let key = keys::mute_schedule(schedule_partition(id));
-    db.write_many(vec![cmd("ZADD").arg(key).arg("LT").arg(at).arg(id.0).take()]).await.map(drop)
+    db.write_many_allow_oom(vec![cmd("ZADD").arg(key).arg("LT").arg(at).arg(id.0).take()]).await.map(drop)
 }
 
 /// Up to `most` accounts of each partition with mutes that have ended, and when the first of them did. One pipeline.

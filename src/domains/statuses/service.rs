@@ -321,7 +321,10 @@ pub async fn load_visible(
     let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
     authors.sort_unstable();
     authors.dedup();
-    let there = loaders.users.load_many(authors.iter().copied()).await?;
+    // The viewer's account says whether the policy has anything to read about the authors; it comes in the same pipeline.
+    let viewer =
+        loaders.standings.fetcher().viewer.filter(|viewer| !authors.is_empty() && authors.binary_search(viewer).is_err());
+    let there = loaders.users.load_many(authors.iter().copied().chain(viewer)).await?;
     let by = |seen: ViewedStatus| {
         let author = there.get(authors.binary_search(&seen.status.author).ok()?)?.clone()?;
         Some(ViewedStatus { author: Some(author), ..seen })

@@ -25,7 +25,7 @@ schema_enum! {
     field(
         name = "cursor",
         ty = "String",
-        desc = "Position of the event in its stream. Pass it as `after` to resume behind this event."
+        desc = "Position of the event in its stream. Pass it as `after` to receive the events after this one."
     )
 )]
 pub(super) enum StatusEvent {
@@ -43,7 +43,7 @@ pub(super) struct StatusPosted(String, crate::domains::statuses::ViewedStatus);
 /// A status was posted that the viewer can see.
 #[Object]
 impl StatusPosted {
-    /// Position of the event in its stream. Pass it as `after` to resume behind this event.
+    /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
     async fn cursor(&self) -> String {
         self.0.clone()
     }
@@ -60,7 +60,7 @@ pub(super) struct StatusDeleted(String, ids::StatusId);
 /// A status was deleted. Remove it wherever it is displayed.
 #[Object]
 impl StatusDeleted {
-    /// Position of the event in its stream. Pass it as `after` to resume behind this event.
+    /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
     async fn cursor(&self) -> String {
         self.0.clone()
     }
@@ -77,7 +77,7 @@ pub(super) struct StreamGap(String, GapReason);
 /// Events before this one may be missing: reload the data on display. The stream is complete from here on.
 #[Object]
 impl StreamGap {
-    /// Position of the event in its stream. Pass it as `after` to resume behind this event.
+    /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
     async fn cursor(&self) -> String {
         self.0.clone()
     }
@@ -106,7 +106,7 @@ impl StatusEvent {
     field(
         name = "cursor",
         ty = "String",
-        desc = "Position of the event in its stream. Pass it as `after` to resume behind this event."
+        desc = "Position of the event in its stream. Pass it as `after` to receive the events after this one."
     )
 )]
 pub(super) enum CommentEvent {
@@ -131,7 +131,7 @@ macro_rules! comment_event {
         $(#[$doc])*
         #[Object]
         impl $name {
-            /// Position of the event in its stream. Pass it as `after` to resume behind this event.
+            /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
             async fn cursor(&self) -> &str {
                 &self.0
             }
@@ -160,7 +160,7 @@ pub(super) struct CommentDeleted(String, ids::CommentId, u64);
 /// replies.
 #[Object]
 impl CommentDeleted {
-    /// Position of the event in its stream. Pass it as `after` to resume behind this event.
+    /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
     async fn cursor(&self) -> &str {
         &self.0
     }

@@ -16,6 +16,8 @@ pub(super) struct MutedAuthors {
     viewer: UserId,
     hub: Hub,
     current: Mutex<CurrentMutes>,
+    /// Held during a read.
+    loading: tokio::sync::Mutex<()>,
     _watch: ChannelWatch,
 }
 
@@ -48,13 +50,11 @@ impl MutedAuthors {
 
     /// Reads the mutes again. One pipeline.
     pub(super) async fn load(&self, app: &App, term_hasher: TermHasher) -> Result<(), Error> {
+        // One read after the other, so that the last one is the newest.
+        let _loading = self.loading.lock().await;
         let (mutes, version) = relations::active_mutes(app, self.viewer).await?;
         let authors = mutes.into_iter().map(|(author, mute)| (term_hasher.author(author), mute)).collect();
-        let mut current = self.current();
-        // Reads may finish out of order. A deleted account has version 0.
-        if version == 0 || current.version.is_none_or(|known| known <= version) {
-            *current = CurrentMutes { authors, version: Some(version) };
-        }
+        *self.current() = CurrentMutes { authors, version: Some(version) };
         Ok(())
     }
 }
@@ -101,7 +101,13 @@ impl Hub {
             drop(state);
             return known;
         }
-        let muted = Arc::new(MutedAuthors { viewer, hub: self.clone(), current: Mutex::default(), _watch: watch });
+        let muted = Arc::new(MutedAuthors {
+            viewer,
+            hub: self.clone(),
+            current: Mutex::default(),
+            loading: tokio::sync::Mutex::default(),
+            _watch: watch,
+        });
         state.mutes.insert(viewer.0, Arc::downgrade(&muted));
         muted
     }

@@ -277,3 +277,22 @@ async fn tokens_issued_earlier_respect_cap_and_budget() {
     assert_eq!((counted, spent(&ada, &id).await.0.as_str()), (3, "0.01"));
     assert_money_invariants(&app, &id, 4);
 }
+
+#[tokio::test]
+async fn statuses_of_muted_accounts_are_not_promoted() {
+    let app = TestApp::start().await;
+    let [ada, eve] = app.users(["ada", "eve"]).await;
+    let reader = reader(&app, 20).await;
+    promote(&ada, json!({ "name": "muted", "budget": "10" }), json!({ "bid": "3" })).await;
+    promote(&eve, json!({ "name": "other", "budget": "10" }), json!({})).await;
+    let promoted = async || {
+        let (edges, _) = page(&reader, json!({ "first": 12 })).await;
+        names(&edges)
+    };
+    assert_eq!(promoted().await, ["muted"], "it bids more");
+    for (field, expected) in [("muteUser", "other"), ("unmuteUser", "muted")] {
+        let mutation = format!("mutation {{ {field}(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }} }}", ada.id);
+        assert_eq!(reader.gql(&mutation, json!({})).await["data"][field]["userErrors"], json!([]));
+        assert_eq!(promoted().await, [expected], "{field}");
+    }
+}

@@ -24,9 +24,11 @@ use waxwing::domains::comments::{self, ParentRef, service as threads};
 use waxwing::domains::lists::NewList;
 use waxwing::domains::statuses::{Location, Status};
 use waxwing::domains::users::User;
-use waxwing::domains::{graph, lists, sessions, statuses, timelines, users};
+use waxwing::domains::{graph, lists, relations, sessions, statuses, timelines, users};
 use waxwing::platform::events;
 
+/// Accounts that the heaviest mutes.
+const MUTED: usize = 120;
 /// Whom the heaviest follows, and who follow them: a few fewer than anybody may follow, so that one more can be followed.
 const PEOPLE: usize = 9_990;
 /// Places among all people. The stranger is followed by nobody; from the poster on all are followed by the heaviest.
@@ -115,6 +117,7 @@ impl World {
         let app = TestApp::without_client_cache(limited(&[(Limit::Requests, PLENTY)])).await;
         let people: Vec<UserId> = (0..PEOPLE + POSTER).map(|at| UserId(id(at, PEOPLE + POSTER, 9))).collect();
         accounts(&app.app, &people).await;
+        mutes(&app.app, &people).await;
         let count = SAID_BY_OTHERS + PEOPLE;
         let said: Vec<StatusId> = (0..count).map(|at| StatusId(id(at, count, 3))).collect();
         talk(&app.app, &people, &said).await;
@@ -143,6 +146,13 @@ impl World {
         let statuses = said.iter().step_by(said.len() / 100).take(100).map(|id| id.global()).collect();
         let stranger = people[STRANGER].global();
         Self { app, heavy, other_session, poster, screen, website_key, tokens, ids, campaign, stranger, statuses, cursors }
+    }
+}
+
+/// The heaviest mutes some of those whom it follows.
+async fn mutes(app: &App, people: &[UserId]) {
+    for muted in &people[people.len() - MUTED..] {
+        relations::service::mute(app, people[HEAVY], *muted, Some(31_536_000)).await.expect("a mute");
     }
 }
 

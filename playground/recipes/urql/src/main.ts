@@ -45,7 +45,12 @@ for (const at of [1, 2, 3, 4, 5, 6, 7]) await client.mutation(POST_STATUS, { inp
 
 // An event has the status, but not its entry of the home. So newer entries are read, page by page, and shown in front.
 const { readNewer, readAgain } = coalesce({
-  newer: async () => (await readPage({ last: PAGE, before: page?.pageInfo.startCursor }))?.hasPreviousPage ?? false,
+  // Graphcache merges the pages: where the newest page is empty, the flag is that of the page before, and the cursor stays.
+  newer: async () => {
+    const before = page?.pageInfo.startCursor;
+    const read = await readPage({ last: PAGE, before });
+    return !!read?.hasPreviousPage && read.startCursor !== before;
+  },
   again: () => readPage({ first: PAGE }),
   onError: (reason) => console.error('The home was not read:', reason),
 });

@@ -17,14 +17,14 @@ interface Campaign {
   ads?: { edges: readonly unknown[] };
 }
 
-const EXHAUSTED = 'Its budget is spent, or the rest is reserved for clicks that may still come.';
+const EXHAUSTED = 'The remaining budget does not pay for another impression. Some of it may be reserved for clicks.';
 const STATES: Record<string, [name: string, text: (campaign: Campaign) => string]> = {
   SCHEDULED: ['Scheduled', ({ startsAt }) => `It starts ${date(startsAt ?? '')}.`],
   ACTIVE: ['Active', servedText],
   PAUSED: ['Paused', () => 'None of its ads is served until it is resumed.'],
   EXHAUSTED: ['Exhausted', () => EXHAUSTED],
-  ENDED: ['Ended', ({ endsAt }) => (endsAt ? `It ended ${date(endsAt)}.` : 'Its time is over.')],
-  STOPPED: ['Stopped', () => 'It is over for good.'],
+  ENDED: ['Ended', ({ endsAt }) => (endsAt ? `It ended ${date(endsAt)}.` : 'The campaign has ended.')],
+  STOPPED: ['Stopped', () => 'The campaign is permanently stopped.'],
 };
 const REASONS: Record<string, string> = {
   PAUSED: 'It is paused.',
@@ -33,9 +33,9 @@ const REASONS: Record<string, string> = {
   ENDED: 'It has ended.',
   BUDGET_SPENT: EXHAUSTED,
   DAILY_BUDGET_SPENT: 'Its daily budget is spent.',
-  PACED: 'It has spent what its pacing allows by this time of the day.',
-  CAPPED: 'The visitor has seen it as often as its frequency cap allows, or is unknown: then nobody can tell.',
-  KEYWORDS: 'None of its keywords is among the page’s.',
+  PACED: 'Pacing: the campaign has already spent its share of the daily budget up to this time.',
+  CAPPED: 'The visitor has reached the frequency cap, or the request has no visitor id.',
+  KEYWORDS: 'The page has none of the campaign’s keywords.',
   SLOT: 'It has no ad for this slot.',
   NO_ADS: 'It has no ads.',
   SUSPENDED: 'Its advertiser is suspended.',
@@ -85,7 +85,7 @@ export function actsOf({ state }: { state: string }) {
 // Only a campaign with an ad, of an advertiser who is not suspended, can be served.
 function servedText({ isSuspended, ads }: Campaign): string {
   if (isSuspended) return 'It would be served if your account were not suspended.';
-  return ads && ads.edges.length > 0 ? 'Its ads are served where they fit.' : 'It has no ads yet: create the first one below.';
+  return ads && ads.edges.length > 0 ? 'Its ads are served on matching pages.' : 'It has no ads yet: create the first one below.';
 }
 
 // One per line, for a form.

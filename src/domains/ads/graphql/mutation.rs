@@ -34,7 +34,7 @@ struct CreateCampaignInput {
     budget: Decimal,
     /// Budget of a UTC day.
     daily_budget: Option<Decimal>,
-    /// Start. Default: now, also for a time in the past.
+    /// Start. Default: now. A time in the past is replaced by now.
     starts_at: Option<DateTime>,
     /// End: after the start and in the future. Default: none.
     ends_at: Option<DateTime>,

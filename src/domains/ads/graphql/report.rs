@@ -60,7 +60,7 @@ impl Totals {
         self.0.invalid
     }
 
-    /// Invalid clicks by reason, without those from before reasons were recorded.
+    /// Invalid clicks by reason. Clicks counted by older server versions have no reason and are missing here.
     async fn invalid_clicks_by_reason(&self) -> List<InvalidClickCount> {
         InvalidClickCount::all(self.0.reasons)
     }
@@ -146,7 +146,7 @@ struct DayCounts {
     clicks: u64,
     /// Number of invalid clicks. They cost nothing.
     invalid_clicks: u64,
-    /// Invalid clicks by reason, without those from before reasons were recorded.
+    /// Invalid clicks by reason. Clicks counted by older server versions have no reason and are missing here.
     invalid_clicks_by_reason: List<InvalidClickCount>,
     /// Number of invalid impressions: too many at one address, or on one website compared with its history. They cost nothing.
     invalid_impressions: u64,

@@ -48,7 +48,7 @@ pub(super) async fn remove(app: &App, by: UserId, comment: &Comment) -> Outcome<
 }
 
 fn forbidden() -> UserError {
-    let message = "Others have replied: only the author of the status can delete the comment with its replies.";
+    let message = "Other accounts have replied to this comment. Only the author of the status can delete it with its replies.";
     UserError::new(UserErrorCode::Forbidden, message, &["commentId"])
 }
 

@@ -118,7 +118,7 @@ impl PageSource for FeedListing<'_> {
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
         let left = self.loaders.feeds.load(FeedPart::Left(self.feed)).await?.rows;
         let shown = |seen: &ViewedStatus| left.iter().all(|row| row.member != seen.status.author.0);
-        let visible = statuses::load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member)));
+        let visible = statuses::load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
         let found = relations::keep_delivered(self.loaders, visible, |seen| seen.status.author).await?;
         Ok(found.into_iter().map(|seen| seen.filter(shown)).collect())
     }

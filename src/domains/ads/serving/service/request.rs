@@ -74,9 +74,11 @@ pub(in crate::domains::ads) fn check(secret: [u8; 16], request: AdRequest) -> Re
 fn address_of(request: &AdRequest, server_key: u64) -> Result<Option<IpAddr>, UserError> {
     let Some(text) = request.visitor_address.as_deref() else { return Ok(None) };
     if server_key == 0 {
-        return Err(invalid("Only with the server key can a visitor's address be told.", "visitorAddress"));
+        return Err(invalid("`visitorAddress` requires the website's `serverKey`.", "visitorAddress"));
     }
-    text.parse().map(Some).map_err(|_| invalid("This is no address of IPv4 or IPv6, such as 203.0.113.7.", "visitorAddress"))
+    text.parse()
+        .map(Some)
+        .map_err(|_| invalid("`visitorAddress` must be an IPv4 or IPv6 address, such as 203.0.113.7.", "visitorAddress"))
 }
 
 /// Fails if a page has more keywords than the maximum.

@@ -21,7 +21,7 @@ named_enum! {
         BudgetSpent = "budget_spent",
         /// The remaining daily budget does not pay for any of its ads in this slot.
         DailyBudgetSpent = "daily_budget_spent",
-        /// Even pacing holds the campaign back for the moment.
+        /// Pacing: the campaign is ahead of its daily budget's schedule.
         Paced = "paced",
         /// The frequency cap is reached for the visitor, or the campaign has a frequency cap and the request no `visitorId`.
         Capped = "capped",
