@@ -32,13 +32,16 @@ const RETRY_INTERVAL: Millis = 60 * MINUTE;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn standings(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Standing>, Error> {
-    let strangers = || vec![Standing::default(); others.len()];
-    let Some(viewer) = loaders.standings.fetcher().viewer else { return Ok(strangers()) };
-    let has_relations = loaders.users.load(viewer).await?.is_some_and(|viewer| viewer.mutes.0 > 0);
-    if !has_relations {
-        return Ok(strangers());
+    if !has_relations(loaders).await? {
+        return Ok(vec![Standing::default(); others.len()]);
     }
     loaders.standings.load_many(others.iter().copied()).await
+}
+
+/// Whether the viewer stands to any account otherwise than a stranger does.
+async fn has_relations(loaders: &Loaders) -> Result<bool, Error> {
+    let Some(viewer) = loaders.standings.fetcher().viewer else { return Ok(false) };
+    Ok(loaders.users.load(viewer).await?.is_some_and(|viewer| viewer.mutes.0 > 0))
 }
 
 /// Keeps the items whose author's statuses are delivered to the viewer, in their order: `None` for the others. As [`standings`].
@@ -50,8 +53,11 @@ pub async fn keep_delivered<T>(
     items: Vec<Option<T>>,
     author: impl Fn(&T) -> UserId,
 ) -> Result<Vec<Option<T>>, Error> {
+    if !has_relations(loaders).await? {
+        return Ok(items);
+    }
     let authors: Vec<UserId> = items.iter().flatten().map(author).collect();
-    let mut standings = standings(loaders, &authors).await?.into_iter();
+    let mut standings = loaders.standings.load_many(authors).await?.into_iter();
     let mut is_delivered = |_: &T| standings.next().is_some_and(policy::can_deliver);
     Ok(items.into_iter().map(|item| item.filter(&mut is_delivered)).collect())
 }

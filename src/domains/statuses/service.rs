@@ -18,6 +18,7 @@ use crate::platform::journal::service::{self as journal, Subtasks};
 use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
+use futures_util::try_join;
 use std::sync::Arc;
 
 /// Likes that one pass removes.
@@ -321,10 +322,11 @@ pub async fn load_visible(
     let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
     authors.sort_unstable();
     authors.dedup();
-    // The viewer's account says whether the policy has anything to read about the authors; it comes in the same pipeline.
-    let viewer =
-        loaders.standings.fetcher().viewer.filter(|viewer| !authors.is_empty() && authors.binary_search(viewer).is_err());
-    let there = loaders.users.load_many(authors.iter().copied().chain(viewer)).await?;
+    // The viewer's account says whether the policy has anything to read about the authors. It comes in the same pipeline, but is loaded by
+    // itself: with a key that the request has fetched already, none of the authors would be taken from the cache.
+    let viewer = loaders.standings.fetcher().viewer.filter(|viewer| authors.iter().any(|author| author != viewer));
+    let viewer = async { if let Some(viewer) = viewer { loaders.users.load(viewer).await.map(drop) } else { Ok(()) } };
+    let (there, ()) = try_join!(loaders.users.load_many(authors.iter().copied()), viewer)?;
     let by = |seen: ViewedStatus| {
         let author = there.get(authors.binary_search(&seen.status.author).ok()?)?.clone()?;
         Some(ViewedStatus { author: Some(author), ..seen })
