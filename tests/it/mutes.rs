@@ -1,8 +1,12 @@
 //! Mutes: what they hide, what they do not, and that unmuting restores everything.
 
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, TestApp, error_codes, findings, references, user_error_codes};
+use crate::support::{
+    Actor, RedisServer, START, SingleServerReason, TestApp, error_codes, findings, references, user_error_codes,
+};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::domains::relations::service as relations;
 
@@ -145,11 +149,11 @@ async fn a_temporary_mute_ends_by_itself() {
     app.clock.advance(1);
     assert_eq!((ada.home().await.len(), mutes(&ada).await), (1, (vec![], 0)));
     // Muting anew begins a new mute; the sweep of the old one leaves it alone.
-    mute(&ada, &bea.id, Some(100)).await;
+    mute(&ada, &bea.id, Some(10_000)).await;
     app.clock.advance(60_000);
     app.drain_journal().await;
     assert_eq!(mutes(&ada).await, (vec!["bea".to_owned()], 1));
-    app.clock.advance(60_000);
+    app.clock.advance(10_000_000);
     app.drain_journal().await;
     assert_eq!(relations::count_mutes(&app.app, ada.user_id()).await.expect("a count"), 0);
     assert_eq!(relations::sweep(&app.app).await.expect("a sweep"), 0, "nothing is scheduled any more");
@@ -238,7 +242,8 @@ async fn the_deletion_of_an_account_ends_its_mutes_and_those_of_it() {
 
 #[tokio::test]
 async fn only_viewers_with_mutes_pay_for_them() {
-    let app = TestApp::without_client_cache(Config::default()).await;
+    let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     ada.follow(&bea).await;
     bea.post("from bea").await;
