@@ -17,6 +17,7 @@ pub mod inspect;
 pub mod client_cache;
 mod keys;
 mod link;
+pub mod audit_edges;
 pub mod audit_reader;
 pub mod repair;
 mod meter;

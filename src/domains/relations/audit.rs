@@ -6,7 +6,8 @@ use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::DAY;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::db::audit_reader::{AuditReader, SetScan, SetWindow, StoredCount};
+use crate::db::audit_edges::{self, EdgeKind, Side};
+use crate::db::audit_reader::{AuditReader, StoredCount};
 use crate::domains::users::{user_key, user_of_key};
 use redis::cmd;
 
@@ -17,8 +18,15 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// A side of mutes: whether it is the muters', and the account.
-type Side = (bool, UserId);
+static MUTES: EdgeKind = EdgeKind {
+    name: "mute",
+    most: MAX_MUTES,
+    key: |side, id| match side {
+        Side::From => keys::mutes(id),
+        Side::To => keys::muters(id),
+    },
+    settle: |from, to| Remedy::SettleMute { from, to },
+};
 
 /// Checks both sides of mutes, their ends, and the counts of accounts.
 ///
@@ -32,43 +40,15 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     for entry in entries {
         match keys::parse(&entry.key) {
             // The muter's side is the truth; the other keys follow from it.
-            Some(KeyKind::Mutes(id)) if entry.check_type("zset", Expiry::Never, found) => {
-                sides.push(((true, id), entry.key.clone()))
-            }
-            Some(KeyKind::Muters(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
-                sides.push(((false, id), entry.key.clone()));
-            }
+            Some(KeyKind::Mutes(id)) if entry.check_type("zset", Expiry::Never, found) => sides.push((Side::From, id)),
+            Some(KeyKind::Muters(id)) if entry.check_derived_type("zset", Expiry::Never, found) => sides.push((Side::To, id)),
             Some(KeyKind::MuteEnds(id)) if entry.check_type("zset", Expiry::Never, found) => ends.push(id),
             Some(KeyKind::Schedule(_)) => drop(entry.check_derived_type("zset", Expiry::Never, found)),
             _ => {}
         }
     }
     check_ends(reader, &ends, found).await?;
-    check_owners(reader, sides.iter().map(|(side, _)| *side).collect(), found).await?;
-    let mut scan = SetScan::start(reader, sides, repair_entry, found).await?;
-    loop {
-        let parts = scan.next(reader, found).await?;
-        if parts.is_empty() {
-            return Ok(());
-        }
-        check_sides(reader, &parts, found).await?;
-    }
-}
-
-fn side_key((is_muter, id): Side) -> String {
-    if is_muter { keys::mutes(id) } else { keys::muters(id) }
-}
-
-/// The mute that an entry of a set belongs to.
-const fn settle((is_muter, id): Side, other: UserId) -> Remedy {
-    let (from, to) = if is_muter { (id, other) } else { (other, id) };
-    Remedy::SettleMute { from, to }
-}
-
-/// The muter's side receives a new id, which the other side takes over.
-fn repair_entry(side: Side, key: &str, member: u64) -> Vec<Remedy> {
-    let restamp = side.0.then(|| Remedy::RestampMember { key: key.to_owned(), member });
-    restamp.into_iter().chain([settle(side, UserId(member))]).collect()
+    audit_edges::check(reader, &MUTES, sides, found).await
 }
 
 /// A temporary mute has a mute, and is removed within a day of its end.
@@ -87,56 +67,6 @@ async fn check_ends(reader: &AuditReader, ids: &[UserId], found: &mut Findings) 
                 found.add_repairable(&key, format!("{other} in it is not muted"), remove());
             } else if *end + (DAY as f64) < reader.now() as f64 {
                 found.add_repairable(&key, format!("the mute of {other} has ended more than a day ago"), [Remedy::EndMutes(*id)]);
-            }
-        }
-    }
-    Ok(())
-}
-
-async fn check_owners(reader: &AuditReader, sides: Vec<Side>, found: &mut Findings) -> Result<(), Error> {
-    let missing_accounts = reader.missing_accounts(sides.iter().map(|(_, id)| *id)).await?;
-    for side in sides.iter().filter(|(_, id)| missing_accounts.contains(id)) {
-        found.add_repairable(&side_key(*side), "there is no such account", [Remedy::PurgeAccount(side.1)]);
-    }
-    let muters = || sides.iter().copied().filter(|(is_muter, _)| *is_muter);
-    let sizes = reader.query(muters(), |side| cmd("ZCARD").arg(side_key(side)).take()).await?;
-    for side in muters() {
-        if let Some(size) = sizes.read::<usize>(&side).filter(|size| *size > MAX_MUTES) {
-            found.add_with(&side_key(side), format!("holds more than {MAX_MUTES}"), size.to_string());
-        }
-    }
-    Ok(())
-}
-
-async fn check_sides(reader: &AuditReader, parts: &[SetWindow<Side>], found: &mut Findings) -> Result<(), Error> {
-    let others = || parts.iter().flat_map(|part| part.rows.iter().map(|row| UserId(row.member)));
-    let missing_accounts = reader.missing_accounts(others()).await?;
-    let back = |part: &SetWindow<Side>, other| ((!part.of.0, other), part.of.1);
-    let backs = parts.iter().flat_map(|part| part.rows.iter().map(move |row| back(part, UserId(row.member))));
-    let scores = reader.query(backs, |(side, member)| cmd("ZSCORE").arg(side_key(side)).arg(member.0).take()).await?;
-    for part in parts {
-        for row in &part.rows {
-            let other = UserId(row.member);
-            let (side, member) = back(part, other);
-            match scores.score(&(side, member)) {
-                _ if other == part.of.1 => {
-                    let own = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
-                    found.add_repairable(&part.key, "holds its own account", [own]);
-                }
-                _ if missing_accounts.contains(&other) => {
-                    found.add_repairable(&part.key, format!("{} in it is no account", other.0), [settle(part.of, other)]);
-                }
-                _ if reader.is_young(row.position) => {}
-                None => {
-                    let what = format!("{} is in it, but {} has no {}", other.0, side_key(side), member.0);
-                    found.add_repairable(&part.key, what, [settle(part.of, other)]);
-                }
-                // Reported from one side only.
-                Some(score) if score != row.position && part.of.0 => {
-                    let what = format!("{} is in it with another mute than in {}", other.0, side_key(side));
-                    found.add_repairable_with(&part.key, what, format!("{} and {score}", row.position), [settle(part.of, other)]);
-                }
-                Some(_) => {}
             }
         }
     }

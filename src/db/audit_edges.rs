@@ -1,0 +1,147 @@
+//! The audit of edges between accounts: follows, mutes. An edge is in two sorted sets, with the same id: in that of the account that it starts from,
+//! which is the truth, and in that of the account that it leads to.
+
+use super::audit_reader::{AuditReader, SetScan, SetWindow};
+use crate::base::audit::{Findings, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use redis::cmd;
+
+/// A kind of edges.
+#[derive(Debug)]
+pub struct EdgeKind {
+    /// What findings call an edge.
+    pub name: &'static str,
+    /// The most edges that start from one account.
+    pub most: usize,
+    /// The set of an account: of the edges that start from it, or of those that lead to it.
+    pub key: fn(Side, UserId) -> String,
+    /// The repair of the edge from one account to another.
+    pub settle: fn(UserId, UserId) -> Remedy,
+}
+
+/// The two sets of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The set of the account that the edge starts from.
+    From,
+    /// The set of the account that the edge leads to.
+    To,
+}
+
+impl Side {
+    const fn opposite(self) -> Self {
+        match self {
+            Self::From => Self::To,
+            Self::To => Self::From,
+        }
+    }
+}
+
+/// A set of edges.
+#[derive(Clone, Copy)]
+struct EdgeSet {
+    kind: &'static EdgeKind,
+    side: Side,
+    id: UserId,
+}
+
+impl EdgeSet {
+    fn key(self) -> String {
+        (self.kind.key)(self.side, self.id)
+    }
+
+    /// The repair of the edge between the account of this set and another one.
+    fn settle(self, other: UserId) -> Remedy {
+        match self.side {
+            Side::From => (self.kind.settle)(self.id, other),
+            Side::To => (self.kind.settle)(other, self.id),
+        }
+    }
+}
+
+/// Checks sets of edges: their accounts exist, they hold no more than they may, and the other side of each edge has the same id.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(
+    reader: &AuditReader,
+    kind: &'static EdgeKind,
+    sets: Vec<(Side, UserId)>,
+    found: &mut Findings,
+) -> Result<(), Error> {
+    let sets: Vec<EdgeSet> = sets.into_iter().map(|(side, id)| EdgeSet { kind, side, id }).collect();
+    check_sets(reader, kind, &sets, found).await?;
+    let sets = sets.into_iter().map(|set| (set, set.key())).collect();
+    let mut scan = SetScan::start(reader, sets, repair_entry, found).await?;
+    loop {
+        let parts = scan.next(reader, found).await?;
+        if parts.is_empty() {
+            return Ok(());
+        }
+        check_edges(reader, kind, &parts, found).await?;
+    }
+}
+
+/// The account's own side gets a new id, which the other side takes over.
+fn repair_entry(set: EdgeSet, key: &str, member: u64) -> Vec<Remedy> {
+    let restamp = (set.side == Side::From).then(|| Remedy::RestampMember { key: key.to_owned(), member });
+    restamp.into_iter().chain([set.settle(UserId(member))]).collect()
+}
+
+async fn check_sets(reader: &AuditReader, kind: &EdgeKind, sets: &[EdgeSet], found: &mut Findings) -> Result<(), Error> {
+    let missing_accounts = reader.missing_accounts(sets.iter().map(|set| set.id)).await?;
+    for set in sets.iter().filter(|set| missing_accounts.contains(&set.id)) {
+        found.add_repairable(&set.key(), "there is no such account", [Remedy::PurgeAccount(set.id)]);
+    }
+    let bounded = || sets.iter().filter(|set| set.side == Side::From).map(|set| set.id);
+    let sizes = reader.query(bounded(), |id| cmd("ZCARD").arg((kind.key)(Side::From, id)).take()).await?;
+    for id in bounded() {
+        if let Some(size) = sizes.read::<usize>(&id).filter(|size| *size > kind.most) {
+            found.add_with(&(kind.key)(Side::From, id), format!("holds more than {}", kind.most), size.to_string());
+        }
+    }
+    Ok(())
+}
+
+async fn check_edges(
+    reader: &AuditReader,
+    kind: &EdgeKind,
+    parts: &[SetWindow<EdgeSet>],
+    found: &mut Findings,
+) -> Result<(), Error> {
+    let others = || parts.iter().flat_map(|part| part.rows.iter().map(|row| UserId(row.member)));
+    let missing_accounts = reader.missing_accounts(others()).await?;
+    let opposite = |part: &SetWindow<EdgeSet>, other| (part.of.side.opposite(), other, part.of.id);
+    let opposites = parts.iter().flat_map(|part| part.rows.iter().map(move |row| opposite(part, UserId(row.member))));
+    let score = |(side, id, member): (Side, UserId, UserId)| cmd("ZSCORE").arg((kind.key)(side, id)).arg(member.0).take();
+    let scores = reader.query(opposites, score).await?;
+    for part in parts {
+        for row in &part.rows {
+            let other = UserId(row.member);
+            let (side, _, member) = opposite(part, other);
+            let (back, settle) = (|| (kind.key)(side, other), part.of.settle(other));
+            match scores.score(&(side, other, member)) {
+                _ if other == part.of.id => {
+                    let own = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
+                    found.add_repairable(&part.key, "holds its own account", [own]);
+                }
+                _ if missing_accounts.contains(&other) => {
+                    found.add_repairable(&part.key, format!("{} in it is no account", other.0), [settle]);
+                }
+                _ if reader.is_young(row.position) => {}
+                None => {
+                    let what = format!("{} is in it, but {} has no {}", other.0, back(), member.0);
+                    found.add_repairable(&part.key, what, [settle]);
+                }
+                // Reported from one side only.
+                Some(score) if score != row.position && part.of.side == Side::From => {
+                    let what = format!("{} is in it with another {} than in {}", other.0, kind.name, back());
+                    found.add_repairable_with(&part.key, what, format!("{} and {score}", row.position), [settle]);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
