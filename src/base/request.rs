@@ -25,6 +25,7 @@ use crate::domains::timelines::FetchFeed;
 use crate::domains::users::FetchUsers;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use tokio::sync::OnceCell;
 
 /// The batch loaders, one per kind of object.
 pub struct Loaders {
@@ -36,6 +37,8 @@ pub struct Loaders {
     pub relations: Loader<FetchRelations>,
     /// How the viewer stands to an account.
     pub standings: Loader<FetchStandings>,
+    /// Whether the viewer stands to any account otherwise than a stranger does, once it was read.
+    pub has_relations: OnceCell<bool>,
     /// Parts of the viewer's feeds.
     pub feeds: Loader<FetchFeed>,
     /// The viewer's lists.
@@ -134,6 +137,7 @@ impl Request {
             statuses: Loader::within(FetchStatuses { db: db.clone(), since, viewer }, size),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             standings: Loader::new(FetchStandings { app: app.clone(), viewer }),
+            has_relations: OnceCell::new(),
             feeds: Loader::new(FetchFeed::new(app.clone())),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
             comments: Loader::within(FetchComments { app: app.clone(), viewer }, size),

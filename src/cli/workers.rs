@@ -38,8 +38,8 @@ pub async fn run(app: &App, stop: &CancellationToken) {
         for (queue, permits, _) in &queues {
             busy |= claim(app, *queue, permits).await;
         }
-        busy |= reevaluate_campaigns(app, &mut evaluated).await;
-        busy |= end_mutes(app, &mut unmuted).await;
+        busy |= do_due(&mut evaluated, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
+        busy |= do_due(&mut unmuted, MUTES_INTERVAL, "the removal of ended mutes", relations::sweep(app)).await;
         // There may be more due work than one round has claimed.
         let pause = if busy { Duration::from_millis(20) } else { POLL };
         tokio::select! {
@@ -72,31 +72,22 @@ async fn apply_star_threshold(app: &App) -> bool {
     taken.is_ok()
 }
 
-/// Reevaluates the campaigns that are due, once a second. Returns whether there were any; there may be more.
-async fn reevaluate_campaigns(app: &App, evaluated: &mut Option<Instant>) -> bool {
-    if evaluated.is_some_and(|at| at.elapsed() < POLL) {
+/// Does work that is due at times, unless it was done within `interval`. Returns whether there was any; there may be more.
+async fn do_due(
+    done: &mut Option<Instant>,
+    interval: Duration,
+    what: &'static str,
+    work: impl Future<Output = Result<usize, Error>>,
+) -> bool {
+    if done.is_some_and(|at| at.elapsed() < interval) {
         return false;
     }
-    match ads::evaluate_due(app).await {
+    match work.await {
         Ok(0) => {}
         Ok(_) => return true,
-        Err(error) => tracing::debug!(%error, "campaigns cannot be reevaluated"),
+        Err(error) => tracing::debug!(%error, "{what} cannot be done"),
     }
-    *evaluated = Some(Instant::now());
-    false
-}
-
-/// Removes mutes that have ended, every ten seconds. Returns whether there were any; there may be more.
-async fn end_mutes(app: &App, unmuted: &mut Option<Instant>) -> bool {
-    if unmuted.is_some_and(|at| at.elapsed() < MUTES_INTERVAL) {
-        return false;
-    }
-    match relations::sweep(app).await {
-        Ok(0) => {}
-        Ok(_) => return true,
-        Err(error) => tracing::debug!(%error, "ended mutes cannot be removed"),
-    }
-    *unmuted = Some(Instant::now());
+    *done = Some(Instant::now());
     false
 }
 

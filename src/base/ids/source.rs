@@ -27,6 +27,12 @@ pub const fn time_of(id: u64) -> Millis {
     (id >> 12) + EPOCH
 }
 
+/// The partition of an id among `count`. The low bits of ids (a sequence and a worker number) are not evenly distributed, so they are mixed.
+/// Stored data depends on the result.
+pub const fn partition(id: u64, count: u64) -> u64 {
+    (id ^ (id >> 6) ^ (id >> 12)) % count
+}
+
 /// The id of this time, worker and sequence. Times before [`EPOCH`] count as its first millisecond.
 pub const fn compose(time: Millis, worker: u64, sequence: u64) -> u64 {
     let since = time.saturating_sub(EPOCH);

@@ -1,10 +1,10 @@
 //! Follows in GraphQL.
 
-use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
+use crate::base::error::Outcome;
 use crate::base::ids::UserId;
 use crate::base::request::Request;
 use crate::domains::timelines;
-use crate::domains::users::UserObject;
+use crate::domains::users::{self, UserObject};
 use crate::schema::{ConnectionKind, FollowedAt, TotalCount, UserError, payload, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result};
 
@@ -97,11 +97,7 @@ async fn change(ctx: &Context<'_>, id: &str, follow: bool) -> Result<Changed> {
 }
 
 async fn apply(request: &Request, viewer: UserId, id: &str, follow: bool) -> Outcome<UserId> {
-    let not_found = || Row::new(UserErrorCode::NotFound, "There is no such account.", &["userId"]);
-    let other = UserId::from_global(id).ok_or_else(not_found)?;
-    if request.loaders().users.load(other).await?.is_none() {
-        return Err(not_found().into());
-    }
+    let other = users::service::find_by_global_id(&request.loaders(), id).await?;
     if follow {
         timelines::service::follow(&request.app, viewer, other).await?;
     } else {

@@ -191,11 +191,6 @@ impl PageSource for People<'_> {
     }
 }
 
-/// The user error for an unknown account.
-pub fn not_found() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no such account.", &["userId"])
-}
-
 fn limit_reached() -> UserError {
     let message = format!("You can follow at most {} accounts. Unfollow one first.", super::MAX_FOLLOWING);
     UserError::new(UserErrorCode::LimitReached, message, &["userId"])

@@ -383,11 +383,6 @@ pub fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such list, or it is not yours.", &["listId"])
 }
 
-/// The user error for an unknown account.
-pub fn no_account() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no such account.", &["userId"])
-}
-
 fn too_many_lists() -> UserError {
     let message = format!("You can have at most {MAX_LISTS} lists. Delete one first.");
     UserError::new(UserErrorCode::LimitReached, message, &[])

@@ -5,9 +5,9 @@ use crate::base::error::Outcome;
 use crate::base::ids::UserId;
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
-use crate::domains::users::UserObject;
-use crate::schema::{Connection, ConnectionKind, MutedAt, TotalCount, UserError, refuse, request};
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use crate::domains::users::{self, UserObject};
+use crate::schema::{Connection, ConnectionKind, MutedAt, TotalCount, UserError, payload, refuse, request};
+use async_graphql::{Context, ID, InputObject, Object, Result};
 
 /// The accounts that the viewer mutes.
 struct MutedUsers;
@@ -66,22 +66,15 @@ struct UnmuteUserInput {
     user_id: ID,
 }
 
-/// Result of `muteUser`.
-#[derive(SimpleObject)]
-struct MuteUserPayload {
-    /// The account after the change. Null if there are user errors.
-    user: Option<UserObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
-}
-
-/// Result of `unmuteUser`.
-#[derive(SimpleObject)]
-struct UnmuteUserPayload {
-    /// The account after the change. Null if there are user errors.
-    user: Option<UserObject>,
-    /// Errors in the input. Empty on success.
-    user_errors: Vec<UserError>,
+payload! {
+    {
+        /// The account after the change. Null if there are user errors.
+        user: UserObject,
+    }
+    /// Result of `muteUser`.
+    MuteUserPayload;
+    /// Result of `unmuteUser`.
+    UnmuteUserPayload;
 }
 
 /// Mutations of relations.
@@ -99,8 +92,7 @@ impl RelationMutation {
     ) -> Option<Result<MuteUserPayload>> {
         let change =
             async |request: &Request, viewer, other| service::mute(&request.app, viewer, other, input.duration_seconds).await;
-        let changed = apply(ctx, &input.user_id, change).await;
-        Some(changed.map(|(user, user_errors)| MuteUserPayload { user, user_errors }))
+        Some(apply(ctx, &input.user_id, change).await.map(Into::into))
     }
 
     /// Ends the viewer's mute of an account. Its statuses appear again, each at its position. Succeeds without a change if there is no mute. Requires
@@ -111,8 +103,7 @@ impl RelationMutation {
         #[graphql(desc = "The account.")] input: UnmuteUserInput,
     ) -> Option<Result<UnmuteUserPayload>> {
         let change = async |request: &Request, viewer, other| service::unmute(&request.app, viewer, other).await;
-        let changed = apply(ctx, &input.user_id, change).await;
-        Some(changed.map(|(user, user_errors)| UnmuteUserPayload { user, user_errors }))
+        Some(apply(ctx, &input.user_id, change).await.map(Into::into))
     }
 }
 
@@ -125,10 +116,7 @@ async fn apply(
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let changed: Outcome<UserId> = async {
-        let other = UserId::from_global(id).ok_or_else(service::not_found)?;
-        if request.loaders().users.load(other).await?.is_none() {
-            return Err(service::not_found().into());
-        }
+        let other = users::service::find_by_global_id(&request.loaders(), id).await?;
         change(request, viewer, other).await?;
         Ok(other)
     }

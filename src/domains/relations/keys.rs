@@ -1,7 +1,7 @@
 //! Every key of this domain.
 
 use crate::base::audit;
-use crate::base::ids::UserId;
+use crate::base::ids::{UserId, source};
 
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 4] = ["mutes", "mute_ends", "muters", "mute_schedule"];
@@ -29,9 +29,9 @@ pub(super) fn mute_schedule(partition: u64) -> String {
     format!("mute_schedule:{{{partition}}}")
 }
 
-/// The partition of the schedule that has an account. The low bits of ids are not evenly distributed, so they are mixed.
+/// The partition of the schedule that has an account.
 pub(super) const fn schedule_partition(id: UserId) -> u64 {
-    (id.0 ^ (id.0 >> 6) ^ (id.0 >> 12)) % SCHEDULES
+    source::partition(id.0, SCHEDULES)
 }
 
 /// A key of this domain, as parsed.

@@ -38,10 +38,18 @@ pub async fn standings(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Stand
     loaders.standings.load_many(others.iter().copied()).await
 }
 
-/// Whether the viewer stands to any account otherwise than a stranger does.
-async fn has_relations(loaders: &Loaders) -> Result<bool, Error> {
+/// Whether the viewer stands to any account otherwise than a stranger does. Loads the viewer's account once in a request: a caller that loads
+/// other accounts asks beside that, so that both come in one pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn has_relations(loaders: &Loaders) -> Result<bool, Error> {
     let Some(viewer) = loaders.standings.fetcher().viewer else { return Ok(false) };
-    Ok(loaders.users.load(viewer).await?.is_some_and(|viewer| viewer.mutes.0 > 0))
+    if let Some(known) = loaders.has_relations.get() {
+        return Ok(*known);
+    }
+    let read = async || Ok(loaders.users.load(viewer).await?.is_some_and(|viewer| viewer.mutes.0 > 0));
+    loaders.has_relations.get_or_try_init(read).await.copied()
 }
 
 /// Keeps the items whose author's statuses are delivered to the viewer, in their order: `None` for the others. As [`standings`].
@@ -94,7 +102,7 @@ pub async fn mute(app: &App, viewer: UserId, other: UserId, seconds: Option<i32>
         store::unschedule(app.db(), viewer).await?;
     }
     lease.ack(app);
-    if exists { Ok(()) } else { Err(not_found().into()) }
+    if exists { Ok(()) } else { Err(users::not_found().into()) }
 }
 
 /// Writes a mute. Mutes that have ended do not count towards the limit.
@@ -319,11 +327,6 @@ impl PageSource for Mutes<'_> {
         let muted = |(user, standing): (Option<Arc<User>>, Standing)| Some(MutedUser { user: user?, mute: standing.mute? });
         Ok(users.into_iter().zip(standings).map(muted).collect())
     }
-}
-
-/// The user error for an unknown account.
-pub fn not_found() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no such account.", &["userId"])
 }
 
 fn limit_reached() -> UserError {

@@ -10,6 +10,7 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::graph::{Audience, FanoutMode};
+use crate::domains::relations::service as relations;
 use crate::domains::users::User;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
@@ -322,11 +323,10 @@ pub async fn load_visible(
     let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
     authors.sort_unstable();
     authors.dedup();
-    // The viewer's account says whether the policy has anything to read about the authors. It comes in the same pipeline, but is loaded by
-    // itself: with a key that the request has fetched already, none of the authors would be taken from the cache.
-    let viewer = loaders.standings.fetcher().viewer.filter(|viewer| authors.iter().any(|author| author != viewer));
-    let viewer = async { if let Some(viewer) = viewer { loaders.users.load(viewer).await.map(drop) } else { Ok(()) } };
-    let (there, ()) = try_join!(loaders.users.load_many(authors.iter().copied()), viewer)?;
+    // The policy is asked about the authors later. What it needs first is not one of the authors' keys: with a key that the request has fetched
+    // already, none of them would be taken from the cache.
+    let relations = async { if authors.is_empty() { Ok(false) } else { relations::has_relations(loaders).await } };
+    let (there, _) = try_join!(loaders.users.load_many(authors.iter().copied()), relations)?;
     let by = |seen: ViewedStatus| {
         let author = there.get(authors.binary_search(&seen.status.author).ok()?)?.clone()?;
         Some(ViewedStatus { author: Some(author), ..seen })

@@ -25,7 +25,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// Feeds whose sources are read concurrently.
 const AT_ONCE: usize = 50;
-/// The most events of each shard, and the most feeds, that are read at once.
+/// The most events of each shard, and the most accounts and lists, that are read at once.
 const PAGE: usize = 1_000;
 
 /// The hub's task.
@@ -35,37 +35,26 @@ pub(super) struct Listener {
     term_hasher: TermHasher,
     /// When to read events that may have been missed.
     behind: Option<Instant>,
-    /// Feeds whose sources may have changed.
-    stale_feeds: BTreeSet<u64>,
-    /// The sources of all feeds from this tag on may have changed, too.
+    /// Accounts and lists that may have changed: the sources of their feeds, and whom the accounts mute.
+    stale: BTreeSet<u64>,
+    /// All accounts and lists from this id on may have changed, too.
     sweep: Option<u64>,
-    /// Viewers whose mutes may have changed.
-    stale_mutes: BTreeSet<u64>,
-    /// The mutes of all viewers from this id on may have changed, too.
-    mute_sweep: Option<u64>,
 }
 
-/// A page of feeds whose sources may have changed.
-struct StaleFeedPage {
-    feeds: Vec<u64>,
+/// A page of accounts and lists that may have changed.
+struct StalePage {
+    ids: Vec<u64>,
     /// The sources of those feeds that have subscriptions.
     sources: Vec<Arc<FeedSources>>,
+    /// The muted authors of those viewers that have subscriptions.
+    mutes: Vec<Arc<MutedAuthors>>,
     /// Where the sweep continues after this page.
     sweep: Option<u64>,
 }
 
 impl Listener {
     pub(super) const fn new(app: App, hub: Hub, term_hasher: TermHasher) -> Self {
-        Self {
-            app,
-            hub,
-            term_hasher,
-            behind: None,
-            stale_feeds: BTreeSet::new(),
-            sweep: None,
-            stale_mutes: BTreeSet::new(),
-            mute_sweep: None,
-        }
+        Self { app, hub, term_hasher, behind: None, stale: BTreeSet::new(), sweep: None }
     }
 
     /// Runs until the bridge closes.
@@ -79,10 +68,8 @@ impl Listener {
                     Some(message) => self.on_message(message).await,
                     None => return,
                 },
-                _ = checks.tick() => {
-                    (self.behind, self.sweep, self.mute_sweep) = (Some(Instant::now()), Some(0), Some(0));
-                }
-                () = std::future::ready(()), if soon.is_none() && !(self.stale_feeds.is_empty() && self.stale_mutes.is_empty()) => {
+                _ = checks.tick() => (self.behind, self.sweep) = (Some(Instant::now()), Some(0)),
+                () = std::future::ready(()), if soon.is_none() && !self.stale.is_empty() => {
                     if self.refresh().await.is_err() {
                         self.behind = Some(Instant::now() + RETRY_DELAY);
                     }
@@ -109,7 +96,7 @@ impl Listener {
                     self.behind = Some(self.behind.unwrap_or_else(Instant::now));
                 }
             }
-            Some(Some(PubSubEvent::Change(id))) => self.note_change(id),
+            Some(Some(PubSubEvent::Change(id))) => drop(self.stale.insert(id)),
             // Only status events have a payload that must be decoded. On other channels (a thread's) the message itself is the signal.
             Some(None) if events::shard_of(&channel).is_none() => {}
             Some(None) => {
@@ -126,99 +113,71 @@ impl Listener {
             (Some(_), _) => {
                 self.behind = Some(self.behind.unwrap_or_else(Instant::now));
                 // Changes of sources and of mutes were missed, too.
-                (self.sweep, self.mute_sweep) = (Some(0), Some(0));
+                self.sweep = Some(0);
             }
-            (None, Some(PubSubEvent::Change(id))) => self.note_change(id),
+            (None, Some(PubSubEvent::Change(id))) => drop(self.stale.insert(id)),
             _ => {}
         }
     }
 
-    /// Notes that the sources of a feed, or the mutes of a viewer, may have changed.
-    fn note_change(&mut self, id: u64) {
-        self.stale_feeds.insert(id);
-        self.stale_mutes.insert(id);
-    }
-
-    /// Reads what may have changed: a page of mutes and a page of feeds.
+    /// Reads what has changed of a page of accounts and lists. They stay stale when this fails. Three round trips at most, and one for each feed
+    /// and each viewer that has changed.
     async fn refresh(&mut self) -> Result<(), Error> {
-        self.refresh_mutes().await?;
-        self.refresh_feeds().await
+        let page = self.stale_page();
+        self.refresh_sources(&page.sources).await?;
+        self.refresh_mutes(&page.mutes).await?;
+        self.sweep = page.sweep;
+        for id in page.ids {
+            self.stale.remove(&id);
+        }
+        Ok(())
     }
 
-    /// Reads those mutes of a page of viewers that have changed. The viewers stay stale when this fails. One round trip, and one for each viewer
-    /// whose mutes have changed.
-    async fn refresh_mutes(&mut self) -> Result<(), Error> {
-        let (viewers, all, sweep) = self.stale_mute_page();
-        let ids: Vec<UserId> = all.iter().map(|muted| muted.viewer()).collect();
-        let versions = relations::changes(&self.app, &ids).await?;
+    async fn refresh_sources(&self, all: &[Arc<FeedSources>]) -> Result<(), Error> {
+        let feeds: Vec<Feed> = all.iter().map(|sources| sources.feed()).collect();
+        let edges = timelines::changes(&self.app, &feeds).await?;
+        let changed = |(sources, edges): &(&Arc<FeedSources>, u64)| sources.edges() != Some(*edges);
+        let changed: Vec<_> = all.iter().zip(edges).filter(changed).map(|(sources, _)| sources).collect();
+        for some in changed.chunks(AT_ONCE) {
+            try_join_all(some.iter().map(|sources| self.hub.load(&self.app, self.term_hasher, sources))).await?;
+        }
+        Ok(())
+    }
+
+    async fn refresh_mutes(&self, all: &[Arc<MutedAuthors>]) -> Result<(), Error> {
+        let viewers: Vec<UserId> = all.iter().map(|muted| muted.viewer()).collect();
+        let versions = relations::changes(&self.app, &viewers).await?;
         let changed = |(muted, version): &(&Arc<MutedAuthors>, u64)| muted.version() != Some(*version);
         let changed: Vec<_> = all.iter().zip(versions).filter(changed).map(|(muted, _)| muted).collect();
         for some in changed.chunks(AT_ONCE) {
             try_join_all(some.iter().map(|muted| muted.load(&self.app, self.term_hasher))).await?;
         }
-        self.mute_sweep = sweep;
-        for viewer in viewers {
-            self.stale_mutes.remove(&viewer);
-        }
         Ok(())
     }
 
-    /// The next viewers whose mutes may be stale, at most [`PAGE`], their mutes, and where the sweep continues.
-    fn stale_mute_page(&self) -> (Vec<u64>, Vec<Arc<MutedAuthors>>, Option<u64>) {
+    /// The next accounts and lists that may be stale, at most [`PAGE`]; those with a published change come first.
+    fn stale_page(&self) -> StalePage {
         let state = self.hub.state();
-        if self.stale_mutes.is_empty() {
-            let from = self.mute_sweep.unwrap_or(u64::MAX);
-            let some: Vec<_> = state.mutes.range(from..).take(PAGE).collect();
-            let sweep = some.last().filter(|_| some.len() == PAGE).map(|(last, _)| last.saturating_add(1));
-            return (Vec::new(), some.into_iter().filter_map(|(_, muted)| muted.upgrade()).collect(), sweep);
-        }
-        let viewers: Vec<u64> = self.stale_mutes.iter().take(PAGE).copied().collect();
-        let muted = viewers.iter().filter_map(|viewer| state.mutes.get(viewer).and_then(Weak::upgrade)).collect();
-        (viewers, muted, self.mute_sweep)
-    }
-
-    /// Reads the sources of those feeds of a page that have changed. Feeds stay stale when this fails. Two round trips, and one for each
-    /// feed that has changed.
-    async fn refresh_feeds(&mut self) -> Result<(), Error> {
-        let page = self.stale_page();
-        let feeds: Vec<Feed> = page.sources.iter().map(|sources| sources.feed()).collect();
-        let edges = timelines::changes(&self.app, &feeds).await?;
-        let changed = |(sources, edges): &(&Arc<FeedSources>, u64)| sources.edges() != Some(*edges);
-        let changed: Vec<_> = page.sources.iter().zip(edges).filter(changed).map(|(sources, _)| sources).collect();
-        for some in changed.chunks(AT_ONCE) {
-            try_join_all(some.iter().map(|sources| self.hub.load(&self.app, self.term_hasher, sources))).await?;
-        }
-        self.sweep = page.sweep;
-        for feed in page.feeds {
-            self.stale_feeds.remove(&feed);
-        }
-        Ok(())
-    }
-
-    /// The next feeds that may be stale, at most [`PAGE`]; feeds with a published change come first.
-    fn stale_page(&self) -> StaleFeedPage {
-        let state = self.hub.state();
-        if self.stale_feeds.is_empty() {
+        let (ids, sweep) = if self.stale.is_empty() {
             let from = self.sweep.unwrap_or(u64::MAX);
-            let some: Vec<_> = state.feeds.range(from..).take(PAGE).collect();
-            let feeds: Vec<u64> = some.iter().map(|(feed, _)| **feed).collect();
-            let sources = some.into_iter().filter_map(|(_, sources)| sources.upgrade()).collect();
-            let sweep = feeds.last().filter(|_| feeds.len() == PAGE).map(|last| last.saturating_add(1));
-            return StaleFeedPage { feeds, sources, sweep };
-        }
-        let feeds: Vec<u64> = self.stale_feeds.iter().take(PAGE).copied().collect();
-        let sources = feeds.iter().filter_map(|feed| state.feeds.get(feed).and_then(Weak::upgrade)).collect();
-        StaleFeedPage { feeds, sources, sweep: self.sweep }
+            let (feeds, viewers) = (state.feeds.range(from..).take(PAGE), state.mutes.range(from..).take(PAGE));
+            let all: BTreeSet<u64> = feeds.map(|(id, _)| *id).chain(viewers.map(|(id, _)| *id)).collect();
+            let ids: Vec<u64> = all.into_iter().take(PAGE).collect();
+            let sweep = ids.last().filter(|_| ids.len() == PAGE).map(|last| last.saturating_add(1));
+            (ids, sweep)
+        } else {
+            (self.stale.iter().take(PAGE).copied().collect(), self.sweep)
+        };
+        let sources = ids.iter().filter_map(|id| state.feeds.get(id).and_then(Weak::upgrade)).collect();
+        let mutes = ids.iter().filter_map(|id| state.mutes.get(id).and_then(Weak::upgrade)).collect();
+        StalePage { ids, sources, mutes, sweep }
     }
 
     /// Reads missed events from the log, and dispatches them.
     async fn catch_up(&mut self) -> Result<(), Error> {
-        // Sources first: they determine the recipients of the events.
-        while self.sweep.is_some() || !self.stale_feeds.is_empty() {
-            self.refresh_feeds().await?;
-        }
-        while self.mute_sweep.is_some() || !self.stale_mutes.is_empty() {
-            self.refresh_mutes().await?;
+        // Sources and mutes first: they determine the recipients of the events.
+        while self.sweep.is_some() || !self.stale.is_empty() {
+            self.refresh().await?;
         }
         loop {
             let (position, epoch) = {
@@ -274,14 +233,14 @@ mod tests {
         listener.sweep = Some(0);
         while listener.sweep.is_some() {
             let page = listener.stale_page();
-            assert!(page.feeds.len() <= PAGE && page.sources.len() == page.feeds.len(), "{} feeds", page.feeds.len());
-            swept.extend(page.feeds);
+            assert!(page.ids.len() <= PAGE && page.sources.len() == page.ids.len(), "{} feeds", page.ids.len());
+            swept.extend(page.ids);
             listener.sweep = page.sweep;
         }
         assert_eq!(swept, all);
         // Feeds with a published change come first, a page at a time.
-        (listener.sweep, listener.stale_feeds) = (Some(7), all.iter().copied().collect());
+        (listener.sweep, listener.stale) = (Some(7), all.iter().copied().collect());
         let page = listener.stale_page();
-        assert_eq!((page.feeds.len(), page.sweep), (PAGE, Some(7)));
+        assert_eq!((page.ids.len(), page.sweep), (PAGE, Some(7)));
     }
 }

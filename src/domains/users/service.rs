@@ -276,6 +276,20 @@ pub async fn find_by_login(app: &App, loaders: &Loaders, login: &str) -> Result<
     }
 }
 
+/// The account with this global id, for a mutation. One batched HGETALL.
+///
+/// # Errors
+/// `NOT_FOUND` if there is none; `STORAGE_UNAVAILABLE`.
+pub async fn find_by_global_id(loaders: &Loaders, id: &str) -> Outcome<UserId> {
+    let id = UserId::from_global(id).ok_or_else(not_found)?;
+    if loaders.users.load(id).await?.is_some() { Ok(id) } else { Err(not_found().into()) }
+}
+
+/// The user error for an unknown account.
+pub fn not_found() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such account.", &["userId"])
+}
+
 /// Writes accounts in bulk into an empty store, all with one password. Repeating it changes only the password's salt.
 ///
 /// # Errors

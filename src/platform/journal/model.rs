@@ -1,7 +1,7 @@
 //! Journal entries, tasks and their progress: plain types.
 
 use crate::base::clock::Millis;
-use crate::base::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId, source};
 use crate::base::named::named_enum;
 use crate::db::inspect::COVERED_NODE_TIMEOUT;
 use serde::{Deserialize, Serialize};
@@ -297,9 +297,9 @@ impl JournalEntry {
     }
 }
 
-/// The shard of an entry. The low bits of ids (a sequence and a worker number) are not evenly distributed, so they are mixed.
+/// The shard of an entry.
 pub(super) const fn shard_of(id: u64) -> u64 {
-    (id ^ (id >> 6) ^ (id >> 12)) % SHARDS
+    source::partition(id, SHARDS)
 }
 
 #[cfg(test)]

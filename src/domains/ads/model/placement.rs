@@ -146,8 +146,7 @@ fn sixteen(text: &str) -> Option<[u8; 16]> {
 
 /// Returns the partition of the schedule that contains a campaign.
 pub(crate) const fn schedule_partition(campaign: CampaignId) -> u64 {
-    // The low bits of ids are not uniform: they are a sequence and the number of a worker.
-    (campaign.0 ^ (campaign.0 >> 6) ^ (campaign.0 >> 12)) % super::SCHEDULES
+    source::partition(campaign.0, super::SCHEDULES)
 }
 
 /// Encodes a campaign as a member of listings: 7 bytes, in an order that puts the newer of two campaigns with the same eCPM first.

@@ -11,6 +11,7 @@ use crate::domains::graph::service as graph;
 use crate::domains::graph::{Audience, Edge};
 use crate::domains::lists::service as lists;
 use crate::domains::statuses::service as statuses;
+use crate::domains::users::service as users;
 use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
@@ -28,7 +29,7 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     }
     let is_there = settle(app, Feed::Home(viewer), other).await?;
     lease.ack(app);
-    if is_there { Ok(()) } else { Err(graph::not_found().into()) }
+    if is_there { Ok(()) } else { Err(users::not_found().into()) }
 }
 
 /// Unfollows `other`, and removes their statuses from the viewer's home before it returns; they are hidden from the first step on. Older

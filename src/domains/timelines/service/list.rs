@@ -9,6 +9,7 @@ use crate::base::page::{self, Page, PageArgs};
 use crate::base::request::Loaders;
 use crate::domains::lists::service as lists;
 use crate::domains::statuses::ViewedStatus;
+use crate::domains::users::service as users;
 use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
@@ -26,7 +27,7 @@ pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserI
     }
     let is_there = follow::settle(app, Feed::List(list), user).await?;
     lease.ack(app);
-    if is_there { Ok(()) } else { Err(lists::no_account().into()) }
+    if is_there { Ok(()) } else { Err(users::not_found().into()) }
 }
 
 /// Removes an account from a list of `owner`. Its statuses are hidden from the first step on, and removed from the timeline when this
