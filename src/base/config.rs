@@ -34,8 +34,8 @@ pub struct Config {
     /// Filter entries of live subscriptions (logins, phrases, samples, and 32 per box), per account or per address without a session, on this
     /// server.
     pub filter_entries: usize,
-    /// The maximum size of an answer in bytes; a larger answer is stopped while it is produced.
-    pub answer_bytes: usize,
+    /// The maximum size of a response in bytes; a larger response is stopped while it is produced.
+    pub response_bytes: usize,
     /// Whether clients may query the schema.
     pub introspection: bool,
     /// Whether validation errors name types and fields and suggest corrections; otherwise one fixed text is returned.
@@ -118,7 +118,7 @@ impl Default for Config {
             documents: DocumentLimits::default(),
             // Four of the largest filters, some 2 MB of memory.
             filter_entries: 20_000,
-            answer_bytes: 8 << 20,
+            response_bytes: 8 << 20,
             introspection: true,
             suggestions: true,
             rates: None,
@@ -152,7 +152,7 @@ pub struct DocumentLimits {
     pub fields: usize,
     /// The nesting of fields.
     pub depth: usize,
-    /// Fields of the largest possible answer, with every page at its requested size. A home page of thirty entries has some six hundred; a hundred
+    /// Fields of the largest possible response, with every page at its requested size. A home page of thirty entries has some six hundred; a hundred
     /// campaigns with their ads and reports, the largest page of our own clients, 42,401.
     pub cost: usize,
 }

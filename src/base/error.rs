@@ -40,7 +40,7 @@ pub enum Error {
     },
     /// The answer exceeds its maximum size and was stopped.
     #[error("The response is larger than {max} bytes. Request fewer fields or shorter pages.")]
-    AnswerTooLarge {
+    ResponseTooLarge {
         /// The maximum size in bytes.
         max: usize,
     },
@@ -63,7 +63,7 @@ impl Error {
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
             Self::RateLimited { .. } => "RATE_LIMITED",
-            Self::AnswerTooLarge { .. } => "ANSWER_TOO_LARGE",
+            Self::ResponseTooLarge { .. } => "RESPONSE_TOO_LARGE",
             Self::Overloaded => "OVERLOADED",
             Self::Internal(_) => "INTERNAL_SERVER_ERROR",
         }
@@ -87,7 +87,7 @@ impl Error {
     pub const fn limit(&self) -> Option<&'static str> {
         match self {
             Self::RateLimited { limit, .. } => Some(limit),
-            Self::AnswerTooLarge { .. } => Some("answerBytes"),
+            Self::ResponseTooLarge { .. } => Some("responseBytes"),
             _ => None,
         }
     }
@@ -95,7 +95,7 @@ impl Error {
     /// The value of the limit, if it is a number.
     pub const fn max(&self) -> Option<usize> {
         match self {
-            Self::AnswerTooLarge { max } => Some(*max),
+            Self::ResponseTooLarge { max } => Some(*max),
             _ => None,
         }
     }

@@ -4,8 +4,8 @@
 //! the first to wake sends one pipeline for all. A value of the client-side cache is returned without a batch, unless its key was already fetched:
 //! within a request, a later read never returns an older value.
 
-use crate::base::answer::AnswerSize;
 use crate::base::error::Error;
+use crate::base::response_size::ResponseSize;
 use dataloader::BatchFn;
 use dataloader::cached::Loader as Cached;
 use std::collections::{HashMap, HashSet};
@@ -49,7 +49,7 @@ struct FetchState<F: Fetch> {
     /// The keys that were fetched or are being fetched.
     fetched: Mutex<HashSet<F::Key>>,
     /// Counts the loaded bytes.
-    size: Option<Arc<AnswerSize>>,
+    size: Option<Arc<ResponseSize>>,
 }
 
 /// The result for a key: all keys of a batch share an error.
@@ -72,11 +72,11 @@ impl<F: Fetch> Loader<F> {
     }
 
     /// An empty loader that counts the loaded bytes and stops at their bound.
-    pub fn within(fetch: F, size: &Arc<AnswerSize>) -> Self {
+    pub fn within(fetch: F, size: &Arc<ResponseSize>) -> Self {
         Self::of(fetch, Some(size.clone()))
     }
 
-    fn of(fetch: F, size: Option<Arc<AnswerSize>>) -> Self {
+    fn of(fetch: F, size: Option<Arc<ResponseSize>>) -> Self {
         Self { state: Arc::new(FetchState { fetch, fetched: Mutex::default(), size }), batches: OnceLock::new() }
     }
 

@@ -1,6 +1,6 @@
 //! Shared building blocks that know no domain: configuration, errors, ids, pages, limits, metrics.
 
-pub mod answer;
+pub mod response_size;
 pub mod audit;
 pub mod clock;
 pub mod config;

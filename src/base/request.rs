@@ -1,10 +1,10 @@
 //! A request: its viewer, its client and its batch loaders.
 
 use crate::app::App;
-use crate::base::answer::AnswerSize;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::loader::Loader;
+use crate::base::response_size::ResponseSize;
 use crate::base::viewer::Viewer;
 use crate::db::ReadBarrier;
 use crate::domains::ads::FetchAdPages;
@@ -77,7 +77,7 @@ pub struct Request {
     /// The client's address, as reported by the connection or a trusted proxy; `None` if unknown.
     pub address: Option<IpAddr>,
     loaders: Arc<RwLock<Arc<Loaders>>>,
-    size: Arc<AnswerSize>,
+    size: Arc<ResponseSize>,
 }
 
 impl Request {
@@ -95,7 +95,7 @@ impl Request {
         user_agent: Option<String>,
         address: Option<IpAddr>,
     ) -> Self {
-        let size = Arc::new(AnswerSize::new(app.config().answer_bytes));
+        let size = Arc::new(ResponseSize::new(app.config().response_bytes));
         let loaders = Arc::new(RwLock::new(Arc::new(Self::new_loaders(&app, since, viewer.as_ref(), &size))));
         Self { app, viewer, user_agent, address, loaders, size }
     }
@@ -113,7 +113,7 @@ impl Request {
     }
 
     /// The size of the answer so far.
-    pub fn answer_size(&self) -> &Arc<AnswerSize> {
+    pub fn response_size(&self) -> &Arc<ResponseSize> {
         &self.size
     }
 
@@ -130,7 +130,7 @@ impl Request {
         self.viewer.as_ref().map(|viewer| viewer.user)
     }
 
-    fn new_loaders(app: &App, since: ReadBarrier, viewer: Option<&Viewer>, size: &Arc<AnswerSize>) -> Loaders {
+    fn new_loaders(app: &App, since: ReadBarrier, viewer: Option<&Viewer>, size: &Arc<ResponseSize>) -> Loaders {
         let (db, viewer) = (app.db(), viewer.map(|viewer| viewer.user));
         Loaders {
             users: Loader::new(FetchUsers { db: db.clone(), since }),

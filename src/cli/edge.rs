@@ -87,7 +87,7 @@ pub(super) struct EdgeOptions {
     #[arg(long, value_name = "N", env = "WAXWING_MAX_SUBSCRIPTIONS", default_value_t = 128, value_parser = at_least(1, 10_000))]
     max_subscriptions: usize,
     /// The number of bytes of responses that may wait for clients at one address, on this server. Beyond it, requests are refused with
-    /// UNREAD_ANSWERS.
+    /// UNREAD_RESPONSES.
     #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_UNREAD_BYTES", default_value_t = EdgeConfig::default().address_unread_bytes, value_parser = at_least(1 << 16, 1 << 40))]
     address_unread_bytes: usize,
     /// The number of bytes of responses that may wait for all clients of this server. Beyond it, the address with the most is disconnected.
@@ -137,9 +137,9 @@ pub(super) struct DocumentOptions {
     /// The maximum cost of an operation: the number of fields that its response could have. A first screen of thirty entries costs some 600.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_COST", default_value_t = DocumentLimits::default().cost, value_parser = at_least(1, 10_000_000))]
     max_cost: usize,
-    /// The maximum length of a response, in bytes. A longer one is stopped while it is produced, with ANSWER_TOO_LARGE.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_ANSWER_BYTES", default_value_t = Config::default().answer_bytes, value_parser = at_least(1 << 16, 1 << 30))]
-    max_answer_bytes: usize,
+    /// The maximum length of a response, in bytes. A longer one is stopped while it is produced, with RESPONSE_TOO_LARGE.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_RESPONSE_BYTES", default_value_t = Config::default().response_bytes, value_parser = at_least(1 << 16, 1 << 30))]
+    max_response_bytes: usize,
 }
 
 impl EdgeOptions {
@@ -237,7 +237,7 @@ impl DocumentOptions {
             cost: self.max_cost,
             ..config.documents
         };
-        Config { documents, answer_bytes: self.max_answer_bytes, ..config }
+        Config { documents, response_bytes: self.max_response_bytes, ..config }
     }
 }
 

@@ -38,7 +38,7 @@ impl<T: OutputType + DirectSerialize> DirectSerializeList<T> {
             return None;
         }
         let selected = Selected::collect_from(ctx, &T::type_name())?;
-        let left = ctx.data::<Request>().map_or(usize::MAX, |request| request.answer_size().left());
+        let left = ctx.data::<Request>().map_or(usize::MAX, |request| request.response_size().left());
         let mut json = Json::default();
         for (at, item) in self.0.iter().enumerate() {
             json.next(at == 0, '[');

@@ -1,7 +1,7 @@
 //! Executes operations: every error of a response has a code, and none has internal details.
 
-use crate::base::answer::AnswerSize;
 use crate::base::error::Error;
+use crate::base::response_size::ResponseSize;
 use crate::db::tracking_writes;
 use async_graphql::{ErrorExtensionValues, ObjectType, Response, Schema, ServerError, SubscriptionType};
 use futures_util::FutureExt;
@@ -29,7 +29,7 @@ where
 }
 
 /// Executes a query, and aborts it when its response exceeds the size limit: the response is then that error alone.
-pub async fn execute_query<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request, size: &AnswerSize) -> Response
+pub async fn execute_query<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request, size: &ResponseSize) -> Response
 where
     Q: ObjectType + 'static,
     M: ObjectType + 'static,
@@ -44,8 +44,8 @@ where
 }
 
 /// Replaces an event whose response is too large by an error at its field. The subscription continues.
-pub(super) fn too_large_event(mut response: Response, size: &AnswerSize) -> Response {
-    let is_ours = |error: &ServerError| matches!(error.source::<Error>(), Some(Error::AnswerTooLarge { .. }));
+pub(super) fn too_large_event(mut response: Response, size: &ResponseSize) -> Response {
+    let is_ours = |error: &ServerError| matches!(error.source::<Error>(), Some(Error::ResponseTooLarge { .. }));
     response.errors.retain(is_ours);
     response.errors.truncate(1);
     let mut replaced = refused(&size.error());

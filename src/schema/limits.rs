@@ -42,9 +42,9 @@ struct ServerLimits {
     /// login, a phrase or a sample is one entry, a bounding box is 32; each entry adds 4 to the cost. A subscription that exceeds it fails with
     /// `LIMIT_REACHED`.
     filter_entries: usize,
-    /// Maximum length of a response in bytes. A larger response is aborted with the code `ANSWER_TOO_LARGE`: a query then returns this error alone, a
+    /// Maximum length of a response in bytes. A larger response is aborted with the code `RESPONSE_TOO_LARGE`: a query then returns this error alone, a
     /// mutation returns null for the field, and a subscription continues with its next event.
-    answer_bytes: usize,
+    response_bytes: usize,
     /// Rate limits of one account or address. Empty if the server has none. A request that exceeds one fails with `RATE_LIMITED`, the limit's name in
     /// `extensions.limit` and the seconds to wait in `extensions.retryAfter`.
     rates: List<RateLimit>,
@@ -89,7 +89,7 @@ impl From<&Config> for ServerLimits {
             default_page_size: page::DEFAULT,
             body_bytes: crate::base::config::BODY_BYTES,
             filter_entries: config.filter_entries,
-            answer_bytes: config.answer_bytes,
+            response_bytes: config.response_bytes,
             rates: rate_limits(config),
         }
     }

@@ -3,7 +3,7 @@
 use super::execute::{panicked, settle, too_large_event};
 use super::render_key::RenderKey;
 use crate::app::App;
-use crate::base::metrics::RefusedAnswer;
+use crate::base::metrics::RefusedResponse;
 use crate::base::request::Request;
 use crate::db::Meter;
 use crate::domains::streaming::{OutgoingEvent, RenderResult, RenderRun, RenderSender};
@@ -175,7 +175,7 @@ impl Renderer {
     async fn make(&self, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
         loop {
             let mut run = self.take();
-            run.context.answer_size().reset();
+            run.context.response_size().reset();
             match run.events.hand_over(event, &run.context).await {
                 RenderResult::Queued => {}
                 // The run has ended after its previous event.
@@ -187,9 +187,9 @@ impl Renderer {
             }
             // A run that ends here is a bug.
             let mut response = self.settled(run.responses.next().await.unwrap_or_else(panicked));
-            if run.context.answer_size().is_exceeded() {
-                self.context.app.metrics().refused_answer(RefusedAnswer::TooLarge);
-                response = too_large_event(response, run.context.answer_size());
+            if run.context.response_size().is_exceeded() {
+                self.context.app.metrics().refused_response(RefusedResponse::TooLarge);
+                response = too_large_event(response, run.context.response_size());
             }
             if response.errors.is_empty() {
                 self.keep(run);

@@ -41,9 +41,9 @@ pub struct List<T>(pub Vec<T>);
 /// Counts bytes towards the size limit of the response.
 ///
 /// # Errors
-/// `ANSWER_TOO_LARGE`, at this field.
+/// `RESPONSE_TOO_LARGE`, at this field.
 pub(super) fn count(ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>, bytes: usize) -> ServerResult<()> {
-    let counted = ctx.data::<crate::base::request::Request>().map(|request| request.answer_size().add(bytes));
+    let counted = ctx.data::<crate::base::request::Request>().map(|request| request.response_size().add(bytes));
     // Without a request there is no limit: that happens only in tests with a schema of their own.
     let Ok(Err(error)) = counted else { return Ok(()) };
     Err(ctx.set_error_path(async_graphql::Error::from(error).into_server_error(field.pos)))

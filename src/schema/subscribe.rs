@@ -104,7 +104,7 @@ fn each(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'stati
     let mut is_first = true;
     let settled = move |response| {
         context.reset_loaders();
-        context.answer_size().reset();
+        context.response_size().reset();
         let mut response = settle(response, false);
         if std::mem::take(&mut is_first) {
             as_request_error(&mut response);

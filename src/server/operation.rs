@@ -8,7 +8,7 @@ use super::response::Refusal;
 use super::{State, facts};
 use crate::base::deadline::within;
 use crate::base::error::Error;
-use crate::base::metrics::RefusedAnswer;
+use crate::base::metrics::RefusedResponse;
 use crate::base::request;
 use crate::db::Work;
 use crate::platform::rates::{OperationCharge, Subject};
@@ -136,14 +136,14 @@ pub(super) async fn execute(
         return Ok(*refusal);
     }
     operation.keep(state);
-    let size = context.answer_size().clone();
+    let size = context.response_size().clone();
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
     let meter = charge.meter();
     // Serializing the answer counts as work, too.
     let count = || {
         meter.add(Work { bytes: size.bytes() as u64, ..Work::default() });
         if size.is_exceeded() {
-            app.metrics().refused_answer(RefusedAnswer::TooLarge);
+            app.metrics().refused_response(RefusedResponse::TooLarge);
         }
     };
     if operation.checked.kind == OperationType::Mutation {

@@ -2,7 +2,7 @@
 
 use super::logging::RequestId;
 use super::media::Media;
-use super::unread::{self, UnreadAnswers};
+use super::unread::{self, UnreadResponses};
 use super::{State, facts};
 use crate::base::error::Error;
 use crate::schema;
@@ -92,7 +92,7 @@ impl From<&Error> for Refusal {
     fn from(error: &Error) -> Self {
         let status = match error {
             Error::Unauthenticated | Error::InvalidToken => StatusCode::UNAUTHORIZED,
-            Error::BadUserInput(_) | Error::AnswerTooLarge { .. } => StatusCode::BAD_REQUEST,
+            Error::BadUserInput(_) | Error::ResponseTooLarge { .. } => StatusCode::BAD_REQUEST,
             Error::StorageUnavailable | Error::StorageFull | Error::OutcomeUnknown | Error::Overloaded => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -142,11 +142,11 @@ impl ExecutedResponse {
     /// The answer, which counts as unread at `address` until it is read. The result of a mutation is sent in any case.
     ///
     /// # Errors
-    /// `UNREAD_ANSWERS`.
+    /// `UNREAD_RESPONSES`.
     fn counted(
         &self,
         media: Media,
-        unread: &UnreadAnswers,
+        unread: &UnreadResponses,
         address: Option<IpAddr>,
         kind: OperationType,
     ) -> Result<Response, Refusal> {
@@ -192,7 +192,7 @@ pub(super) fn executed(media: Media, id: &RequestId, response: async_graphql::Re
 /// The answer of an operation that was executed, counted as unread until it is read.
 ///
 /// # Errors
-/// `UNREAD_ANSWERS` where its address has too many.
+/// `UNREAD_RESPONSES` where its address has too many.
 pub(super) fn counted(
     state: &State,
     media: Media,

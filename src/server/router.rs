@@ -6,7 +6,7 @@ use super::live::LiveConnections;
 use super::origin::{AllowedOrigins, RefusedOrigins};
 use super::overload::ConcurrencyLimit;
 use super::sse::{self, Reservations, reserved};
-use super::unread::UnreadAnswers;
+use super::unread::UnreadResponses;
 use super::{DemoLogin, Traces, click, graphql, health, logging, metrics, playground};
 use crate::app::App;
 use crate::platform::rates::Leases;
@@ -49,7 +49,7 @@ pub struct State {
     pub(super) concurrency: ConcurrencyLimit,
     pub(super) bodies: Bodies,
     pub(super) live: LiveConnections,
-    pub(super) unread: UnreadAnswers,
+    pub(super) unread: UnreadResponses,
     pub(super) reservations: Reservations,
     pub(super) refused_origins: RefusedOrigins,
 }
@@ -59,7 +59,8 @@ impl State {
     pub fn new(app: App, edge: EdgeConfig) -> Self {
         let schema = crate::schema::build();
         let bodies = Bodies::new(&edge, app.metrics().edge());
-        let (concurrency, unread, edge) = (ConcurrencyLimit::new(&edge), UnreadAnswers::new(app.clone(), &edge), Arc::new(edge));
+        let (concurrency, unread, edge) =
+            (ConcurrencyLimit::new(&edge), UnreadResponses::new(app.clone(), &edge), Arc::new(edge));
         let (leases, live, reservations) = (Leases::default(), LiveConnections::default(), Reservations::default());
         Self {
             app,

@@ -3,7 +3,7 @@
 
 use super::live::{OpenGuard, Slot, SlotKind};
 use super::response::Refusal;
-use super::unread::AnswerReader;
+use super::unread::ResponseReader;
 use super::{State, rates};
 use crate::base::error::Error;
 use crate::base::metrics::GaugeGuard;
@@ -88,7 +88,7 @@ pub(super) struct ResponseStream<S> {
     session_ended: BoxFuture<'static, ()>,
     farewell: BoxFuture<'static, u64>,
     progress: Progress,
-    reader: Arc<AnswerReader>,
+    reader: Arc<ResponseReader>,
     _log: EndLog,
     _slot: Option<Slot>,
     _metric: GaugeGuard,
@@ -108,7 +108,7 @@ impl<S: Source> ResponseStream<S> {
         viewer: Option<&Viewer>,
         source: S,
         slot: impl Into<Option<Slot>>,
-        reader: Arc<AnswerReader>,
+        reader: Arc<ResponseReader>,
     ) -> Self {
         let every = state.edge.live.keep_alive;
         let mut keep_alive = interval_at(Instant::now() + every, every);

@@ -8,7 +8,7 @@
 use super::config::EdgeConfig;
 use super::response::Refusal;
 use crate::app::App;
-use crate::base::metrics::RefusedAnswer;
+use crate::base::metrics::RefusedResponse;
 use crate::platform::rates::Network;
 use axum::body::Bytes;
 use axum::http::StatusCode;
@@ -23,7 +23,7 @@ pub(super) const COUNTED_FROM: usize = 16 << 10;
 
 /// The unread answers of a process. Cheap to clone; clones share the counts.
 #[derive(Clone)]
-pub(super) struct UnreadAnswers(Arc<Ledger>);
+pub(super) struct UnreadResponses(Arc<Ledger>);
 
 struct Ledger {
     app: App,
@@ -32,11 +32,11 @@ struct Ledger {
     /// The limit of all addresses together.
     max: usize,
     total: AtomicUsize,
-    readers: Mutex<HashMap<Option<Network>, Weak<AnswerReader>>>,
+    readers: Mutex<HashMap<Option<Network>, Weak<ResponseReader>>>,
 }
 
 /// The clients at one address. Clients whose address is unknown share a reader, which only the limit of all bounds.
-pub(super) struct AnswerReader {
+pub(super) struct ResponseReader {
     ledger: Arc<Ledger>,
     network: Option<Network>,
     balance: Mutex<Balance>,
@@ -52,25 +52,25 @@ struct Balance {
 
 /// Bytes that count as unread until this is dropped.
 pub(super) struct UnreadBytes {
-    reader: Arc<AnswerReader>,
+    reader: Arc<ResponseReader>,
     bytes: usize,
 }
 
-impl UnreadAnswers {
+impl UnreadResponses {
     pub(super) fn new(app: App, config: &EdgeConfig) -> Self {
         let (address_max, max) = (config.address_unread_bytes, config.unread_bytes);
         Self(Arc::new(Ledger { app, address_max, max, total: AtomicUsize::new(0), readers: Mutex::default() }))
     }
 
     /// The reader at an address.
-    pub(super) fn reader(&self, address: Option<IpAddr>) -> Arc<AnswerReader> {
+    pub(super) fn reader(&self, address: Option<IpAddr>) -> Arc<ResponseReader> {
         let network = address.map(Network::from_address);
         let mut readers = self.0.readers();
         if let Some(reader) = readers.get(&network).and_then(Weak::upgrade) {
             return reader;
         }
         let (balance, disconnected) = (Mutex::default(), CancellationToken::new());
-        let reader = Arc::new(AnswerReader { ledger: self.0.clone(), network, balance, disconnected });
+        let reader = Arc::new(ResponseReader { ledger: self.0.clone(), network, balance, disconnected });
         readers.insert(network, Arc::downgrade(&reader));
         reader
     }
@@ -78,7 +78,7 @@ impl UnreadAnswers {
     /// Checks that an address may send a further request, before any work is done for it.
     ///
     /// # Errors
-    /// `UNREAD_ANSWERS` where the address has reached its limit.
+    /// `UNREAD_RESPONSES` where the address has reached its limit.
     pub(super) fn check(&self, address: Option<IpAddr>) -> Result<(), Refusal> {
         // While the total is below the limit of one address, no address has reached it.
         if self.0.total.load(Ordering::Relaxed) < self.0.address_max {
@@ -93,7 +93,7 @@ impl UnreadAnswers {
 }
 
 impl Ledger {
-    fn readers(&self) -> MutexGuard<'_, HashMap<Option<Network>, Weak<AnswerReader>>> {
+    fn readers(&self) -> MutexGuard<'_, HashMap<Option<Network>, Weak<ResponseReader>>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -111,7 +111,7 @@ impl Ledger {
     /// Disconnects the addresses with the most unread bytes until the total is within its limit. Linear in the number of readers.
     fn disconnect_largest(&self) {
         // Dropped after the lock is released: dropping the last clone of a reader takes the lock.
-        let mut readers: Vec<Arc<AnswerReader>> = self.readers().values().filter_map(Weak::upgrade).collect();
+        let mut readers: Vec<Arc<ResponseReader>> = self.readers().values().filter_map(Weak::upgrade).collect();
         readers.sort_by_cached_key(|reader| reader.balance().bytes);
         while self.total.load(Ordering::Relaxed) > self.max {
             let Some(largest) = readers.pop() else { return };
@@ -120,7 +120,7 @@ impl Ledger {
     }
 }
 
-impl AnswerReader {
+impl ResponseReader {
     fn balance(&self) -> MutexGuard<'_, Balance> {
         self.balance.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,7 +137,7 @@ impl AnswerReader {
     /// Counts the bytes of an answer.
     ///
     /// # Errors
-    /// `UNREAD_ANSWERS` where they exceed the limit of the address.
+    /// `UNREAD_RESPONSES` where they exceed the limit of the address.
     pub(super) fn hold(self: &Arc<Self>, bytes: usize) -> Result<UnreadBytes, Refusal> {
         let is_over = {
             let balance = self.balance();
@@ -175,7 +175,7 @@ impl AnswerReader {
             balance.bytes
         };
         self.forget();
-        self.ledger.app.metrics().refused_answer(RefusedAnswer::Unread);
+        self.ledger.app.metrics().refused_response(RefusedResponse::Unread);
         tracing::warn!(bytes, "disconnected the address with the most unread bytes");
         self.disconnected.cancel();
     }
@@ -189,13 +189,13 @@ impl AnswerReader {
     }
 
     fn refuse(&self) -> Refusal {
-        self.ledger.app.metrics().refused_answer(RefusedAnswer::AddressUnread);
+        self.ledger.app.metrics().refused_response(RefusedResponse::AddressUnread);
         let message = "Your address has too many unread responses. Read them before you send more requests.";
-        Refusal::new(StatusCode::TOO_MANY_REQUESTS, "UNREAD_ANSWERS", message).over("addressUnreadBytes").retry_after(1)
+        Refusal::new(StatusCode::TOO_MANY_REQUESTS, "UNREAD_RESPONSES", message).over("addressUnreadBytes").retry_after(1)
     }
 }
 
-impl Drop for AnswerReader {
+impl Drop for ResponseReader {
     fn drop(&mut self) {
         self.forget();
     }
@@ -230,7 +230,7 @@ impl AsRef<[u8]> for HeldText {
 }
 
 #[cfg(test)]
-impl UnreadAnswers {
+impl UnreadResponses {
     /// Creates limits: of one address, and of all addresses together.
     pub(super) async fn bounded(address_unread_bytes: usize, unread_bytes: usize) -> Self {
         use crate::base::{clock::Clock, config::Config};
@@ -252,7 +252,7 @@ mod tests {
 
     #[tokio::test]
     async fn unread_bytes_of_an_address_are_bounded_until_they_are_written() {
-        let all = UnreadAnswers::bounded(100, 1_000).await;
+        let all = UnreadResponses::bounded(100, 1_000).await;
         let (one, same, other) = (all.reader(at("2001:db8::1")), all.reader(at("2001:db8::2")), all.reader(at("192.0.2.1")));
         let held = one.hold(150).expect("one answer is never too large");
         assert!(same.hold(1).is_err() && all.check(at("2001:db8::3")).is_err(), "a /64 is one address");
@@ -270,7 +270,7 @@ mod tests {
 
     #[tokio::test]
     async fn results_of_mutations_exceed_the_limit() {
-        let all = UnreadAnswers::bounded(100, 1_000).await;
+        let all = UnreadResponses::bounded(100, 1_000).await;
         let reader = all.reader(at("192.0.2.1"));
         let held = [reader.hold_anyway(100), reader.hold_anyway(100)];
         assert!(reader.hold(1).is_err());
@@ -280,7 +280,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_address_with_the_most_unread_bytes_is_disconnected() {
-        let all = UnreadAnswers::bounded(100, 250).await;
+        let all = UnreadResponses::bounded(100, 250).await;
         let readers = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| all.reader(at(address)));
         let held = [readers[0].hold(90), readers[1].hold(100), readers[2].hold(50)]
             .map(|held| held.expect("it fits the limit of the address"));
@@ -295,7 +295,7 @@ mod tests {
 
     #[tokio::test]
     async fn readers_without_an_address_have_only_the_limit_of_all() {
-        let all = UnreadAnswers::bounded(100, 250).await;
+        let all = UnreadResponses::bounded(100, 250).await;
         let reader = all.reader(None);
         let held =
             [reader.hold(100), reader.hold(100)].map(|held| held.expect("without an address there is no limit of an address"));

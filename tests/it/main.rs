@@ -5,7 +5,7 @@ mod support;
 mod accounts;
 mod acl;
 mod ads;
-mod answers;
+mod response_size;
 mod architecture;
 mod backup;
 mod bodies;

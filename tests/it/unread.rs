@@ -139,26 +139,26 @@ async fn unread_bytes_are_limited_over_all_connections_of_an_address() {
         assert!(head.starts_with("HTTP/1.1 429") && head.contains("retry-after: 1"), "{head}");
         assert_eq!(
             body["errors"][0]["extensions"],
-            json!({ "code": "UNREAD_ANSWERS", "limit": "addressUnreadBytes", "retryAfter": 1 })
+            json!({ "code": "UNREAD_RESPONSES", "limit": "addressUnreadBytes", "retryAfter": 1 })
         );
     }
     assert!(metric(&app, "waxwing_unread_bytes").await <= 4 << 20);
-    assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"address_unread\"}").await, refused.len() as u64);
+    assert_eq!(metric(&app, "waxwing_refused_responses_total{reason=\"address_unread\"}").await, refused.len() as u64);
     // The same holds over a socket from the same /64. The socket stays open.
     let mut same = socket(&app, "2001:db8::2").await;
     same.subscribe("a", &long()).await;
     let error = same.next().await;
-    assert_eq!((error["type"].as_str(), &error["payload"][0]["extensions"]["code"]), (Some("error"), &json!("UNREAD_ANSWERS")));
+    assert_eq!((error["type"].as_str(), &error["payload"][0]["extensions"]["code"]), (Some("error"), &json!("UNREAD_RESPONSES")));
     assert_eq!(same.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
     // The same holds for an event stream.
     let events = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", "text/event-stream");
     let said = HttpResponse::fetch(events.json(&json!({ "query": long() }))).await.text;
-    assert!(said.contains("UNREAD_ANSWERS") && said.contains("event: complete"), "{said}");
+    assert!(said.contains("UNREAD_RESPONSES") && said.contains("event: complete"), "{said}");
     // The same holds for a multipart response, where the server ends the stream.
     let parts = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", MULTIPART);
     let said = MultipartResponse::open(parts.json(&json!({ "query": long() }))).await.all().await;
     assert_eq!((said.len(), &said[0]["payload"]), (1, &Value::Null), "{said:?}");
-    assert_eq!(said[0]["errors"][0]["extensions"]["code"], "UNREAD_ANSWERS", "{said:?}");
+    assert_eq!(said[0]["errors"][0]["extensions"]["code"], "UNREAD_RESPONSES", "{said:?}");
     // Other addresses are served as usual.
     let answer =
         HttpResponse::fetch(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long() }))).await;
@@ -184,7 +184,7 @@ async fn an_address_above_its_limit_is_refused_before_execution() {
     let (mut stream, head) = ask(&app, "192.0.2.1").await;
     assert!(head.starts_with("HTTP/1.1 200"), "one answer is always taken: {head}");
     let sign_up_from = |login| app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": sign_up(login) }));
-    let refused = json!({ "code": "UNREAD_ANSWERS", "limit": "addressUnreadBytes", "retryAfter": 1 });
+    let refused = json!({ "code": "UNREAD_RESPONSES", "limit": "addressUnreadBytes", "retryAfter": 1 });
     for request in [
         sign_up_from("http"),
         sign_up_from("events").header("accept", "text/event-stream"),
@@ -196,7 +196,7 @@ async fn an_address_above_its_limit_is_refused_before_execution() {
     own.subscribe("a", &sign_up("socket")).await;
     let said = own.next().await;
     assert_eq!((&said["type"], &said["payload"][0]["extensions"]), (&json!("error"), &refused), "{said}");
-    assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"address_unread\"}").await, 4);
+    assert_eq!(metric(&app, "waxwing_refused_responses_total{reason=\"address_unread\"}").await, 4);
     stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
     until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
     for login in ["http", "events", "parts", "socket"] {
@@ -251,7 +251,7 @@ async fn the_result_of_a_mutation_exceeds_the_limit_of_its_address() {
     // A query with an answer of the same length is refused.
     let page = "profileTimeline { entries(first: 20) { edges { node { status { message a: message b: message c: message d: message } } } } }";
     let query = json!({ "query": format!("{{ user(login: \"ada\") {{ {page} }} }}") });
-    assert_eq!(HttpResponse::fetch(from(app.post()).json(&query)).await.refusal().1, ["UNREAD_ANSWERS"]);
+    assert_eq!(HttpResponse::fetch(from(app.post()).json(&query)).await.refusal().1, ["UNREAD_RESPONSES"]);
 }
 
 #[tokio::test]
@@ -279,7 +279,7 @@ async fn the_address_with_the_most_unread_bytes_is_disconnected_for_others() {
         let _unread = ask(&app, &format!("192.0.3.{from}")).await;
     }
     let mut held = Vec::new();
-    while metric(&app, "waxwing_refused_answers_total{reason=\"unread\"}").await == 0 {
+    while metric(&app, "waxwing_refused_responses_total{reason=\"unread\"}").await == 0 {
         held.push(ask(&app, &format!("192.0.4.{}", held.len())).await);
         assert!(held.len() <= most + 1, "nobody gives way");
     }
@@ -307,7 +307,7 @@ async fn a_client_that_reads_too_slowly_is_disconnected() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert!(read < length(&head), "{read} bytes");
-    assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"slow_reader\"}").await, 1);
+    assert_eq!(metric(&app, "waxwing_refused_responses_total{reason=\"slow_reader\"}").await, 1);
     until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
     assert_eq!(error_codes(&app.query("{ __typename }").await.json()), [""; 0]);
 }

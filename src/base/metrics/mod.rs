@@ -1,26 +1,25 @@
-//! Metrics for Prometheus: requests, answers, Redis, background work, the process.
+//! Metrics for Prometheus: requests, responses, Redis, background work, the process.
 //!
 //! This module knows neither HTTP nor Redis; their modules call it. Every label has a bounded set of values regardless of the clients: only the
 //! first [`OPERATIONS`] operation names of a process become labels (`names`). Counting costs a few atomic operations and short locks, and allocates
 //! only for a new label.
 
 mod ads;
-mod answers;
+mod responses;
 mod edge;
 mod names;
 mod process;
 mod storage;
 mod text;
 
-pub use answers::RefusedAnswer;
 pub use edge::{ConnectionState, EdgeMeters};
+pub use responses::RefusedResponse;
 pub use storage::{StorageFault, StorageMeters};
 pub use text::to_prometheus;
 
 use crate::base::clock::Millis;
 use crate::base::named::named_enum;
 use ads::AdMeters;
-use answers::AnswerMeters;
 use names::LabelNames;
 use process::Process;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
@@ -30,6 +29,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
+use responses::ResponseMeters;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -121,7 +121,7 @@ pub struct Metrics {
     hashes_running: Gauge,
     settled_units: Counter,
     debt_units: Counter,
-    answer_meters: AnswerMeters,
+    response_meters: ResponseMeters,
     ad_meters: AdMeters,
 }
 
@@ -151,7 +151,7 @@ impl Metrics {
             hashes_running: Gauge::default(),
             settled_units: Counter::default(),
             debt_units: Counter::default(),
-            answer_meters: AnswerMeters::default(),
+            response_meters: ResponseMeters::default(),
             ad_meters: AdMeters::default(),
         };
         metrics.register(durations, storage, began);
@@ -190,7 +190,7 @@ impl Metrics {
         let help = "Tokens of the limit `requests` that were charged after the answer, for work beyond the estimate";
         ours.register("settled_units", help, self.settled_units.clone());
         ours.register("debt_units", "The part of them that was not in hand, and became a debt", self.debt_units.clone());
-        self.answer_meters.register(ours);
+        self.response_meters.register(ours);
         self.ad_meters.register(ours);
         storage.register(ours);
         self.registry.register_collector(Box::new(Process { began }));
@@ -225,9 +225,9 @@ impl Metrics {
         self.answers.get_or_create(&StatusLabel { status }).inc();
     }
 
-    /// Counts an answer that was not delivered.
-    pub fn refused_answer(&self, reason: RefusedAnswer) {
-        self.answer_meters.refused(reason);
+    /// Counts a response that was not delivered.
+    pub fn refused_response(&self, reason: RefusedResponse) {
+        self.response_meters.refused(reason);
     }
 
     /// Counts impressions of ads, valid or invalid.
@@ -242,7 +242,7 @@ impl Metrics {
 
     /// Adds bytes that wait for their readers; negative to subtract.
     pub fn add_unread(&self, bytes: i64) {
-        self.answer_meters.unread.inc_by(bytes);
+        self.response_meters.unread.inc_by(bytes);
     }
 
     /// Counts an HTTP request in flight, until the guard is dropped.

@@ -12,7 +12,7 @@ mod table;
 mod unparsable;
 
 use super::config::EdgeConfig;
-use super::unread::AnswerReader;
+use super::unread::ResponseReader;
 use crate::app::App;
 use crate::base::metrics::GaugeGuard;
 use activity::{Activity, TableShared};
@@ -119,7 +119,7 @@ struct ConnectionShared {
     /// Whether the answer is sent in parts, which are flushed before the answer ends.
     is_in_parts: AtomicBool,
     /// The reader among whose unread bytes the answer is counted.
-    reader: Mutex<Option<Arc<AnswerReader>>>,
+    reader: Mutex<Option<Arc<ResponseReader>>>,
     /// Whether a request was answered before its body was read to its end: then the connection accepts no further request.
     unread: AtomicBool,
 }

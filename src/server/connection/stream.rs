@@ -7,7 +7,7 @@ use super::linger::Linger;
 use super::pace::ReadingPace;
 use super::unparsable::{self, Replacement};
 use crate::app::App;
-use crate::base::metrics::RefusedAnswer;
+use crate::base::metrics::RefusedResponse;
 use crate::server::config::EdgeConfig;
 use std::io;
 use std::pin::Pin;
@@ -101,7 +101,7 @@ impl TimedStream {
         let streams = self.shared.streams.load(Ordering::Relaxed);
         self.answers.set_window(if streams { self.stream_window } else { self.window });
         if self.answers.poll_too_slow(cx).is_ready() {
-            self.app.metrics().refused_answer(RefusedAnswer::SlowReader);
+            self.app.metrics().refused_response(RefusedResponse::SlowReader);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the answer is read too slowly")));
         }
         ready!(self.poll_disconnected(cx));

@@ -2,7 +2,7 @@
 //! subscription does not starve the others of the same client.
 
 use super::operations::OperationHandle;
-use crate::server::unread::{AnswerReader, UnreadBytes};
+use crate::server::unread::{ResponseReader, UnreadBytes};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
@@ -35,14 +35,14 @@ pub(in crate::server) struct QueuedMessage {
 pub(in crate::server) struct MessageSender {
     items: mpsc::UnboundedSender<QueuedMessage>,
     capacity: Arc<Semaphore>,
-    reader: Arc<AnswerReader>,
+    reader: Arc<ResponseReader>,
 }
 
 /// The receiving half of a queue.
 pub(in crate::server) type MessageQueue = mpsc::UnboundedReceiver<QueuedMessage>;
 
 /// An empty queue, whose messages are counted among the unread bytes of `reader`.
-pub(in crate::server) fn queue(reader: Arc<AnswerReader>) -> (MessageSender, MessageQueue) {
+pub(in crate::server) fn queue(reader: Arc<ResponseReader>) -> (MessageSender, MessageQueue) {
     let (items, queue) = mpsc::unbounded_channel();
     (MessageSender { items, capacity: Arc::new(Semaphore::new(CAPACITY)), reader }, queue)
 }
@@ -100,12 +100,12 @@ impl MessageSender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::unread::UnreadAnswers;
+    use crate::server::unread::UnreadResponses;
     use futures_util::FutureExt;
 
     #[tokio::test]
     async fn the_queue_is_bounded_and_fair() {
-        let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
+        let (out, mut queue) = queue(UnreadResponses::bounded(1 << 30, 1 << 30).await.reader(None));
         let [hot, cold] = ["hot", "cold"].map(|id| Arc::new(OperationHandle::new(id.into())));
         for _ in 0..CAPACITY {
             out.send(&hot, OutgoingMessage::Complete).now_or_never().expect("the queue is not full");
@@ -134,7 +134,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_message_takes_several_units_and_the_longest_fits_alone() {
-        let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
+        let (out, mut queue) = queue(UnreadResponses::bounded(1 << 30, 1 << 30).await.reader(None));
         let handle = Arc::new(OperationHandle::new("a".into()));
         out.send(&handle, OutgoingMessage::Next("x".repeat(10 * CAPACITY * UNIT).into(), None))
             .now_or_never()
@@ -149,7 +149,7 @@ mod tests {
     #[tokio::test]
     async fn waiting_messages_count_as_unread_and_too_many_end_with_an_error() {
         let address = Some(std::net::IpAddr::from([192, 0, 2, 1]));
-        let reader = UnreadAnswers::bounded(1 << 20, 1 << 30).await.reader(address);
+        let reader = UnreadResponses::bounded(1 << 20, 1 << 30).await.reader(address);
         let (out, mut queue) = queue(reader.clone());
         let handle = Arc::new(OperationHandle::new("a".into()));
         let long = || OutgoingMessage::Next("x".repeat(400 << 10).into(), None);
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(next(&mut queue).await, Some(long()));
         assert!(refused.await, "the operation ends");
         let Some(OutgoingMessage::Error(error)) = next(&mut queue).await else { panic!("no error") };
-        assert!(error.contains("UNREAD_ANSWERS") && error.contains("addressUnreadBytes"), "{error}");
+        assert!(error.contains("UNREAD_RESPONSES") && error.contains("addressUnreadBytes"), "{error}");
         assert!(!changed.await);
         assert!(reader.hold(700 << 10).is_err(), "the result of a mutation counts until it is read");
         assert_eq!(next(&mut queue).await, Some(long()), "the result of a mutation is sent");

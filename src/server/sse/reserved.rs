@@ -18,7 +18,7 @@ use crate::server::live::{
 use crate::server::media::Media;
 use crate::server::response::Refusal;
 use crate::server::stream::{ResponseStream, Source, take_slot};
-use crate::server::unread::AnswerReader;
+use crate::server::unread::ResponseReader;
 use axum::extract::{Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -49,7 +49,7 @@ pub(in crate::server) struct ReservedStream {
     viewer: Option<Viewer>,
     operations: Operations,
     out: MessageSender,
-    reader: Arc<AnswerReader>,
+    reader: Arc<ResponseReader>,
     /// The messages, until a client reads the stream.
     queue: Mutex<Option<MessageQueue>>,
     _slot: Slot,

@@ -114,7 +114,7 @@ fn every_name_of_a_limit_is_in_the_table() {
     let of_server = sources.iter().filter_map(|line| line.split(".over(\"").nth(1)?.split('"').next());
     let of_document = |line: &String| ["hold(\"QUERY", "over(\"QUERY"].iter().any(|call| line.contains(call));
     let of_documents = sources.iter().filter(|line| of_document(line)).filter_map(|line| literals(line).nth(1));
-    let names = of_server.chain(of_documents).chain(["answerBytes"]);
+    let names = of_server.chain(of_documents).chain(["responseBytes"]);
     assert_same("docs/api.md, limits in errors", page.table("### Limits in errors"), names);
 }
 

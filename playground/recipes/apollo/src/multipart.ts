@@ -9,7 +9,7 @@ import type { Session } from './client.js';
 
 const LONGEST_WAIT_MS = 30_000;
 // Temporary errors. The server sends the first one when it stops.
-const TEMPORARY = ['GOING_AWAY', 'UNREAD_ANSWERS', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED'];
+const TEMPORARY = ['GOING_AWAY', 'UNREAD_RESPONSES', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED'];
 
 export function createMultipartClient(url: string, session: Session, onRetry: (reason: unknown) => void) {
   const link = ApolloLink.from([resumingLink(onRetry), httpLink(url, session)]);

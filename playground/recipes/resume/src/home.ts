@@ -15,7 +15,7 @@ const EVENTS = `
   }`;
 
 // Temporary errors. All others are final.
-const TEMPORARY = ['UNREAD_ANSWERS', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED'];
+const TEMPORARY = ['UNREAD_RESPONSES', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED'];
 
 export type Status = { id: string; message: string };
 export type Event =

@@ -1,4 +1,4 @@
-//! Metrics of answers: bytes that wait for their readers, and answers that were not delivered.
+//! Metrics of responses: bytes that wait for their readers, and responses that were not delivered.
 
 use crate::base::named::named_enum;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -8,9 +8,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 named_enum! {
-    /// Why an answer was not delivered.
-    pub enum RefusedAnswer {
-        /// It exceeded the maximum size of an answer and was stopped.
+    /// Why a response was not delivered.
+    pub enum RefusedResponse {
+        /// It exceeded the maximum size of a response and was stopped.
         TooLarge = "too_large",
         /// Its address has the maximum of unread bytes.
         AddressUnread = "address_unread",
@@ -26,30 +26,30 @@ struct ReasonLabel {
     reason: &'static str,
 }
 
-/// The metrics of answers.
-pub(super) struct AnswerMeters {
+/// The metrics of responses.
+pub(super) struct ResponseMeters {
     pub(super) unread: Gauge,
     refused: Family<ReasonLabel, Counter>,
 }
 
-impl Default for AnswerMeters {
+impl Default for ResponseMeters {
     fn default() -> Self {
         let refused = Family::default();
-        for reason in RefusedAnswer::ALL {
+        for reason in RefusedResponse::ALL {
             drop(Family::<ReasonLabel, Counter>::get_or_create(&refused, &ReasonLabel { reason: reason.name() }));
         }
         Self { unread: Gauge::default(), refused }
     }
 }
 
-impl AnswerMeters {
+impl ResponseMeters {
     pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register("unread_bytes", "Bytes of answers that wait for their readers", self.unread.clone());
-        let help = "Answers that were stopped, refused or cut off, by reason";
-        registry.register("refused_answers", help, self.refused.clone());
+        registry.register("unread_bytes", "Bytes of responses that wait for their readers", self.unread.clone());
+        let help = "Responses that were stopped, refused or cut off, by reason";
+        registry.register("refused_responses", help, self.refused.clone());
     }
 
-    pub(super) fn refused(&self, reason: RefusedAnswer) {
+    pub(super) fn refused(&self, reason: RefusedResponse) {
         self.refused.get_or_create(&ReasonLabel { reason: reason.name() }).inc();
     }
 }

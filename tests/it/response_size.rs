@@ -1,4 +1,4 @@
-//! The size limit of answers: a too large answer is stopped while it is built, over every transport, and the result of a mutation is always
+//! The size limit of responses: a response that is too large is stopped while it is built, over every transport, and the result of a mutation is always
 //! reported.
 
 use crate::support::{Actor, HttpResponse, MultipartResponse, Socket, TestApp, error_codes};
@@ -24,25 +24,25 @@ async fn author(app: &TestApp) -> Actor {
 }
 
 async fn scene() -> (TestApp, Actor) {
-    let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let app = TestApp::with(Config { response_bytes: MAX, ..Config::default() }).await;
     let ada = author(&app).await;
     (app, ada)
 }
 
-/// The expected extensions of the error of a too large answer.
+/// The expected extensions of the error of a response that is too large.
 fn too_large(max: usize) -> Value {
-    json!({ "code": "ANSWER_TOO_LARGE", "limit": "answerBytes", "max": max })
+    json!({ "code": "RESPONSE_TOO_LARGE", "limit": "responseBytes", "max": max })
 }
 
-/// Returns the number of answers that were stopped.
+/// Returns the number of responses that were stopped.
 async fn stopped(app: &TestApp) -> String {
     let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
-    let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_refused_answers_total{reason=\"too_large\"} "));
+    let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_refused_responses_total{reason=\"too_large\"} "));
     line.expect("a count").to_owned()
 }
 
 #[tokio::test]
-async fn a_query_with_a_too_large_answer_returns_only_one_error() {
+async fn a_query_with_a_too_large_response_returns_only_one_error() {
     let (app, _) = scene().await;
     let fits = PROFILE.replace("100", "15");
     let answer = app.query(&format!("{{ {fits} }}")).await;
@@ -71,8 +71,8 @@ async fn a_query_with_a_too_large_answer_returns_only_one_error() {
 }
 
 #[tokio::test]
-async fn a_query_with_a_too_large_answer_stops_reading() {
-    let app = TestApp::without_client_cache(Config { answer_bytes: MAX, ..Config::default() }).await;
+async fn a_query_with_a_too_large_response_stops_reading() {
+    let app = TestApp::without_client_cache(Config { response_bytes: MAX, ..Config::default() }).await;
     author(&app).await;
     let query = |first: usize| {
         let likers = PROFILE.replace("message", "message likers(first: 1) { edges { node { login } } }");
@@ -86,12 +86,12 @@ async fn a_query_with_a_too_large_answer_stops_reading() {
     };
     let (whole, read) = ranges(5).await;
     assert_eq!((whole, read > 5), (None, true), "{read} ranges");
-    assert_eq!(ranges(20).await, (Some("ANSWER_TOO_LARGE".into()), read - 5), "the messages alone were too much");
+    assert_eq!(ranges(20).await, (Some("RESPONSE_TOO_LARGE".into()), read - 5), "the messages alone were too much");
 }
 
 #[tokio::test]
 async fn escapes_names_and_fragments_count_towards_the_size() {
-    let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let app = TestApp::with(Config { response_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let mut posted = Vec::new();
     for _ in 0..70 {
@@ -114,7 +114,7 @@ async fn escapes_names_and_fragments_count_towards_the_size() {
         &|first| format!("{{ nodes(ids: {:?}) {{ {key}: id }} }}", &posted[..first]),
     ];
     for query in queries {
-        for (first, expected) in [(50, &[][..]), (70, &["ANSWER_TOO_LARGE"])] {
+        for (first, expected) in [(50, &[][..]), (70, &["RESPONSE_TOO_LARGE"])] {
             let answer = app.query(&query(first)).await;
             assert!(answer.text.len() <= MAX, "{} bytes: {:.200}", answer.text.len(), query(first));
             assert_eq!(error_codes(&answer.json()), expected, "{:.200}", query(first));
@@ -133,7 +133,7 @@ async fn sockets_and_event_streams_get_the_same_error() {
     assert_eq!(socket.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
     let events = app.post().header("accept", "text/event-stream").json(&json!({ "query": query }));
     let said = HttpResponse::fetch(events).await.text;
-    assert!(said.contains("ANSWER_TOO_LARGE") && said.len() < 1_000, "{said}");
+    assert!(said.contains("RESPONSE_TOO_LARGE") && said.len() < 1_000, "{said}");
     let parts = app.post().header("accept", "multipart/mixed;subscriptionSpec=1.0").json(&json!({ "query": query }));
     let said = MultipartResponse::open(parts).await.all().await;
     assert_eq!(said[0]["payload"]["errors"][0]["extensions"], too_large(MAX), "{said:?}");
@@ -150,7 +150,7 @@ async fn a_too_large_answer_of_a_mutation_still_reports_its_changes() {
     let answer = ada.gql(&mutation, json!({})).await;
     assert_eq!(answer["data"]["a"], json!({ "status": null, "userErrors": [] }), "{answer}");
     assert_eq!(answer["data"]["b"], json!({ "status": { "message": "two" }, "userErrors": [] }), "{answer}");
-    assert_eq!(error_codes(&answer), ["ANSWER_TOO_LARGE"]);
+    assert_eq!(error_codes(&answer), ["RESPONSE_TOO_LARGE"]);
     assert_eq!((&answer["errors"][0]["path"][0], &answer["errors"][0]["path"][1]), (&json!("a"), &json!("status")));
     let count = ada.gql("{ viewer { statusesCount } }", json!({})).await;
     assert_eq!(count["data"]["viewer"]["statusesCount"], 22);
@@ -159,7 +159,7 @@ async fn a_too_large_answer_of_a_mutation_still_reports_its_changes() {
 /// With the lowest possible limit, and the largest object that a mutation returns.
 #[tokio::test]
 async fn a_mutation_can_always_load_its_own_change() {
-    let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let app = TestApp::with(Config { response_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let keywords: Vec<String> = (0..250).map(|number| format!("{}{number}", "👍🏽".repeat(77))).collect();
     let input = json!({ "name": "x", "budget": "10", "keywords": keywords, "idempotencyKey": "once" });
@@ -209,7 +209,7 @@ async fn a_too_large_event_is_an_error_and_the_stream_continues() {
 /// Three events together are larger than one answer may be.
 #[tokio::test]
 async fn each_event_has_the_limit_of_an_answer() {
-    let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let app = TestApp::with(Config { response_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let messages: String = (0..6).map(|at| format!("a{at}: message ")).collect();
     let document = format!(
@@ -228,7 +228,7 @@ async fn each_event_has_the_limit_of_an_answer() {
 /// No long field is selected: the loaded data counts by itself, up to four times the limit of an answer.
 #[tokio::test]
 async fn loaded_but_unselected_data_is_bounded_too() {
-    let app = TestApp::without_client_cache(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let app = TestApp::without_client_cache(Config { response_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let mut status = String::new();
     for _ in 0..70 {

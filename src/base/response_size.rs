@@ -1,30 +1,30 @@
-//! Measures an answer while it is produced, so that a too large answer is stopped early.
+//! Measures a response while it is produced, so that a response that is too large is stopped early.
 
 use crate::base::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The bound of loaded bytes, as a multiple of the bound of the answer: loaded data need not be selected.
+/// The bound of loaded bytes, as a multiple of the bound of the response: loaded data need not be selected.
 const LOADED: usize = 4;
 
-/// The size of an answer in bytes of JSON, and of the data loaded for it.
+/// The size of a response in bytes of JSON, and of the data loaded for it.
 #[derive(Debug)]
-pub struct AnswerSize {
+pub struct ResponseSize {
     max: usize,
     bytes: AtomicUsize,
     loaded: AtomicUsize,
     is_exceeded: AtomicBool,
 }
 
-impl AnswerSize {
-    /// An empty answer of at most `max` bytes.
+impl ResponseSize {
+    /// An empty response of at most `max` bytes.
     pub const fn new(max: usize) -> Self {
         Self { max, bytes: AtomicUsize::new(0), loaded: AtomicUsize::new(0), is_exceeded: AtomicBool::new(false) }
     }
 
-    /// Adds bytes to the answer. Bytes that do not fit are not counted, so a smaller value may still fit.
+    /// Adds bytes to the response. Bytes that do not fit are not counted, so a smaller value may still fit.
     ///
     /// # Errors
-    /// `ANSWER_TOO_LARGE`.
+    /// `RESPONSE_TOO_LARGE`.
     pub fn add(&self, bytes: usize) -> Result<(), Error> {
         self.count(&self.bytes, bytes, self.max)
     }
@@ -32,7 +32,7 @@ impl AnswerSize {
     /// Adds loaded bytes.
     ///
     /// # Errors
-    /// `ANSWER_TOO_LARGE`.
+    /// `RESPONSE_TOO_LARGE`.
     pub fn load(&self, bytes: usize) -> Result<(), Error> {
         self.count(&self.loaded, bytes, self.max.saturating_mul(LOADED))
     }
@@ -63,12 +63,12 @@ impl AnswerSize {
         self.is_exceeded.load(Ordering::Relaxed)
     }
 
-    /// The error for an answer that is too large.
+    /// The error for a response that is too large.
     pub const fn error(&self) -> Error {
-        Error::AnswerTooLarge { max: self.max }
+        Error::ResponseTooLarge { max: self.max }
     }
 
-    /// Starts the next answer of the same request: the next event of a subscription.
+    /// Starts the next response of the same request: the next event of a subscription.
     pub fn reset(&self) {
         self.bytes.store(0, Ordering::Relaxed);
         self.is_exceeded.store(false, Ordering::Relaxed);
@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn a_refused_value_is_not_counted_so_a_smaller_one_may_fit() {
-        let size = AnswerSize::new(10);
+        let size = ResponseSize::new(10);
         assert!(size.add(8).is_ok() && !size.is_exceeded());
-        assert!(matches!(size.add(3), Err(Error::AnswerTooLarge { max: 10 })) && size.is_exceeded());
+        assert!(matches!(size.add(3), Err(Error::ResponseTooLarge { max: 10 })) && size.is_exceeded());
         assert!(size.add(2).is_ok() && size.add(usize::MAX).is_err());
         assert_eq!(size.left(), 0);
         size.reset();
