@@ -1,4 +1,9 @@
 //! Every key and channel of this domain. The keys of a thread have its status's tag.
+//!
+//! Some stored names are older than the names in the code: `fallen:` has the removed branches, `erased:` the deleted comments; the orders `talk`
+//! and `split` are by replies and by controversy. In the hash of a comment, `places` is the number of children, `others` the number of descendants
+//! by other authors, `gone` marks a deleted comment, and `told` is the time of the last event about votes. They stay: renaming them needs a
+//! migration of every thread while no server runs.
 
 use super::model::Order;
 use crate::base::audit;
@@ -40,13 +45,13 @@ pub(super) fn pending(status: StatusId) -> String {
     format!("pending:{{{}}}", status.0)
 }
 
-/// ZSET, comment that has left the thread → when, ms. At most [`super::model::MAX_ERASED`], of the last 25 hours; time to live: as long.
-pub(super) fn erased(status: StatusId) -> String {
+/// ZSET, comment that has left the thread → when, ms. At most [`super::model::MAX_DELETED`], of the last 25 hours; time to live: as long.
+pub(super) fn deleted_comments(status: StatusId) -> String {
     format!("erased:{{{}}}", status.0)
 }
 
 /// ZSET, root of a removed branch → the id of the removal, until all comments below it are deleted.
-pub(super) fn fallen(status: StatusId) -> String {
+pub(super) fn removed_branches(status: StatusId) -> String {
     format!("fallen:{{{}}}", status.0)
 }
 
@@ -64,8 +69,8 @@ pub(super) enum KeyKind {
     Thread(StatusId),
     Log(StatusId),
     Pending(StatusId),
-    Erased(StatusId),
-    Fallen(StatusId),
+    DeletedComments(StatusId),
+    RemovedBranches(StatusId),
     Commented(UserId),
 }
 
@@ -87,8 +92,8 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "thread" => status().map(KeyKind::Thread),
         "discussion" => status().map(KeyKind::Log),
         "pending" => status().map(KeyKind::Pending),
-        "erased" => status().map(KeyKind::Erased),
-        "fallen" => status().map(KeyKind::Fallen),
+        "erased" => status().map(KeyKind::DeletedComments),
+        "fallen" => status().map(KeyKind::RemovedBranches),
         "commented" => audit::id_in(key, kind).map(|id| KeyKind::Commented(UserId(id))),
         _ => None,
     }

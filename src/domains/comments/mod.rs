@@ -22,9 +22,9 @@
 //! `_sorts.pyx`); ties put the newer comment first. A cursor holds sort key and id, an exact position whatever moves meanwhile: comments
 //! that keep their position are neither skipped nor repeated.
 //!
-//! **Invariants.** `places` counts the direct replies in `replies`, `replies` those that are not deleted, `descendants` the comments below
-//! at any depth that are not deleted, `others` the part of them by other authors than the comment's; the status's `comments` counts all
-//! comments that are not deleted. A deleted comment keeps its position, its counts and its path (`gone`) while `places` is not 0, and loses
+//! **Invariants.** In the hash of a comment, `places` is the number of direct replies in the thread, `replies` the number of those that are not
+//! deleted, `descendants` the number of comments below at any depth that are not deleted, and `others` the number of those by other authors than
+//! the comment's. The status's `comments` is the number of all comments that are not deleted. A deleted comment keeps its position, its counts and its path (`gone`) while `places` is not 0, and loses
 //! its votes, author and text; it leaves the thread with the last of its replies. Nothing can be below a missing comment: a comment exists
 //! if its status and all of its ancestors do ([`service::load_visible`], and every script). A thread and its authors' indexes agree; the
 //! thread is the truth. Votes of deleted accounts stay counted; a voter is stored as a keyed hash, which names nobody.

@@ -13,9 +13,9 @@ const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 2_000, 
 /// The most comments of an account.
 pub(super) const MAX_COMMENTED: usize = 1_000_000;
 /// How long a deleted comment is remembered: longer than an idempotency key, which could otherwise restore it.
-pub(super) const ERASED_FOR: Millis = 25 * 60 * MINUTE;
+pub(super) const DELETED_KEPT: Millis = 25 * 60 * MINUTE;
 /// The most deleted comments that a thread remembers.
-pub(super) const MAX_ERASED: usize = 20_000;
+pub(super) const MAX_DELETED: usize = 20_000;
 /// The most events in the log of a thread.
 pub(super) const MAX_EVENTS: usize = 1_000;
 /// The most levels: a script takes the keys of all ancestors.
@@ -42,12 +42,12 @@ pub struct Comment {
     pub down: u64,
     /// The number of direct replies that are not deleted.
     pub replies: u64,
-    /// The number of direct replies in the thread, including deleted ones that have replies.
-    pub places: u64,
+    /// The number of direct replies in the thread, including deleted ones that have replies. Stored as `places`.
+    pub children: u64,
     /// The number of comments below that are not deleted.
     pub descendants: u64,
-    /// The part of `descendants` by other authors than this comment's.
-    pub others: u64,
+    /// The part of `descendants` by other authors than this comment's. Stored as `others`.
+    pub descendants_by_others: u64,
 }
 
 impl Comment {
@@ -62,9 +62,9 @@ impl Comment {
             up: 0,
             down: 0,
             replies: 0,
-            places: 0,
+            children: 0,
             descendants: 0,
-            others: 0,
+            descendants_by_others: 0,
         }
     }
 
@@ -181,10 +181,10 @@ named_enum! {
         New = "new",
         /// By score.
         Top = "top",
-        /// By the number of replies.
-        Talk = "talk",
+        /// By the number of direct replies.
+        Replies = "talk",
         /// By controversy.
-        Split = "split",
+        Controversy = "split",
     }
 }
 
@@ -200,8 +200,8 @@ impl Order {
         match self {
             Self::New => 0,
             Self::Top => (comment.score() + (1 << 31)).clamp(0, i64::from(u32::MAX)) as u32,
-            Self::Talk => saturated(comment.replies),
-            Self::Split => controversy(comment.up, comment.down),
+            Self::Replies => saturated(comment.replies),
+            Self::Controversy => controversy(comment.up, comment.down),
         }
     }
 }
@@ -226,8 +226,8 @@ impl Sort {
         match self {
             Self::New | Self::Old => Order::New,
             Self::Top => Order::Top,
-            Self::Replies => Order::Talk,
-            Self::Controversial => Order::Split,
+            Self::Replies => Order::Replies,
+            Self::Controversial => Order::Controversy,
         }
     }
 

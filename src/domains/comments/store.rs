@@ -4,7 +4,7 @@ pub(super) mod repair;
 
 use super::keys;
 use super::model::{
-    Comment, CommentEventKind, ERASED_FOR, ID, MAX_COMMENTED, MAX_ERASED, MAX_EVENTS, Order, Sort, ThreadEvent, ThreadEventId,
+    Comment, CommentEventKind, DELETED_KEPT, ID, MAX_COMMENTED, MAX_DELETED, MAX_EVENTS, Order, Sort, ThreadEvent, ThreadEventId,
     ThreadEventPage, Vote, bytes_of, number_of,
 };
 use crate::base::clock::Millis;
@@ -13,7 +13,7 @@ use crate::base::ids::{CommentId, StatusId, UserId, source};
 use crate::base::page::{ListPosition, Row, Window};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
-use crate::domains::statuses::{gone_key, status_key};
+use crate::domains::statuses::{status_key, tombstone_key};
 use crate::domains::users::user_key;
 use redis::{Cmd, Value, cmd};
 
@@ -25,7 +25,7 @@ static VOTE_COMMENT: Script = Script::after(THREAD, include_str!("lua/vote_comme
 static PUBLISH_VOTES: Script = Script::allow_oom_after(THREAD, include_str!("lua/publish_votes.lua"));
 static DELETE_COMMENT: Script = Script::allow_oom_after(THREAD, include_str!("lua/delete_comment.lua"));
 static REMOVE_BRANCH: Script = Script::allow_oom_after(THREAD, include_str!("lua/remove_branch.lua"));
-static CLEAR_PART: Script = Script::allow_oom_after(THREAD, include_str!("lua/clear_part.lua"));
+static DELETE_FROM_BRANCH: Script = Script::allow_oom_after(THREAD, include_str!("lua/delete_from_branch.lua"));
 static ADD_COMMENTED: Script = Script::allow_oom(include_str!("lua/add_commented.lua"));
 static WALK_TREE: Script = Script::new(include_str!("lua/walk_tree.lua"));
 
@@ -79,7 +79,7 @@ pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) ->
     }
     let mut number = |at: usize| text(at)?.map(|text| text.parse::<u64>().map_err(Error::corrupt)).transpose();
     let (author, edited_at) = (number(1)?.map(UserId), number(3)?);
-    let [up, down, replies, places, descendants, others] =
+    let [up, down, replies, children, descendants, by_others] =
         [5, 6, 7, 8, 9, 10].map(|at| number(at).map(Option::unwrap_or_default));
     let message = text(2)?.unwrap_or_default();
     let path = fields.get_mut(4).and_then(Option::take).unwrap_or_default();
@@ -92,9 +92,9 @@ pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) ->
         up: up?,
         down: down?,
         replies: replies?,
-        places: places?,
+        children: children?,
         descendants: descendants?,
-        others: others?,
+        descendants_by_others: by_others?,
     }))
 }
 
@@ -108,9 +108,9 @@ pub(super) struct Log {
 /// A call of a script over a comment and its ancestors.
 fn change(script: &'static Script, log: Log, id: CommentId, path: &[u64]) -> Call {
     let status = id.status;
-    let of_thread = [status_key(status), gone_key(status), keys::thread(status), keys::log(status), keys::pending(status)];
+    let of_thread = [status_key(status), tombstone_key(status), keys::thread(status), keys::log(status), keys::pending(status)];
     let orders = Order::ALL.map(|order| keys::replies(status, order));
-    let own = [keys::erased(status), keys::fallen(status), keys::comment(id), keys::votes(id)];
+    let own = [keys::deleted_comments(status), keys::removed_branches(status), keys::comment(id), keys::votes(id)];
     let above = path.iter().map(|number| keys::comment(CommentId { status, number: *number }));
     let keys: Vec<String> = of_thread.into_iter().chain(orders).chain(own).chain(above).collect();
     Call::with_keys(script, keys)
@@ -210,7 +210,7 @@ pub(super) async fn publish_votes(db: &Db, log: Log, ids: &[CommentId]) -> Resul
 pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: UserId) -> Result<Vec<ChangeCommentResult>, Error> {
     let call = |comment: &&Comment| {
         let call = change(&DELETE_COMMENT, log, comment.id, &comment.path);
-        call.arg(ERASED_FOR).arg(MAX_ERASED).arg(author.0)
+        call.arg(DELETED_KEPT).arg(MAX_DELETED).arg(author.0)
     };
     let replies = db.call_many(comments.iter().map(call).collect()).await?;
     replies.into_iter().map(|reply| decode::one(reply).map(ChangeCommentResult::of)).collect()
@@ -225,33 +225,34 @@ pub(super) async fn remove_branch(
     removal: u64,
 ) -> Result<ChangeCommentResult, Error> {
     let call = change(&REMOVE_BRANCH, log, comment.id, &comment.path);
-    db.call(call.arg(ERASED_FOR).arg(MAX_ERASED).arg(by.0).arg(removal)).await.map(ChangeCommentResult::of)
+    db.call(call.arg(DELETED_KEPT).arg(MAX_DELETED).arg(by.0).arg(removal)).await.map(ChangeCommentResult::of)
 }
 
 /// Up to `limit` roots of removed branches with comments left below, each with its removal. One command.
-pub(super) async fn fallen(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, u64)>, Error> {
-    let reply = db.read(cmd("ZRANGE").arg(keys::fallen(status)).arg(0).arg(limit.max(1) - 1).arg("WITHSCORES").take()).await?;
+pub(super) async fn removed_branches(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, u64)>, Error> {
+    let reply =
+        db.read(cmd("ZRANGE").arg(keys::removed_branches(status)).arg(0).arg(limit.max(1) - 1).arg("WITHSCORES").take()).await?;
     let rows = decode::rows(reply)?;
     Ok(rows.into_iter().map(|row| (CommentId { status, number: row.member }, row.position)).collect())
 }
 
 /// Deletes comments of removed branches. One pipeline of scripts.
-pub(super) async fn clear(db: &Db, log: Log, parts: &[(Comment, u64)]) -> Result<(), Error> {
-    let call = |(part, removal): &(Comment, u64)| change(&CLEAR_PART, log, part.id, &part.path).arg(*removal);
-    db.call_many(parts.iter().map(call).collect()).await.map(drop)
+pub(super) async fn delete_from_branches(db: &Db, log: Log, comments: &[(Comment, u64)]) -> Result<(), Error> {
+    let call = |(comment, removal): &(Comment, u64)| change(&DELETE_FROM_BRANCH, log, comment.id, &comment.path).arg(*removal);
+    db.call_many(comments.iter().map(call).collect()).await.map(drop)
 }
 
 /// Forgets roots of removed branches with nothing left below. One command; nothing for no ids.
-pub(super) async fn forget_fallen(db: &Db, status: StatusId, ids: &[CommentId]) -> Result<(), Error> {
+pub(super) async fn forget_removed_branches(db: &Db, status: StatusId, ids: &[CommentId]) -> Result<(), Error> {
     let numbers: Vec<u64> = ids.iter().map(|id| id.number).collect();
     if numbers.is_empty() {
         return Ok(());
     }
-    db.write_many(vec![cmd("ZREM").arg(keys::fallen(status)).arg(numbers).take()]).await.map(drop)
+    db.write_many(vec![cmd("ZREM").arg(keys::removed_branches(status)).arg(numbers).take()]).await.map(drop)
 }
 
 /// Up to `each` direct replies of each of `ids`, which need not exist. One pipeline.
-pub(super) async fn below(db: &Db, ids: &[CommentId], each: usize) -> Result<Vec<Vec<CommentId>>, Error> {
+pub(super) async fn replies_of(db: &Db, ids: &[CommentId], each: usize) -> Result<Vec<Vec<CommentId>>, Error> {
     let window = Window { below: u128::TOP, above: u128::BOTTOM, newest_first: true, limit: each };
     let level = |id: &CommentId| Level { status: id.status, parent: id.number, sort: Sort::New, window };
     let found = levels(db, &ids.iter().map(level).collect::<Vec<_>>()).await?;
@@ -278,7 +279,7 @@ pub(super) async fn threads_exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>
 }
 
 /// Deletes comments of a deleted status, as [`some_comments`] returns them. The set that lists them changes last. Two pipelines.
-pub(super) async fn erase(db: &Db, status: StatusId, comments: &[(CommentId, Vec<u8>)]) -> Result<(), Error> {
+pub(super) async fn delete_comments(db: &Db, status: StatusId, comments: &[(CommentId, Vec<u8>)]) -> Result<(), Error> {
     let unlink = |(id, _): &(CommentId, Vec<u8>)| cmd("UNLINK").arg(keys::comment(*id)).arg(keys::votes(*id)).take();
     db.write_many(comments.iter().map(unlink).collect()).await?;
     let members: Vec<&[u8]> = comments.iter().map(|(_, member)| member.as_slice()).collect();
@@ -291,9 +292,9 @@ pub(super) async fn erase(db: &Db, status: StatusId, comments: &[(CommentId, Vec
 
 /// Deletes the rest of a thread without comments whose status was deleted. The key that says that something is left goes last. One pipeline
 /// on one tag.
-pub(super) async fn erase_thread(db: &Db, status: StatusId) -> Result<(), Error> {
+pub(super) async fn delete_thread(db: &Db, status: StatusId) -> Result<(), Error> {
     let orders = Order::ALL.map(|order| keys::replies(status, order));
-    let rest = [keys::log(status), keys::pending(status), keys::erased(status), keys::fallen(status)];
+    let rest = [keys::log(status), keys::pending(status), keys::deleted_comments(status), keys::removed_branches(status)];
     let commands = [cmd("UNLINK").arg(&orders).arg(&rest).take(), cmd("UNLINK").arg(keys::thread(status)).take()];
     db.write_many(commands.into()).await.map(drop)
 }

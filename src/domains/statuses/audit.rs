@@ -29,7 +29,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::Status(id)) if entry.check_type("hash", Expiry::Never, found) => statuses.push(id),
-            Some(KeyKind::Gone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => gone.push(id),
+            Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => gone.push(id),
             Some(KeyKind::Likers(id)) if entry.check_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Likers(id), entry.key.clone()))
             }
@@ -74,7 +74,7 @@ pub async fn status_records(
     let authors = reader.query(ids.iter().copied(), |id| cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?;
     let author = |id: &StatusId| authors.read::<Option<u64>>(id).flatten().map(UserId);
     let lost = ids.iter().copied().filter(|id| author(id).is_none());
-    let marks = reader.query(lost, |id| cmd("PTTL").arg(keys::gone(id)).take()).await?;
+    let marks = reader.query(lost, |id| cmd("PTTL").arg(keys::tombstone(id)).take()).await?;
     let standing = |id: &StatusId| match author(id) {
         Some(author) => StatusRecord::By(author),
         None if reader.is_young(id.0) => StatusRecord::InProgress,
@@ -148,16 +148,16 @@ fn remedy_for_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Re
 
 async fn check_gone(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let back = reader.query(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
-    let marks = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
+    let marks = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::tombstone(id)).arg(0).arg(20).take()).await?;
     for id in ids {
         if back.read::<u64>(id) == Some(1) {
-            found.add(&keys::gone(*id), format!("{} stands beside it", keys::status(*id)));
+            found.add(&keys::tombstone(*id), format!("{} stands beside it", keys::status(*id)));
         }
         // It may have expired since its type was read.
         let mark: Option<String> = marks.read(id);
         if !matches!(mark.as_deref(), Some("1" | "")) {
-            let remedy = Remedy::SetText { key: keys::gone(*id), found: mark.unwrap_or_default(), value: "1".to_owned() };
-            found.add_repairable(&keys::gone(*id), "is more than a mark", [remedy]);
+            let remedy = Remedy::SetText { key: keys::tombstone(*id), found: mark.unwrap_or_default(), value: "1".to_owned() };
+            found.add_repairable(&keys::tombstone(*id), "is more than a mark", [remedy]);
         }
     }
     Ok(())

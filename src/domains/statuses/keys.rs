@@ -11,8 +11,9 @@ pub fn status(id: StatusId) -> String {
     format!("status:{{{}}}", id.0)
 }
 
-/// STRING `1`: the tombstone of a deleted status, without its author. Time to live: 25 hours, longer than any step may be late.
-pub fn gone(id: StatusId) -> String {
+/// STRING `1`: the tombstone of a deleted status, without its author. Time to live: 25 hours, longer than any step may be late. The stored name is
+/// older than the function's, and stays: while servers of two versions run, both must find the tombstone.
+pub fn tombstone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
 }
 
@@ -35,7 +36,7 @@ pub(super) fn profile(author: UserId) -> String {
 #[derive(Clone, Copy)]
 pub(super) enum KeyKind {
     Status(StatusId),
-    Gone(StatusId),
+    Tombstone(StatusId),
     Likers(StatusId),
     Liked(UserId),
     Profile(UserId),
@@ -47,7 +48,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let id = || audit::id_in(key, kind);
     match kind {
         "status" => id().map(|id| KeyKind::Status(StatusId(id))),
-        "gone" => id().map(|id| KeyKind::Gone(StatusId(id))),
+        "gone" => id().map(|id| KeyKind::Tombstone(StatusId(id))),
         "likers" => id().map(|id| KeyKind::Likers(StatusId(id))),
         "liked" => id().map(|id| KeyKind::Liked(UserId(id))),
         "profile" => id().map(|id| KeyKind::Profile(UserId(id))),

@@ -27,7 +27,7 @@ pub mod service;
 mod store;
 
 pub use graphql::{StatusMutation, StatusObject};
-pub use keys::{gone as gone_key, of_key as status_of_key, status as status_key};
+pub use keys::{of_key as status_of_key, status as status_key, tombstone as tombstone_key};
 pub use load::{FetchStatuses, ViewedStatus};
 pub use model::{Draft, Location, MESSAGE_BYTES, Status};
 pub use service::NewStatus;

@@ -80,7 +80,7 @@ impl HashValue<2> for Option<Location> {
 
 /// Writes a status once; `false` if it was deleted.
 pub(super) async fn create(db: &Db, status: &Status) -> Result<bool, Error> {
-    let mut call = Call::new(&CREATE_STATUS, [keys::status(status.id), keys::gone(status.id)]);
+    let mut call = Call::new(&CREATE_STATUS, [keys::status(status.id), keys::tombstone(status.id)]);
     for (name, value) in status.fields() {
         call = call.arg(name).arg(value);
     }
@@ -104,7 +104,7 @@ pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Opti
 }
 
 fn delete_call(id: StatusId, author: UserId) -> Call {
-    Call::new(&DELETE_STATUS, [keys::status(id), keys::gone(id)]).arg(author.0).arg(TOMBSTONE_TTL)
+    Call::new(&DELETE_STATUS, [keys::status(id), keys::tombstone(id)]).arg(author.0).arg(TOMBSTONE_TTL)
 }
 
 /// Deletes statuses of `author`; ignores others' and unknown ones. One pipeline of scripts.

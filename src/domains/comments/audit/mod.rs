@@ -7,7 +7,7 @@ mod thread;
 pub(super) use repairs::thread_repairs;
 
 use super::keys::{self, KeyKind};
-use super::model::{ERASED_FOR, MAX_ERASED, MAX_EVENTS, Order};
+use super::model::{DELETED_KEPT, MAX_DELETED, MAX_EVENTS, Order};
 use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::MINUTE;
 use crate::base::error::Error;
@@ -39,12 +39,12 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         let Some(owned) = keys::parse(&entry.key) else { continue };
         let is_sound = match owned {
             KeyKind::Comment(_) | KeyKind::Votes(_) => entry.check_type("hash", Expiry::Never, found),
-            KeyKind::Fallen(_) => entry.check_type("zset", Expiry::Never, found),
+            KeyKind::RemovedBranches(_) => entry.check_type("zset", Expiry::Never, found),
             KeyKind::Thread(_) => entry.check_derived_type("hash", Expiry::Never, found),
             KeyKind::Replies(..) | KeyKind::Commented(_) => entry.check_derived_type("zset", Expiry::Never, found),
             KeyKind::Log(_) => entry.check_derived_type("stream", LOG, found),
             KeyKind::Pending(_) => entry.check_derived_type("zset", LOG, found),
-            KeyKind::Erased(_) => entry.check_derived_type("zset", Expiry::After(ERASED_FOR), found),
+            KeyKind::DeletedComments(_) => entry.check_derived_type("zset", Expiry::After(DELETED_KEPT), found),
         };
         if is_sound {
             all.push((owned, entry.key.as_str()));
@@ -53,7 +53,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let standings = check_statuses(reader, &all, found).await?;
     check_uncommented(reader, entries, found).await?;
     check_bounds(reader, &all, found).await?;
-    check_fallen(reader, &all, found).await?;
+    check_removed_branches(reader, &all, found).await?;
     let there = |status: &StatusId| matches!(standings.get(status), Some(StatusRecord::By(_)));
     let of = |owned: &KeyKind| status_of(*owned).is_none_or(|status| there(&status));
     let sound: Vec<(KeyKind, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
@@ -78,7 +78,7 @@ const fn status_of(owned: KeyKind) -> Option<StatusId> {
     match owned {
         KeyKind::Comment(id) | KeyKind::Votes(id) => Some(id.status),
         KeyKind::Replies(id, _) | KeyKind::Thread(id) | KeyKind::Log(id) => Some(id),
-        KeyKind::Pending(id) | KeyKind::Erased(id) | KeyKind::Fallen(id) => Some(id),
+        KeyKind::Pending(id) | KeyKind::DeletedComments(id) | KeyKind::RemovedBranches(id) => Some(id),
         KeyKind::Commented(_) => None,
     }
 }
@@ -114,12 +114,13 @@ async fn check_uncommented(reader: &AuditReader, entries: &[KeyInfo], found: &mu
 }
 
 /// Comments of removed branches are deleted in the end.
-async fn check_fallen(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
-    let of_fallen = |(owned, key): &(KeyKind, _)| if let KeyKind::Fallen(status) = owned { Some((*status, *key)) } else { None };
-    let fallen: Vec<(StatusId, &str)> = all.iter().filter_map(of_fallen).collect();
+async fn check_removed_branches(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
+    let of_branches =
+        |(owned, key): &(KeyKind, _)| if let KeyKind::RemovedBranches(status) = owned { Some((*status, *key)) } else { None };
+    let removed_branches: Vec<(StatusId, &str)> = all.iter().filter_map(of_branches).collect();
     let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(99).arg("WITHSCORES").take();
-    let rows = reader.query(fallen.iter().map(|(_, key)| *key), range).await?;
-    for (status, key) in fallen {
+    let rows = reader.query(removed_branches.iter().map(|(_, key)| *key), range).await?;
+    for (status, key) in removed_branches {
         for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
             if !reader.is_young(removal as u64) {
                 let what = format!("{number} was taken away, and what is below it is not cleared away");
@@ -131,11 +132,11 @@ async fn check_fallen(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut
 }
 
 async fn check_bounds(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
-    let erased = all.iter().filter(|(owned, _)| matches!(owned, KeyKind::Erased(_))).map(|(_, key)| *key);
-    let sizes = reader.query(erased.clone(), |key| cmd("ZCARD").arg(key).take()).await?;
-    for key in erased {
-        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > MAX_ERASED) {
-            found.add_with(key, format!("holds more than {MAX_ERASED}"), size.to_string());
+    let deleted = all.iter().filter(|(owned, _)| matches!(owned, KeyKind::DeletedComments(_))).map(|(_, key)| *key);
+    let sizes = reader.query(deleted.clone(), |key| cmd("ZCARD").arg(key).take()).await?;
+    for key in deleted {
+        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > MAX_DELETED) {
+            found.add_with(key, format!("holds more than {MAX_DELETED}"), size.to_string());
         }
     }
     for (owned, key) in all {

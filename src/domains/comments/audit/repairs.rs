@@ -46,11 +46,11 @@ impl Thread {
             let number = comment.id.number;
             let mut is = counts.get(&number).copied().unwrap_or_default();
             if comment.author.is_none() {
-                is.others = 0;
+                is.descendants_by_others = 0;
             }
-            let says = [comment.replies, comment.places, comment.descendants, comment.others];
-            let counts = [is.replies, is.places, is.descendants, is.others];
-            let leaves = comment.author.is_none() && is.places == 0;
+            let says = [comment.replies, comment.children, comment.descendants, comment.descendants_by_others];
+            let counts = [is.replies, is.children, is.descendants, is.descendants_by_others];
+            let leaves = comment.author.is_none() && is.children == 0;
             let wrong = wrong.remove(&number).unwrap_or_default();
             if says != counts || leaves || !wrong.is_empty() || displaced.contains(&number) {
                 repairs.comments.push(CommentRepair { comment: comment.clone(), counts, wrong, leaves });
@@ -78,7 +78,7 @@ impl Thread {
     fn lost(&self) -> Vec<(CommentId, Vec<u64>)> {
         let mut lost: HashMap<u64, Vec<u64>> = HashMap::new();
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()) {
-            if comment.path.iter().any(|number| self.fallen.contains(number)) {
+            if comment.path.iter().any(|number| self.removed_branches.contains(number)) {
                 continue;
             }
             for (at, number) in comment.path.iter().enumerate().filter(|(_, number)| self.get(**number).is_none()) {

@@ -23,7 +23,7 @@ pub(super) struct Thread {
     /// Comments by number, with the parent that the order `new` says; `None` for a member without a comment.
     pub(super) comments: HashMap<u64, (u64, Option<Comment>)>,
     /// Roots of removed branches.
-    pub(super) fallen: HashSet<u64>,
+    pub(super) removed_branches: HashSet<u64>,
     /// The number of comments that the status says.
     pub(super) counted: u64,
 }
@@ -32,9 +32,9 @@ pub(super) struct Thread {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) replies: u64,
-    pub(super) places: u64,
+    pub(super) children: u64,
     pub(super) descendants: u64,
-    pub(super) others: u64,
+    pub(super) descendants_by_others: u64,
 }
 
 pub(super) async fn check(reader: &AuditReader, status: StatusId, found: &mut Findings) -> Result<(), Error> {
@@ -45,7 +45,7 @@ pub(super) async fn check(reader: &AuditReader, status: StatusId, found: &mut Fi
         let thread = Thread::read(reader, status).await?;
         if last(reader, status).await? == before {
             thread.check_counts(found);
-            for order in [Order::Top, Order::Talk, Order::Split] {
+            for order in [Order::Top, Order::Replies, Order::Controversy] {
                 thread.check_order(reader, order, found).await?;
             }
             return thread.check_scores(reader, found).await;
@@ -92,13 +92,14 @@ impl Thread {
             Ok(())
         })
         .await?;
-        let fallen = reader.query([status], |id| cmd("ZRANGE").arg(keys::fallen(id)).arg(0).arg(99_999).take()).await?;
-        let fallen: Vec<u64> = fallen.read(&status).unwrap_or_default();
+        let removed_branches =
+            reader.query([status], |id| cmd("ZRANGE").arg(keys::removed_branches(id)).arg(0).arg(99_999).take()).await?;
+        let removed_branches: Vec<u64> = removed_branches.read(&status).unwrap_or_default();
         let counted = reader.query([status], |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
         Ok(Self {
             status,
             comments,
-            fallen: fallen.into_iter().collect(),
+            removed_branches: removed_branches.into_iter().collect(),
             counted: counted.read::<Option<u64>>(&status).flatten().unwrap_or(0),
         })
     }
@@ -123,7 +124,7 @@ impl Thread {
                 self.add(found, format!("{number} does not stand below the last of its path"));
             }
             let is_attached = comment.path.iter().all(|number| self.get(*number).is_some());
-            if !is_attached && !comment.path.iter().any(|number| self.fallen.contains(number)) {
+            if !is_attached && !comment.path.iter().any(|number| self.removed_branches.contains(number)) {
                 self.add(found, format!("what is above {number} is not there"));
             }
             self.count(comment, is_attached, &mut counts);
@@ -151,23 +152,27 @@ impl Thread {
         let living = u64::from(comment.author.is_some());
         if let Some(parent) = comment.path.last().filter(|_| is_attached) {
             let parent = counts.entry(*parent).or_default();
-            (parent.places, parent.replies) = (parent.places + 1, parent.replies + living);
+            (parent.children, parent.replies) = (parent.children + 1, parent.replies + living);
         }
         for above in comment.path.iter().filter_map(|number| self.get(*number)) {
             let count = counts.entry(above.id.number).or_default();
             count.descendants += if is_attached { living } else { 0 };
             let by_other = |author: UserId| above.author.is_some_and(|it| it != author);
-            count.others += u64::from(comment.author.is_some_and(by_other));
+            count.descendants_by_others += u64::from(comment.author.is_some_and(by_other));
         }
     }
 
     fn compare(&self, comment: &Comment, mut is: Counts, found: &mut Findings) {
         let number = comment.id.number;
-        let says =
-            Counts { replies: comment.replies, places: comment.places, descendants: comment.descendants, others: comment.others };
+        let says = Counts {
+            replies: comment.replies,
+            children: comment.children,
+            descendants: comment.descendants,
+            descendants_by_others: comment.descendants_by_others,
+        };
         if comment.author.is_none() {
-            is.others = 0;
-            if is.places == 0 {
+            is.descendants_by_others = 0;
+            if is.children == 0 {
                 self.add(found, format!("{number} is deleted, and nothing stands below it"));
             }
         }
@@ -248,6 +253,6 @@ impl Order {
 fn is_at(member: &[u8], order: Order, parent: u64, comment: &Comment) -> bool {
     let Some((at, rest)) = member.split_at_checked(ID) else { return false };
     let Some(key) = rest.first_chunk::<4>().map(|key| u32::from_be_bytes(*key)) else { return false };
-    let slack = u32::from(order == Order::Split);
+    let slack = u32::from(order == Order::Controversy);
     at == bytes_of(parent) && key.abs_diff(order.key(comment)) <= slack
 }

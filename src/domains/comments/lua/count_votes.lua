@@ -9,8 +9,8 @@ if redis.call('HEXISTS', KEYS[12], 'uid') == 0 then
   if redis.call('EXISTS', KEYS[12]) == 1 and redis.call('HEXISTS', KEYS[12], 'gone') == 0 then return 1 end
   return redis.call('UNLINK', KEYS[13])
 end
-local is = redis.call('HMGET', KEYS[12], 'up', 'down', 'replies')
-local was_up, was_down = tonumber(is[1] or 0) or 0, tonumber(is[2] or 0) or 0
+local fields = redis.call('HMGET', KEYS[12], 'up', 'down', 'replies')
+local was_up, was_down = tonumber(fields[1] or 0) or 0, tonumber(fields[2] or 0) or 0
 local up, down = 0, 0
 if ARGV[8] ~= '-' then
   if was_up ~= tonumber(ARGV[10]) or was_down ~= tonumber(ARGV[11]) then return 0 end
@@ -26,8 +26,8 @@ else
   if #odd > 0 then redis.call('HDEL', KEYS[13], unpack(odd)) end
 end
 redis.call('HSET', KEYS[12], 'up', up, 'down', down)
-local before = members(above(DEPTH), ARGV[2], was_up, was_down, is[3] or 0)
-for order, member in ipairs(members(above(DEPTH), ARGV[2], up, down, is[3] or 0)) do
+local before = members(ancestor(DEPTH), ARGV[2], was_up, was_down, fields[3] or 0)
+for order, member in ipairs(members(ancestor(DEPTH), ARGV[2], up, down, fields[3] or 0)) do
   move(5 + order, before[order], member)
 end
 return 1

@@ -2,18 +2,18 @@
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 how long deleted comments are remembered, ms  8 how many  9 the requesting account
 -- Returns the number of deleted comments: 1 | 0 no such comment | -1 another's
-local is = redis.call('HMGET', KEYS[12], 'uid', 'places')
-if not is[1] or not is_attached() then return 0 end
-if is[1] ~= ARGV[9] then return -1 end
-count(-1, is[1])
-count_reply(-1)
+local fields = redis.call('HMGET', KEYS[12], 'uid', 'places')
+if not fields[1] or not is_attached() then return 0 end
+if fields[1] ~= ARGV[9] then return -1 end
+add_to_counts(-1, fields[1])
+add_to_replies(-1)
 append('d', 1)
 redis.call('ZREM', KEYS[5], ARGV[3])
-if tonumber(is[2] or 0) > 0 then
+if tonumber(fields[2] or 0) > 0 then
   redis.call('HSET', KEYS[12], 'gone', 1)
   redis.call('HDEL', KEYS[12], 'uid', 'message', 'edited', 'others', 'told')
   redis.call('UNLINK', KEYS[13])
 else
-  leave()
+  remove_from_thread()
 end
 return 1

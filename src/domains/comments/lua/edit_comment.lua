@@ -2,10 +2,10 @@
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 the requesting account  8 message
 -- Returns 1 | 0 no such comment | -1 another's
-local is = redis.call('HMGET', KEYS[12], 'uid', 'message')
-if not is[1] or not is_attached() then return 0 end
-if is[1] ~= ARGV[7] then return -1 end
-if is[2] == ARGV[8] then return 1 end
+local fields = redis.call('HMGET', KEYS[12], 'uid', 'message')
+if not fields[1] or not is_attached() then return 0 end
+if fields[1] ~= ARGV[7] then return -1 end
+if fields[2] == ARGV[8] then return 1 end
 redis.call('HSET', KEYS[12], 'message', ARGV[8], 'edited', ARGV[4])
 append('e', 0)
 return 1

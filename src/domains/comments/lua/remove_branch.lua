@@ -2,25 +2,25 @@
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 how long deleted comments are remembered, ms  8 how many  9 the requesting account  10 id of the removal
 -- Returns the number of removed comments | 0 no such comment | -1 not allowed
-local is = redis.call('HMGET', KEYS[12], 'id', 'uid', 'places', 'descendants', 'others')
-if not is[1] or not is_attached() then return 0 end
+local fields = redis.call('HMGET', KEYS[12], 'id', 'uid', 'places', 'descendants', 'others')
+if not fields[1] or not is_attached() then return 0 end
 if redis.call('HGET', KEYS[1], 'uid') ~= ARGV[9] then
-  if not is[2] then return 0 end
-  if is[2] ~= ARGV[9] or tonumber(is[5] or 0) > 0 then return -1 end
+  if not fields[2] then return 0 end
+  if fields[2] ~= ARGV[9] or tonumber(fields[5] or 0) > 0 then return -1 end
 end
-local below = tonumber(is[4] or 0)
-if is[2] then
-  count(-1, is[2])
-  count_reply(-1)
+local below = tonumber(fields[4] or 0)
+if fields[2] then
+  add_to_counts(-1, fields[2])
+  add_to_replies(-1)
 end
 -- Their authors are known when they are deleted: until then they count in the ancestors' `others`.
 if below > 0 then
   redis.call('HINCRBY', KEYS[1], 'comments', -below)
-  for at = ABOVE + 1, #KEYS do redis.call('HINCRBY', KEYS[at], 'descendants', -below) end
+  for at = OWN_KEYS + 1, #KEYS do redis.call('HINCRBY', KEYS[at], 'descendants', -below) end
 end
-local removed = below + (is[2] and 1 or 0)
+local removed = below + (fields[2] and 1 or 0)
 append('d', removed)
 redis.call('ZREM', KEYS[5], ARGV[3])
-if tonumber(is[3] or 0) > 0 then redis.call('ZADD', KEYS[11], ARGV[10], ARGV[3]) end
-leave()
+if tonumber(fields[3] or 0) > 0 then redis.call('ZADD', KEYS[11], ARGV[10], ARGV[3]) end
+remove_from_thread()
 return removed

@@ -4,16 +4,16 @@
 -- ARGV 1-6 those of thread.lua  7 the newest event at the read; - to leave the counts  8 replies  9 places  10 descendants  11 others
 --      12… order, from 1 on, and a member of it at a wrong position
 -- Returns 1 | 0 no such comment | -1 the thread has changed since
-local is = redis.call('HMGET', KEYS[12], 'id', 'up', 'down', 'replies', 'gone')
-if not is[1] then return 0 end
-local replies = is[4] or 0
+local fields = redis.call('HMGET', KEYS[12], 'id', 'up', 'down', 'replies', 'gone')
+if not fields[1] then return 0 end
+local replies = fields[4] or 0
 if ARGV[7] ~= '-' then
   if (redis.call('HGET', KEYS[3], 'last') or '') ~= ARGV[7] then return -1 end
   redis.call('HSET', KEYS[12], 'replies', ARGV[8], 'places', ARGV[9], 'descendants', ARGV[10], 'others', ARGV[11])
-  if is[5] then redis.call('HDEL', KEYS[12], 'others') end
+  if fields[5] then redis.call('HDEL', KEYS[12], 'others') end
   replies = ARGV[8]
 end
-local right = members(above(DEPTH), ARGV[2], is[2] or 0, is[3] or 0, replies)
+local right = members(ancestor(DEPTH), ARGV[2], fields[2] or 0, fields[3] or 0, replies)
 for order, member in ipairs(right) do redis.call('ZADD', KEYS[5 + order], 0, member) end
 for at = 12, #ARGV, 2 do
   local order = tonumber(ARGV[at])

@@ -10,5 +10,5 @@ if redis.call('ZSCORE', KEYS[10], ARGV[3]) then
 end
 redis.call('HSET', KEYS[12], 'id', ARGV[3], 'gone', 1)
 if DEPTH > 0 then redis.call('HSET', KEYS[12], 'path', ARGV[1]) end
-for order, member in ipairs(members(above(DEPTH), ARGV[2], 0, 0, 0)) do redis.call('ZADD', KEYS[5 + order], 0, member) end
+for order, member in ipairs(members(ancestor(DEPTH), ARGV[2], 0, 0, 0)) do redis.call('ZADD', KEYS[5 + order], 0, member) end
 return 1

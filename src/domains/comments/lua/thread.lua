@@ -5,11 +5,12 @@
 -- ARGV 1 ids of the ancestors, 7 bytes each  2 the comment's id, 7 bytes  3 the same as a number  4 now, ms  5 how long events are kept, ms
 --      6 the most events in the log
 -- Returns nothing by itself
-local ABOVE = 13
-local DEPTH = #KEYS - ABOVE
+-- The keys before those of the ancestors.
+local OWN_KEYS = 13
+local DEPTH = #KEYS - OWN_KEYS
 
 -- The id of the ancestor at this depth, from 1 on; zeros for the status.
-local function above(depth)
+local function ancestor(depth)
   if depth == 0 then return string.rep('\0', 7) end
   return string.sub(ARGV[1], 7 * depth - 6, 7 * depth)
 end
@@ -17,29 +18,30 @@ end
 -- Whether the comment can be changed: its status and all ancestors exist. Nothing can be added to a removed branch.
 local function is_attached()
   if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[2]) == 1 then return false end
-  for at = ABOVE + 1, #KEYS do
+  for at = OWN_KEYS + 1, #KEYS do
     if redis.call('EXISTS', KEYS[at]) == 0 then return false end
   end
   return true
 end
 
-local function key(number)
+-- A number as a sort key: 4 bytes, saturated.
+local function encode_key(number)
   return struct.pack('>I4', math.max(0, math.min(4294967295, number)))
 end
 
-local function by_score(up, down)
-  return key(up - down + 2147483648)
+local function score_key(up, down)
+  return encode_key(up - down + 2147483648)
 end
 
-local function by_controversy(up, down)
-  if up == 0 or down == 0 then return key(0) end
-  return key(math.floor((up + down) ^ (math.min(up, down) / math.max(up, down)) * 1000))
+local function controversy_key(up, down)
+  if up == 0 or down == 0 then return encode_key(0) end
+  return encode_key(math.floor((up + down) ^ (math.min(up, down) / math.max(up, down)) * 1000))
 end
 
 -- The member of a comment in the order of each key from 6 on.
 local function members(parent, id, up, down, replies)
   up, down, replies = tonumber(up), tonumber(down), tonumber(replies)
-  return { parent .. id, parent .. by_score(up, down) .. id, parent .. key(replies) .. id, parent .. by_controversy(up, down) .. id }
+  return { parent .. id, parent .. score_key(up, down) .. id, parent .. encode_key(replies) .. id, parent .. controversy_key(up, down) .. id }
 end
 
 -- Moves a comment within one order. Adds the new member first: an empty set would be deleted.
@@ -50,9 +52,9 @@ local function move(at, before, after)
 end
 
 -- Adds to the counts of all ancestors: this many comments by `uid`, or fewer.
-local function count(by, uid)
+local function add_to_counts(by, uid)
   redis.call('HINCRBY', KEYS[1], 'comments', by)
-  for at = ABOVE + 1, #KEYS do
+  for at = OWN_KEYS + 1, #KEYS do
     local author = redis.call('HGET', KEYS[at], 'uid')
     redis.call('HINCRBY', KEYS[at], 'descendants', by)
     if author and author ~= uid then redis.call('HINCRBY', KEYS[at], 'others', by) end
@@ -60,42 +62,42 @@ local function count(by, uid)
 end
 
 -- Adds one direct reply to the parent's count, or removes one.
-local function count_reply(by)
+local function add_to_replies(by)
   if DEPTH == 0 then return end
   local replies = redis.call('HINCRBY', KEYS[#KEYS], 'replies', by)
-  local parent, id = above(DEPTH - 1), above(DEPTH)
-  move(8, parent .. key(replies - by) .. id, parent .. key(replies) .. id)
+  local parent, id = ancestor(DEPTH - 1), ancestor(DEPTH)
+  move(8, parent .. encode_key(replies - by) .. id, parent .. encode_key(replies) .. id)
 end
 
 -- Removes the comment from the thread, with deleted ancestors that were kept for it alone; they are remembered as deleted. Nothing touches
 -- them afterwards. ARGV 7 how long they are remembered, ms  8 how many
-local function leave()
-  local out, erased = { {}, {}, {}, {} }, {}
-  local function take(at, parent, id)
-    local is = redis.call('HMGET', KEYS[at], 'id', 'up', 'down', 'replies')
-    for order, member in ipairs(members(parent, id, is[2] or 0, is[3] or 0, is[4] or 0)) do
-      table.insert(out[order], member)
+local function remove_from_thread()
+  local removed, deleted = { {}, {}, {}, {} }, {}
+  local function collect(at, parent, id)
+    local fields = redis.call('HMGET', KEYS[at], 'id', 'up', 'down', 'replies')
+    for order, member in ipairs(members(parent, id, fields[2] or 0, fields[3] or 0, fields[4] or 0)) do
+      table.insert(removed[order], member)
     end
-    table.insert(erased, ARGV[4])
-    table.insert(erased, is[1])
+    table.insert(deleted, ARGV[4])
+    table.insert(deleted, fields[1])
   end
-  take(12, above(DEPTH), ARGV[2])
+  collect(12, ancestor(DEPTH), ARGV[2])
   local last = #KEYS
-  while last > ABOVE do
-    local places = redis.call('HINCRBY', KEYS[last], 'places', -1)
-    if places > 0 or redis.call('HEXISTS', KEYS[last], 'gone') == 0 then break end
-    take(last, above(last - ABOVE - 1), above(last - ABOVE))
+  while last > OWN_KEYS do
+    local children = redis.call('HINCRBY', KEYS[last], 'places', -1)
+    if children > 0 or redis.call('HEXISTS', KEYS[last], 'gone') == 0 then break end
+    collect(last, ancestor(last - OWN_KEYS - 1), ancestor(last - OWN_KEYS))
     last = last - 1
   end
-  for order = 1, 4 do redis.call('ZREM', KEYS[5 + order], unpack(out[order])) end
-  redis.call('ZADD', KEYS[10], unpack(erased))
+  for order = 1, 4 do redis.call('ZREM', KEYS[5 + order], unpack(removed[order])) end
+  redis.call('ZADD', KEYS[10], unpack(deleted))
   redis.call('PEXPIRE', KEYS[10], ARGV[7])
   local function trim(ids)
     if #ids > 0 then redis.call('ZREM', KEYS[10], unpack(ids)) end
   end
   trim(redis.call('ZRANGE', KEYS[10], '-inf', ARGV[4] - ARGV[7], 'BYSCORE', 'LIMIT', 0, 100))
-  local over = redis.call('ZCARD', KEYS[10]) - ARGV[8]
-  if over > 0 then trim(redis.call('ZRANGE', KEYS[10], 0, math.min(over, 100) - 1)) end
+  local excess = redis.call('ZCARD', KEYS[10]) - ARGV[8]
+  if excess > 0 then trim(redis.call('ZRANGE', KEYS[10], 0, math.min(excess, 100) - 1)) end
   redis.call('UNLINK', KEYS[12])
   redis.call('UNLINK', KEYS[13])
   for at = last + 1, #KEYS do redis.call('UNLINK', KEYS[at]) end

@@ -3,8 +3,8 @@
 use super::super::load::voter;
 use super::super::model::{Comment, Draft, ParentRef, Vote, check_message};
 use super::super::store::{self, AddCommentResult, AuthorIndexResult, ChangeCommentResult, VoteResult};
-use super::clear;
 use super::events::log;
+use super::removal;
 use super::settle::reconcile;
 use super::visible::{load_one_visible, not_found};
 use crate::app::App;
@@ -201,7 +201,7 @@ pub async fn delete(app: &App, loaders: &Loaders, by: UserId, id: CommentId, wit
         return Err(not_found("commentId").into());
     }
     if with_replies {
-        return clear::remove(app, by, &found.comment).await;
+        return removal::remove_branch(app, by, &found.comment).await;
     }
     let lease = journal::begin_deletion(app, Task::Comment { author: by, comment: id }).await?;
     let deleted = store::delete(app.db(), log(app), &[&found.comment], by).await?.pop().unwrap_or(ChangeCommentResult::NotFound);

@@ -1,8 +1,8 @@
-//! The use cases of comments: which are visible in `visible`, changes in `change`, branches and whole threads in `clear`, levels in `read`,
+//! The use cases of comments: which are visible in `visible`, changes in `change`, branches and whole threads in `removal`, levels in `read`,
 //! the thread in reading order in `tree`, the log in `events`.
 
 mod change;
-mod clear;
+mod removal;
 mod events;
 mod read;
 mod repair;
@@ -11,9 +11,9 @@ mod tree;
 mod visible;
 
 pub use change::{add, delete, edit, publish_votes, vote};
-pub use clear::{erase_threads, purge_account, settle_branch, settle_thread};
 pub use events::{channel, decode_event, decode_message, encode_event, events, position, sync_cursor};
 pub use read::{encode, replies, replies_id};
+pub use removal::{delete_threads, purge_account, settle_branch, settle_thread};
 pub use repair::{clear_content, clear_thread, count_votes, rebuild_thread, restore_to_orders};
 pub use settle::settle;
 pub use tree::{Tree, TreeArgs, tree};

@@ -2,8 +2,8 @@
 
 use super::super::audit;
 use super::super::store::{self, repair};
-use super::clear::settle_thread;
 use super::events::log;
+use super::removal::settle_thread;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};

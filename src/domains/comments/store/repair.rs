@@ -1,7 +1,7 @@
 //! Repairs of threads: rewrites what follows from comments and votes.
 
 use super::super::keys;
-use super::super::model::{Comment, ERASED_FOR, MAX_ERASED, Order, bytes_of};
+use super::super::model::{Comment, DELETED_KEPT, MAX_DELETED, Order, bytes_of};
 use super::super::repairs::ThreadRepairs;
 use super::{Log, THREAD, change};
 use crate::base::error::Error;
@@ -13,10 +13,10 @@ use redis::{Cmd, cmd};
 use std::collections::HashMap;
 
 static REPAIR_COMMENT: Script = Script::after(THREAD, include_str!("../lua/repair_comment.lua"));
-static LEAVE_COMMENT: Script = Script::after(THREAD, include_str!("../lua/leave_comment.lua"));
+static REMOVE_PLACEHOLDER: Script = Script::after(THREAD, include_str!("../lua/remove_placeholder.lua"));
 static RESTORE_PARENT: Script = Script::after(THREAD, include_str!("../lua/restore_parent.lua"));
 static COUNT_VOTES: Script = Script::after(THREAD, include_str!("../lua/count_votes.lua"));
-static DROP_STRAY: Script = Script::new(include_str!("../lua/drop_stray.lua"));
+static REMOVE_STRAY_MEMBER: Script = Script::new(include_str!("../lua/remove_stray_member.lua"));
 static SET_COMMENTS: Script = Script::new(include_str!("../lua/set_comments.lua"));
 static STRIP_COMMENT: Script = Script::new(include_str!("../lua/strip_comment.lua"));
 
@@ -36,10 +36,10 @@ pub(in super::super) async fn repair(
     repairs: &ThreadRepairs,
     removal: u64,
 ) -> Result<bool, Error> {
-    let mut fallen = false;
+    let mut has_removed_branches = false;
     // The top ones first, since a script needs all ancestors.
     for (id, path) in &repairs.lost {
-        fallen |= db.call::<u64>(change(&RESTORE_PARENT, log, *id, path).arg(removal)).await? == 2;
+        has_removed_branches |= db.call::<u64>(change(&RESTORE_PARENT, log, *id, path).arg(removal)).await? == 2;
     }
     let mut scores: Vec<Cmd> = Vec::new();
     for (order, member) in &repairs.scored {
@@ -49,7 +49,7 @@ pub(in super::super) async fn repair(
         match id {
             Some(id) => {
                 let keys = [keys::replies(status, *order), keys::comment(*id)];
-                db.call::<u64>(Call::new(&DROP_STRAY, keys).arg(&member[..])).await?;
+                db.call::<u64>(Call::new(&REMOVE_STRAY_MEMBER, keys).arg(&member[..])).await?;
             }
             None => scores.push(cmd("ZREM").arg(keys::replies(status, *order)).arg(&member[..]).take()),
         }
@@ -62,10 +62,11 @@ pub(in super::super) async fn repair(
         let keys = [status_key(status), keys::thread(status)];
         calls.push(Call::new(&SET_COMMENTS, keys).arg(&repairs.last).arg(living));
     }
-    let leave = |it: &Comment| change(&LEAVE_COMMENT, log, it.id, &it.path).arg(ERASED_FOR).arg(MAX_ERASED).arg(&repairs.last);
-    calls.extend(leaves.map(|it| leave(&it.comment)));
+    let remove =
+        |it: &Comment| change(&REMOVE_PLACEHOLDER, log, it.id, &it.path).arg(DELETED_KEPT).arg(MAX_DELETED).arg(&repairs.last);
+    calls.extend(leaves.map(|it| remove(&it.comment)));
     db.call_many(calls).await?;
-    Ok(fallen)
+    Ok(has_removed_branches)
 }
 
 fn place_call(log: Log, comment: &Comment, last: &str, counts: &[u64; 4], wrong: &[(Order, Vec<u8>)]) -> Call {

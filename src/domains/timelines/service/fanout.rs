@@ -108,7 +108,7 @@ impl FanoutPass {
         if !statuses::forget_likes_of(app, &[self.id]).await?.is_empty() {
             return Ok(Some(Progress { stage: LIKES, ..Progress::default() }));
         }
-        comments::erase_threads(app, &[self.id]).await?;
+        comments::delete_threads(app, &[self.id]).await?;
         Ok(None)
     }
 

@@ -1,4 +1,4 @@
--- drop_stray.lua - removes a member from an order if its comment does not exist.
+-- remove_stray_member.lua - removes a member from an order if its comment does not exist.
 -- KEYS 1 replies:{sid}:order  2 comment:{sid}:cid
 -- ARGV 1 member
 -- Returns 1 | 0 the comment exists, or the member does not

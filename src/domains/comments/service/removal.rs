@@ -14,19 +14,19 @@ use crate::platform::journal::service::{self as journal, Subtasks};
 use crate::platform::journal::{Progress, Task};
 use std::collections::HashSet;
 
-/// Comments that a pass deletes, with a few keys each.
-const PASS: usize = 200;
-/// Keys that a pass writes; with the keys that it only reads they are a thousand.
-const KEYS: usize = 1_000 - PASS;
+/// Maximum number of comments that a pass deletes, with a few keys each.
+const COMMENTS_PER_PASS: usize = 200;
+/// Maximum number of keys that a pass writes; with the keys that it only reads they are a thousand.
+const KEYS_PER_PASS: usize = 1_000 - COMMENTS_PER_PASS;
 /// Keys of a thread besides those of its comments.
-const OF_THREAD: usize = 11;
-/// The number of comments that would use as many keys.
-const THREAD: usize = OF_THREAD / 2;
-/// Passes within the request.
-const PASSES: usize = 3;
+const KEYS_PER_THREAD: usize = 11;
+/// The keys of a thread, in comments: a comment has two keys.
+const THREAD_IN_COMMENTS: usize = KEYS_PER_THREAD / 2;
+/// Number of passes within the request; the workers do the rest.
+const PASSES_IN_REQUEST: usize = 3;
 
 /// Removes a comment with its branch. After the commit none of it is visible.
-pub(super) async fn remove(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
+pub(super) async fn remove_branch(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
     let lease = journal::begin_deletion(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
     let removed = store::remove_branch(app.db(), log(app), comment, by, app.next_id().await?).await?;
     let ChangeCommentResult::Done(count) = removed else {
@@ -36,12 +36,12 @@ pub(super) async fn remove(app: &App, by: UserId, comment: &Comment) -> Outcome<
             _ => not_found("commentId").into(),
         });
     };
-    let sides: Vec<_> = comment.author.iter().map(|author| (*author, comment.id)).collect();
-    store::remove_commented(app.db(), &sides).await?;
+    let index_entries: Vec<_> = comment.author.iter().map(|author| (*author, comment.id)).collect();
+    store::remove_commented(app.db(), &index_entries).await?;
     // Read again after the commit: there may be new replies.
     let mut more = true;
-    for _ in 0..PASSES {
-        more = more && clear(app, comment.id.status).await?;
+    for _ in 0..PASSES_IN_REQUEST {
+        more = more && delete_branch_comments(app, comment.id.status).await?;
     }
     lease.finish(app, more.then(Progress::default)).await;
     Ok(count)
@@ -70,54 +70,61 @@ pub async fn settle_branch(app: &App, author: Option<UserId>, id: CommentId) -> 
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_thread(app: &App, status: StatusId) -> Result<Option<Progress>, Error> {
-    let there = statuses::exist(app, &[status]).await? == [true];
-    let more = if there { clear(app, status).await? } else { erase(app, status, PASS).await? == PASS };
+    let more = if statuses::exist(app, &[status]).await? == [true] {
+        delete_branch_comments(app, status).await?
+    } else {
+        delete_status_comments(app, status, COMMENTS_PER_PASS).await? == COMMENTS_PER_PASS
+    };
     Ok(more.then(Progress::default))
 }
 
 /// Deletes up to two hundred comments of removed branches, from the top; `true` means that more may be left. The authors' indexes come
 /// first, since the authors are unknown afterwards.
-async fn clear(app: &App, status: StatusId) -> Result<bool, Error> {
-    let fallen = store::fallen(app.db(), status, PASS).await?;
-    if fallen.is_empty() {
+async fn delete_branch_comments(app: &App, status: StatusId) -> Result<bool, Error> {
+    let branches = store::removed_branches(app.db(), status, COMMENTS_PER_PASS).await?;
+    if branches.is_empty() {
         return Ok(false);
     }
-    let ids: Vec<CommentId> = fallen.iter().map(|(id, _)| *id).collect();
-    let each = PASS.div_ceil(ids.len());
-    let below = store::below(app.db(), &ids, each).await?;
+    let ids: Vec<CommentId> = branches.iter().map(|(id, _)| *id).collect();
+    let each = COMMENTS_PER_PASS.div_ceil(ids.len());
+    let below = store::replies_of(app.db(), &ids, each).await?;
     let mut done: Vec<CommentId> = ids.iter().zip(&below).filter(|(_, below)| below.len() < each).map(|(id, _)| *id).collect();
-    let all: Vec<CommentId> = below.iter().flatten().copied().collect();
+    let replies: Vec<CommentId> = below.iter().flatten().copied().collect();
     let removal_of = |((_, removal), below): (&(CommentId, u64), &Vec<CommentId>)| vec![*removal; below.len()];
-    let removals: Vec<u64> = fallen.iter().zip(&below).flat_map(removal_of).collect();
-    let found = store::load(app.db(), &all, store::NOBODY).await?;
-    let mut parts: Vec<(Comment, u64)> =
+    let removals: Vec<u64> = branches.iter().zip(&below).flat_map(removal_of).collect();
+    let found = store::load(app.db(), &replies, store::NOBODY).await?;
+    let mut comments: Vec<(Comment, u64)> =
         found.into_iter().zip(removals).filter_map(|(found, removal)| Some((found?.0, removal))).collect();
-    let fitting = fitting(parts.iter().map(|(part, _)| part));
-    if fitting < parts.len() {
-        parts.truncate(fitting);
+    let fitting = count_within_keys(comments.iter().map(|(comment, _)| comment));
+    if fitting < comments.len() {
+        comments.truncate(fitting);
         done.clear();
     }
-    let sides: Vec<_> = parts.iter().filter_map(|(part, _)| Some((part.author?, part.id))).collect();
-    let result = begin_sides(app, &sides).await?;
-    store::remove_commented(app.db(), &sides).await?;
-    store::clear(app.db(), log(app), &parts).await?;
-    store::forget_fallen(app.db(), status, &done).await?;
+    let index_entries: Vec<_> = comments.iter().filter_map(|(comment, _)| Some((comment.author?, comment.id))).collect();
+    let result = begin_index_removals(app, &index_entries).await?;
+    store::remove_commented(app.db(), &index_entries).await?;
+    store::delete_from_branches(app.db(), log(app), &comments).await?;
+    store::forget_removed_branches(app.db(), status, &done).await?;
     result.ack(app);
     Ok(true)
 }
 
-async fn begin_sides(app: &App, sides: &[(UserId, CommentId)]) -> Result<Subtasks, Error> {
-    journal::begin_subtasks(app, sides.iter().map(|(author, comment)| Task::Comment { author: *author, comment: *comment })).await
+async fn begin_index_removals(app: &App, index_entries: &[(UserId, CommentId)]) -> Result<Subtasks, Error> {
+    journal::begin_subtasks(
+        app,
+        index_entries.iter().map(|(author, comment)| Task::Comment { author: *author, comment: *comment }),
+    )
+    .await
 }
 
 /// The number of comments, from the first on, for which a pass has keys: of their threads, authors and ancestors, and their own.
-fn fitting<'a>(comments: impl Iterator<Item = &'a Comment>) -> usize {
-    let (mut threads, mut authors, mut above, mut count) = (HashSet::new(), HashSet::new(), HashSet::new(), 0);
+fn count_within_keys<'a>(comments: impl Iterator<Item = &'a Comment>) -> usize {
+    let (mut threads, mut authors, mut ancestors, mut count) = (HashSet::new(), HashSet::new(), HashSet::new(), 0);
     for comment in comments {
         threads.insert(comment.id.status);
         authors.extend(comment.author);
-        above.extend(comment.ancestors());
-        if count > 0 && OF_THREAD * threads.len() + authors.len() + above.len() + 2 * (count + 1) > KEYS {
+        ancestors.extend(comment.ancestors());
+        if count > 0 && KEYS_PER_THREAD * threads.len() + authors.len() + ancestors.len() + 2 * (count + 1) > KEYS_PER_PASS {
             break;
         }
         count += 1;
@@ -129,35 +136,35 @@ fn fitting<'a>(comments: impl Iterator<Item = &'a Comment>) -> usize {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn erase_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
-    let there = store::threads_exist(app.db(), ids).await?;
-    let ids: Vec<StatusId> = ids.iter().zip(there).filter(|(_, there)| *there).map(|(id, _)| *id).collect();
+pub async fn delete_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
+    let have_threads = store::threads_exist(app.db(), ids).await?;
+    let ids: Vec<StatusId> = ids.iter().zip(have_threads).filter(|(_, has_thread)| *has_thread).map(|(id, _)| *id).collect();
     // Checked again: a thread is deleted only with its status.
     let exists = statuses::exist(app, &ids).await?;
-    let mut budget = PASS;
+    let mut budget = COMMENTS_PER_PASS;
     for id in ids.into_iter().zip(exists).filter(|(_, exists)| !exists).map(|(id, _)| id) {
         // Tells the subscribers of the thread that it ends.
         events::publish_change(app, id.0);
-        let taken = if budget > 0 { erase(app, id, budget).await? } else { 0 };
-        if taken == budget {
+        let deleted = if budget > 0 { delete_status_comments(app, id, budget).await? } else { 0 };
+        if deleted == budget {
             journal::enqueue(app, Task::Thread { status: id }).await?;
         }
-        budget = budget.saturating_sub(taken + THREAD);
+        budget = budget.saturating_sub(deleted + THREAD_IN_COMMENTS);
     }
     Ok(())
 }
 
-/// Deletes up to `most` comments of a deleted status, and the rest of its thread if there were fewer. Returns the number.
-async fn erase(app: &App, status: StatusId, most: usize) -> Result<usize, Error> {
-    let found = store::some_comments(app.db(), status, most).await?;
+/// Deletes up to `limit` comments of a deleted status, and the rest of its thread if there were fewer. Returns the number.
+async fn delete_status_comments(app: &App, status: StatusId, limit: usize) -> Result<usize, Error> {
+    let found = store::some_comments(app.db(), status, limit).await?;
     let ids: Vec<CommentId> = found.iter().map(|(id, _)| *id).collect();
     let authors = store::authors(app.db(), &ids).await?;
-    let sides: Vec<_> = authors.into_iter().zip(&ids).filter_map(|(author, id)| Some((author?, *id))).collect();
-    let result = begin_sides(app, &sides).await?;
-    store::remove_commented(app.db(), &sides).await?;
-    store::erase(app.db(), status, &found).await?;
-    if found.len() < most {
-        store::erase_thread(app.db(), status).await?;
+    let index_entries: Vec<_> = authors.into_iter().zip(&ids).filter_map(|(author, id)| Some((author?, *id))).collect();
+    let result = begin_index_removals(app, &index_entries).await?;
+    store::remove_commented(app.db(), &index_entries).await?;
+    store::delete_comments(app.db(), status, &found).await?;
+    if found.len() < limit {
+        store::delete_thread(app.db(), status).await?;
     }
     result.ack(app);
     Ok(found.len())
@@ -168,15 +175,15 @@ async fn erase(app: &App, status: StatusId, most: usize) -> Result<usize, Error>
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_account(app: &App, author: UserId) -> Result<bool, Error> {
-    let ids = store::commented(app.db(), author, PASS / 2).await?;
+    let ids = store::commented(app.db(), author, COMMENTS_PER_PASS / 2).await?;
     let found = store::load(app.db(), &ids, store::NOBODY).await?;
     let own: Vec<&Comment> = found.iter().flatten().map(|(comment, _)| comment).filter(|it| it.author == Some(author)).collect();
-    let fitting = &own[..fitting(own.iter().copied())];
-    let later: HashSet<CommentId> = own[fitting.len()..].iter().map(|comment| comment.id).collect();
-    let sides: Vec<_> = ids.iter().filter(|id| !later.contains(id)).map(|id| (author, *id)).collect();
-    let result = begin_sides(app, &sides).await?;
+    let fitting = &own[..count_within_keys(own.iter().copied())];
+    let deferred: HashSet<CommentId> = own[fitting.len()..].iter().map(|comment| comment.id).collect();
+    let index_entries: Vec<_> = ids.iter().filter(|id| !deferred.contains(id)).map(|id| (author, *id)).collect();
+    let result = begin_index_removals(app, &index_entries).await?;
     store::delete(app.db(), log(app), fitting, author).await?;
-    store::remove_commented(app.db(), &sides).await?;
+    store::remove_commented(app.db(), &index_entries).await?;
     result.ack(app);
-    Ok(ids.len() == PASS / 2 || !later.is_empty())
+    Ok(ids.len() == COMMENTS_PER_PASS / 2 || !deferred.is_empty())
 }
