@@ -1,5 +1,11 @@
 //! The Redis keys of ads. A campaign's definition has its own hash tag, each of its shares has another, and a listing has one for slot and
 //! keyword.
+//!
+//! Some stored names are older than the names of their functions: `standing:` ([`suspensions`]), `frozen:` ([`freeze`]), `listed:`
+//! ([`campaign_listings`]), `offered:` ([`ad_stats`]), `seen:` ([`frequency`]), `clicked:` ([`clicked_impressions`]), `recorded:`
+//! ([`recorded_nonces`]), `tally:` ([`daily_stats`]), `reached:` ([`daily_reach`]), `capped:` ([`capped_campaigns`]), `clicker:`
+//! ([`visitor_clicks`]), `traffic:` ([`address_traffic`]) and `shown:` ([`address_impressions`]). They stay: most of them have data for months, and
+//! renaming them needs a migration of every share while no server runs.
 
 use crate::base::audit;
 use crate::base::ids::{AdId, CampaignId, UserId, WebsiteId};
@@ -48,7 +54,7 @@ pub(super) fn websites(owner: UserId) -> String {
 }
 
 /// HASH `advertiser publisher`, each `1` where the account is suspended as one. No time to live.
-pub(super) fn standing(user: UserId) -> String {
+pub(super) fn suspensions(user: UserId) -> String {
     format!("standing:{{{}}}", user.0)
 }
 
@@ -61,7 +67,7 @@ pub(super) fn campaign(id: CampaignId) -> String {
 }
 
 /// STRING, the token of a freeze: while it exists, the campaign's pool grants nothing. Time to live: two seconds.
-pub(super) fn frozen(id: CampaignId) -> String {
+pub(super) fn freeze(id: CampaignId) -> String {
     format!("frozen:{{{}}}", id.0)
 }
 
@@ -84,7 +90,7 @@ pub(super) fn ad(id: AdId) -> String {
 
 /// ZSET, listing that may contain the campaign → time of the last write, ms. One for each slot and keyword, and those of the minute before;
 /// no time to live.
-pub(super) fn listed(id: CampaignId) -> String {
+pub(super) fn campaign_listings(id: CampaignId) -> String {
     format!("listed:{{{}}}", id.0)
 }
 
@@ -109,7 +115,7 @@ pub(super) fn rank(share: Share, slot: Slot) -> String {
 /// HASH, ad → `CPM bid` or `CPC bid`, the bid in millionths; `ad:i`, `ad:c`, `ad:x`, `ad:y`, `ad:s`: its impressions, clicks, invalid clicks,
 /// invalid impressions, spend in billionths; `ad:x-REASON`: its invalid clicks by reason; `ad:l`: its impressions when it was last listed. At most
 /// [`super::model::AD_FIELDS`] an ad there ever was, no time to live.
-pub(super) fn offered(share: Share) -> String {
+pub(super) fn ad_stats(share: Share) -> String {
     format!("offered:{{{share}}}")
 }
 
@@ -119,7 +125,7 @@ pub(super) fn holds(share: Share) -> String {
 }
 
 /// STRING `until.count`: impressions of the campaign to a visitor. Time to live: the cap's period.
-pub(super) fn seen(share: Share, visitor: Visitor) -> String {
+pub(super) fn frequency(share: Share, visitor: Visitor) -> String {
     format!("seen:{{{share}}}:{visitor}")
 }
 
@@ -129,18 +135,18 @@ pub(super) fn impression(share: Share, id: u64) -> String {
 }
 
 /// SET of the clicked impressions of an hour that have no hold. Time to live: two hours.
-pub(super) fn clicked(share: Share, hour: u64) -> String {
+pub(super) fn clicked_impressions(share: Share, hour: u64) -> String {
     format!("clicked:{{{share}}}:{hour}")
 }
 
 /// SET of the nonces that were recorded in ten minutes, 8 bytes each. Time to live: 25 minutes.
-pub(super) fn recorded(share: Share, span: u64) -> String {
+pub(super) fn recorded_nonces(share: Share, span: u64) -> String {
     format!("recorded:{{{share}}}:{span}")
 }
 
 /// HASH `i c s x y`, `x-REASON`, and the same for each ad after the prefix `ad.`: the impressions, clicks, spend, invalid clicks, invalid
 /// impressions, and invalid clicks by reason of a day. Time to live: [`super::model::DAYS_KEPT`].
-pub(super) fn tally(share: Share, day: u64) -> String {
+pub(super) fn daily_stats(share: Share, day: u64) -> String {
     format!("tally:{{{share}}}:{day}")
 }
 
@@ -150,7 +156,7 @@ pub(super) fn reach(share: Share) -> String {
 }
 
 /// HyperLogLog of the visitors of a day. 12 KiB at most; time to live: [`super::model::DAYS_KEPT`].
-pub(super) fn reached(share: Share, day: u64) -> String {
+pub(super) fn daily_reach(share: Share, day: u64) -> String {
     format!("reached:{{{share}}}:{day}")
 }
 
@@ -161,22 +167,22 @@ pub(super) fn offers(listing: &Listing) -> String {
 
 /// ZSET, campaign → end of the visitor's cap period, ms. Decisions skip these campaigns. At most [`super::model::MAX_CAPPED`]; time to
 /// live: the last end.
-pub(super) fn capped(visitor: Visitor) -> String {
+pub(super) fn capped_campaigns(visitor: Visitor) -> String {
     format!("capped:{{{visitor}}}")
 }
 
 /// STRING `until.count`: the clicks of a visitor in a minute. Time to live: a minute.
-pub(super) fn clicker(visitor: Visitor) -> String {
+pub(super) fn visitor_clicks(visitor: Visitor) -> String {
     format!("clicker:{{{visitor}}}")
 }
 
 /// STRING `until.count`: the clicks or impressions of an address in an hour, or its clicks on ads of one campaign. Time to live: an hour.
-pub(super) fn traffic(origin: Visitor) -> String {
+pub(super) fn address_traffic(origin: Visitor) -> String {
     format!("traffic:{{{origin}}}")
 }
 
 /// STRING `until.count`: the impressions of the campaign at an address in an hour. Time to live: an hour.
-pub(super) fn shown(share: Share, origin: Visitor) -> String {
+pub(super) fn address_impressions(share: Share, origin: Visitor) -> String {
     format!("shown:{{{share}}}:{origin}")
 }
 
@@ -193,29 +199,29 @@ pub(super) const SIGNING: &str = "signing:{ads}";
 pub(super) enum KeyKind {
     Campaigns(UserId),
     Websites(UserId),
-    Standing(UserId),
+    Suspensions(UserId),
     Campaign(CampaignId),
     Keywords(CampaignId),
     Ads(CampaignId),
     Ad(AdId),
-    Listed(CampaignId),
+    CampaignListings(CampaignId),
     Website(WebsiteId),
     Share(Share),
     Rank(Share, Slot),
-    Offered(Share),
+    AdStats(Share),
     Holds(Share),
-    Seen(Share),
+    Frequency(Share),
     Impression(Share),
-    ClickOutcome(Share),
-    Recorded(Share),
-    Tally(Share, u64),
+    ClickedImpressions(Share),
+    RecordedNonces(Share),
+    DailyStats(Share, u64),
     Reach(Share),
-    Reached(Share, u64),
+    DailyReach(Share, u64),
     Offers(Listing),
-    Capped(Visitor),
-    Clicker(Visitor),
-    Traffic(Visitor),
-    ServedImpression(Share),
+    CappedCampaigns(Visitor),
+    VisitorClicks(Visitor),
+    AddressTraffic(Visitor),
+    AddressImpressions(Share),
     Schedule(u64),
     Signing,
 }
@@ -242,20 +248,20 @@ fn parse_whole(kind: &str, tag: &str) -> Option<KeyKind> {
     match kind {
         "campaigns" => user().map(KeyKind::Campaigns),
         "websites" => user().map(KeyKind::Websites),
-        "standing" => user().map(KeyKind::Standing),
+        "standing" => user().map(KeyKind::Suspensions),
         "campaign" => campaign().map(KeyKind::Campaign),
         "keywords" => campaign().map(KeyKind::Keywords),
         "ads" => campaign().map(KeyKind::Ads),
-        "listed" => campaign().map(KeyKind::Listed),
+        "listed" => campaign().map(KeyKind::CampaignListings),
         "website" => audit::id(tag).map(|id| KeyKind::Website(WebsiteId(id))),
         "share" => Share::parse(tag).map(KeyKind::Share),
-        "offered" => Share::parse(tag).map(KeyKind::Offered),
+        "offered" => Share::parse(tag).map(KeyKind::AdStats),
         "holds" => Share::parse(tag).map(KeyKind::Holds),
         "reach" => Share::parse(tag).map(KeyKind::Reach),
         "offers" => Listing::parse(tag).map(KeyKind::Offers),
-        "capped" => Visitor::parse(tag).map(KeyKind::Capped),
-        "clicker" => Visitor::parse(tag).map(KeyKind::Clicker),
-        "traffic" => Visitor::parse(tag).map(KeyKind::Traffic),
+        "capped" => Visitor::parse(tag).map(KeyKind::CappedCampaigns),
+        "clicker" => Visitor::parse(tag).map(KeyKind::VisitorClicks),
+        "traffic" => Visitor::parse(tag).map(KeyKind::AddressTraffic),
         "schedule" => audit::number(tag).filter(|n| *n < SCHEDULES).map(KeyKind::Schedule),
         _ => None,
     }
@@ -269,13 +275,13 @@ fn parse_part(kind: &str, tag: &str, part: &str) -> Option<KeyKind> {
     let share = Share::parse(tag)?;
     match kind {
         "rank" => Slot::from_name(part).map(|slot| KeyKind::Rank(share, slot)),
-        "seen" => Visitor::parse(part).map(|_| KeyKind::Seen(share)),
-        "shown" => Visitor::parse(part).map(|_| KeyKind::ServedImpression(share)),
+        "seen" => Visitor::parse(part).map(|_| KeyKind::Frequency(share)),
+        "shown" => Visitor::parse(part).map(|_| KeyKind::AddressImpressions(share)),
         "impression" => audit::id(part).map(|_| KeyKind::Impression(share)),
-        "clicked" => audit::number(part).map(|_| KeyKind::ClickOutcome(share)),
-        "recorded" => audit::number(part).map(|_| KeyKind::Recorded(share)),
-        "tally" => audit::number(part).map(|day| KeyKind::Tally(share, day)),
-        "reached" => audit::number(part).map(|day| KeyKind::Reached(share, day)),
+        "clicked" => audit::number(part).map(|_| KeyKind::ClickedImpressions(share)),
+        "recorded" => audit::number(part).map(|_| KeyKind::RecordedNonces(share)),
+        "tally" => audit::number(part).map(|day| KeyKind::DailyStats(share, day)),
+        "reached" => audit::number(part).map(|day| KeyKind::DailyReach(share, day)),
         _ => None,
     }
 }

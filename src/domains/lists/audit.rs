@@ -30,10 +30,10 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         match keys::parse(&entry.key) {
             Some(KeyKind::List(id)) if entry.check_type("hash", Expiry::Never, found) => lists.push(id),
             Some(KeyKind::List(_)) | None => {}
-            Some(KeyKind::Dropped(_)) if entry.check_derived_type("zset", Expiry::After(DROPPED_FOR), found) => {
+            Some(KeyKind::DeletedLists(_)) if entry.check_derived_type("zset", Expiry::After(DROPPED_FOR), found) => {
                 dropped.push(entry.key.as_str())
             }
-            Some(KeyKind::Dropped(_)) => {}
+            Some(KeyKind::DeletedLists(_)) => {}
             Some(set @ (KeyKind::Memberships(_) | KeyKind::Removed(_))) => {
                 if entry.check_derived_type("zset", Expiry::Never, found) {
                     sets.push((set, entry.key.clone()));
@@ -124,7 +124,7 @@ fn owner_of(set: KeyKind) -> (String, &'static str, usize) {
         KeyKind::Members(id) => (keys::list(id), "there is no such list", MAX_MEMBERS),
         KeyKind::Removed(id) | KeyKind::List(id) => (keys::list(id), "there is no such list", usize::MAX),
         KeyKind::Lists(user) => (user_key(user), "there is no such account", MAX_LISTS),
-        KeyKind::Memberships(user) | KeyKind::Dropped(user) => (user_key(user), "there is no such account", usize::MAX),
+        KeyKind::Memberships(user) | KeyKind::DeletedLists(user) => (user_key(user), "there is no such account", usize::MAX),
     }
 }
 
@@ -148,7 +148,7 @@ fn orphan_of(set: KeyKind, key: &str, owner: &str) -> Remedy {
     match set {
         KeyKind::Members(list) => Remedy::EndList { owner: None, list },
         KeyKind::Lists(user) | KeyKind::Memberships(user) => Remedy::PurgeAccount(user),
-        KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::Dropped(_) => {
+        KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) => {
             Remedy::DeleteOrphan { key: key.to_owned(), owners: vec![owner.to_owned()] }
         }
     }
@@ -162,7 +162,7 @@ fn remedies_for_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
         KeyKind::Removed(list) => vec![Remedy::RestampMember { key: key.to_owned(), member }, of_list(list)],
         KeyKind::Memberships(user) => vec![Remedy::SettleMembership { list: UserListId(member), user }],
         KeyKind::Lists(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
-        KeyKind::List(_) | KeyKind::Dropped(_) => Vec::new(),
+        KeyKind::List(_) | KeyKind::DeletedLists(_) => Vec::new(),
     }
 }
 
@@ -187,7 +187,7 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found
                     found.add_repairable(&part.key, format!("{} in it is no account", row.member), [settle]);
                 }
                 KeyKind::Members(_) | KeyKind::Memberships(_) => check_side(reader, part, row, &sides, found),
-                KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::Dropped(_) => {}
+                KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) => {}
             }
         }
     }
@@ -237,7 +237,7 @@ const fn other_side(set: KeyKind, row: &Row) -> Option<Side> {
 fn side_key(side: KeyKind) -> String {
     match side {
         KeyKind::Members(id) | KeyKind::List(id) | KeyKind::Removed(id) => keys::members(id),
-        KeyKind::Memberships(user) | KeyKind::Lists(user) | KeyKind::Dropped(user) => keys::memberships(user),
+        KeyKind::Memberships(user) | KeyKind::Lists(user) | KeyKind::DeletedLists(user) => keys::memberships(user),
     }
 }
 
@@ -248,7 +248,7 @@ fn check_side(reader: &AuditReader, part: &SetWindow<KeyKind>, row: &Row, sides:
         KeyKind::Members(list) | KeyKind::List(list) | KeyKind::Removed(list) => {
             Remedy::SettleMembership { list, user: UserId(row.member) }
         }
-        KeyKind::Lists(_) | KeyKind::Dropped(_) => return,
+        KeyKind::Lists(_) | KeyKind::DeletedLists(_) => return,
     };
     match sides.score(&(side, member)) {
         None => {

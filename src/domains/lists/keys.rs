@@ -11,9 +11,9 @@ pub(super) fn lists(owner: UserId) -> String {
     format!("lists:{{{}}}", owner.0)
 }
 
-/// ZSET, id of a deleted list → when, in ms since the epoch. At most [`super::model::MAX_DROPPED`]; time to live: 25 hours from the
+/// ZSET `dropped:`, id of a deleted list → when, in ms since the epoch. At most [`super::model::MAX_DROPPED`]; time to live: 25 hours from the
 /// last deletion.
-pub(super) fn dropped(owner: UserId) -> String {
+pub(super) fn deleted_lists(owner: UserId) -> String {
     format!("dropped:{{{}}}", owner.0)
 }
 
@@ -42,7 +42,7 @@ pub(super) fn memberships(user: UserId) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum KeyKind {
     Lists(UserId),
-    Dropped(UserId),
+    DeletedLists(UserId),
     List(UserListId),
     Members(UserListId),
     Removed(UserListId),
@@ -60,7 +60,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let id = || audit::id_in(key, kind);
     Some(match kind {
         "lists" => KeyKind::Lists(UserId(id()?)),
-        "dropped" => KeyKind::Dropped(UserId(id()?)),
+        "dropped" => KeyKind::DeletedLists(UserId(id()?)),
         "list" => KeyKind::List(UserListId(id()?)),
         "members" => KeyKind::Members(UserListId(id()?)),
         "removed" => KeyKind::Removed(UserListId(id()?)),

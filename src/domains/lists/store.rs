@@ -55,7 +55,7 @@ pub(super) enum CreateListResult {
 
 /// Adds a list to its owner's set: the commit. One script on the owner's tag.
 pub(super) async fn add_list(db: &Db, owner: UserId, id: UserListId) -> Result<CreateListResult, Error> {
-    let keys = [keys::lists(owner), user_key(owner), keys::dropped(owner)];
+    let keys = [keys::lists(owner), user_key(owner), keys::deleted_lists(owner)];
     Ok(match db.call::<i64>(Call::new(&ADD_LIST, keys).arg(id.0).arg(MAX_LISTS)).await? {
         1 => CreateListResult::Exists,
         0 => CreateListResult::NoAccount,
@@ -74,7 +74,7 @@ pub(super) enum DeleteListResult {
 
 /// Deletes a list from its owner's set: the commit. One script on the owner's tag.
 pub(super) async fn remove_list(db: &Db, owner: UserId, id: UserListId, now: Millis) -> Result<DeleteListResult, Error> {
-    let call = Call::new(&REMOVE_LIST, [keys::lists(owner), keys::dropped(owner), user_key(owner)]);
+    let call = Call::new(&REMOVE_LIST, [keys::lists(owner), keys::deleted_lists(owner), user_key(owner)]);
     Ok(match db.call::<u64>(call.arg(id.0).arg(now).arg(DROPPED_FOR).arg(MAX_DROPPED)).await? {
         1 => DeleteListResult::Deleted,
         2 => DeleteListResult::AlreadyDeleted,
@@ -104,7 +104,7 @@ pub(super) async fn owners(db: &Db, ids: &[UserListId]) -> Result<Vec<Option<Use
 
 /// Forgets lists of a deleted account, and its deleted lists. One pipeline.
 pub(super) async fn forget_lists(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
-    let mut commands = vec![cmd("UNLINK").arg(keys::dropped(owner)).take()];
+    let mut commands = vec![cmd("UNLINK").arg(keys::deleted_lists(owner)).take()];
     if !ids.is_empty() {
         let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
         commands.push(cmd("ZREM").arg(keys::lists(owner)).arg(ids).take());

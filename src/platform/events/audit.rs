@@ -24,7 +24,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
                 check_shard(reader, shard, found).await?
             }
             Some(KeyKind::Changes) => found.add(&entry.key, "is the name of a channel: nothing is kept under it"),
-            Some(KeyKind::Told(_)) => drop(entry.check_type("hash", Expiry::Never, found)),
+            Some(KeyKind::Index(_)) => drop(entry.check_type("hash", Expiry::Never, found)),
             _ => {}
         }
     }
@@ -32,7 +32,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
 }
 
 async fn check_shard(reader: &AuditReader, shard: usize, found: &mut Findings) -> Result<(), Error> {
-    let (stream, index) = (keys::stream(shard), keys::told(shard));
+    let (stream, index) = (keys::stream(shard), keys::index(shard));
     let newest =
         reader.query([stream.as_str()], |key| cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(1).take()).await?;
     let last = reader.query([index.as_str()], |key| cmd("HGET").arg(key).arg("last").take()).await?;

@@ -10,8 +10,9 @@ pub(super) fn stream(shard: usize) -> String {
     format!("stream:{{{shard}}}")
 }
 
-/// HASH, kind and status id → event id; `last` is the newest event, `dropped` the newest event that was trimmed. Indexes the stream's events.
-pub(super) fn told(shard: usize) -> String {
+/// HASH, kind and status id → event id; `last` is the newest event, `dropped` the newest event that was trimmed. Indexes the stream's events. The
+/// stored name is older than the function's, and stays: renaming it needs a migration while no server runs.
+pub(super) fn index(shard: usize) -> String {
     format!("told:{{{shard}}}")
 }
 
@@ -34,7 +35,7 @@ pub(super) fn owner_of_channel(channel: &str) -> Option<u64> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Stream(usize),
-    Told(usize),
+    Index(usize),
     /// The name of a change channel.
     Changes,
 }
@@ -43,6 +44,6 @@ pub(super) enum KeyKind {
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let shard = |kind| audit::tag_in(key, kind).and_then(audit::number).filter(|shard| *shard < super::model::SHARDS as u64);
     let stream = shard("stream").map(|shard| KeyKind::Stream(shard as usize));
-    let told = || shard("told").map(|shard| KeyKind::Told(shard as usize));
-    stream.or_else(told).or_else(|| owner_of_channel(key).map(|_| KeyKind::Changes))
+    let index = || shard("told").map(|shard| KeyKind::Index(shard as usize));
+    stream.or_else(index).or_else(|| owner_of_channel(key).map(|_| KeyKind::Changes))
 }

@@ -68,7 +68,7 @@ pub(super) struct Retention {
 pub(super) async fn append(db: &Db, appends: &[Append], retention: Retention) -> Result<(), Error> {
     let call = |it: &Append| {
         let shard = shard_of_author(db, it.author);
-        Call::new(&APPEND_EVENT, [keys::stream(shard), keys::told(shard)])
+        Call::new(&APPEND_EVENT, [keys::stream(shard), keys::index(shard)])
             .arg(retention.now)
             .arg(it.kind)
             .arg(it.status.0)
@@ -92,7 +92,7 @@ pub(crate) async fn position(db: &Db) -> Result<LogPosition, Error> {
 
 /// The commands that read the newest event of each shard, for the beginning of a pipeline.
 pub(crate) fn position_commands(db: &Db) -> Vec<Cmd> {
-    (0..shard_count(db)).map(|shard| cmd("HGET").arg(keys::told(shard)).arg("last").take()).collect()
+    (0..shard_count(db)).map(|shard| cmd("HGET").arg(keys::index(shard)).arg("last").take()).collect()
 }
 
 /// Decodes the replies to [`position_commands`].
@@ -106,7 +106,7 @@ pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses:
     let mut still = Vec::new();
     for some in statuses.chunks(LOOKUP_SIZE) {
         let fields: Vec<String> = some.iter().map(|status| format!("p{status}")).collect();
-        let ask = |shard| cmd("HMGET").arg(keys::told(shard)).arg("dropped").arg(&fields).take();
+        let ask = |shard| cmd("HMGET").arg(keys::index(shard)).arg("dropped").arg(&fields).take();
         let replies = db.read_many((0..shard_count(db)).map(ask).collect()).await?;
         let published: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
         // An event that was trimmed from every shard is newer than a status that cannot be published any more: see the script.
@@ -136,7 +136,7 @@ pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> R
         // The range includes the event itself: if it exists, nothing was lost.
         let from = if *last == EventId::default() { "-".to_owned() } else { last.to_string() };
         let range = cmd("XRANGE").arg(keys::stream(*shard)).arg(from).arg("+").arg("COUNT").arg(limit + 1).take();
-        [range, cmd("HMGET").arg(keys::told(*shard)).arg("dropped").arg("last").take()]
+        [range, cmd("HMGET").arg(keys::index(*shard)).arg("dropped").arg("last").take()]
     };
     let mut replies = db.read_many(after.iter().flat_map(of).collect()).await?.into_iter();
     let mut found = Vec::new();

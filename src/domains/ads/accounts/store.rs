@@ -119,7 +119,7 @@ pub(in crate::domains::ads) struct Suspension {
 
 /// Returns whether an account exists, and its suspensions. One pipeline on its tag.
 pub(in crate::domains::ads) async fn suspension(db: &Db, user: UserId) -> Result<Suspension, Error> {
-    let fields = cmd("HMGET").arg(keys::standing(user)).arg(&["advertiser", "publisher"]).take();
+    let fields = cmd("HMGET").arg(keys::suspensions(user)).arg(&["advertiser", "publisher"]).take();
     let mut replies = db.read_many(vec![cmd("EXISTS").arg(user_key(user)).take(), fields]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let there: bool = decode::one(reply())?;
@@ -134,12 +134,12 @@ pub(in crate::domains::ads) async fn set_suspended(
     role: &'static str,
     suspended: bool,
 ) -> Result<(), Error> {
-    let key = keys::standing(user);
+    let key = keys::suspensions(user);
     let command = if suspended { cmd("HSET").arg(key).arg(role).arg(1).take() } else { cmd("HDEL").arg(key).arg(role).take() };
     db.write_many_allow_oom(vec![command]).await.map(drop)
 }
 
 /// Deletes the suspensions of a deleted account. One command.
 pub(in crate::domains::ads) async fn delete_suspension(db: &Db, user: UserId) -> Result<(), Error> {
-    db.write_many(vec![cmd("UNLINK").arg(keys::standing(user)).take()]).await.map(drop)
+    db.write_many(vec![cmd("UNLINK").arg(keys::suspensions(user)).take()]).await.map(drop)
 }

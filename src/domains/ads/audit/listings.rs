@@ -40,8 +40,9 @@ async fn check_offers(reader: &AuditReader, key: &str, listing: &Listing, found:
             found.add_repairable(key, "has a member that is not a campaign", odd);
         }
         let text = listing.to_string();
-        let recorded =
-            reader.query(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::listed(id)).arg(&text).take()).await?;
+        let recorded = reader
+            .query(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::campaign_listings(id)).arg(&text).take())
+            .await?;
         for id in campaigns.iter().filter(|id| recorded.read::<Option<f64>>(*id).flatten().is_none()) {
             let delist = Remedy::Delist { key: key.to_owned(), member: to_member(*id).to_vec(), campaign: *id };
             found.add_repairable(key, format!("campaign {} is in it but has no record of it", id.0), [delist]);
@@ -150,13 +151,18 @@ async fn read(reader: &AuditReader, id: CampaignId) -> Result<CampaignRecord, Er
 /// Checks that a campaign is in no other listing than those of its slots, and for each slot in all of them or in none.
 async fn check_listings(reader: &AuditReader, record: &CampaignRecord, found: &mut Findings) -> Result<(), Error> {
     let key = keys::campaign(record.id);
-    let listed = |id| cmd("ZRANGE").arg(keys::listed(id)).arg(0).arg(8 * MAX_KEYWORDS).take();
+    let listed = |id| cmd("ZRANGE").arg(keys::campaign_listings(id)).arg(0).arg(8 * MAX_KEYWORDS).take();
     let listed: Vec<String> = reader.query([record.id], listed).await?.read(&record.id).unwrap_or_default();
     let mut listings: BTreeSet<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
     if listings.len() < listed.len() {
         let odd = listed.iter().filter(|text| Listing::parse(text).is_none());
-        let remove = |text: &String| Remedy::RemoveMember { key: keys::listed(record.id), member: text.clone().into_bytes() };
-        found.add_repairable(&key, format!("{}: has a member that is not a listing", keys::listed(record.id)), odd.map(remove));
+        let remove =
+            |text: &String| Remedy::RemoveMember { key: keys::campaign_listings(record.id), member: text.clone().into_bytes() };
+        found.add_repairable(
+            &key,
+            format!("{}: has a member that is not a listing", keys::campaign_listings(record.id)),
+            odd.map(remove),
+        );
     }
     let slots: BTreeSet<Slot> = record.ads.iter().map(|(_, slot)| *slot).collect();
     let of = |slot: &Slot| -> Vec<Listing> {

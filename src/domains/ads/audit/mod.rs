@@ -52,32 +52,34 @@ const fn expected_type(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expir
     match owned {
         // A removed ad expires. `records` checks that no campaign lists it.
         KeyKind::Ad(_) if entry.ttl >= 0 => ("hash", Expiry::After(REMOVED_FOR)),
-        KeyKind::Standing(_) | KeyKind::Campaign(_) | KeyKind::Ad(_) | KeyKind::Website(_) => ("hash", Expiry::Never),
-        KeyKind::Share(_) | KeyKind::Offered(_) | KeyKind::Signing => ("hash", Expiry::Never),
-        KeyKind::Campaigns(_) | KeyKind::Websites(_) | KeyKind::Keywords(_) | KeyKind::Ads(_) | KeyKind::Listed(_) => {
+        KeyKind::Suspensions(_) | KeyKind::Campaign(_) | KeyKind::Ad(_) | KeyKind::Website(_) => ("hash", Expiry::Never),
+        KeyKind::Share(_) | KeyKind::AdStats(_) | KeyKind::Signing => ("hash", Expiry::Never),
+        KeyKind::Campaigns(_) | KeyKind::Websites(_) | KeyKind::Keywords(_) | KeyKind::Ads(_) | KeyKind::CampaignListings(_) => {
             ("zset", Expiry::Never)
         }
         KeyKind::Rank(..) | KeyKind::Holds(_) | KeyKind::Offers(_) | KeyKind::Schedule(_) => ("zset", Expiry::Never),
         KeyKind::Reach(_) => ("string", Expiry::Never),
-        KeyKind::Reached(..) => ("string", Expiry::After(DAYS_KEPT)),
-        KeyKind::Seen(_) => ("string", Expiry::After(DAY)),
+        KeyKind::DailyReach(..) => ("string", Expiry::After(DAYS_KEPT)),
+        KeyKind::Frequency(_) => ("string", Expiry::After(DAY)),
         KeyKind::Impression(_) => ("string", Expiry::After(ANSWER_KEPT)),
-        KeyKind::Clicker(_) => ("string", Expiry::After(MINUTE)),
-        KeyKind::Traffic(_) | KeyKind::ServedImpression(_) => ("string", Expiry::After(TRAFFIC_WINDOW)),
-        KeyKind::ClickOutcome(_) | KeyKind::Recorded(_) => ("set", Expiry::After(120 * MINUTE)),
-        KeyKind::Tally(..) => ("hash", Expiry::After(DAYS_KEPT)),
-        KeyKind::Capped(_) => ("zset", Expiry::After(DAY)),
+        KeyKind::VisitorClicks(_) => ("string", Expiry::After(MINUTE)),
+        KeyKind::AddressTraffic(_) | KeyKind::AddressImpressions(_) => ("string", Expiry::After(TRAFFIC_WINDOW)),
+        KeyKind::ClickedImpressions(_) | KeyKind::RecordedNonces(_) => ("set", Expiry::After(120 * MINUTE)),
+        KeyKind::DailyStats(..) => ("hash", Expiry::After(DAYS_KEPT)),
+        KeyKind::CappedCampaigns(_) => ("zset", Expiry::After(DAY)),
     }
 }
 
 /// Returns the campaign that a key needs, and the share if the key belongs to one; `None` for a key that needs no campaign.
 const fn campaign_of(owned: &KeyKind) -> Option<(CampaignId, Option<Share>)> {
     match owned {
-        KeyKind::Campaign(id) | KeyKind::Keywords(id) | KeyKind::Ads(id) | KeyKind::Listed(id) => Some((*id, None)),
-        KeyKind::Share(share) | KeyKind::Rank(share, _) | KeyKind::Offered(share) | KeyKind::Holds(share) => {
+        KeyKind::Campaign(id) | KeyKind::Keywords(id) | KeyKind::Ads(id) | KeyKind::CampaignListings(id) => Some((*id, None)),
+        KeyKind::Share(share) | KeyKind::Rank(share, _) | KeyKind::AdStats(share) | KeyKind::Holds(share) => {
             Some((share.campaign, Some(*share)))
         }
-        KeyKind::Tally(share, _) | KeyKind::Reach(share) | KeyKind::Reached(share, _) => Some((share.campaign, Some(*share))),
+        KeyKind::DailyStats(share, _) | KeyKind::Reach(share) | KeyKind::DailyReach(share, _) => {
+            Some((share.campaign, Some(*share)))
+        }
         _ => None,
     }
 }

@@ -44,8 +44,8 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
     let first = id.time() / DAY;
     let days: Vec<u64> = (first.max((reader.now() / DAY).saturating_sub(COMPLETE_DAYS))..=reader.now() / DAY).collect();
     let call = |share: &Share| {
-        let own = [keys::share(*share), keys::offered(*share), keys::holds(*share)];
-        let keys: Vec<String> = own.into_iter().chain(days.iter().map(|day| keys::tally(*share, *day))).collect();
+        let own = [keys::share(*share), keys::ad_stats(*share), keys::holds(*share)];
+        let keys: Vec<String> = own.into_iter().chain(days.iter().map(|day| keys::daily_stats(*share, *day))).collect();
         Call::with_keys(&WEIGH_SHARE, keys).arg(MAX_HOLDS)
     };
     let weighed: Vec<Option<Vec<Sum>>> = reader.call(shares.iter().map(call).collect()).await?;

@@ -31,7 +31,7 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
                 }
             }
             KeyKind::Ad(id) => check_ad(reader, key, *id, found).await?,
-            KeyKind::Standing(user) if reader.missing_accounts([*user]).await?.contains(user) => {
+            KeyKind::Suspensions(user) if reader.missing_accounts([*user]).await?.contains(user) => {
                 found.add_repairable(key, "there is no such account", [Remedy::PurgeAccount(*user)]);
             }
             _ => {}
@@ -168,7 +168,7 @@ async fn check_bounds(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut
         KeyKind::Websites(_) => Some(MAX_WEBSITES),
         KeyKind::Keywords(_) => Some(MAX_KEYWORDS),
         KeyKind::Ads(_) | KeyKind::Rank(..) => Some(MAX_ADS),
-        KeyKind::Capped(_) => Some(MAX_CAPPED),
+        KeyKind::CappedCampaigns(_) => Some(MAX_CAPPED),
         _ => None,
     };
     let bounded: Vec<(&str, usize)> = all.iter().filter_map(|(owned, key)| Some((*key, most(owned)?))).collect();
@@ -178,7 +178,7 @@ async fn check_bounds(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut
             found.add_with(key, format!("holds more than {most}"), size.to_string());
         }
     }
-    let offered = all.iter().filter(|(owned, _)| matches!(owned, KeyKind::Offered(_))).map(|(_, key)| *key);
+    let offered = all.iter().filter(|(owned, _)| matches!(owned, KeyKind::AdStats(_))).map(|(_, key)| *key);
     let sizes = reader.query(offered.clone(), |key| cmd("HLEN").arg(key).take()).await?;
     for key in offered {
         if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > AD_FIELDS * MAX_ADS_EVER) {

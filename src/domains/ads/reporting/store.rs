@@ -25,7 +25,7 @@ fn counts(span: &ReportDays) -> impl Iterator<Item = Cmd> {
         ReportSubject::Ad(id) => (id.campaign, FIELDS.map(|field| format!("{}.{field}", id.number))),
     };
     let shares = span.shares;
-    let all = span.days.clone().flat_map(move |day| Share::all(campaign, shares).map(move |share| keys::tally(share, day)));
+    let all = span.days.clone().flat_map(move |day| Share::all(campaign, shares).map(move |share| keys::daily_stats(share, day)));
     all.map(move |key| cmd("HMGET").arg(key).arg(&fields).take())
 }
 
@@ -34,7 +34,7 @@ fn counts(span: &ReportDays) -> impl Iterator<Item = Cmd> {
 pub(in crate::domains::ads) async fn reach(db: &Db, queries: &[ReachQuery]) -> Result<Vec<u64>, Error> {
     let counts = |of: &ReachQuery| {
         let day = of.day;
-        let key = move |share| day.map_or_else(|| keys::reach(share), |day| keys::reached(share, day));
+        let key = move |share| day.map_or_else(|| keys::reach(share), |day| keys::daily_reach(share, day));
         Share::all(of.of, of.shares).map(move |share| cmd("PFCOUNT").arg(key(share)).take())
     };
     let mut replies = db.read_many(queries.iter().flat_map(counts).collect()).await?.into_iter();

@@ -44,7 +44,7 @@ pub(in crate::domains::ads) enum GrantResult {
 /// Requests grants for shares, and reports returned money to the pools. One pipeline of scripts.
 pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, draws: &[GrantRequest]) -> Result<Vec<GrantResult>, Error> {
     let call = |draw: &GrantRequest| {
-        let call = Call::new(&DRAW_GRANT, [keys::campaign(draw.share.campaign), keys::frozen(draw.share.campaign)]);
+        let call = Call::new(&DRAW_GRANT, [keys::campaign(draw.share.campaign), keys::freeze(draw.share.campaign)]);
         let call = call.arg(now).arg(draw.day).arg(draw.share.n);
         let call = call.arg(draw.granted).arg(draw.want.0).arg(draw.unit.0.max(1));
         draw.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.all).arg(it.day).arg(it.of_day))
@@ -72,13 +72,13 @@ fn small(number: Sum) -> Result<u64, Error> {
 /// One command.
 pub(in crate::domains::ads) async fn freeze(db: &Db, campaign: CampaignId) -> Result<u64, Error> {
     let under: u64 = rand::random();
-    let command = cmd("SET").arg(keys::frozen(campaign)).arg(under).arg("PX").arg(FROZEN_FOR).take();
+    let command = cmd("SET").arg(keys::freeze(campaign)).arg(under).arg("PX").arg(FROZEN_FOR).take();
     db.write_many_allow_oom(vec![command]).await.map(|_| under)
 }
 
 /// Ends the freeze. One command.
 pub(in crate::domains::ads) async fn thaw(db: &Db, campaign: CampaignId) -> Result<(), Error> {
-    db.write_many(vec![cmd("UNLINK").arg(keys::frozen(campaign)).take()]).await.map(drop)
+    db.write_many(vec![cmd("UNLINK").arg(keys::freeze(campaign)).take()]).await.map(drop)
 }
 
 /// Returns the sums that the pool of a campaign has granted to each share. One command.

@@ -168,19 +168,19 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
     let mut keys = vec![
         keys::share(share),
         keys::holds(share),
-        keys::offered(share),
+        keys::ad_stats(share),
         keys::rank(share, request.slot),
         keys::impression(share, request.attempt),
-        keys::tally(share, request.day),
+        keys::daily_stats(share, request.day),
         keys::reach(share),
-        keys::reached(share, request.day),
+        keys::daily_reach(share, request.day),
     ];
-    keys.extend(request.visitor.map(|visitor| keys::seen(share, visitor)));
+    keys.extend(request.visitor.map(|visitor| keys::frequency(share, visitor)));
     // The key of the next span is included, because the process that recorded the promotion may have a clock that is ahead.
     let span = now / RECORD_TIME;
     let spans = [span, span.saturating_sub(1), span + 1];
-    keys.extend(request.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded(share, span)));
-    keys.extend(request.origin.map(|origin| keys::shown(share, origin.visitor)));
+    keys.extend(request.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded_nonces(share, span)));
+    keys.extend(request.origin.map(|origin| keys::address_impressions(share, origin.visitor)));
     let skip: String = request.skip.iter().map(|ad| format!(".{ad}.")).collect();
     let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     Call::with_keys(&RESERVE_IMPRESSION, keys)

@@ -61,9 +61,9 @@ pub(in crate::domains::ads) async fn erase_shares(db: &Db, campaign: CampaignId,
     let first = campaign.time() / DAY;
     let days = first..=(now / DAY).max(first);
     let keys = Share::all(campaign, shares).flat_map(|share| {
-        let whole = [keys::share(share), keys::offered(share), keys::holds(share), keys::reach(share)];
+        let whole = [keys::share(share), keys::ad_stats(share), keys::holds(share), keys::reach(share)];
         let ranks = Slot::ALL.map(|slot| keys::rank(share, slot));
-        let days = days.clone().flat_map(move |day| [keys::tally(share, day), keys::reached(share, day)]);
+        let days = days.clone().flat_map(move |day| [keys::daily_stats(share, day), keys::daily_reach(share, day)]);
         whole.into_iter().chain(ranks).chain(days)
     });
     db.write_many(keys.map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)

@@ -113,7 +113,7 @@ async fn count(db: &Db, ads: &mut [Option<AdDetails>]) -> Result<(), Error> {
     let of_one = |it: &AdDetails| {
         let (id, shares) = (it.ad.id, it.shares);
         let fields = FIELDS.map(|field| format!("{}:{field}", id.number));
-        Share::all(id.campaign, shares).map(move |share| cmd("HMGET").arg(keys::offered(share)).arg(&fields).take())
+        Share::all(id.campaign, shares).map(move |share| cmd("HMGET").arg(keys::ad_stats(share)).arg(&fields).take())
     };
     let mut replies = db.read_many(ads.iter().flatten().flat_map(of_one).collect()).await?.into_iter();
     for it in ads.iter_mut().flatten() {

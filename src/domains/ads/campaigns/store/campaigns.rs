@@ -48,7 +48,7 @@ pub(in crate::domains::ads) async fn change(
     remove: &[String],
 ) -> Result<ChangeResult, Error> {
     let (fields, absent) = fields_of(new);
-    let keys = [keys::campaign(new.id), keys::keywords(new.id), keys::frozen(new.id)];
+    let keys = [keys::campaign(new.id), keys::keywords(new.id), keys::freeze(new.id)];
     let under = frozen.map(|under| under.to_string()).unwrap_or_default();
     let call = Call::new(&CHANGE_CAMPAIGN, keys).arg(new.version).arg(under);
     let call = call.arg(2 * fields.len()).arg(absent.len()).arg(2 * add.len()).arg(remove.len());
@@ -169,7 +169,7 @@ pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Opt
         cmd("HGETALL").arg(keys::campaign(id)).take(),
         range(keys::keywords(id), MAX_KEYWORDS),
         range(keys::ads(id), MAX_ADS),
-        range(keys::listed(id), MAX_LISTED).arg("WITHSCORES").take(),
+        range(keys::campaign_listings(id), MAX_LISTED).arg("WITHSCORES").take(),
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
@@ -198,7 +198,7 @@ pub(in crate::domains::ads) async fn exists(db: &Db, id: CampaignId) -> Result<b
 /// Deletes all data on a campaign's hash tag: the campaign does not exist any more. Removed ads expire. One command.
 pub(in crate::domains::ads) async fn erase_campaign(db: &Db, id: CampaignId, ads: &[AdId]) -> Result<(), Error> {
     let mut own: Vec<String> = ads.iter().map(|ad| keys::ad(*ad)).collect();
-    own.extend([keys::ads(id), keys::keywords(id), keys::listed(id), keys::campaign(id)]);
+    own.extend([keys::ads(id), keys::keywords(id), keys::campaign_listings(id), keys::campaign(id)]);
     db.write_many(vec![cmd("UNLINK").arg(own).take()]).await.map(drop)
 }
 

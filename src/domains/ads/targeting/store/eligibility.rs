@@ -27,7 +27,7 @@ pub(in crate::domains::ads) async fn read_evaluations(
     let rank = |(share, slot): &(Share, Slot)| {
         cmd("ZRANGE").arg(keys::rank(*share, *slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take()
     };
-    let visit = |(share, visitor): &(Share, Visitor)| cmd("GET").arg(keys::seen(*share, *visitor)).take();
+    let visit = |(share, visitor): &(Share, Visitor)| cmd("GET").arg(keys::frequency(*share, *visitor)).take();
     let mut replies = db.read_many(ranks.iter().map(rank).chain(visits.iter().map(visit)).collect()).await?;
     let visits = replies.split_off(ranks.len());
     let pairs = |reply| Ok(decode::rows(reply)?.into_iter().map(|row| (row.member, row.position)).collect());

@@ -14,7 +14,7 @@ static NOTE_CAPPED: Script = Script::new(include_str!("../../lua/note_capped.lua
 
 pub(in crate::domains::ads) fn capped_command(visitor: Visitor, now: Millis) -> Cmd {
     let mut range = cmd("ZRANGE");
-    range.arg(keys::capped(visitor)).arg(format!("({now}")).arg("+inf").arg("BYSCORE");
+    range.arg(keys::capped_campaigns(visitor)).arg(format!("({now}")).arg("+inf").arg("BYSCORE");
     range.arg("LIMIT").arg(0).arg(MAX_CAPPED).arg("WITHSCORES").take()
 }
 
@@ -30,7 +30,7 @@ pub(in crate::domains::ads) async fn note_capped(
     capped: &[(CampaignId, Millis)],
 ) -> Result<(), Error> {
     let Some(last) = capped.iter().map(|(_, until)| *until).max().filter(|last| *last > now) else { return Ok(()) };
-    let call = Call::new(&NOTE_CAPPED, [keys::capped(visitor)]).arg(now).arg(MAX_CAPPED).arg(last);
+    let call = Call::new(&NOTE_CAPPED, [keys::capped_campaigns(visitor)]).arg(now).arg(MAX_CAPPED).arg(last);
     let call = capped.iter().fold(call, |call, (campaign, until)| call.arg(*until).arg(campaign.0));
     db.call_untracked(vec![call]).await.map(drop)
 }

@@ -33,7 +33,7 @@ pub(in crate::domains::ads) async fn claim(
     let mut commands = vec![plan_at(id, Some(at))];
     if !listings.is_empty() {
         let entries: Vec<(Millis, String)> = listings.iter().map(|listing| (now, listing.to_string())).collect();
-        commands.push(cmd("ZADD").arg(keys::listed(id)).arg(&entries[..]).take());
+        commands.push(cmd("ZADD").arg(keys::campaign_listings(id)).arg(&entries[..]).take());
     }
     db.write_many_allow_oom(commands).await.map(drop)
 }
@@ -75,18 +75,18 @@ pub(in crate::domains::ads) async fn prune(
     before: Option<Millis>,
     at: Option<Millis>,
 ) -> Result<(), Error> {
-    let old = |before| cmd("ZREMRANGEBYSCORE").arg(keys::listed(id)).arg("-inf").arg(format!("({before}")).take();
+    let old = |before| cmd("ZREMRANGEBYSCORE").arg(keys::campaign_listings(id)).arg("-inf").arg(format!("({before}")).take();
     db.write_many_allow_oom(before.map(old).into_iter().chain([plan_at(id, at)]).collect()).await.map(drop)
 }
 
 /// Returns tags of listings that may contain a deleted campaign: some of them, as long as there are any. One command.
 pub(in crate::domains::ads) async fn listed(db: &Db, id: CampaignId) -> Result<Vec<String>, Error> {
-    db.read(cmd("ZRANGE").arg(keys::listed(id)).arg(0).arg(MAX_LISTED - 1).take()).await
+    db.read(cmd("ZRANGE").arg(keys::campaign_listings(id)).arg(0).arg(MAX_LISTED - 1).take()).await
 }
 
 /// Removes listings from the record of a deleted campaign. One command.
 pub(in crate::domains::ads) async fn forget_listed(db: &Db, id: CampaignId, listed: &[String]) -> Result<(), Error> {
-    db.write_many(vec![cmd("ZREM").arg(keys::listed(id)).arg(listed).take()]).await.map(drop)
+    db.write_many(vec![cmd("ZREM").arg(keys::campaign_listings(id)).arg(listed).take()]).await.map(drop)
 }
 
 /// Removes a deleted campaign from listings and from the schedule. One pipeline.

@@ -18,7 +18,7 @@ pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &ListingInputs
     let cap = it.cap.map_or((0, 0), |cap| (cap.impressions, cap.per_seconds));
     let call = |share: Share| {
         let ranks = Slot::ALL.map(|slot| keys::rank(share, slot));
-        let keys = [keys::share(share), keys::offered(share)].into_iter().chain(ranks).collect::<Vec<_>>();
+        let keys = [keys::share(share), keys::ad_stats(share)].into_iter().chain(ranks).collect::<Vec<_>>();
         let call = Call::with_keys(&WRITE_SHARE, keys).arg(it.version).arg(u8::from(off));
         let call = call.arg(it.starts.unwrap_or(0)).arg(it.ends.unwrap_or(0)).arg(cap.0).arg(cap.1);
         facts.ads.iter().fold(call, |call, entry| {
@@ -35,7 +35,7 @@ pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &ListingInputs
 pub(in crate::domains::ads) async fn forget_shares(db: &Db, id: CampaignId, shares: u64) -> Result<(), Error> {
     let call = |share: Share| {
         let ranks = Slot::ALL.map(|slot| keys::rank(share, slot));
-        Call::with_keys(&FORGET_SHARE, [keys::share(share), keys::offered(share)].into_iter().chain(ranks).collect::<Vec<_>>())
+        Call::with_keys(&FORGET_SHARE, [keys::share(share), keys::ad_stats(share)].into_iter().chain(ranks).collect::<Vec<_>>())
     };
     db.call_many(Share::all(id, shares).map(call).collect()).await.map(drop)
 }

@@ -60,11 +60,11 @@ pub(in crate::domains::ads) async fn click(db: &Db, now: Millis, day: u64, click
     let mut keys = vec![
         keys::share(share),
         keys::holds(share),
-        keys::offered(share),
+        keys::ad_stats(share),
         keys::impression(share, click.impression),
-        keys::clicked(share, click.at / (60 * MINUTE)),
+        keys::clicked_impressions(share, click.at / (60 * MINUTE)),
     ];
-    keys.extend(days.iter().map(|day| keys::tally(share, *day)));
+    keys.extend(days.iter().map(|day| keys::daily_stats(share, *day)));
     let (how, price) = match click.counting {
         Counting::Hold(price) => ("hold", price),
         Counting::Take(price) => ("take", price),

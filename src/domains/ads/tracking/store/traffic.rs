@@ -23,12 +23,12 @@ pub(in crate::domains::ads) struct Counter {
 impl Counter {
     /// Returns the counter of a visitor's clicks.
     pub(in crate::domains::ads) fn of_visitor(visitor: Visitor) -> Self {
-        Self { key: keys::clicker(visitor), window: MINUTE, most: PLAUSIBLE_CLICKS }
+        Self { key: keys::visitor_clicks(visitor), window: MINUTE, most: PLAUSIBLE_CLICKS }
     }
 
     /// Returns the counter of an address's clicks or impressions, of which `most` are plausible.
     pub(in crate::domains::ads) fn of_address(address: Visitor, most: u64) -> Self {
-        Self { key: keys::traffic(address), window: TRAFFIC_WINDOW, most }
+        Self { key: keys::address_traffic(address), window: TRAFFIC_WINDOW, most }
     }
 
     fn call(&self, now: Millis, by: i64) -> Call {
@@ -50,7 +50,7 @@ pub(in crate::domains::ads) async fn give_back(db: &Db, now: Millis, counters: &
 
 /// The command that reads the impressions of an address in this hour.
 pub(in crate::domains::ads) fn at_address_command(address: Visitor) -> Cmd {
-    cmd("GET").arg(keys::traffic(address)).take()
+    cmd("GET").arg(keys::address_traffic(address)).take()
 }
 
 /// Decodes the reply of [`at_address_command`].
