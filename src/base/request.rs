@@ -25,7 +25,6 @@ use crate::domains::timelines::FetchFeed;
 use crate::domains::users::FetchUsers;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use tokio::sync::OnceCell;
 
 /// The batch loaders, one per kind of object.
 pub struct Loaders {
@@ -37,8 +36,6 @@ pub struct Loaders {
     pub relations: Loader<FetchRelations>,
     /// How the viewer stands to an account.
     pub standings: Loader<FetchStandings>,
-    /// Whether the viewer stands to any account otherwise than a stranger does, once it was read.
-    pub has_relations: OnceCell<bool>,
     /// Parts of the viewer's feeds.
     pub feeds: Loader<FetchFeed>,
     /// The viewer's lists.
@@ -136,8 +133,7 @@ impl Request {
             users: Loader::new(FetchUsers { db: db.clone(), since }),
             statuses: Loader::within(FetchStatuses { db: db.clone(), since, viewer }, size),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
-            standings: Loader::new(FetchStandings { app: app.clone(), viewer }),
-            has_relations: OnceCell::new(),
+            standings: Loader::new(FetchStandings::new(app.clone(), viewer)),
             feeds: Loader::new(FetchFeed::new(app.clone())),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
             comments: Loader::within(FetchComments { app: app.clone(), viewer }, size),

@@ -112,7 +112,10 @@ async fn run_action(app: &App, action: &AdminAction) -> anyhow::Result<()> {
 
 async fn find(app: &App, login: &str) -> anyhow::Result<Arc<User>> {
     let request = Request::new(app.clone(), None, None, None);
-    let found = users::find_by_login(app, &request.loaders(), login).await?;
+    let found = match users::find_id_by_login(app, login).await? {
+        Some(id) => request.loaders().users.load(id).await?,
+        None => None,
+    };
     found.with_context(|| format!("there is no account with the login {login:?}"))
 }
 

@@ -1,7 +1,6 @@
 //! A data set in memory before it is loaded: accounts, follows, statuses and likes, each with its id.
 
 use crate::base::clock::{DAY, Millis};
-use crate::base::count::SparseCount;
 use crate::base::ids::source::{self, IMPORT_WORKER};
 use crate::base::ids::{StatusId, UserId};
 use crate::domains::statuses::Status;
@@ -49,17 +48,7 @@ impl Dataset {
     /// Adds a user with the next number.
     pub(super) fn add_user(&mut self, id: u64, login: String, name: String, bio: String) {
         let id = UserId(id);
-        self.users.push(User {
-            id,
-            login,
-            name,
-            bio,
-            signed_up: id.time(),
-            followers: 0,
-            following: 0,
-            posts: 0,
-            mutes: SparseCount::default(),
-        });
+        self.users.push(User { bio, ..User::new(id, login, name) });
     }
 
     /// Adds a follow and counts it for both users.

@@ -3,8 +3,9 @@
 use crate::base::error::Outcome;
 use crate::base::ids::UserId;
 use crate::base::request::Request;
+use crate::domains::relations;
 use crate::domains::timelines;
-use crate::domains::users::{self, UserObject};
+use crate::domains::users::UserObject;
 use crate::schema::{ConnectionKind, FollowedAt, TotalCount, UserError, payload, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result};
 
@@ -97,7 +98,7 @@ async fn change(ctx: &Context<'_>, id: &str, follow: bool) -> Result<Changed> {
 }
 
 async fn apply(request: &Request, viewer: UserId, id: &str, follow: bool) -> Outcome<UserId> {
-    let other = users::service::find_by_global_id(&request.loaders(), id).await?;
+    let other = relations::service::find_by_global_id(&request.loaders(), id).await?;
     if follow {
         timelines::service::follow(&request.app, viewer, other).await?;
     } else {

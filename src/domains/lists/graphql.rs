@@ -6,8 +6,9 @@ use crate::base::error::Outcome;
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
+use crate::domains::relations;
 use crate::domains::timelines::{self, Timeline};
-use crate::domains::users::{self, UserObject};
+use crate::domains::users::UserObject;
 use crate::schema::{
     AddedAt, Connection, ConnectionKind, DateTime, DirectSerialize, Text, TotalCount, UserError, payload, refuse, request,
 };
@@ -294,7 +295,7 @@ async fn change(ctx: &Context<'_>, list: &str, user: &str, on: bool) -> Result<C
 
 async fn apply(request: &Request, viewer: UserId, list: &str, user: &str, on: bool) -> Outcome<UserListId> {
     let id = parse_id(list)?;
-    let user = users::service::find_by_global_id(&request.loaders(), user).await?;
+    let user = relations::service::find_by_global_id(&request.loaders(), user).await?;
     if on {
         timelines::service::add_to_list(&request.app, viewer, id, user).await?;
     } else {

@@ -43,7 +43,8 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Mutes(id)) if entry.check_type("zset", Expiry::Never, found) => sides.push((Side::From, id)),
             Some(KeyKind::Muters(id)) if entry.check_derived_type("zset", Expiry::Never, found) => sides.push((Side::To, id)),
             Some(KeyKind::MuteEnds(id)) if entry.check_type("zset", Expiry::Never, found) => ends.push(id),
-            Some(KeyKind::Schedule(_)) => drop(entry.check_derived_type("zset", Expiry::Never, found)),
+            Some(KeyKind::Blocks(_)) => drop(entry.check_type("zset", Expiry::Never, found)),
+            Some(KeyKind::Blockers(_) | KeyKind::Schedule(_)) => drop(entry.check_derived_type("zset", Expiry::Never, found)),
             _ => {}
         }
     }

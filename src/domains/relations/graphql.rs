@@ -5,7 +5,7 @@ use crate::base::error::Outcome;
 use crate::base::ids::UserId;
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
-use crate::domains::users::{self, UserObject};
+use crate::domains::users::UserObject;
 use crate::schema::{Connection, ConnectionKind, MutedAt, TotalCount, UserError, payload, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result};
 
@@ -116,7 +116,7 @@ async fn apply(
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let changed: Outcome<UserId> = async {
-        let other = users::service::find_by_global_id(&request.loaders(), id).await?;
+        let other = service::find_by_global_id(&request.loaders(), id).await?;
         change(request, viewer, other).await?;
         Ok(other)
     }

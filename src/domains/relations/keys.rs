@@ -4,7 +4,7 @@ use crate::base::audit;
 use crate::base::ids::{UserId, source};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 4] = ["mutes", "mute_ends", "muters", "mute_schedule"];
+pub const KINDS: [&str; 6] = ["mutes", "mute_ends", "muters", "mute_schedule", "blocks", "blockers"];
 
 /// The number of partitions of the schedule.
 pub(super) const SCHEDULES: u64 = 16;
@@ -24,6 +24,16 @@ pub(super) fn muters(id: UserId) -> String {
     format!("muters:{{{}}}", id.0)
 }
 
+/// ZSET, user id → block id: the accounts that `id` blocks. At most [`super::MAX_BLOCKS`], no time to live.
+pub(super) fn blocks(id: UserId) -> String {
+    format!("blocks:{{{}}}", id.0)
+}
+
+/// ZSET, user id → block id: the accounts that block `id`. At most the number of accounts, no time to live.
+pub(super) fn blockers(id: UserId) -> String {
+    format!("blockers:{{{}}}", id.0)
+}
+
 /// ZSET, user id → earliest end of a temporary mute in ms. Divided into [`SCHEDULES`] keys; at most the number of accounts, no time to live.
 pub(super) fn mute_schedule(partition: u64) -> String {
     format!("mute_schedule:{{{partition}}}")
@@ -41,6 +51,8 @@ pub(super) enum KeyKind {
     MuteEnds(UserId),
     Muters(UserId),
     Schedule(u64),
+    Blocks(UserId),
+    Blockers(UserId),
 }
 
 /// Parses a key; `None` for a key of another domain.
@@ -51,5 +63,6 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         (partition < SCHEDULES).then_some(KeyKind::Schedule(partition))
     };
     let account = of("mutes").map(KeyKind::Mutes).or_else(|| of("mute_ends").map(KeyKind::MuteEnds));
-    account.or_else(|| of("muters").map(KeyKind::Muters)).or_else(schedule)
+    let blocks = || of("blocks").map(KeyKind::Blocks).or_else(|| of("blockers").map(KeyKind::Blockers));
+    account.or_else(|| of("muters").map(KeyKind::Muters)).or_else(schedule).or_else(blocks)
 }

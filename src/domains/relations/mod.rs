@@ -1,4 +1,4 @@
-//! Relations between accounts that decide who sees what: mutes, and the policy that every surface asks.
+//! Relations between accounts that decide who sees what: mutes and blocks, and the policy that every surface asks.
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
@@ -6,25 +6,42 @@
 //! | `mute_ends:{id}` | ZSET | account that `id` mutes for a time → the end, ms | those of `mutes` |
 //! | `muters:{id}` | ZSET | account that mutes `id` → the same mute's id | the number of accounts |
 //! | `mute_schedule:{n}` | ZSET | account with temporary mutes → the earliest end, ms | the number of accounts, over 16 keys |
+//! | `blocks:{id}` | ZSET | account that `id` blocks → the block's id | 10,000, then `LIMIT_REACHED` |
+//! | `blockers:{id}` | ZSET | account that blocks `id` → the same block's id | the number of accounts |
 //!
 //! "Redis in Action" leaves private users and spam controls as an exercise (chapter 8).
 //!
-//! **The policy** ([`policy`]) answers questions as pure functions of a [`Standing`]: how the viewer stands to an account. It knows accounts,
-//! not timelines. A mute concerns one question only: whether the status of an author *is delivered* to the viewer, that is, without a request
-//! for the status or the profile. What the muted account does stays visible on its profile, by id and in threads.
+//! **The policy** ([`policy`]) answers five questions as pure functions of a [`Standing`] (how the viewer stands to an account) and of facts about
+//! what is shown. It knows accounts, not timelines.
 //!
-//! **Adding a surface.** A service that returns a status to somebody who has not requested that status loads the standings of the authors
-//! ([`service::standings`], one pipeline for any number of them; nothing for a viewer without mutes), and drops what the policy refuses. A
-//! page drops in its `hydrate` step, so that it is filled up. A subscription asks when an event is delivered, and not when it is published
-//! ([`crate::domains::streaming`]).
+//! | question | decides |
+//! |---|---|
+//! | [`policy::can_discover`] | accounts by login and by id, also those in the input of mutations |
+//! | [`policy::can_view`] | statuses by id and on profiles, their threads and likers; every change of them and below them |
+//! | [`policy::can_deliver`] | statuses that come without a request for them: homes, lists, live streams, promotions |
+//! | [`policy::can_read_profile`] | whether a profile and its lists of accounts are empty |
+//! | [`policy::can_name`] | the accounts in lists of accounts: followers, followed accounts, likers, members |
 //!
-//! **Invariants.** A mute is on both sides with the same id. The muter's side is the truth; the other side exists so that the deletion of an
-//! account finds the mutes of it. `mutes` in `user:{id}` equals the size of `mutes:{id}`. A mute that has ended is ignored by every read, and
-//! removed by the workers within a minute ([`service::sweep`]). A mute changes no timeline: hidden statuses are dropped on read, so that
-//! unmuting restores each of them at its position.
+//! Who blocks or is blocked writes comments in threads of others, too. There the comment keeps its position and its replies, and is a placeholder
+//! ([`policy::hides_comment`]).
 //!
-//! **Costs.** The standings to any number of accounts: two ZMSCORE in one pipeline, none for a viewer who mutes nobody.
+//! **Adding a surface.** A service that returns an account, a status or a comment gets it from a function that asks: [`service::find`] and its
+//! siblings for an account, [`crate::domains::statuses::service::load_visible`] for a status that was requested,
+//! [`crate::domains::statuses::service::load_delivered`] for one that was not, [`crate::domains::comments::service::load_visible`] for comments,
+//! [`service::keep_named`] for a list of accounts. A page asks in its `hydrate` step, so that it is filled up. A subscription asks when an event is
+//! delivered, and not when it is published ([`crate::domains::streaming`]). What is hidden is answered as what does not exist: null, `NOT_FOUND`,
+//! an empty page; with as many round trips. `tests/it/visibility` has a table with a row for every field through which an account, a status or a
+//! comment is returned: a new field without a row fails there.
+//!
+//! **Invariants.** A mute, or a block, is on both sides with the same id. The side of the account that mutes or blocks is the truth. `mutes`,
+//! `blocks` and `blocked_by` in `user:{id}` equal the sizes of `mutes:{id}`, `blocks:{id}` and `blockers:{id}`: each is changed by the script
+//! that changes the set. A mute that has ended is ignored by every read, and removed by the workers within a minute ([`service::sweep`]). A mute
+//! changes no timeline: hidden statuses are dropped on read, so that unmuting restores each of them at its position.
+//!
+//! **Costs.** The standings to any number of accounts: up to four ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
+//! the counts of the viewer's account; none for a viewer without relations.
 
+mod access;
 pub mod audit;
 mod graphql;
 mod keys;
@@ -36,4 +53,4 @@ mod store;
 
 pub use graphql::{RelationMutation, RelationQuery};
 pub use load::FetchStandings;
-pub use model::{MAX_MUTES, Mute, Standing};
+pub use model::{MAX_BLOCKS, MAX_MUTES, Mute, RelationKinds, Standing, StatusAudience, StatusFacts};

@@ -2,9 +2,13 @@
 
 use crate::base::clock::Millis;
 use crate::base::error::{UserError, UserErrorCode};
+use crate::base::ids::UserId;
+use crate::domains::users::User;
 
 /// The most accounts that an account mutes at once.
 pub const MAX_MUTES: usize = 10_000;
+/// The most accounts that an account blocks.
+pub const MAX_BLOCKS: usize = 10_000;
 /// The longest temporary mute, in seconds: a year.
 const MAX_SECONDS: i32 = 31_536_000;
 
@@ -22,11 +26,99 @@ impl Mute {
     }
 }
 
-/// How the viewer stands to an account, as far as the policy needs it. The default is that of strangers.
+/// How the viewer stands to an account, as far as the policy needs it. The default is that of strangers, and of nobody to everybody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
+    /// Whether the account is the viewer's own.
+    pub is_self: bool,
     /// The viewer's mute of the account, while it lasts.
     pub mute: Option<Mute>,
+    /// Whether the viewer blocks the account.
+    pub blocks: bool,
+    /// Whether the account blocks the viewer.
+    pub is_blocked: bool,
+    /// Whether the viewer follows the account. Not loaded while all accounts and all statuses are public: nothing depends on it.
+    pub follows: bool,
+    /// Whether the two are friends. Not loaded either.
+    pub is_friend: bool,
+}
+
+impl Standing {
+    /// Whether either of the two blocks the other.
+    pub const fn is_blocked_between(self) -> bool {
+        self.blocks || self.is_blocked
+    }
+
+    /// Whether the viewer follows the account or is its friend.
+    pub const fn is_connected(self) -> bool {
+        self.follows || self.is_friend
+    }
+}
+
+/// The kinds of relations that an account has, by its counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RelationKinds {
+    /// It mutes accounts.
+    pub mutes: bool,
+    /// It blocks accounts.
+    pub blocks: bool,
+    /// Accounts block it.
+    pub is_blocked: bool,
+}
+
+impl RelationKinds {
+    /// All kinds.
+    pub const ALL: Self = Self { mutes: true, blocks: true, is_blocked: true };
+
+    /// The kinds that an account has.
+    pub fn of(account: &User) -> Self {
+        Self { mutes: account.mutes.0 > 0, blocks: account.blocks.0 > 0, is_blocked: account.blocked_by.0 > 0 }
+    }
+
+    /// Whether there are any.
+    pub const fn any(self) -> bool {
+        self.mutes || self.has_blocks()
+    }
+
+    /// Whether there are blocks, in either direction.
+    pub const fn has_blocks(self) -> bool {
+        self.blocks || self.is_blocked
+    }
+}
+
+/// The accounts that may see a status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StatusAudience {
+    /// Everybody who may see its author.
+    #[default]
+    Public,
+    /// Followers and friends of its author.
+    Followers,
+    /// Friends of its author.
+    Friends,
+    /// The members of a list of its author.
+    List {
+        /// Whether the viewer is a member now.
+        has_viewer: bool,
+    },
+}
+
+/// What the policy needs to know of a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusFacts {
+    /// The author.
+    pub author: UserId,
+    /// Whether the author's account is private.
+    pub is_private: bool,
+    /// The accounts that may see it.
+    pub audience: StatusAudience,
+}
+
+impl StatusFacts {
+    /// Whether everybody may see the status who is not kept from it by a block.
+    pub const fn is_public(self) -> bool {
+        matches!(self.audience, StatusAudience::Public) && !self.is_private
+    }
 }
 
 /// Validates the duration of a mute in seconds, and returns it in ms.

@@ -1,22 +1,136 @@
-//! Who sees what: one policy, as pure functions of how the viewer stands to an account.
+//! Who sees what: one policy of five questions. Each is a pure function of how the viewer stands to an account, and of facts about what is shown.
 
-use super::model::Standing;
+use super::model::{Standing, StatusFacts};
+
+/// Whether the viewer finds an account: by login, by id, as an author, in lists.
+pub const fn can_discover(standing: Standing) -> bool {
+    !standing.is_blocked
+}
+
+/// Whether the viewer may see a status of an account to which the viewer stands so.
+pub const fn can_view(standing: Standing, status: StatusFacts) -> bool {
+    use super::model::StatusAudience::{Followers, Friends, List, Public};
+    if standing.is_self || standing.is_blocked_between() {
+        return standing.is_self;
+    }
+    match status.audience {
+        Public => !status.is_private || standing.is_connected(),
+        Followers => standing.is_connected(),
+        Friends => standing.is_friend,
+        List { has_viewer } => has_viewer,
+    }
+}
 
 /// Whether a status of an account is delivered to the viewer: shown in homes, lists, live streams and promotions, without a request for the
 /// status or for the profile of its author.
-pub const fn can_deliver(standing: Standing) -> bool {
-    standing.mute.is_none()
+pub const fn can_deliver(standing: Standing, status: StatusFacts) -> bool {
+    standing.mute.is_none() && can_view(standing, status)
+}
+
+/// Whether the viewer reads the profile of an account: its statuses, its followers and the accounts that it follows.
+pub const fn can_read_profile(standing: Standing, is_private: bool) -> bool {
+    standing.is_self || (!standing.is_blocked_between() && (!is_private || standing.is_connected()))
+}
+
+/// Whether an account is named to the viewer in a list of somebody: among followers, followed accounts, likers or members. `is_own` says
+/// whether the list is about the viewer or about something of the viewer's.
+pub const fn can_name(standing: Standing, is_private: bool, is_own: bool) -> bool {
+    standing.is_self || (!standing.is_blocked_between() && (is_own || !is_private || standing.is_connected()))
+}
+
+/// Whether a comment of an account is a placeholder for the viewer, in the thread of a status that the viewer may see.
+pub const fn hides_comment(standing: Standing) -> bool {
+    !standing.is_self && standing.is_blocked_between()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::Mute;
+    use super::super::model::{Mute, StatusAudience};
     use super::*;
+    use crate::base::ids::UserId;
+
+    const STRANGER: Standing =
+        Standing { is_self: false, mute: None, blocks: false, is_blocked: false, follows: false, is_friend: false };
+    const SELF: Standing = Standing { is_self: true, ..STRANGER };
+    const MUTER: Standing = Standing { mute: Some(Mute { ends_at: None }), ..STRANGER };
+    const BLOCKER: Standing = Standing { blocks: true, ..STRANGER };
+    const BLOCKED: Standing = Standing { is_blocked: true, ..STRANGER };
+    const FOLLOWER: Standing = Standing { follows: true, ..STRANGER };
+    const FRIEND: Standing = Standing { is_friend: true, ..STRANGER };
+    const ALL: [Standing; 7] = [STRANGER, SELF, MUTER, BLOCKER, BLOCKED, FOLLOWER, FRIEND];
+
+    /// The standings for which a question is answered with yes.
+    fn allowed(question: impl Fn(Standing) -> bool) -> Vec<Standing> {
+        ALL.into_iter().filter(|standing| question(*standing)).collect()
+    }
+
+    const fn status(is_private: bool, audience: StatusAudience) -> StatusFacts {
+        StatusFacts { author: UserId(1), is_private, audience }
+    }
 
     #[test]
-    fn statuses_of_muted_accounts_are_not_delivered() {
-        assert!(can_deliver(Standing::default()));
-        assert!(!can_deliver(Standing { mute: Some(Mute { ends_at: None }) }));
-        assert!(!can_deliver(Standing { mute: Some(Mute { ends_at: Some(1) }) }));
+    fn everybody_finds_an_account_but_those_whom_it_blocks() {
+        assert_eq!(allowed(can_discover), [STRANGER, SELF, MUTER, BLOCKER, FOLLOWER, FRIEND]);
+        assert!(!can_discover(Standing { blocks: true, is_blocked: true, ..STRANGER }));
+    }
+
+    #[test]
+    fn a_status_is_seen_by_its_audience() {
+        use StatusAudience::{Followers, Friends, List, Public};
+        let seen = |is_private, audience| allowed(|standing| can_view(standing, status(is_private, audience)));
+        assert_eq!(seen(false, Public), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
+        assert_eq!(seen(true, Public), [SELF, FOLLOWER, FRIEND]);
+        for is_private in [false, true] {
+            assert_eq!(seen(is_private, Followers), [SELF, FOLLOWER, FRIEND]);
+            assert_eq!(seen(is_private, Friends), [SELF, FRIEND]);
+            assert_eq!(seen(is_private, List { has_viewer: true }), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
+            assert_eq!(seen(is_private, List { has_viewer: false }), [SELF]);
+        }
+    }
+
+    #[test]
+    fn a_block_hides_in_both_directions_also_from_friends() {
+        for blocked in [Standing { blocks: true, ..FRIEND }, Standing { is_blocked: true, ..FRIEND }] {
+            assert!(!can_view(blocked, status(false, StatusAudience::Public)));
+            assert!(!can_view(blocked, status(false, StatusAudience::List { has_viewer: true })));
+            assert!(!can_read_profile(blocked, false) && !can_name(blocked, false, true) && hides_comment(blocked));
+        }
+    }
+
+    #[test]
+    fn statuses_of_muted_accounts_are_seen_and_not_delivered() {
+        let public = status(false, StatusAudience::Public);
+        assert_eq!(allowed(|standing| can_deliver(standing, public)), [STRANGER, SELF, FOLLOWER, FRIEND]);
+        assert!(can_view(MUTER, public));
+        assert!(!can_deliver(Standing { mute: Some(Mute { ends_at: Some(1) }), ..FOLLOWER }, public));
+        assert!(!can_deliver(STRANGER, status(true, StatusAudience::Public)), "nothing is delivered that is not seen");
+    }
+
+    #[test]
+    fn a_profile_is_read_by_everybody_or_by_those_who_are_connected() {
+        assert_eq!(allowed(|standing| can_read_profile(standing, false)), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
+        assert_eq!(allowed(|standing| can_read_profile(standing, true)), [SELF, FOLLOWER, FRIEND]);
+    }
+
+    #[test]
+    fn an_account_is_named_in_public_or_to_those_whom_it_concerns() {
+        let named = |is_private, is_own| allowed(|standing| can_name(standing, is_private, is_own));
+        assert_eq!(named(false, false), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
+        assert_eq!(named(true, false), [SELF, FOLLOWER, FRIEND]);
+        assert_eq!(named(true, true), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
+    }
+
+    #[test]
+    fn only_a_block_hides_a_comment() {
+        assert_eq!(allowed(hides_comment), [BLOCKER, BLOCKED]);
+    }
+
+    #[test]
+    fn a_status_is_public_unless_its_account_or_its_audience_is_not() {
+        use StatusAudience::{Followers, Friends, List, Public};
+        assert!(status(false, Public).is_public() && !status(true, Public).is_public());
+        for audience in [Followers, Friends, List { has_viewer: true }] {
+            assert!(!status(false, audience).is_public());
+        }
     }
 }

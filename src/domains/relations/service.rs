@@ -1,7 +1,6 @@
 //! The use cases of relations.
 
 use super::model::{self, Mute, Standing};
-use super::policy;
 use super::store::{self, MuteResult};
 use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
@@ -19,56 +18,14 @@ use crate::platform::rates::service::charge;
 use futures_util::try_join;
 use std::sync::Arc;
 
+pub use super::access::{find, find_by_global_id, find_by_login, keep_delivered, keep_named, keep_viewable, kinds, standings};
+
 /// Mutes that one pass removes.
 const PASS: usize = 1_000;
 /// Accounts of each partition of the schedule whose ended mutes one sweep removes.
 const ACCOUNTS: usize = 20;
 /// When an account whose ended mutes could not be removed is swept again.
 const RETRY_INTERVAL: Millis = 60 * MINUTE;
-
-/// How the viewer stands to accounts, in their order. Nothing is read for a viewer without mutes, beside the viewer's account; otherwise one
-/// pipeline.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn standings(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Standing>, Error> {
-    if !has_relations(loaders).await? {
-        return Ok(vec![Standing::default(); others.len()]);
-    }
-    loaders.standings.load_many(others.iter().copied()).await
-}
-
-/// Whether the viewer stands to any account otherwise than a stranger does. Loads the viewer's account once in a request: a caller that loads
-/// other accounts asks beside that, so that both come in one pipeline.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn has_relations(loaders: &Loaders) -> Result<bool, Error> {
-    let Some(viewer) = loaders.standings.fetcher().viewer else { return Ok(false) };
-    if let Some(known) = loaders.has_relations.get() {
-        return Ok(*known);
-    }
-    let read = async || Ok(loaders.users.load(viewer).await?.is_some_and(|viewer| viewer.mutes.0 > 0));
-    loaders.has_relations.get_or_try_init(read).await.copied()
-}
-
-/// Keeps the items whose author's statuses are delivered to the viewer, in their order: `None` for the others. As [`standings`].
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn keep_delivered<T>(
-    loaders: &Loaders,
-    items: Vec<Option<T>>,
-    author: impl Fn(&T) -> UserId,
-) -> Result<Vec<Option<T>>, Error> {
-    if !has_relations(loaders).await? {
-        return Ok(items);
-    }
-    let authors: Vec<UserId> = items.iter().flatten().map(author).collect();
-    let mut standings = loaders.standings.load_many(authors).await?.into_iter();
-    let mut is_delivered = |_: &T| standings.next().is_some_and(policy::can_deliver);
-    Ok(items.into_iter().map(|item| item.filter(&mut is_delivered)).collect())
-}
 
 /// Mutes `other` for a duration in seconds, or until unmuted. Muting again sets the end anew. A charge, the journal, the commit, the other
 /// side and a read; two commands more for a temporary mute.

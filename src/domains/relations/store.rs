@@ -1,7 +1,7 @@
 //! Relations in Redis.
 
 use super::keys::{self, SCHEDULES, schedule_partition};
-use super::model::{MAX_MUTES, Mute};
+use super::model::{MAX_MUTES, Mute, RelationKinds, Standing};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -103,16 +103,36 @@ pub(super) async fn unmute_by(db: &Db, muters: &[UserId], b: UserId) -> Result<(
     db.call_many(muters.iter().map(call).collect()).await.map(drop)
 }
 
-/// The mutes of `viewer` of `others`, in their order, also those that have ended. One pipeline of two ZMSCORE.
-pub(super) async fn mutes_of(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<Option<Mute>>, Error> {
+/// How `viewer` stands to `others`, in their order, also with mutes that have ended; `kinds` of relations only. One pipeline of up to four
+/// ZMSCORE; nothing for no kinds.
+pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds: RelationKinds) -> Result<Vec<Standing>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
-    let query = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
     // The ends first: a mute that is removed in between must not be read without its end.
-    let mut replies = db.read_many(vec![query(keys::mute_ends(viewer)), query(keys::mutes(viewer))]).await?.into_iter();
-    let mut scores = || decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
-    let (ends, ids) = (scores()?, scores()?);
-    let mute = |(id, end): (Option<f64>, Option<f64>)| id.map(|_| Mute { ends_at: end.map(|end| end as u64) });
-    Ok(ids.into_iter().zip(ends).map(mute).collect())
+    let sets = [
+        (kinds.mutes, keys::mute_ends(viewer)),
+        (kinds.mutes, keys::mutes(viewer)),
+        (kinds.blocks, keys::blocks(viewer)),
+        (kinds.is_blocked, keys::blockers(viewer)),
+    ];
+    let is_read = sets.each_ref().map(|(is_read, _)| *is_read);
+    let query = |(_, key)| cmd("ZMSCORE").arg(key).arg(&members).take();
+    let mut replies = db.read_many(sets.into_iter().filter(|(is_read, _)| *is_read).map(query).collect()).await?.into_iter();
+    let mut scores = |is_read| match is_read {
+        true => decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default()),
+        false => Ok(vec![None; others.len()]),
+    };
+    let [ends, mutes, blocks, blockers] = is_read.map(&mut scores);
+    let (ends, mutes, blocks, blockers) = (ends?, mutes?, blocks?, blockers?);
+    let score = |scores: &[Option<f64>], at: usize| scores.get(at).copied().flatten();
+    let mute = |at| score(&mutes, at).map(|_| Mute { ends_at: score(&ends, at).map(|end| end as u64) });
+    let standing = |(at, other): (usize, &UserId)| Standing {
+        is_self: *other == viewer,
+        mute: mute(at),
+        blocks: score(&blocks, at).is_some(),
+        is_blocked: score(&blockers, at).is_some(),
+        ..Standing::default()
+    };
+    Ok(others.iter().enumerate().map(standing).collect())
 }
 
 /// The versions of the relations of accounts (how often they have changed). One pipeline; nothing for none.

@@ -25,6 +25,7 @@ mod load;
 mod model;
 pub mod service;
 mod store;
+mod visible;
 
 pub use graphql::{StatusMutation, StatusObject};
 pub use keys::{of_key as status_of_key, status as status_key, tombstone as tombstone_key};

@@ -10,7 +10,6 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::graph::{Audience, FanoutMode};
-use crate::domains::relations::service as relations;
 use crate::domains::users::User;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
@@ -19,8 +18,9 @@ use crate::platform::journal::service::{self as journal, Subtasks};
 use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
-use futures_util::try_join;
 use std::sync::Arc;
+
+pub use super::visible::{facts, load_delivered, load_existing, load_visible};
 
 /// Likes that one pass removes.
 const PASS: usize = 1_000;
@@ -307,31 +307,6 @@ pub async fn unlist(app: &App, owner: UserId, id: StatusId) -> Result<(), Error>
         Some(author) if author != owner => store::unindex(app.db(), owner, &[id]).await,
         _ => Ok(()),
     }
-}
-
-/// Loads the statuses that the viewer may see, in the order of `ids`. A status is visible if it and its author exist. This is the only
-/// place with this rule; all lists and single statuses go through it. Two round trips: the statuses, then their authors, which are cached
-/// afterwards.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn load_visible(
-    loaders: &Loaders,
-    ids: impl IntoIterator<Item = StatusId>,
-) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    let found = loaders.statuses.load_many(ids).await?;
-    let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
-    authors.sort_unstable();
-    authors.dedup();
-    // The policy is asked about the authors later. What it needs first is not one of the authors' keys: with a key that the request has fetched
-    // already, none of them would be taken from the cache.
-    let relations = async { if authors.is_empty() { Ok(false) } else { relations::has_relations(loaders).await } };
-    let (there, _) = try_join!(loaders.users.load_many(authors.iter().copied()), relations)?;
-    let by = |seen: ViewedStatus| {
-        let author = there.get(authors.binary_search(&seen.status.author).ok()?)?.clone()?;
-        Some(ViewedStatus { author: Some(author), ..seen })
-    };
-    Ok(found.into_iter().map(|seen| seen.and_then(by)).collect())
 }
 
 /// The user error for a status that does not exist or is hidden.

@@ -137,7 +137,7 @@ impl UserQuery {
     ) -> Option<Result<UserObject>> {
         let found = async {
             let request = request(ctx)?;
-            Ok(service::find_by_login(&request.app, &request.loaders(), &login).await?.map(UserObject))
+            Ok(relations::service::find_by_login(&request.app, &request.loaders(), &login).await?.map(UserObject))
         };
         found.await.transpose()
     }

@@ -26,4 +26,4 @@ mod store;
 pub use graphql::{SignUpInput, UserMutation, UserObject, UserQuery};
 pub use keys::{user as user_key, user_of as user_of_key};
 pub use load::FetchUsers;
-pub use model::{AuthenticatedUser, User};
+pub use model::{AuthenticatedUser, User, is_login};

@@ -41,6 +41,31 @@ pub struct User {
     pub posts: u64,
     /// The number of muted accounts, with mutes that have ended and were not removed yet. Most accounts have none.
     pub mutes: SparseCount,
+    /// The number of blocked accounts.
+    pub blocks: SparseCount,
+    /// The number of accounts that block this one.
+    pub blocked_by: SparseCount,
+}
+
+impl User {
+    /// A new account: without a bio, followers, statuses and relations.
+    pub const fn new(id: UserId, login: String, name: String) -> Self {
+        let none = SparseCount(0);
+        let signed_up = id.time();
+        Self {
+            id,
+            login,
+            name,
+            bio: String::new(),
+            signed_up,
+            followers: 0,
+            following: 0,
+            posts: 0,
+            mutes: none,
+            blocks: none,
+            blocked_by: none,
+        }
+    }
 }
 
 /// An account whose password was just verified, with the token of its device.
@@ -137,7 +162,7 @@ pub(super) fn password(text: &str) -> Option<String> {
 }
 
 /// Whether a text is a valid login.
-pub(super) fn is_login(text: &str) -> bool {
+pub fn is_login(text: &str) -> bool {
     (1..=LOGIN_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 

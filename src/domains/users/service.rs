@@ -6,11 +6,9 @@ use super::model::{self, AuthenticatedUser, PasswordRecord, User};
 use super::{password, store};
 use crate::app::App;
 use crate::base::clock::Millis;
-use crate::base::count::SparseCount;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{SessionId, UserId};
 use crate::base::rate_limits::Limit;
-use crate::base::request::Loaders;
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
@@ -24,7 +22,7 @@ pub use super::model::{Credentials, ProfileChange, Registration};
 const ABANDONED_AFTER: Millis = 10_000;
 
 /// The id of no account: ids of the first millisecond are never issued.
-const NOBODY: UserId = UserId(1);
+pub const NOBODY: UserId = UserId(1);
 
 /// Creates an account for a client at this address. Of concurrent sign-ups with one login, in any case, exactly one succeeds.
 ///
@@ -55,7 +53,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
         }
         return Err(refusal);
     }
-    let user = new_user(id, registration.login, registration.name, id.time());
+    let user = User::new(id, registration.login, registration.name);
     store::create(app.db(), &user, &hash).await?;
     // A process that stalled for longer than the lease may have lost the claim meanwhile.
     if store::find(app.db(), &user.login).await? != Some(id) {
@@ -85,10 +83,6 @@ async fn abandoned(app: &App, holder: UserId) -> Result<Option<UserId>, Error> {
 
 fn taken() -> UserError {
     UserError::new(UserErrorCode::LoginTaken, "This login is taken. Try another.", &["login"])
-}
-
-fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User {
-    User { id, login, name, bio: String::new(), signed_up, followers: 0, following: 0, posts: 0, mutes: SparseCount::default() }
 }
 
 /// Verifies a login and a password. An unknown login gives the same response as a wrong password after the same work: two reads and one
@@ -262,27 +256,12 @@ pub async fn find_by_logins(app: &App, logins: &[String]) -> Result<Vec<UserId>,
     store::find_many(app.db(), &logins.collect()).await
 }
 
-/// The account with this login, in any case. One HGET and one batched HGETALL; none for what cannot be a login.
+/// The id of the account with this login, in any case. One HGET; nothing for what cannot be a login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn find_by_login(app: &App, loaders: &Loaders, login: &str) -> Result<Option<Arc<User>>, Error> {
-    if !model::is_login(login) {
-        return Ok(None);
-    }
-    match store::find(app.db(), login).await? {
-        Some(id) => loaders.users.load(id).await,
-        None => Ok(None),
-    }
-}
-
-/// The account with this global id, for a mutation. One batched HGETALL.
-///
-/// # Errors
-/// `NOT_FOUND` if there is none; `STORAGE_UNAVAILABLE`.
-pub async fn find_by_global_id(loaders: &Loaders, id: &str) -> Outcome<UserId> {
-    let id = UserId::from_global(id).ok_or_else(not_found)?;
-    if loaders.users.load(id).await?.is_some() { Ok(id) } else { Err(not_found().into()) }
+pub async fn find_id_by_login(app: &App, login: &str) -> Result<Option<UserId>, Error> {
+    if model::is_login(login) { store::find(app.db(), login).await } else { Ok(None) }
 }
 
 /// The user error for an unknown account.

@@ -47,7 +47,9 @@ hash_record!(User {
     "followers" => followers,
     "following" => following,
     "posts" => posts,
-    "mutes" => mutes
+    "mutes" => mutes,
+    "blocks" => blocks,
+    "blocked_by" => blocked_by
 });
 
 /// The account that has claimed a login, in any case. One HGET. The account may still be being created.

@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 use waxwing::app::App;
 use waxwing::base::clock::{Clock, MINUTE};
 use waxwing::base::config::Config;
-use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::cli::workers;
@@ -120,19 +119,7 @@ impl Bed {
     /// a push checks that the account exists.
     pub(crate) async fn author(&self, login: &str, followers: &[UserId]) -> UserId {
         let id = UserId(self.app.next_id().await.expect("an id"));
-        let count = followers.len() as u64;
-        let (login, bio) = (login.to_owned(), String::new());
-        let user = User {
-            id,
-            name: login.clone(),
-            login,
-            bio,
-            signed_up: id.time(),
-            followers: count,
-            following: 0,
-            posts: 0,
-            mutes: SparseCount::default(),
-        };
+        let user = User { followers: followers.len() as u64, ..User::new(id, login.to_owned(), login.to_owned()) };
         users::service::import(&self.app, &[user], "correct horse").await.expect("an account");
         let mut follows = Past::new(&self.app, 60);
         for part in followers.chunks(CHUNK) {

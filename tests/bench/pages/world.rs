@@ -4,7 +4,6 @@ use super::bed::Bed;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use waxwing::base::clock::{DAY, Millis};
-use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::domains::statuses::Status;
@@ -83,15 +82,11 @@ async fn accounts(bed: &Bed, size: Size, people: &[UserId], edges: &[(usize, usi
         counts[*followed].1 += 1;
     }
     let user = |(at, id): (usize, &UserId)| User {
-        id: *id,
-        login: format!("user{at}"),
-        name: format!("User Number {at}"),
         bio: "Keeper of two bicycles.".into(),
-        signed_up: id.time(),
         followers: counts[at].1,
         following: counts[at].0,
         posts: size.statuses as u64,
-        mutes: SparseCount::default(),
+        ..User::new(*id, format!("user{at}"), format!("User Number {at}"))
     };
     let all: Vec<User> = people.iter().enumerate().map(user).collect();
     for part in all.chunks(CHUNK) {

@@ -9,7 +9,6 @@ use rand::{Rng, SeedableRng};
 use std::collections::BTreeSet;
 use waxwing::app::App;
 use waxwing::base::clock::Clock;
-use waxwing::base::count::SparseCount;
 use waxwing::base::error::Error;
 use waxwing::base::ids::{SessionId, StatusId, UserId, UserListId};
 use waxwing::base::page::{Page, PageArgs};
@@ -67,17 +66,7 @@ impl ModelTest {
             let id = UserId(app.next_id().await.expect("an id"));
             let login = format!("p{number}");
             let name = login.clone();
-            people.push(User {
-                id,
-                login,
-                name,
-                bio: String::new(),
-                signed_up: id.time(),
-                followers: 0,
-                following: 0,
-                posts: 0,
-                mutes: SparseCount::default(),
-            });
+            people.push(User::new(id, login, name));
         }
         users::service::import(&app, &people, "correct horse").await.expect("a store");
         let model = Model { people: people.iter().map(|user| user.id).collect(), ..Model::default() };

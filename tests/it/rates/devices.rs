@@ -8,7 +8,6 @@ use futures_util::future::join_all;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
-use waxwing::base::count::SparseCount;
 use waxwing::base::rate_limits::Limit;
 use waxwing::domains::users::{self, User};
 
@@ -291,9 +290,7 @@ async fn a_new_password_and_the_end_of_the_account_revoke_its_devices() {
     guess_on(&app, HOME, "c0", None).await;
     assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&device)).await, In);
     // The same password with a new salt is a new one too.
-    let (id, login, name, bio) = (people[0].user_id(), "c0".to_owned(), "c0".to_owned(), String::new());
-    let account =
-        User { id, login, name, bio, signed_up: id.time(), followers: 0, following: 0, posts: 0, mutes: SparseCount::default() };
+    let account = User::new(people[0].user_id(), "c0".to_owned(), "c0".to_owned());
     users::service::import(&app.app, &[account], RIGHT).await.expect("a store");
     assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&device)).await, Limited);
     app.clock.advance(3_600_000);

@@ -3,7 +3,6 @@
 use super::{Actor, LONG_TIMEOUTS, TestApp};
 use serde_json::json;
 use waxwing::app::App;
-use waxwing::base::count::SparseCount;
 use waxwing::base::ids::UserId;
 use waxwing::db::Db;
 use waxwing::domains::users::User;
@@ -25,19 +24,8 @@ impl TestApp {
         let mut people = Vec::with_capacity(count);
         for number in 0..count {
             let id = UserId(app.next_id().await.expect("an id"));
-            let (login, bio) = (format!("{prefix}{number}"), String::new());
-            let name = login.clone();
-            people.push(User {
-                id,
-                login,
-                name,
-                bio,
-                signed_up: id.time(),
-                followers: 0,
-                following: 0,
-                posts: 0,
-                mutes: SparseCount::default(),
-            });
+            let login = format!("{prefix}{number}");
+            people.push(User::new(id, login.clone(), login));
         }
         users::service::import(&app, &people, "correct horse").await.expect("a store");
         let ids: Vec<UserId> = people.iter().map(|user| user.id).collect();

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use waxwing::app::App;
 use waxwing::base::clock::DAY;
-use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{AdId, CampaignId, CommentId, StatusId, UserId, UserListId};
 use waxwing::base::rate_limits::Limit;
@@ -171,15 +170,11 @@ async fn accounts(app: &App, people: &[UserId]) {
         counts[*b].1 += 1;
     }
     let user = |(at, id): (usize, &UserId)| User {
-        id: *id,
-        login: login(at),
-        name: format!("User Number {at}"),
         bio: "Keeper of two bicycles.".into(),
-        signed_up: id.time(),
         followers: counts[at].1,
         following: counts[at].0,
         posts: statuses_of(at),
-        mutes: SparseCount::default(),
+        ..User::new(*id, login(at), format!("User Number {at}"))
     };
     let all: Vec<User> = people.iter().enumerate().map(user).collect();
     users::service::import(app, &all, "correct horse").await.expect("accounts");

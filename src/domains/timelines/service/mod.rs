@@ -36,7 +36,6 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
-use crate::domains::relations::service as relations;
 use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::{ResumePoint, service as events};
@@ -118,8 +117,7 @@ impl PageSource for FeedListing<'_> {
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
         let left = self.loaders.feeds.load(FeedPart::Left(self.feed)).await?.rows;
         let shown = |seen: &ViewedStatus| left.iter().all(|row| row.member != seen.status.author.0);
-        let visible = statuses::load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
-        let found = relations::keep_delivered(self.loaders, visible, |seen| seen.status.author).await?;
+        let found = statuses::load_delivered(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
         Ok(found.into_iter().map(|seen| seen.filter(shown)).collect())
     }
 }

@@ -73,11 +73,11 @@ struct PromotionSelection<'a> {
     capped: HashMap<CampaignId, Millis>,
     /// Bids that are eligible as far as is known, the highest eCPM first.
     bids: Vec<Bid>,
-    /// Cached statuses as the viewer sees them; `None` for a deleted status.
+    /// Cached statuses; `None` for a deleted status.
     known: HashMap<StatusId, Option<ViewedStatus>>,
     /// The number of campaigns that cannot be shown.
     refused: usize,
-    /// Statuses whose authors the viewer mutes.
+    /// Statuses that are not delivered to the viewer.
     withheld: HashSet<StatusId>,
     /// Campaigns that promote a deleted status: their listings are stale.
     stale: HashSet<CampaignId>,
@@ -180,19 +180,20 @@ impl PromotionSelection<'_> {
             }
             let unknown = order.iter().take(asked).map(|(_, status)| *status).filter(|id| !self.known.contains_key(id));
             let unknown: Vec<StatusId> = unknown.collect();
-            let shown = statuses::load_visible(self.reader.loaders, unknown.iter().copied()).await?;
-            self.withhold_muted(&shown).await?;
+            let shown = statuses::load_existing(self.reader.loaders, unknown.iter().copied()).await?;
+            self.withhold_undelivered(&shown).await?;
             self.known.extend(unknown.into_iter().zip(shown));
             asked *= 4;
         }
     }
 
-    /// Notes the statuses that are visible and not delivered to the viewer.
-    async fn withhold_muted(&mut self, shown: &[Option<ViewedStatus>]) -> Result<(), Error> {
-        let visible: Vec<&ViewedStatus> = shown.iter().flatten().collect();
-        let authors: Vec<UserId> = visible.iter().map(|seen| seen.status.author).collect();
+    /// Notes the statuses that exist and are not delivered to the viewer.
+    async fn withhold_undelivered(&mut self, shown: &[Option<ViewedStatus>]) -> Result<(), Error> {
+        let existing: Vec<&ViewedStatus> = shown.iter().flatten().collect();
+        let authors: Vec<UserId> = existing.iter().map(|seen| seen.status.author).collect();
         let standings = relations::service::standings(self.reader.loaders, &authors).await?;
-        let withheld = visible.iter().zip(standings).filter(|(_, standing)| !relations::policy::can_deliver(*standing));
+        let is_delivered = |seen: &ViewedStatus, standing| relations::policy::can_deliver(standing, statuses::facts(seen));
+        let withheld = existing.iter().zip(standings).filter(|(seen, standing)| !is_delivered(seen, *standing));
         self.withheld.extend(withheld.map(|(seen, _)| seen.status.id));
         Ok(())
     }

@@ -1,0 +1,150 @@
+//! The policy applied to what was loaded: loads the viewer's standings, and drops what the viewer does not see.
+//!
+//! A viewer without relations costs nothing here, beside the viewer's own account. For a viewer with relations, what is hidden takes as many
+//! round trips as what does not exist.
+
+use super::model::{RelationKinds, Standing, StatusFacts};
+use super::policy;
+use crate::app::App;
+use crate::base::error::{Error, Outcome};
+use crate::base::ids::UserId;
+use crate::base::request::Loaders;
+use crate::domains::users::service::{self as users, NOBODY};
+use crate::domains::users::{User, is_login};
+use futures_util::try_join;
+use std::sync::Arc;
+
+/// The kinds of relations that the viewer has; none without a session. Loads the viewer's account once in a request: a caller that loads other
+/// accounts asks beside that, so that both come in one pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
+    let fetcher = loaders.standings.fetcher();
+    let Some(viewer) = fetcher.viewer else { return Ok(RelationKinds::default()) };
+    if let Some(known) = fetcher.kinds.get() {
+        return Ok(*known);
+    }
+    let read = async || Ok(loaders.users.load(viewer).await?.map_or_else(RelationKinds::default, |it| RelationKinds::of(&it)));
+    fetcher.kinds.get_or_try_init(read).await.copied()
+}
+
+/// How the viewer stands to accounts, in their order. One pipeline; nothing for a viewer without relations, beside the viewer's account.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn standings(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Standing>, Error> {
+    if !kinds(loaders).await?.any() {
+        let viewer = loaders.standings.fetcher().viewer;
+        return Ok(others.iter().map(|other| Standing { is_self: viewer == Some(*other), ..Standing::default() }).collect());
+    }
+    loaders.standings.load_many(others.iter().copied()).await
+}
+
+/// Keeps the items whose status the viewer may see, in their order: `None` for the others. As [`standings`].
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn keep_viewable<T>(
+    loaders: &Loaders,
+    items: Vec<Option<T>>,
+    facts: impl Fn(&T) -> StatusFacts,
+) -> Result<Vec<Option<T>>, Error> {
+    let is_asked = kinds(loaders).await?.has_blocks();
+    keep_statuses(loaders, items, is_asked, facts, policy::can_view).await
+}
+
+/// Keeps the items whose status is delivered to the viewer, in their order: `None` for the others. As [`standings`].
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn keep_delivered<T>(
+    loaders: &Loaders,
+    items: Vec<Option<T>>,
+    facts: impl Fn(&T) -> StatusFacts,
+) -> Result<Vec<Option<T>>, Error> {
+    let is_asked = kinds(loaders).await?.any();
+    keep_statuses(loaders, items, is_asked, facts, policy::can_deliver).await
+}
+
+async fn keep_statuses<T>(
+    loaders: &Loaders,
+    items: Vec<Option<T>>,
+    is_asked: bool,
+    facts: impl Fn(&T) -> StatusFacts,
+    question: fn(Standing, StatusFacts) -> bool,
+) -> Result<Vec<Option<T>>, Error> {
+    if !is_asked && items.iter().flatten().all(|item| facts(item).is_public()) {
+        return Ok(items);
+    }
+    keep(loaders, items, |item| facts(item).author, |standing, item| question(standing, facts(item))).await
+}
+
+/// Keeps the accounts that are named to the viewer in a list, in their order: `None` for the others. `is_own` says whether the list is about
+/// the viewer or about something of the viewer's. As [`standings`].
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn keep_named(
+    loaders: &Loaders,
+    accounts: Vec<Option<Arc<User>>>,
+    is_own: bool,
+) -> Result<Vec<Option<Arc<User>>>, Error> {
+    if !kinds(loaders).await?.has_blocks() {
+        return Ok(accounts);
+    }
+    keep(loaders, accounts, |account| account.id, |standing, _| policy::can_name(standing, false, is_own)).await
+}
+
+async fn keep<T>(
+    loaders: &Loaders,
+    items: Vec<Option<T>>,
+    account: impl Fn(&T) -> UserId,
+    is_kept: impl Fn(Standing, &T) -> bool,
+) -> Result<Vec<Option<T>>, Error> {
+    let mut accounts: Vec<UserId> = items.iter().flatten().map(account).collect();
+    if accounts.is_empty() && !items.is_empty() {
+        accounts.push(NOBODY);
+    }
+    let mut standings = loaders.standings.load_many(accounts).await?.into_iter();
+    let mut is_kept = |item: &T| standings.next().is_some_and(|standing| is_kept(standing, item));
+    Ok(items.into_iter().map(|item| item.filter(&mut is_kept)).collect())
+}
+
+/// The account with this id, if the viewer finds it. One pipeline; one more for a viewer whom accounts block.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn find(loaders: &Loaders, id: UserId) -> Result<Option<Arc<User>>, Error> {
+    let (account, kinds) = try_join!(loaders.users.load(id), kinds(loaders))?;
+    if !kinds.is_blocked {
+        return Ok(account);
+    }
+    let standing = loaders.standings.load(id).await?;
+    Ok(account.filter(|_| policy::can_discover(standing)))
+}
+
+/// The account with this login, in any case, if the viewer finds it. One HGET, and as [`find`]; nothing for what cannot be a login.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn find_by_login(app: &App, loaders: &Loaders, login: &str) -> Result<Option<Arc<User>>, Error> {
+    match users::find_id_by_login(app, login).await? {
+        Some(id) => find(loaders, id).await,
+        None => {
+            if is_login(login) && kinds(loaders).await?.is_blocked {
+                loaders.standings.load(NOBODY).await?;
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// The account with this global id, for a mutation. As [`find`].
+///
+/// # Errors
+/// `NOT_FOUND` if there is none or the viewer does not find it; `STORAGE_UNAVAILABLE`.
+pub async fn find_by_global_id(loaders: &Loaders, id: &str) -> Outcome<UserId> {
+    let id = UserId::from_global(id).ok_or_else(users::not_found)?;
+    if find(loaders, id).await?.is_some() { Ok(id) } else { Err(users::not_found().into()) }
+}

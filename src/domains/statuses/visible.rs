@@ -1,0 +1,64 @@
+//! Which statuses a viewer sees. All lists and single statuses go through these functions.
+
+use super::load::ViewedStatus;
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::base::request::Loaders;
+use crate::domains::relations::service as relations;
+use crate::domains::relations::{StatusAudience, StatusFacts};
+use futures_util::try_join;
+
+/// Loads the statuses that the viewer may see, in the order of `ids`: [`load_existing`], and the policy. One round trip more for a viewer with
+/// blocks.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn load_visible(
+    loaders: &Loaders,
+    ids: impl IntoIterator<Item = StatusId>,
+) -> Result<Vec<Option<ViewedStatus>>, Error> {
+    relations::keep_viewable(loaders, load_existing(loaders, ids).await?, facts).await
+}
+
+/// Loads the statuses that are delivered to the viewer, who has not requested them, in the order of `ids`. One round trip more than
+/// [`load_existing`] for a viewer with relations.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn load_delivered(
+    loaders: &Loaders,
+    ids: impl IntoIterator<Item = StatusId>,
+) -> Result<Vec<Option<ViewedStatus>>, Error> {
+    relations::keep_delivered(loaders, load_existing(loaders, ids).await?, facts).await
+}
+
+/// Loads the statuses that exist, in the order of `ids`, for callers that ask the policy themselves. A status exists for readers if its author
+/// does, too. Two round trips: the statuses, then their authors, which are cached afterwards.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn load_existing(
+    loaders: &Loaders,
+    ids: impl IntoIterator<Item = StatusId>,
+) -> Result<Vec<Option<ViewedStatus>>, Error> {
+    let found = loaders.statuses.load_many(ids).await?;
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
+    authors.sort_unstable();
+    authors.dedup();
+    // The policy is asked about the authors later. What it needs first is not one of the authors' keys: with a key that the request has fetched
+    // already, none of them would be taken from the cache.
+    let (there, _) = try_join!(loaders.users.load_many(authors.iter().copied()), relations::kinds(loaders))?;
+    let by = |seen: ViewedStatus| {
+        let author = there.get(authors.binary_search(&seen.status.author).ok()?)?.clone()?;
+        Some(ViewedStatus { author: Some(author), ..seen })
+    };
+    Ok(found.into_iter().map(|seen| seen.and_then(by)).collect())
+}
+
+/// What the policy needs to know of a status.
+pub fn facts(seen: &ViewedStatus) -> StatusFacts {
+    StatusFacts { author: seen.status.author, is_private: false, audience: StatusAudience::Public }
+}
