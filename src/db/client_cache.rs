@@ -12,11 +12,11 @@
 //!
 //! On a cluster nothing is cached: a reply of one node implies nothing about the messages of another.
 
-use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use quick_cache::{DefaultHashBuilder, Weighter};
 use redis::{Cmd, PushInfo, PushKind, RedisError, Value};
 use std::any::Any;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -88,7 +88,7 @@ pub(super) struct ClientCache {
     progress: Notify,
     /// Whether a connection receives no invalidations.
     tracking_disabled: AtomicBool,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 impl ClientCache {
@@ -104,7 +104,7 @@ impl ClientCache {
             lost: AtomicU64::new(0),
             progress: Notify::new(),
             tracking_disabled: AtomicBool::new(false),
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
         })
     }
 

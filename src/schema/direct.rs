@@ -75,7 +75,7 @@ impl Json {
         for field in &selected.0 {
             self.raw(&field.prefix);
             match field.name {
-                "__typename" => self.value(T::type_name()),
+                "__typename" => self.text(&T::type_name()),
                 _ => object.write_field(field, self)?,
             }
         }
@@ -96,7 +96,21 @@ macro_rules! serde_values {
     )*};
 }
 
-serde_values!(bool, f64, i64, u64, usize, str, String, ID);
+serde_values!(bool, f64, i64, u64, usize);
+
+/// Strings.
+macro_rules! string_values {
+    ($($kind:ty),*) => {$(
+        impl DirectSerialize for $kind {
+            fn write(&self, _: &Selected<'_>, json: &mut Json) -> Option<()> {
+                json.text(self);
+                Some(())
+            }
+        }
+    )*};
+}
+
+string_values!(str, String, ID);
 
 impl DirectSerialize for Text<'_> {
     fn write(&self, selected: &Selected<'_>, json: &mut Json) -> Option<()> {

@@ -61,7 +61,7 @@ macro_rules! schema_enum {
 
         impl $crate::schema::DirectSerialize for $enum {
             fn write(&self, _: &$crate::schema::Selected<'_>, json: &mut $crate::schema::Json) -> Option<()> {
-                json.value(self.constant());
+                json.text(self.constant());
                 Some(())
             }
         }

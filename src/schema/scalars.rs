@@ -5,6 +5,7 @@ use crate::base::clock::{DAY, Millis};
 use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value};
 use jiff::Timestamp;
 use rust_decimal::Decimal as Number;
+use std::fmt::{self, Display, Formatter};
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +22,20 @@ impl ScalarType for DateTime {
     }
 
     fn to_value(&self) -> Value {
+        Value::String(self.to_string())
+    }
+}
+
+impl Display for DateTime {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let time = i64::try_from(self.0).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
-        Value::String(format!("{:.3}", time.unwrap_or(Timestamp::UNIX_EPOCH)))
+        write!(f, "{:.3}", time.unwrap_or(Timestamp::UNIX_EPOCH))
     }
 }
 
 impl DirectSerialize for DateTime {
     fn write(&self, _: &Selected<'_>, json: &mut Json) -> Option<()> {
-        json.value(self.to_value());
+        json.text(&self.to_string());
         Some(())
     }
 }
