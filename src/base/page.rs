@@ -2,7 +2,8 @@
 //!
 //! Every list is a sorted set whose scores are unique ids (of a status, a follow, a like). So a position names exactly one row, and paging neither
 //! repeats nor skips rows while others write. A page is filled in four steps: read rows (ids), hydrate them (loaders), drop what the viewer may not
-//! see, and present the rest. If rows were dropped, the next window is read, so a page is shorter than requested only at the end of the list.
+//! see, and present the rest. If rows were dropped, the next window is read, so a page is shorter than requested only at the end of the list, or
+//! after [`MAX_DROPPED`] dropped rows: such a page says where the next one continues.
 //! `pageInfo` is correct in both directions, as the Relay specification of cursor connections requires.
 
 use crate::base::error::Error;
@@ -19,6 +20,8 @@ pub const DEFAULT: usize = 20;
 pub const MAX: usize = 100;
 /// The most rows of a window, where most rows are dropped.
 const MAX_WINDOW: usize = 1_000;
+/// The most rows that a page drops, give or take a window: then it ends, however short, so that a request is bounded whatever is hidden.
+const MAX_DROPPED: usize = 10_000;
 /// The longest text of [`Cursors::sign`].
 const MAX_SIGNED: usize = 4_096;
 
@@ -243,25 +246,31 @@ pub struct Page<T, P = u64> {
     pub has_next: bool,
     /// Whether there is a visible newer item.
     pub has_previous: bool,
+    /// Where a page of `last` continues, if it ended at [`MAX_DROPPED`]: the last row that was read. Otherwise the first item is its start.
+    pub start: Option<P>,
+    /// The same for a page of `first`, whose end is otherwise its last item.
+    pub end: Option<P>,
 }
 
-/// Reads a page. One read and one hydration, and more of both while rows are dropped.
+/// Reads a page. One read and one hydration, and more of both while rows are dropped, up to [`MAX_DROPPED`] rows. A page that ends there says
+/// that there is more in the direction of reading, and counts a row beyond a bound as visible if none was found.
 ///
 /// # Errors
 /// Those of the source.
 pub async fn fill<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
     let mut scans = Scan::<L::Item, P>::plan(request);
-    while scans.iter().any(Scan::is_open) {
+    let mut dropped = 0;
+    while dropped < MAX_DROPPED && scans.iter().any(Scan::is_open) {
         let windows: Vec<Window<P>> = scans.iter().filter(|scan| scan.is_open()).map(|scan| scan.window).collect();
         let found = list.read_rows(&windows).await?;
         let rows: Vec<Row<P>> = found.iter().flatten().copied().collect();
         let mut items = list.hydrate(&rows).await?.into_iter();
         for (scan, rows) in scans.iter_mut().filter(|scan| scan.is_open()).zip(found) {
-            scan.take(&rows, &mut items);
+            dropped += scan.take(&rows, &mut items);
         }
     }
     let [main, newer, older] = scans;
-    Ok(main.into_page(request, newer.found(), older.found()))
+    Ok(main.into_page(request, newer.may_find(), older.may_find()))
 }
 
 /// A window that is read until there are enough items.
@@ -295,12 +304,13 @@ impl<T, P: ListPosition> Scan<T, P> {
         !self.exhausted && self.got.len() < self.want
     }
 
-    fn found(&self) -> bool {
-        !self.got.is_empty()
+    /// Whether an item was found, or may be where the scan has not looked.
+    fn may_find(&self) -> bool {
+        !self.got.is_empty() || self.is_open()
     }
 
-    /// Takes the items of its rows, and moves the window behind the last row.
-    fn take(&mut self, rows: &[Row<P>], items: &mut impl Iterator<Item = Option<T>>) {
+    /// Takes the items of its rows, and moves the window behind the last row. Returns the number of dropped rows.
+    fn take(&mut self, rows: &[Row<P>], items: &mut impl Iterator<Item = Option<T>>) -> usize {
         let before = self.got.len();
         for row in rows {
             if let Some(item) = items.next().flatten() {
@@ -316,16 +326,19 @@ impl<T, P: ListPosition> Scan<T, P> {
         // Where most rows are dropped, windows grow, so that the number of reads grows with the logarithm of the dropped rows at first.
         let wider = if kept * 4 < rows.len() { self.window.limit * 2 } else { 0 };
         self.window.limit = (self.want.saturating_sub(self.got.len()) * 2).clamp(10, MAX).max(wider.min(MAX_WINDOW));
+        rows.len() - kept
     }
 
     fn into_page(mut self, request: PageRequest<P>, newer: bool, older: bool) -> Page<T, P> {
-        let more = self.got.len() > request.size;
+        let last_read = if self.window.newest_first { self.window.below } else { self.window.above };
+        let unfinished = self.is_open().then_some(last_read);
+        let more = self.got.len() > request.size || unfinished.is_some();
         self.got.truncate(request.size);
         if request.backward {
             self.got.reverse();
-            Page { items: self.got, has_next: older, has_previous: more || newer }
+            Page { items: self.got, has_next: older, has_previous: more || newer, start: unfinished, end: None }
         } else {
-            Page { items: self.got, has_next: more || older, has_previous: newer }
+            Page { items: self.got, has_next: more || older, has_previous: newer, start: None, end: unfinished }
         }
     }
 }
@@ -395,6 +408,40 @@ mod tests {
         // Only hidden rows are left beyond the page.
         assert_eq!(page(&Numbers { len: 4, hidden: 4 }, 3, false, None, None).await, (vec![3, 2, 1], false, false));
         assert_eq!(page(&Numbers { len: 300, hidden: 1 }, 3, false, Some(150), Some(20)).await, (vec![], false, false));
+    }
+
+    #[tokio::test]
+    async fn a_page_ends_after_ten_thousand_dropped_rows_and_says_where_it_continues() {
+        // Only the oldest and the newest row are visible.
+        struct Ends;
+        impl PageSource for Ends {
+            type Item = u64;
+            async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+                Numbers { len: 25_000, hidden: 1 }.read_rows(windows).await
+            }
+            async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<u64>>, Error> {
+                Ok(rows.iter().map(|row| [1, 25_000].contains(&row.member).then_some(row.member)).collect())
+            }
+        }
+        let read = |backward, after, before| fill(&Ends, PageRequest { size: 5, backward, after, before });
+        let (mut after, mut pages) = (None, Vec::new());
+        loop {
+            let page = read(false, after, None).await.expect("a page");
+            assert_eq!(page.end.is_some(), page.has_next, "a page that ended early continues");
+            pages.push((page.items.into_iter().map(|(_, item)| item).collect::<Vec<_>>(), page.has_previous));
+            match page.end {
+                Some(end) => after = Some(end),
+                None => break,
+            }
+        }
+        assert_eq!(pages.iter().flat_map(|(items, _)| items.clone()).collect::<Vec<_>>(), [25_000, 1], "{pages:?}");
+        // The check for newer rows counts as well.
+        assert_eq!(pages.len(), 4, "10,000 rows a page: {pages:?}");
+        let page = read(true, None, None).await.expect("a page");
+        assert!(page.has_previous && page.start.is_some() && page.end.is_none(), "{page:?}");
+        assert_eq!(page.items, [(1, 1)]);
+        // What is beyond the cursor was not found within the bound.
+        assert!(read(false, Some(20_000), None).await.expect("a page").has_previous);
     }
 
     #[test]

@@ -89,7 +89,16 @@ impl<K: ConnectionKind> Connection<K> {
             let (node, fields) = entry(position, item);
             Edge { cursor: cursors.encode(list, position), node, fields }
         };
-        Ok(Self::new(page.items.into_iter().map(edge).collect(), page.has_next, page.has_previous, fields))
+        let connection = Self::new(page.items.into_iter().map(edge).collect(), page.has_next, page.has_previous, fields);
+        Ok(connection.ending_at([page.start, page.end], |position| cursors.encode(list, position)))
+    }
+
+    /// Sets the cursors of a page that ended early, from [`Page::start`] and [`Page::end`].
+    pub fn ending_at<P>(mut self, [start, end]: [Option<P>; 2], encode: impl Fn(P) -> String) -> Self {
+        let info = &mut self.page_info;
+        info.start_cursor = start.map(&encode).or(info.start_cursor.take());
+        info.end_cursor = end.map(&encode).or(info.end_cursor.take());
+        self
     }
 }
 
@@ -122,9 +131,10 @@ pub struct PageInfo {
     has_next_page: bool,
     /// Whether the list has entries before this page.
     has_previous_page: bool,
-    /// Cursor of the first edge. Null on an empty page.
+    /// Cursor of the first edge. Null on an empty page. On a page of `last` that ended after 10,000 hidden entries: the cursor to continue from.
     start_cursor: Option<String>,
-    /// Cursor of the last edge, to pass as `after` for the next page. Null on an empty page.
+    /// Cursor of the last edge, to pass as `after` for the next page. Null on an empty page. On a page that ended after 10,000 hidden entries: the
+    /// cursor to continue from.
     end_cursor: Option<String>,
 }
 

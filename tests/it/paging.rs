@@ -429,3 +429,37 @@ async fn a_sync_cursor_works_without_a_page_and_in_profiles() {
         assert_eq!(edges.as_array().map(Vec::len), Some(1), "{answer}");
     }
 }
+
+#[tokio::test]
+async fn a_page_of_hidden_entries_ends_and_continues_at_its_end_cursor() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    bea.follow(&ada).await;
+    let key = format!("followers:{{{}}}", ada.user_id().0);
+    let fill = "local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
+        for n = 1, 12000 do redis.call('ZADD', KEYS[1], held + n, n) end
+        for n = 12001, 24000 do redis.call('ZADD', KEYS[1], held - n, n) end";
+    app.redis.run::<()>(&["EVAL", fill, "1", &key, &bea.user_id().0.to_string()]);
+    let query = "query($first: Int, $after: String, $last: Int, $before: String) { user(login: \"ada\") {
+        followers(first: $first, after: $after, last: $last, before: $before) {
+            edges { node { login } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }";
+    let page = async |arguments: Value| ada.gql(query, arguments).await["data"]["user"]["followers"].take();
+    for (size, cursor, end, more) in
+        [("first", "after", "endCursor", "hasNextPage"), ("last", "before", "startCursor", "hasPreviousPage")]
+    {
+        let (mut found, mut at, mut pages) = (Vec::new(), Value::Null, 0);
+        loop {
+            let read = page(json!({ size: 5, cursor: at })).await;
+            let edges = read["edges"].as_array().unwrap_or_else(|| panic!("{read}"));
+            found.extend(edges.iter().map(|edge| edge["node"]["login"].clone()));
+            pages += 1;
+            if read["pageInfo"][more] == json!(false) {
+                break;
+            }
+            assert!(pages < 9 && read["pageInfo"][end].is_string() && read["pageInfo"][end] != at, "{read}");
+            at = read["pageInfo"][end].clone();
+        }
+        // 10,000 entries a page, also those of the check for entries before the cursor.
+        assert_eq!((found, pages), (vec![json!("bea")], 4), "{size}");
+    }
+}

@@ -170,7 +170,8 @@ async fn level(
     let page = service::replies(&request.app, &request.loaders(), status, parent, sort, &args).await?;
     let (cursors, list) = (request.app.cursors().await?, service::replies_id(status, parent, sort));
     let edge = |(place, shown)| edge(service::encode(&cursors, list, place), shown);
-    Ok(Connection::new(page.items.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields))
+    let connection = Connection::new(page.items.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields);
+    Ok(connection.ending_at([page.start, page.end], |place| service::encode(&cursors, list, place)))
 }
 
 async fn tree(request: &Request, status: StatusId, args: TreeArgs) -> Result<Connection<Comments>> {

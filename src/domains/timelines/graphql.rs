@@ -118,7 +118,8 @@ impl Timeline {
             },
             fields: EmptyFields,
         };
-        Ok(Connection::new(entries.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields))
+        let connection = Connection::new(entries.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields);
+        Ok(connection.ending_at([page.start, page.end], |position| cursors.encode(list, position)))
     }
 
     async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<ViewedStatus>, crate::base::error::Error> {

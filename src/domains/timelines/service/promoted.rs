@@ -53,8 +53,10 @@ pub async fn promoted_home(
         entries.truncate(size);
     }
     let own = entries.iter().filter(|it| it.promoted.is_none()).count();
-    page.has_next |= own < page.items.len();
-    page.items.truncate(own);
+    if own < page.items.len() {
+        (page.has_next, page.end) = (true, None);
+        page.items.truncate(own);
+    }
     Ok((page, entries))
 }
 
