@@ -1,12 +1,12 @@
 //! `/graphql` over HTTP: POST with JSON, and GET for queries.
 
 use super::address::ClientAddress;
+use super::concurrency::WorkPermit;
 use super::graphql_request::{self, GraphqlRequest, Parameters};
 use super::live::RunningOperation;
 use super::logging::RequestId;
 use super::media::{self, Media, StreamFormat};
 use super::operation::{self, Operation, OperationError};
-use super::overload::WorkPermit;
 use super::response::{self, ExecutedResponse, Refusal};
 use super::sse::reserved::{self, ReservedOperation};
 use super::stream::take_slot;
@@ -126,7 +126,7 @@ impl Call<'_> {
             if self.form.stream.is_some() || self.token.is_some() {
                 return Box::pin(self.stream(graphql_request)).await;
             }
-            let permit = self.state.concurrency.work()?;
+            let permit = self.state.concurrency.acquire()?;
             let operation = self.operation(graphql_request)?;
             let _permit = self.permit(permit, &operation).await?;
             // Boxed, as above: the future is large, and every layer would move it.
@@ -176,7 +176,7 @@ impl Call<'_> {
     /// Acquires the permit for an operation that is no subscription.
     async fn permit(&self, permit: Option<WorkPermit>, operation: &Operation) -> Result<Option<WorkPermit>, Refusal> {
         let limit = self.state.edge.request_timeout;
-        self.state.concurrency.work_on(permit, operation.checked.cost, self.address, limit).await
+        self.state.concurrency.acquire_for_cost(permit, operation.checked.cost, self.address, limit).await
     }
 
     /// Finds the document and checks it.

@@ -21,7 +21,7 @@ mod metrics;
 mod multipart;
 mod operation;
 mod origin;
-mod overload;
+mod concurrency;
 mod playground;
 mod queues;
 mod rates;

@@ -1,9 +1,9 @@
 //! An operation from its request to its responses, over every transport.
 
+use super::concurrency::WorkPermit;
 use super::documents::ResolvedDocument;
 use super::graphql_request::GraphqlRequest;
 use super::live::FilterEntries;
-use super::overload::WorkPermit;
 use super::response::Refusal;
 use super::{State, facts};
 use crate::base::deadline::within;

@@ -151,15 +151,15 @@ impl ExecutedResponse {
         kind: OperationType,
     ) -> Result<Response, Refusal> {
         let text = self.json();
-        if text.len() < unread::COUNTED_FROM {
+        if text.len() < unread::MIN_COUNTED {
             return Ok(self.answer_with(media, text));
         }
         let reader = unread.reader(address);
-        let held = match kind {
-            OperationType::Mutation => reader.hold_anyway(text.len()),
-            _ => reader.hold(text.len())?,
+        let reserved = match kind {
+            OperationType::Mutation => reader.reserve_unbounded(text.len()),
+            _ => reader.reserve(text.len())?,
         };
-        let mut answer = self.answer_with(media, held.keep(text));
+        let mut answer = self.answer_with(media, reserved.wrap(text));
         answer.extensions_mut().insert(reader);
         Ok(answer)
     }

@@ -1,10 +1,10 @@
 //! The routes, and the layers that every request passes.
 
 use super::bodies::Bodies;
+use super::concurrency::ConcurrencyLimit;
 use super::config::EdgeConfig;
 use super::live::LiveConnections;
 use super::origin::{AllowedOrigins, RefusedOrigins};
-use super::overload::ConcurrencyLimit;
 use super::sse::{self, Reservations, reserved};
 use super::unread::UnreadResponses;
 use super::{DemoLogin, Traces, click, graphql, health, logging, metrics, playground};

@@ -153,12 +153,12 @@ impl<S: Source> ResponseStream<S> {
         if text.len() < SHORT_CHUNK {
             return Bytes::from(text);
         }
-        let held = match self.source.must_deliver() {
-            true => Ok(self.reader.hold_anyway(text.len())),
-            false => self.reader.hold(text.len()),
+        let reserved = match self.source.must_deliver() {
+            true => Ok(self.reader.reserve_unbounded(text.len())),
+            false => self.reader.reserve(text.len()),
         };
-        match held {
-            Ok(held) => held.keep(text),
+        match reserved {
+            Ok(reserved) => reserved.wrap(text),
             Err(refusal) => {
                 self.progress = Progress::Ended;
                 Bytes::from(S::give_up(&refusal))

@@ -1,9 +1,8 @@
-//! Limits of unread answers, in bytes: for each address, and in all.
+//! Limits of unread responses, in bytes: for each address, and in total.
 //!
-//! An answer counts from its creation until its last byte has left the process, over HTTP, sockets and event streams alike. An address that
-//! has reached its limit gets no further answers. Where the limit of all is exceeded, the address with the most unread bytes is
-//! disconnected, so that no other client is refused. Short answers over HTTP are not counted: a connection has one at most, and connections
-//! are bounded.
+//! A response counts from its creation until its last byte has left the process, over HTTP, sockets and event streams alike. An address that
+//! has reached its limit gets no further responses. If the total limit is exceeded, the address with the most unread bytes is disconnected,
+//! so that no other client is refused. Short responses over HTTP are not counted: a connection has one at most, and connections are bounded.
 
 use super::config::EdgeConfig;
 use super::response::Refusal;
@@ -18,26 +17,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio_util::sync::CancellationToken;
 
-/// Answers over HTTP that are shorter are not counted, in bytes.
-pub(super) const COUNTED_FROM: usize = 16 << 10;
+/// Minimum length of a counted response over HTTP, in bytes.
+pub(super) const MIN_COUNTED: usize = 16 << 10;
 
-/// The unread answers of a process. Cheap to clone; clones share the counts.
+/// The unread responses of a process. Cheap to clone; clones share the counts.
 #[derive(Clone)]
-pub(super) struct UnreadResponses(Arc<Ledger>);
+pub(super) struct UnreadResponses(Arc<Totals>);
 
-struct Ledger {
+struct Totals {
     app: App,
     /// The limit of one address.
     address_max: usize,
     /// The limit of all addresses together.
-    max: usize,
+    total_max: usize,
     total: AtomicUsize,
     readers: Mutex<HashMap<Option<Network>, Weak<ResponseReader>>>,
 }
 
-/// The clients at one address. Clients whose address is unknown share a reader, which only the limit of all bounds.
+/// The clients at one address as readers of responses. Clients whose address is unknown share a reader, which only the total limit bounds.
 pub(super) struct ResponseReader {
-    ledger: Arc<Ledger>,
+    totals: Arc<Totals>,
     network: Option<Network>,
     balance: Mutex<Balance>,
     disconnected: CancellationToken,
@@ -50,7 +49,7 @@ struct Balance {
     is_disconnected: bool,
 }
 
-/// Bytes that count as unread until this is dropped.
+/// Bytes of a response, which count as unread until this is dropped.
 pub(super) struct UnreadBytes {
     reader: Arc<ResponseReader>,
     bytes: usize,
@@ -58,8 +57,8 @@ pub(super) struct UnreadBytes {
 
 impl UnreadResponses {
     pub(super) fn new(app: App, config: &EdgeConfig) -> Self {
-        let (address_max, max) = (config.address_unread_bytes, config.unread_bytes);
-        Self(Arc::new(Ledger { app, address_max, max, total: AtomicUsize::new(0), readers: Mutex::default() }))
+        let (address_max, total_max) = (config.address_unread_bytes, config.unread_bytes);
+        Self(Arc::new(Totals { app, address_max, total_max, total: AtomicUsize::new(0), readers: Mutex::default() }))
     }
 
     /// The reader at an address.
@@ -70,15 +69,15 @@ impl UnreadResponses {
             return reader;
         }
         let (balance, disconnected) = (Mutex::default(), CancellationToken::new());
-        let reader = Arc::new(ResponseReader { ledger: self.0.clone(), network, balance, disconnected });
+        let reader = Arc::new(ResponseReader { totals: self.0.clone(), network, balance, disconnected });
         readers.insert(network, Arc::downgrade(&reader));
         reader
     }
 
-    /// Checks that an address may send a further request, before any work is done for it.
+    /// Checks that an address may send another request, before any work is done for it.
     ///
     /// # Errors
-    /// `UNREAD_RESPONSES` where the address has reached its limit.
+    /// `UNREAD_RESPONSES` if the address has reached its limit.
     pub(super) fn check(&self, address: Option<IpAddr>) -> Result<(), Refusal> {
         // While the total is below the limit of one address, no address has reached it.
         if self.0.total.load(Ordering::Relaxed) < self.0.address_max {
@@ -86,21 +85,21 @@ impl UnreadResponses {
         }
         let reader = self.0.readers().get(&address.map(Network::from_address)).and_then(Weak::upgrade);
         match reader {
-            Some(reader) if reader.is_full() => Err(reader.refuse()),
+            Some(reader) if reader.is_full() => Err(reader.refusal()),
             _ => Ok(()),
         }
     }
 }
 
-impl Ledger {
+impl Totals {
     fn readers(&self) -> MutexGuard<'_, HashMap<Option<Network>, Weak<ResponseReader>>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds to the total. Returns whether its limit is exceeded.
+    /// Adds to the total. Returns whether the total limit is exceeded.
     fn add(&self, bytes: usize) -> bool {
         self.app.metrics().add_unread(bytes as i64);
-        self.total.fetch_add(bytes, Ordering::Relaxed) + bytes > self.max
+        self.total.fetch_add(bytes, Ordering::Relaxed) + bytes > self.total_max
     }
 
     fn subtract(&self, bytes: usize) {
@@ -113,7 +112,7 @@ impl Ledger {
         // Dropped after the lock is released: dropping the last clone of a reader takes the lock.
         let mut readers: Vec<Arc<ResponseReader>> = self.readers().values().filter_map(Weak::upgrade).collect();
         readers.sort_by_cached_key(|reader| reader.balance().bytes);
-        while self.total.load(Ordering::Relaxed) > self.max {
+        while self.total.load(Ordering::Relaxed) > self.total_max {
             let Some(largest) = readers.pop() else { return };
             largest.disconnect();
         }
@@ -125,41 +124,41 @@ impl ResponseReader {
         self.balance.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether `more` bytes would exceed the limit of the address. A single answer never does.
-    fn is_over(&self, balance: &Balance, more: usize) -> bool {
-        self.network.is_some() && balance.bytes > 0 && balance.bytes.saturating_add(more) > self.ledger.address_max
+    /// Whether `more` bytes would exceed the limit of the address. A single response never does.
+    fn would_exceed(&self, balance: &Balance, more: usize) -> bool {
+        self.network.is_some() && balance.bytes > 0 && balance.bytes.saturating_add(more) > self.totals.address_max
     }
 
     fn is_full(&self) -> bool {
-        self.is_over(&self.balance(), 1)
+        self.would_exceed(&self.balance(), 1)
     }
 
-    /// Counts the bytes of an answer.
+    /// Reserves the bytes of a response.
     ///
     /// # Errors
-    /// `UNREAD_RESPONSES` where they exceed the limit of the address.
-    pub(super) fn hold(self: &Arc<Self>, bytes: usize) -> Result<UnreadBytes, Refusal> {
+    /// `UNREAD_RESPONSES` if they exceed the limit of the address.
+    pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Result<UnreadBytes, Refusal> {
         let is_over = {
             let balance = self.balance();
-            balance.is_disconnected || self.is_over(&balance, bytes)
+            balance.is_disconnected || self.would_exceed(&balance, bytes)
         };
-        if is_over { Err(self.refuse()) } else { Ok(self.hold_anyway(bytes)) }
+        if is_over { Err(self.refusal()) } else { Ok(self.reserve_unbounded(bytes)) }
     }
 
-    /// As [`Self::hold`], without the limit of the address: for the results of mutations, which must be delivered.
-    pub(super) fn hold_anyway(self: &Arc<Self>, bytes: usize) -> UnreadBytes {
+    /// Reserves bytes regardless of the limit of the address: for the results of mutations, which must be delivered.
+    pub(super) fn reserve_unbounded(self: &Arc<Self>, bytes: usize) -> UnreadBytes {
         let is_over = {
             let mut balance = self.balance();
             balance.bytes += bytes;
-            !balance.is_disconnected && self.ledger.add(bytes)
+            !balance.is_disconnected && self.totals.add(bytes)
         };
         if is_over {
-            self.ledger.disconnect_largest();
+            self.totals.disconnect_largest();
         }
         UnreadBytes { reader: self.clone(), bytes }
     }
 
-    /// Cancelled when the reader's connections are to be closed.
+    /// Cancelled when the reader's connections must be closed.
     pub(super) fn disconnected(&self) -> &CancellationToken {
         &self.disconnected
     }
@@ -171,25 +170,26 @@ impl ResponseReader {
             if std::mem::replace(&mut balance.is_disconnected, true) {
                 return;
             }
-            self.ledger.subtract(balance.bytes);
+            self.totals.subtract(balance.bytes);
             balance.bytes
         };
-        self.forget();
-        self.ledger.app.metrics().refused_response(RefusedResponse::Unread);
+        self.unregister();
+        self.totals.app.metrics().refused_response(RefusedResponse::Unread);
         tracing::warn!(bytes, "disconnected the address with the most unread bytes");
         self.disconnected.cancel();
     }
 
     /// Removes the reader, so that the address gets a new one.
-    fn forget(&self) {
-        let mut readers = self.ledger.readers();
+    fn unregister(&self) {
+        let mut readers = self.totals.readers();
         if readers.get(&self.network).is_some_and(|reader| std::ptr::eq(reader.as_ptr(), self)) {
             readers.remove(&self.network);
         }
     }
 
-    fn refuse(&self) -> Refusal {
-        self.ledger.app.metrics().refused_response(RefusedResponse::AddressUnread);
+    /// The refusal of a response or request, which is counted.
+    fn refusal(&self) -> Refusal {
+        self.totals.app.metrics().refused_response(RefusedResponse::AddressUnread);
         let message = "Your address has too many unread responses. Read them before you send more requests.";
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, "UNREAD_RESPONSES", message).over("addressUnreadBytes").retry_after(1)
     }
@@ -197,14 +197,14 @@ impl ResponseReader {
 
 impl Drop for ResponseReader {
     fn drop(&mut self) {
-        self.forget();
+        self.unregister();
     }
 }
 
 impl UnreadBytes {
-    /// The text as bytes. It counts as unread until the last slice of it is dropped.
-    pub(super) fn keep(self, text: String) -> Bytes {
-        Bytes::from_owner(HeldText { text, _held: self })
+    /// Converts the text into bytes, which count as unread until the last slice of them is dropped.
+    pub(super) fn wrap(self, text: String) -> Bytes {
+        Bytes::from_owner(CountedText { text, _reservation: self })
     }
 }
 
@@ -213,17 +213,18 @@ impl Drop for UnreadBytes {
         let mut balance = self.reader.balance();
         balance.bytes -= self.bytes;
         if !balance.is_disconnected {
-            self.reader.ledger.subtract(self.bytes);
+            self.reader.totals.subtract(self.bytes);
         }
     }
 }
 
-struct HeldText {
+/// A text that counts as unread.
+struct CountedText {
     text: String,
-    _held: UnreadBytes,
+    _reservation: UnreadBytes,
 }
 
-impl AsRef<[u8]> for HeldText {
+impl AsRef<[u8]> for CountedText {
     fn as_ref(&self) -> &[u8] {
         self.text.as_bytes()
     }
@@ -231,7 +232,7 @@ impl AsRef<[u8]> for HeldText {
 
 #[cfg(test)]
 impl UnreadResponses {
-    /// Creates limits: of one address, and of all addresses together.
+    /// Creates responses with the limit of one address, and the total limit.
     pub(super) async fn bounded(address_unread_bytes: usize, unread_bytes: usize) -> Self {
         use crate::base::{clock::Clock, config::Config};
         use crate::db;
@@ -254,15 +255,15 @@ mod tests {
     async fn unread_bytes_of_an_address_are_bounded_until_they_are_written() {
         let all = UnreadResponses::bounded(100, 1_000).await;
         let (one, same, other) = (all.reader(at("2001:db8::1")), all.reader(at("2001:db8::2")), all.reader(at("192.0.2.1")));
-        let held = one.hold(150).expect("one answer is never too large");
-        assert!(same.hold(1).is_err() && all.check(at("2001:db8::3")).is_err(), "a /64 is one address");
-        assert!(other.hold(60).is_ok() && all.check(at("192.0.2.1")).is_ok());
-        let kept = held.keep("x".repeat(150));
-        let part = kept.slice(149..);
-        drop(kept);
-        assert!(same.hold(1).is_err(), "a part of it is not written yet");
+        let reserved = one.reserve(150).expect("one response is never too large");
+        assert!(same.reserve(1).is_err() && all.check(at("2001:db8::3")).is_err(), "a /64 is one address");
+        assert!(other.reserve(60).is_ok() && all.check(at("192.0.2.1")).is_ok());
+        let bytes = reserved.wrap("x".repeat(150));
+        let part = bytes.slice(149..);
+        drop(bytes);
+        assert!(same.reserve(1).is_err(), "a part of it is not written yet");
         drop(part);
-        assert!(same.hold(1).is_ok() && all.check(at("2001:db8::3")).is_ok());
+        assert!(same.reserve(1).is_ok() && all.check(at("2001:db8::3")).is_ok());
         assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
         drop((one, same, other));
         assert!(all.0.readers().is_empty(), "readers without unread bytes are removed");
@@ -272,36 +273,36 @@ mod tests {
     async fn results_of_mutations_exceed_the_limit() {
         let all = UnreadResponses::bounded(100, 1_000).await;
         let reader = all.reader(at("192.0.2.1"));
-        let held = [reader.hold_anyway(100), reader.hold_anyway(100)];
-        assert!(reader.hold(1).is_err());
-        drop(held);
-        assert!(reader.hold(1).is_ok());
+        let reserved = [reader.reserve_unbounded(100), reader.reserve_unbounded(100)];
+        assert!(reader.reserve(1).is_err());
+        drop(reserved);
+        assert!(reader.reserve(1).is_ok());
     }
 
     #[tokio::test]
     async fn the_address_with_the_most_unread_bytes_is_disconnected() {
         let all = UnreadResponses::bounded(100, 250).await;
         let readers = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| all.reader(at(address)));
-        let held = [readers[0].hold(90), readers[1].hold(100), readers[2].hold(50)]
-            .map(|held| held.expect("it fits the limit of the address"));
-        let newcomer = all.reader(at("192.0.2.4")).hold(20).expect("other addresses are not refused");
+        let reserved = [readers[0].reserve(90), readers[1].reserve(100), readers[2].reserve(50)]
+            .map(|reserved| reserved.expect("it fits the limit of the address"));
+        let newcomer = all.reader(at("192.0.2.4")).reserve(20).expect("other addresses are not refused");
         let disconnected = readers.each_ref().map(|reader| reader.disconnected().is_cancelled());
         assert_eq!((disconnected, all.0.total.load(Ordering::Relaxed)), ([false, true, false], 160));
-        assert!(readers[1].hold(1).is_err(), "its connections are being closed");
-        assert!(all.reader(at("192.0.2.2")).hold(1).is_ok(), "a new connection of the address starts at zero");
-        drop((held, newcomer));
+        assert!(readers[1].reserve(1).is_err(), "its connections are being closed");
+        assert!(all.reader(at("192.0.2.2")).reserve(1).is_ok(), "a new connection of the address starts at zero");
+        drop((reserved, newcomer));
         assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test]
-    async fn readers_without_an_address_have_only_the_limit_of_all() {
+    async fn readers_without_an_address_have_only_the_total_limit() {
         let all = UnreadResponses::bounded(100, 250).await;
         let reader = all.reader(None);
-        let held =
-            [reader.hold(100), reader.hold(100)].map(|held| held.expect("without an address there is no limit of an address"));
+        let reserved = [reader.reserve(100), reader.reserve(100)]
+            .map(|reserved| reserved.expect("without an address there is no limit of an address"));
         assert!(!reader.disconnected().is_cancelled());
-        let last = reader.hold(100);
+        let last = reader.reserve(100);
         assert!(reader.disconnected().is_cancelled());
-        drop((held, last));
+        drop((reserved, last));
     }
 }

@@ -27,7 +27,7 @@ pub(in crate::server) struct QueuedMessage {
     pub(in crate::server) handle: Arc<OperationHandle>,
     pub(in crate::server) message: OutgoingMessage,
     _permits: OwnedSemaphorePermit,
-    _held: UnreadBytes,
+    _reserved: UnreadBytes,
 }
 
 /// The sending half of a queue. Cheap to clone.
@@ -71,27 +71,27 @@ impl MessageSender {
     /// its operation: where the address has too many unread bytes, an error is sent instead and ends the operation. Does nothing once the
     /// receiver is dropped.
     pub(in crate::server) async fn send(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
-        let (message, held) = match self.reader.hold(message.bytes()) {
+        let (message, reserved) = match self.reader.reserve(message.bytes()) {
             // A message without a payload adds nothing.
-            Err(_) if message.bytes() == 0 => (message, self.reader.hold_anyway(0)),
-            Ok(held) => (message, held),
+            Err(_) if message.bytes() == 0 => (message, self.reader.reserve_unbounded(0)),
+            Ok(reserved) => (message, reserved),
             // The refusal itself is short.
-            Err(refusal) => (OutgoingMessage::Error(refusal.errors().to_string()), self.reader.hold_anyway(0)),
+            Err(refusal) => (OutgoingMessage::Error(refusal.errors().to_string()), self.reader.reserve_unbounded(0)),
         };
-        self.put(handle, message, held).await
+        self.put(handle, message, reserved).await
     }
 
     /// As [`Self::send`], however many bytes are unread: for the results of mutations.
     pub(in crate::server) async fn send_anyway(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
-        let held = self.reader.hold_anyway(message.bytes());
-        self.put(handle, message, held).await
+        let reserved = self.reader.reserve_unbounded(message.bytes());
+        self.put(handle, message, reserved).await
     }
 
-    async fn put(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage, held: UnreadBytes) -> bool {
+    async fn put(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage, reserved: UnreadBytes) -> bool {
         let is_last = message.is_last();
         if let Ok(capacity) = self.capacity.clone().acquire_many_owned(message.units()).await {
             // The receiver is dropped when the client has disconnected.
-            let _ = self.items.send(QueuedMessage { handle: handle.clone(), message, _permits: capacity, _held: held });
+            let _ = self.items.send(QueuedMessage { handle: handle.clone(), message, _permits: capacity, _reserved: reserved });
         }
         is_last
     }
@@ -167,8 +167,8 @@ mod tests {
         let Some(OutgoingMessage::Error(error)) = next(&mut queue).await else { panic!("no error") };
         assert!(error.contains("UNREAD_RESPONSES") && error.contains("addressUnreadBytes"), "{error}");
         assert!(!changed.await);
-        assert!(reader.hold(700 << 10).is_err(), "the result of a mutation counts until it is read");
+        assert!(reader.reserve(700 << 10).is_err(), "the result of a mutation counts until it is read");
         assert_eq!(next(&mut queue).await, Some(long()), "the result of a mutation is sent");
-        assert!(reader.hold(1 << 20).is_ok(), "nothing waits any more");
+        assert!(reader.reserve(1 << 20).is_ok(), "nothing waits any more");
     }
 }

@@ -12,9 +12,9 @@ use crate::db::Work;
 use crate::platform::rates::{OperationCharge, RateLimitDecision, service};
 use crate::schema;
 use crate::schema::Rendered;
+use crate::server::concurrency::WorkPermit;
 use crate::server::logging::RequestId;
 use crate::server::operation::{self, Operation};
-use crate::server::overload::WorkPermit;
 use crate::server::response::{self, ExecutedResponse, Refusal};
 use crate::server::{State, facts, rates};
 use async_graphql::Response;
@@ -50,9 +50,9 @@ impl RunningOperation {
     ) -> Result<Option<WorkPermit>, Refusal> {
         let limit = state.edge.request_timeout;
         match operation.checked.kind {
-            OperationType::Subscription => state.concurrency.start(limit).await,
+            OperationType::Subscription => state.concurrency.acquire_start(limit).await,
             OperationType::Query | OperationType::Mutation => {
-                state.concurrency.work_on(None, operation.checked.cost, address, limit).await
+                state.concurrency.acquire_for_cost(None, operation.checked.cost, address, limit).await
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Limits of concurrent work. A request beyond the limit is refused at once, before it does work: in a queue it would only wait until its
-//! client has given up. But subscriptions wait for a permit to start: after a restart all clients reconnect at once, and stay for hours.
-//! Long operations of one address run one after the other, so that one client occupies neither all cores nor all permits.
+//! Limits of concurrent work. A request beyond the limit is refused at once, before any work: in a queue it would only wait until its client
+//! gives up. Subscriptions wait for a permit to start instead, because all clients reconnect at once after a restart, and stay for hours. Long
+//! operations of one address run one after the other, so that one client occupies neither all cores nor all permits.
 
 use super::config::EdgeConfig;
 use super::queues::{QueuePermit, Queues};
@@ -13,15 +13,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// An operation with a higher cost is long: the cost of about ten first screens.
-const LONG: usize = 5_000;
+/// An operation with a higher cost is long. About ten first screens cost as much.
+const LONG_OPERATION_COST: usize = 5_000;
 
 /// The limits of concurrent work. Cheap to clone; clones share the permits.
 #[derive(Clone)]
 pub(super) struct ConcurrencyLimit {
     requests: Arc<Semaphore>,
-    /// Permits of subscriptions that start.
-    starts: Arc<Semaphore>,
+    /// Permits to start a subscription.
+    subscription_starts: Arc<Semaphore>,
     long_operations: Queues,
 }
 
@@ -33,42 +33,42 @@ pub(super) struct WorkPermit {
 
 impl ConcurrencyLimit {
     pub(super) fn new(config: &EdgeConfig) -> Self {
-        let [requests, starts] = [(); 2].map(|()| Arc::new(Semaphore::new(config.max_requests)));
-        Self { requests, starts, long_operations: Queues::default() }
+        let [requests, subscription_starts] = [(); 2].map(|()| Arc::new(Semaphore::new(config.max_requests)));
+        Self { requests, subscription_starts, long_operations: Queues::default() }
     }
 
     /// Acquires a permit for one more request.
-    pub(super) fn work(&self) -> Result<Option<WorkPermit>, Refusal> {
-        self.acquire(None)
+    pub(super) fn acquire(&self) -> Result<Option<WorkPermit>, Refusal> {
+        self.try_acquire(None)
     }
 
     /// Acquires a permit for an operation whose cost is known. A long operation waits in the queue of its address, without a permit. It is
     /// refused after `limit`, and at once when the queue is full.
-    pub(super) async fn work_on(
+    pub(super) async fn acquire_for_cost(
         &self,
         permit: Option<WorkPermit>,
         cost: usize,
         address: Option<IpAddr>,
         limit: Duration,
     ) -> Result<Option<WorkPermit>, Refusal> {
-        let Some(address) = address.filter(|_| cost > LONG) else {
-            return if permit.is_some() { Ok(permit) } else { self.work() };
+        let Some(address) = address.filter(|_| cost > LONG_OPERATION_COST) else {
+            return if permit.is_some() { Ok(permit) } else { self.acquire() };
         };
         drop(permit);
         let queued = self.long_operations.enqueue(address).ok_or_else(queue_is_full)?;
         let queue = within(limit, queued).await.map_err(|_| Refusal::from(&Error::Overloaded))?;
-        self.acquire(Some(queue))
+        self.try_acquire(Some(queue))
     }
 
-    fn acquire(&self, queue: Option<QueuePermit>) -> Result<Option<WorkPermit>, Refusal> {
+    fn try_acquire(&self, queue: Option<QueuePermit>) -> Result<Option<WorkPermit>, Refusal> {
         let permit = self.requests.clone().try_acquire_owned();
         Ok(Some(WorkPermit { _permit: permit.map_err(|_| Refusal::from(&Error::Overloaded))?, _queue: queue }))
     }
 
     /// Acquires a permit to start one more subscription, in the order of arrival; fails with `OVERLOADED` after `limit`. The limits of
     /// sockets and of operations on a socket bound the number of waiting subscriptions.
-    pub(super) async fn start(&self, limit: Duration) -> Result<Option<WorkPermit>, Refusal> {
-        match within(limit, self.starts.clone().acquire_owned()).await {
+    pub(super) async fn acquire_start(&self, limit: Duration) -> Result<Option<WorkPermit>, Refusal> {
+        match within(limit, self.subscription_starts.clone().acquire_owned()).await {
             Ok(Ok(permit)) => Ok(Some(WorkPermit { _permit: permit, _queue: None })),
             _ => Err(Refusal::from(&Error::Overloaded)),
         }
