@@ -87,7 +87,7 @@ pub(super) async fn run(options: AdminOptions) -> anyhow::Result<()> {
         AdminAction::RotateAdKeys(options) => &options.storage,
     };
     at.require_store()?;
-    let storage = Storage::open(at, Timing::patient()).await?;
+    let storage = Storage::open(at, Timing::for_bulk_work()).await?;
     let config = match &options.action {
         AdminAction::DeleteAccount(options) => options.domains.config(),
         _ => Config::default(),

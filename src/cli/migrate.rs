@@ -32,7 +32,7 @@ pub(super) struct MigrateOptions {
 
 pub(super) async fn run(options: MigrateOptions) -> anyhow::Result<()> {
     options.storage.require_store()?;
-    let storage = Storage::open(&options.storage, Timing::patient()).await?;
+    let storage = Storage::open(&options.storage, Timing::for_bulk_work()).await?;
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
     let migrated = to_the_end(&app).await;
     drop(app);

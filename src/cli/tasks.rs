@@ -49,7 +49,7 @@ enum TaskAction {
 pub(super) async fn run(options: TaskOptions) -> anyhow::Result<ExitCode> {
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
-    let storage = Storage::open(&at, Timing::patient()).await?;
+    let storage = Storage::open(&at, Timing::for_bulk_work()).await?;
     let app = App::new(storage.db.clone(), Clock::System, Config::default());
     let done = match options.action.unwrap_or(TaskAction::List) {
         TaskAction::List => list(&app).await,

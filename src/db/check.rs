@@ -2,7 +2,7 @@
 
 use super::Target;
 use super::inspect::{InspectionFinding, inspect};
-use super::link::refuses_login;
+use super::link::is_login_error;
 use redis::{AsyncConnectionConfig, Client, RedisError};
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ impl From<RedisError> for ExamineError {
     fn from(error: RedisError) -> Self {
         match error.code() {
             Some("NOAUTH") => Self::NoCredentials,
-            _ if refuses_login(&error) => Self::WrongCredentials,
+            _ if is_login_error(&error) => Self::WrongCredentials,
             _ => Self::Unreachable(error.to_string()),
         }
     }

@@ -1,8 +1,8 @@
 //! Reconnecting connections to one server.
 //!
-//! A link drops its connection when redis-rs pushes a disconnection, and also after a timeout, since a half-open connection would otherwise stay
-//! for ever. The next caller connects again, one at a time. A failed attempt answers for the next 50 ms, so that callers do not queue for a dead
-//! Redis.
+//! A link drops its connection when redis-rs pushes a disconnection, and after a timeout, because a half-open connection would stay otherwise. The
+//! next caller connects again; other callers wait for that attempt. After a failed attempt all callers fail for 50 ms, so that they do not queue for
+//! a Redis that is down.
 
 use super::client_cache::ClientCache;
 use super::fault::classify;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// Why a pipeline has no replies.
+/// The error of a pipeline without replies.
 pub(super) enum SendError {
     /// No connection could be made, and nothing was sent. Already counted and logged.
     Unreachable,
@@ -25,8 +25,8 @@ pub(super) enum SendError {
 }
 
 impl SendError {
-    /// Maps the error to an error for clients.
-    pub(super) fn classified(self, meters: &StorageMeters, access: Access) -> Error {
+    /// Converts the error into an error for clients, and counts it.
+    pub(super) fn into_error(self, meters: &StorageMeters, access: Access) -> Error {
         match self {
             Self::Unreachable => Error::StorageUnavailable,
             Self::Sent(error) => classify(meters, &error, access),
@@ -51,7 +51,7 @@ impl Links {
             timing,
             meters: meters.clone(),
             client_cache: client_cache.cloned(),
-            login_refused: AtomicBool::new(false),
+            login_error_logged: AtomicBool::new(false),
         };
         let connector = Arc::new(connector);
         Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(connector.clone())).collect()))
@@ -78,25 +78,25 @@ impl Links {
 /// A connection that reconnects.
 struct Link {
     connector: Arc<Connector>,
-    current: Arc<RwLock<Current>>,
-    /// Held while connecting; contains the time of the last failure.
+    current: Arc<RwLock<CurrentConnection>>,
+    /// Locked while connecting; contains the time of the last failure.
     connecting: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
-/// How to connect.
+/// Opens connections to a server.
 struct Connector {
     client: Client,
     timing: Timing,
     meters: Arc<StorageMeters>,
     /// The cache that receives invalidation messages.
     client_cache: Option<Arc<ClientCache>>,
-    /// Whether the server has refused the credentials, and that was logged.
-    login_refused: AtomicBool,
+    /// Whether it was logged that the server refuses the credentials.
+    login_error_logged: AtomicBool,
 }
 
 /// The current connection and its number, so that the end of an old one does not close a new one.
 #[derive(Default)]
-struct Current {
+struct CurrentConnection {
     generation: u64,
     connection: Option<MultiplexedConnection>,
 }
@@ -108,44 +108,44 @@ impl Link {
 
     /// Sends a pipeline, and once more if the connection breaks: reads are repeatable, and writes are idempotent steps.
     async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, SendError> {
-        let patience = self.connector.timing.patience(access);
-        self.connector.meters.piped();
-        let broken = match self.try_send(pipeline, patience).await {
+        let timeout = self.connector.timing.reply_timeout(access);
+        self.connector.meters.count_pipeline();
+        let broken = match self.try_send(pipeline, timeout).await {
             Err(SendError::Sent(error)) if error.is_connection_dropped() => error,
             answered => return answered,
         };
-        match self.try_send(pipeline, patience).await {
+        match self.try_send(pipeline, timeout).await {
             // The first attempt may have arrived.
             Err(SendError::Unreachable) => Err(SendError::Sent(broken)),
             answered => answered,
         }
     }
 
-    async fn try_send(&self, pipeline: &Pipeline, patience: Duration) -> Result<Vec<Value>, SendError> {
+    async fn try_send(&self, pipeline: &Pipeline, timeout: Duration) -> Result<Vec<Value>, SendError> {
         let (generation, mut connection) = self.connection().await?;
-        let answered = within(patience, connection.send_packed_commands(pipeline, 0, pipeline.len())).await;
+        let answered = within(timeout, connection.send_packed_commands(pipeline, 0, pipeline.len())).await;
         answered.unwrap_or_else(|_| Err(timed_out())).map_err(|error| {
             if error.is_timeout() || error.is_unrecoverable_error() {
-                clear(&self.current, generation);
+                drop_connection(&self.current, generation);
             }
             SendError::Sent(error)
         })
     }
 
-    fn held(&self) -> Option<(u64, MultiplexedConnection)> {
+    fn existing(&self) -> Option<(u64, MultiplexedConnection)> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         current.connection.clone().map(|connection| (current.generation, connection))
     }
 
     async fn connection(&self) -> Result<(u64, MultiplexedConnection), SendError> {
-        if let Some(held) = self.held() {
-            return Ok(held);
+        if let Some(existing) = self.existing() {
+            return Ok(existing);
         }
-        let mut failed = self.connecting.clone().lock_owned().await;
-        if let Some(held) = self.held() {
-            return Ok(held);
+        let mut last_failure = self.connecting.clone().lock_owned().await;
+        if let Some(existing) = self.existing() {
+            return Ok(existing);
         }
-        if failed.is_some_and(|at| at.elapsed() < Duration::from_millis(50)) {
+        if last_failure.is_some_and(|at| at.elapsed() < Duration::from_millis(50)) {
             self.connector.meters.failed(StorageFault::Unreachable);
             return Err(SendError::Unreachable);
         }
@@ -153,7 +153,7 @@ impl Link {
         let (connector, current) = (self.connector.clone(), self.current.clone());
         let connecting = tokio::spawn(async move {
             let connected = connector.connect(&current).await;
-            *failed = connected.is_err().then(Instant::now);
+            *last_failure = connected.is_err().then(Instant::now);
             connected
         });
         connecting.await.unwrap_or(Err(SendError::Unreachable))
@@ -162,16 +162,16 @@ impl Link {
 
 impl Connector {
     /// Connects and stores the connection.
-    async fn connect(&self, place: &Arc<RwLock<Current>>) -> Result<(u64, MultiplexedConnection), SendError> {
-        let generation = place.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
-        let (current, client_cache) = (Arc::downgrade(place), self.client_cache.clone());
+    async fn connect(&self, current: &Arc<RwLock<CurrentConnection>>) -> Result<(u64, MultiplexedConnection), SendError> {
+        let generation = current.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
+        let (weak, client_cache) = (Arc::downgrade(current), self.client_cache.clone());
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(
             move |push: redis::PushInfo| {
                 if let Some(client_cache) = &client_cache {
                     client_cache.on_push(&push);
                 }
-                if let (PushKind::Disconnection, Some(current)) = (push.kind, current.upgrade()) {
-                    clear(&current, generation);
+                if let (PushKind::Disconnection, Some(current)) = (push.kind, weak.upgrade()) {
+                    drop_connection(&current, generation);
                 }
                 Ok::<(), redis::aio::SendError>(())
             },
@@ -181,23 +181,23 @@ impl Connector {
         let connection = within(self.timing.connect, connecting)
             .await
             .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
-            .map_err(|error| self.failed(&error))?;
-        self.login_refused.store(false, Ordering::Relaxed);
+            .map_err(|error| self.connect_error(&error))?;
+        self.login_error_logged.store(false, Ordering::Relaxed);
         if let Some(client_cache) = &self.client_cache {
             self.enable_tracking(client_cache, connection.clone()).await?;
         }
-        let mut current = place.write().unwrap_or_else(PoisonError::into_inner);
-        *current = Current { generation, connection: Some(connection.clone()) };
+        let mut current = current.write().unwrap_or_else(PoisonError::into_inner);
+        *current = CurrentConnection { generation, connection: Some(connection.clone()) };
         Ok((generation, connection))
     }
 
-    /// Records a failed connection. Wrong credentials are logged once, since they stay wrong until somebody changes them.
-    fn failed(&self, error: &RedisError) -> SendError {
-        if !refuses_login(error) {
+    /// Counts and logs a failed connection. Wrong credentials are logged once, since they stay wrong until somebody changes them.
+    fn connect_error(&self, error: &RedisError) -> SendError {
+        if !is_login_error(error) {
             return unreachable(&self.meters, error);
         }
         self.meters.failed(StorageFault::Unreachable);
-        if !self.login_refused.swap(true, Ordering::Relaxed) {
+        if !self.login_error_logged.swap(true, Ordering::Relaxed) {
             tracing::error!(%error, "Redis refuses the user or the password: no request can be served until it accepts them");
         }
         SendError::Unreachable
@@ -221,20 +221,22 @@ fn timed_out() -> RedisError {
     std::io::Error::from(std::io::ErrorKind::TimedOut).into()
 }
 
-fn clear(current: &RwLock<Current>, generation: u64) {
+/// Drops the connection with this number, if it is the current one.
+fn drop_connection(current: &RwLock<CurrentConnection>, generation: u64) {
     let mut current = current.write().unwrap_or_else(PoisonError::into_inner);
     if current.generation == generation {
         current.connection = None;
     }
 }
 
-/// Whether a server refuses the login.
-pub(super) fn refuses_login(error: &RedisError) -> bool {
+/// Whether the error says that the server refuses the user or the password.
+pub(super) fn is_login_error(error: &RedisError) -> bool {
     error.kind() == ErrorKind::AuthenticationFailed || error.code().is_some_and(|code| matches!(code, "NOAUTH" | "WRONGPASS"))
 }
 
-fn unreachable(meters: &StorageMeters, why: &dyn std::fmt::Display) -> SendError {
+/// Counts and logs a server that cannot be reached.
+fn unreachable(meters: &StorageMeters, cause: &dyn std::fmt::Display) -> SendError {
     meters.failed(StorageFault::Unreachable);
-    tracing::warn!(error = %why, "Redis cannot be reached");
+    tracing::warn!(error = %cause, "Redis cannot be reached");
     SendError::Unreachable
 }

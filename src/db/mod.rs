@@ -279,7 +279,7 @@ impl Db {
     /// # Errors
     /// As [`Self::call_many`].
     pub async fn call_briefly(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
-        self.call_as(calls, Access::BriefWrite).await.map_err(|failed| failed.error)
+        self.call_as(calls, Access::ShortWrite).await.map_err(|failed| failed.error)
     }
 
     async fn call_as(&self, calls: Vec<Call>, access: Access) -> Result<Vec<Value>, PipelineError> {

@@ -8,13 +8,13 @@ pub(super) enum Access {
     Read,
     Write,
     /// A write before the work of a request, with the timeout of a read.
-    BriefWrite,
+    ShortWrite,
 }
 
 impl Access {
     /// Whether a lost reply may have changed something.
     pub(super) const fn is_write(self) -> bool {
-        matches!(self, Self::Write | Self::BriefWrite)
+        matches!(self, Self::Write | Self::ShortWrite)
     }
 }
 
@@ -49,16 +49,16 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// For bulk work without a waiting client: long timeouts, so that large pipelines can complete.
-    pub fn patient() -> Self {
+    /// Long timeouts for bulk work without a waiting client, so that large pipelines can complete.
+    pub fn for_bulk_work() -> Self {
         let [connect, response, write, charge] = [2, 30, 30, 30].map(Duration::from_secs);
         Self { connect, response, write, charge, connections: 2, client_cache: 0 }
     }
 
     /// The timeout of a reply.
-    pub(super) fn patience(&self, access: Access) -> Duration {
+    pub(super) fn reply_timeout(&self, access: Access) -> Duration {
         match access {
-            Access::Read | Access::BriefWrite => self.response,
+            Access::Read | Access::ShortWrite => self.response,
             Access::Write => self.write.max(self.response),
         }
     }

@@ -59,7 +59,7 @@ impl Topology {
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         match &self.nodes {
             Nodes::Single(links) => {
-                links.send(&pipeline_of(&commands), access).await.map_err(|error| error.classified(&self.meters, access))
+                links.send(&pipeline_of(&commands), access).await.map_err(|error| error.into_error(&self.meters, access))
             }
             Nodes::Cluster(cluster) => cluster.send(commands, access).await,
         }

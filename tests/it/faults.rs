@@ -60,7 +60,7 @@ impl Through {
 }
 
 /// A client without a timeout, so that a test sees what else ends a wait.
-fn patient() -> Timing {
+fn long_timeouts() -> Timing {
     Timing { response: 3 * HANGS, client_cache: 0, ..Timing::default() }
 }
 
@@ -216,7 +216,7 @@ async fn a_write_with_a_lost_reply_has_an_unknown_outcome() {
 
 #[tokio::test]
 async fn a_write_to_a_dying_redis_has_an_unknown_outcome() {
-    let app = Through::start(patient()).await;
+    let app = Through::start(long_timeouts()).await;
     app.db().ping().await.expect("it answers");
     app.proxy.set_after(b"HSET", Flow::Drop);
     let write = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(1).take()]);
@@ -298,7 +298,7 @@ const DEEP: &str = "{ user(login: \"ada\") { followers(first: 3) { edges { node 
 async fn a_disconnected_client_cancels_its_read_within_one_call() {
     // Deeper than documents may be: only the duration matters here.
     let documents = DocumentLimits { depth: 32, ..DocumentLimits::default() };
-    let app = Through::with(patient(), Config { documents, ..Config::default() }).await;
+    let app = Through::with(long_timeouts(), Config { documents, ..Config::default() }).await;
     let ada = app.ada().await;
     for fan in app.served.users(["bob", "cyd"]).await {
         fan.follow(&ada).await;
@@ -331,7 +331,7 @@ async fn a_disconnected_client_cancels_its_read_within_one_call() {
 async fn a_started_mutation_completes_after_the_client_disconnects() {
     // Deeper than documents may be: only the duration matters here.
     let documents = DocumentLimits { depth: 32, ..DocumentLimits::default() };
-    let app = Through::with(patient(), Config { documents, ..Config::default() }).await;
+    let app = Through::with(long_timeouts(), Config { documents, ..Config::default() }).await;
     let ada = app.ada().await;
     for fan in app.served.users(["bob", "cyd"]).await {
         fan.follow(&ada).await;

@@ -15,9 +15,9 @@ struct Redis {
 }
 
 /// A busy machine must not look like a Redis that does not answer.
-fn patient() -> redis::AsyncConnectionConfig {
-    let patience = Some(Duration::from_secs(10));
-    redis::AsyncConnectionConfig::new().set_connection_timeout(patience).set_response_timeout(patience)
+fn long_timeouts() -> redis::AsyncConnectionConfig {
+    let timeout = Some(Duration::from_secs(10));
+    redis::AsyncConnectionConfig::new().set_connection_timeout(timeout).set_response_timeout(timeout)
 }
 
 impl Redis {
@@ -40,7 +40,7 @@ impl Redis {
     }
 
     async fn try_connect(&self, query: &str) -> redis::RedisResult<MultiplexedConnection> {
-        redis::Client::open(format!("{}{query}", self.url))?.get_multiplexed_async_connection_with_config(&patient()).await
+        redis::Client::open(format!("{}{query}", self.url))?.get_multiplexed_async_connection_with_config(&long_timeouts()).await
     }
 
     async fn run(&self, command: &[&str]) {

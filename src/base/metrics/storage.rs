@@ -57,7 +57,7 @@ impl StorageMeters {
     }
 
     /// Counts a pipeline to one node.
-    pub fn piped(&self) {
+    pub fn count_pipeline(&self) {
         self.pipelines.inc();
     }
 

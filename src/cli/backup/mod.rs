@@ -52,7 +52,7 @@ pub(super) async fn run(options: BackupOptions) -> anyhow::Result<ExitCode> {
         bail!("{} already exists: name a new folder", folder.display());
     }
     let stop = on_signal().context("signals cannot be listened to")?;
-    let storage = unless_stopped(&stop, Storage::open(&at, Timing::patient())).await?;
+    let storage = unless_stopped(&stop, Storage::open(&at, Timing::for_bulk_work())).await?;
     let made = make(&storage.db, &folder, &stop).await;
     storage.close().await;
     let bytes: u64 = made?.nodes.iter().map(|node| node.bytes).sum();

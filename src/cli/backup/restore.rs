@@ -126,7 +126,7 @@ async fn fill_folder(
         }
         write_data_folder(file, &at.data_dir).with_context(|| at.data_dir.display().to_string())?;
     }
-    let storage = unless_stopped(stop, Storage::open(at, Timing::patient())).await?;
+    let storage = unless_stopped(stop, Storage::open(at, Timing::for_bulk_work())).await?;
     let filled = match files {
         [_] => Ok(()),
         files => copy_all(files, &storage.db, at.redis_server.clone(), stop).await,
@@ -140,7 +140,7 @@ async fn into_redis(
     config: Config,
     stop: &CancellationToken,
 ) -> anyhow::Result<ExitCode> {
-    let storage = unless_stopped(stop, Storage::open(at, Timing::patient())).await?;
+    let storage = unless_stopped(stop, Storage::open(at, Timing::for_bulk_work())).await?;
     let filled = match storage.db.size().await {
         Ok(0) => copy_all(files, &storage.db, at.redis_server.clone(), stop)
             .await
@@ -164,7 +164,7 @@ async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>, sto
             redis_memory: None,
             allow_volatile: true,
         };
-        let from = unless_stopped(stop, Storage::open(&at, Timing::patient())).await?;
+        let from = unless_stopped(stop, Storage::open(&at, Timing::for_bulk_work())).await?;
         let bar = crate::cli::fsck::command::progress(from.db.size().await?);
         let copying = copy_into(&from.db, to, |keys| bar.set_position(keys));
         let copied = unless_stopped(stop, async { Ok(copying.await?) }).await;

@@ -45,7 +45,7 @@ pub(super) async fn run(options: DemoOptions) -> anyhow::Result<()> {
         Some(file) => Some(follows::read(file).with_context(|| file.display().to_string())?),
         None => None,
     };
-    let storage = Storage::open(&options.storage, Timing::patient()).await?;
+    let storage = Storage::open(&options.storage, Timing::for_bulk_work()).await?;
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
     let loaded = load::load_demo(&app, follows, options.statuses_per_user, options.tokens.as_deref()).await;
     // Journal entries are acknowledged in the background.

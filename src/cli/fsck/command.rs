@@ -57,7 +57,7 @@ pub(in crate::cli) async fn run(options: FsckOptions) -> anyhow::Result<ExitCode
     // A Redis that may lose data later can still be read and repaired.
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
-    let storage = Storage::open(&at, Timing::patient()).await?;
+    let storage = Storage::open(&at, Timing::for_bulk_work()).await?;
     if options.repair.repair {
         let repaired = repair::run(&storage.db, options.home_window, options.repair).await;
         storage.close().await;

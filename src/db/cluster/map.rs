@@ -200,7 +200,7 @@ impl SlotMap {
 
     async fn asked(&self, node: &Node) -> Option<Vec<Range>> {
         let answers = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()]), Access::Read).await;
-        let answer = answers.map_err(|failure| failure.classified(&self.meters, Access::Read)).ok()?.pop()?;
+        let answer = answers.map_err(|failure| failure.into_error(&self.meters, Access::Read)).ok()?.pop()?;
         let ranges = ranges(answer, &node.address);
         // A node that was removed from the cluster, or was just added, knows no slots.
         ranges.inspect_err(|error| tracing::warn!(%error, "a node does not report the slots")).ok().filter(|all| !all.is_empty())

@@ -49,8 +49,8 @@ impl Cluster {
     /// Sends one pipeline per node; replies in the order of the commands, errors among them in their place.
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         let mut rounds = Rounds::new(commands);
-        let patience = self.timing.connect + self.timing.patience(access);
-        let error = match within(patience, self.run_rounds(&mut rounds, access)).await {
+        let timeout = self.timing.connect + self.timing.reply_timeout(access);
+        let error = match within(timeout, self.run_rounds(&mut rounds, access)).await {
             Ok(Ok(())) => return Ok(rounds.answers()),
             Ok(Err(error)) => error,
             Err(Elapsed) => {
@@ -116,7 +116,7 @@ impl Cluster {
                     lost.push(part.node.address.clone());
                     rounds.lost(part, matches!(failure, SendError::Sent(_)));
                 }
-                Err(failure) => failed = failed.and(Err(failure.classified(&self.meters, access))),
+                Err(failure) => failed = failed.and(Err(failure.into_error(&self.meters, access))),
             }
         }
         failed.map(|()| (version, lost))
@@ -154,7 +154,7 @@ impl Cluster {
             }
         }
         match failed {
-            Some(failure) if all.is_empty() => Err(failure.classified(&self.meters, Access::Read)),
+            Some(failure) if all.is_empty() => Err(failure.into_error(&self.meters, Access::Read)),
             _ => Ok(all),
         }
     }
@@ -187,7 +187,7 @@ impl Cluster {
         let answers = node.links.send(&pipeline_of([command]), Access::Read).await;
         answers
             .map(|mut answers| answers.pop().unwrap_or_default())
-            .map_err(|failure| failure.classified(&self.meters, Access::Read))
+            .map_err(|failure| failure.into_error(&self.meters, Access::Read))
     }
 }
 

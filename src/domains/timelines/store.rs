@@ -21,7 +21,7 @@ static MARK_SOURCE: Script = Script::allow_oom(include_str!("lua/mark_source.lua
 static UNMARK_SOURCE: Script = Script::allow_oom(include_str!("lua/unmark_source.lua"));
 static LOWER_FEED: Script = Script::new(include_str!("lua/lower_feed.lua"));
 static RESET_FEED: Script = Script::allow_oom(include_str!("lua/reset_feed.lua"));
-static KEEP_SEGMENT: Script = Script::new(include_str!("lua/keep_segment.lua"));
+static CACHE_SEGMENT: Script = Script::new(include_str!("lua/cache_segment.lua"));
 static TOUCH_FEED: Script = Script::allow_oom(include_str!("lua/touch_feed.lua"));
 
 /// The most statuses that one script adds to a feed.
@@ -171,9 +171,9 @@ pub(super) async fn segment(db: &Db, feed: Feed, key: SegmentKey) -> Result<Opti
 }
 
 /// Caches a segment if its version is current, and drops other segments. One script.
-pub(super) async fn keep_segment(db: &Db, feed: Feed, segment: &Segment, drop: &[SegmentKey]) -> Result<(), Error> {
+pub(super) async fn cache_segment(db: &Db, feed: Feed, segment: &Segment, drop: &[SegmentKey]) -> Result<(), Error> {
     let MergeVersion { edges, late } = segment.key.version;
-    let call = Call::new(&KEEP_SEGMENT, [keys::segments(feed), keys::state(feed), owner(feed)]).arg(edges).arg(late);
+    let call = Call::new(&CACHE_SEGMENT, [keys::segments(feed), keys::state(feed), owner(feed)]).arg(edges).arg(late);
     let call = call.arg(segment.key.below).arg(MAX_SEGMENTS).arg(SEGMENTS_KEPT);
     let call = call.arg(segment.key.to_string()).arg(segment.encode());
     db.call_briefly(vec![drop.iter().fold(call, |call, key| call.arg(key.to_string()))]).await.map(std::mem::drop)

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most concurrent attempts of an account's known devices in a process. Further attempts are also charged like an unknown device's:
+/// Maximum number of concurrent attempts of an account's known devices in a process. Further attempts are also charged like an unknown device's:
 /// otherwise an account with many device tokens could fill the queue for password hashes.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT: usize = 4;
 
 /// A device that has logged in to the account before.
 pub(super) struct KnownDevice {
@@ -25,24 +25,24 @@ pub(super) struct KnownDevice {
     pub(super) bucket: Subject,
 }
 
-/// An attempt that was charged, and may cost a hash.
+/// An attempt to log in that was charged: the password may be compared.
 pub(super) struct Attempt {
     charged: Vec<Charge>,
-    _slot: Option<Slot>,
+    _running: Option<RunningAttempt>,
 }
 
 impl Attempt {
-    /// Charges an attempt to log in with this login, whether or not it exists. Nothing was hashed before. One round trip for a known
-    /// device; two for others, so that only attempts that their own address allows reach the bucket that all addresses share. A known
-    /// device is always charged to its own bucket, and never has more attempts than that bucket holds.
+    /// Charges an attempt to log in with this login, whether or not it exists, before a password is hashed. One round trip for a known device, two
+    /// for others: the bucket that all addresses share is charged after the bucket of the address has allowed the attempt. A known device is
+    /// always charged to its own bucket, and never has more attempts than that bucket holds.
     ///
     /// # Errors
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
     pub(super) async fn begin(app: &App, login: &str, from: Option<IpAddr>, known: Option<KnownDevice>) -> Result<Self, Error> {
         let mut charged: Vec<Charge> = known.iter().map(|known| (Limit::LogInsOfDevice, known.bucket)).collect();
-        if let Some(slot) = known.and_then(|known| app.extension::<UnderWay>().take(known.account)) {
+        if let Some(running) = known.and_then(|known| app.extension::<RunningAttempts>().start(known.account)) {
             charge(app, &charged).await?;
-            return Ok(Self { charged, _slot: Some(slot) });
+            return Ok(Self { charged, _running: Some(running) });
         }
         charged.push((Limit::LogIns, Subject::login_from(login, from)));
         charged.extend(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from))));
@@ -53,20 +53,20 @@ impl Attempt {
             return Err(refused);
         }
         charged.push(shared);
-        Ok(Self { charged, _slot: None })
+        Ok(Self { charged, _running: None })
     }
 
-    /// Compares the password, and returns the tokens if nothing could be compared: the queue for hashes was full, or Redis did not answer.
-    /// Otherwise retries with the right password would use up the user's tokens.
+    /// Awaits the comparison of the password, and refunds the tokens if it could not be made: the queue for hashes was full, or Redis did not
+    /// respond. Otherwise retries with the right password would use up the user's tokens.
     ///
     /// # Errors
-    /// Those of `compared`.
-    pub(super) async fn unless_failed<T>(
+    /// Those of `comparison`.
+    pub(super) async fn or_refund<T>(
         self,
         app: &App,
-        compared: impl Future<Output = Result<T, Error>>,
+        comparison: impl Future<Output = Result<T, Error>>,
     ) -> Result<(Self, T), Error> {
-        match compared.await {
+        match comparison.await {
             Ok(done) => Ok((self, done)),
             Err(error) => {
                 if matches!(error, Error::Overloaded | Error::StorageUnavailable) {
@@ -77,23 +77,24 @@ impl Attempt {
         }
     }
 
-    /// Returns the tokens of an attempt with the right password. One round trip.
-    pub(super) async fn succeed(self, app: &App) {
+    /// Refunds the tokens of an attempt with the right password. One round trip.
+    pub(super) async fn refund(self, app: &App) {
         refund(app, &self.charged).await;
     }
 }
 
 /// Counts the running attempts of known devices, by account. Cheap to clone; clones share their state.
 #[derive(Clone, Default)]
-struct UnderWay(Arc<Mutex<HashMap<UserId, usize>>>);
+struct RunningAttempts(Arc<Mutex<HashMap<UserId, usize>>>);
 
-impl UnderWay {
-    fn take(&self, account: UserId) -> Option<Slot> {
+impl RunningAttempts {
+    /// Counts one more attempt; `None` if the account has reached the limit.
+    fn start(&self, account: UserId) -> Option<RunningAttempt> {
         let mut counts = self.counts();
         let count = counts.entry(account).or_default();
-        (*count < AT_ONCE).then(|| {
+        (*count < MAX_CONCURRENT).then(|| {
             *count += 1;
-            Slot { under_way: self.clone(), account }
+            RunningAttempt { attempts: self.clone(), account }
         })
     }
 
@@ -103,14 +104,14 @@ impl UnderWay {
 }
 
 /// One running attempt of an account's known devices, until it is dropped.
-struct Slot {
-    under_way: UnderWay,
+struct RunningAttempt {
+    attempts: RunningAttempts,
     account: UserId,
 }
 
-impl Drop for Slot {
+impl Drop for RunningAttempt {
     fn drop(&mut self) {
-        let mut counts = self.under_way.counts();
+        let mut counts = self.attempts.counts();
         if let Some(count) = counts.get_mut(&self.account) {
             *count -= 1;
             if *count == 0 {
@@ -126,14 +127,14 @@ mod tests {
 
     #[test]
     fn an_account_has_four_concurrent_attempts_of_known_devices() {
-        let under_way = UnderWay::default();
-        let mut slots: Vec<_> = (0..6).filter_map(|_| under_way.take(UserId(1))).collect();
-        assert_eq!(slots.len(), AT_ONCE);
-        assert!(under_way.take(UserId(2)).is_some(), "each account has its own limit");
-        slots.pop();
-        slots.extend(under_way.take(UserId(1)));
-        assert_eq!(slots.len(), AT_ONCE);
-        drop(slots);
-        assert!(under_way.counts().is_empty(), "ended attempts are not counted");
+        let attempts = RunningAttempts::default();
+        let mut running: Vec<_> = (0..6).filter_map(|_| attempts.start(UserId(1))).collect();
+        assert_eq!(running.len(), MAX_CONCURRENT);
+        assert!(attempts.start(UserId(2)).is_some(), "each account has its own limit");
+        running.pop();
+        running.extend(attempts.start(UserId(1)));
+        assert_eq!(running.len(), MAX_CONCURRENT);
+        drop(running);
+        assert!(attempts.counts().is_empty(), "ended attempts are not counted");
     }
 }

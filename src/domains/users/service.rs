@@ -96,7 +96,7 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
     let (device, early) = recognize(app, credentials).await?;
     let bucket = |device: &Device| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
     let attempt = Attempt::begin(app, credentials.login, from, device.as_ref().map(bucket)).await?;
-    let compared = async {
+    let comparison = async {
         let stored = match early {
             Some(stored) => stored,
             None => find_stored(app, credentials.login).await?,
@@ -106,10 +106,10 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
         let hash = stored.password.as_ref().map(|password| password.hash.clone());
         Ok((password::verify(app, tried, hash).await?, stored))
     };
-    let (attempt, (right, stored)) = attempt.unless_failed(app, compared).await?;
+    let (attempt, (right, stored)) = attempt.or_refund(app, comparison).await?;
     let (true, StoredLogin { id: Some(id), password: Some(password) }) = (right, stored) else { return Err(wrong_credentials()) };
     let user = store::get(app.db(), id).await?.ok_or_else(wrong_credentials)?;
-    attempt.succeed(app).await;
+    attempt.refund(app).await;
     let device_token = DeviceTokens::of(app).await?.issue(id, &password, device, app.now());
     Ok(AuthenticatedUser { user, device_token })
 }
@@ -156,15 +156,15 @@ pub async fn verify_password(app: &App, id: UserId, password: &str, session: Opt
     let user = store::get(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
     let known = session.map(|session| KnownDevice { account: id, bucket: Subject::session(id, session) });
     let attempt = Attempt::begin(app, &user.login, None, known).await?;
-    let compared = async {
+    let comparison = async {
         let hash = store::password(app.db(), id).await?;
         password::verify(app, model::password(password).unwrap_or_default(), hash).await
     };
-    let (attempt, is_right) = attempt.unless_failed(app, compared).await?;
+    let (attempt, is_right) = attempt.or_refund(app, comparison).await?;
     if !is_right {
         return Err(UserError::new(UserErrorCode::WrongCredentials, "The password is wrong.", &["password"]).into());
     }
-    attempt.succeed(app).await;
+    attempt.refund(app).await;
     Ok(user)
 }
 

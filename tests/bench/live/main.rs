@@ -156,7 +156,7 @@ async fn poster(bed: &Bed, author: UserId, phrases: usize) -> usize {
 async fn post(task: &str) {
     let parts: Vec<&str> = task.split(' ').collect();
     let number = |at: usize| parts[at].parse::<usize>().expect("a number");
-    let db = Db::open(&parts[0].parse().expect("a URL"), Timing::patient()).await.expect("an address");
+    let db = Db::open(&parts[0].parse().expect("a URL"), Timing::for_bulk_work()).await.expect("an address");
     let app = App::new(db, Clock::System, Config::default());
     let author = UserId(parts[1].parse().expect("an id"));
     let (rate, seconds, phrases) = (number(2), number(3), number(4));

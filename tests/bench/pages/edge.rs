@@ -29,7 +29,7 @@ impl Edge {
         let timing = Timing {
             client_cache: if has_cache { usual.client_cache } else { 0 },
             connections: usual.connections,
-            ..Timing::patient()
+            ..Timing::for_bulk_work()
         };
         let db = Db::open(target, timing).await.expect("an address");
         let app = App::new(db, clock, Config::default());

@@ -17,18 +17,18 @@ use crate::domains::statuses::service as statuses;
 use crate::platform::journal::Feed;
 use std::cmp::Reverse;
 
-/// The most sources that are merged for each window: caching the merge of so few would cost as much as merging again.
+/// Maximum number of sources that are merged for each window: reading a cached merge of so few costs as much as merging them again.
 const MAX_UNCACHED_SOURCES: usize = 4;
-/// The fewest statuses of a full segment.
+/// Minimum number of statuses of a full segment.
 const MIN_SEGMENT: usize = 10;
 
 /// Fills windows below the floors of their feeds. No round trip if no window reaches below its floor.
 pub(super) async fn fill(app: &App, pending: &mut [PendingWindow]) -> Result<(), Error> {
-    let mut feeds: Vec<Feed> = pending.iter().filter(|one| one.missing().is_some()).map(|one| one.key.feed).collect();
+    let mut feeds: Vec<Feed> = pending.iter().filter(|window| window.missing().is_some()).map(|window| window.key.feed).collect();
     feeds.sort_unstable();
     feeds.dedup();
     for feed in feeds {
-        let mut of_feed: Vec<&mut PendingWindow> = pending.iter_mut().filter(|one| one.key.feed == feed).collect();
+        let mut of_feed: Vec<&mut PendingWindow> = pending.iter_mut().filter(|window| window.key.feed == feed).collect();
         fill_feed(app, feed, &mut of_feed).await?;
     }
     Ok(())
@@ -37,25 +37,25 @@ pub(super) async fn fill(app: &App, pending: &mut [PendingWindow]) -> Result<(),
 async fn fill_feed(app: &App, feed: Feed, pending: &mut [&mut PendingWindow]) -> Result<(), Error> {
     let below = store::below(app.db(), feed, MAX_UNCACHED_SOURCES + 1).await?;
     let mut windows: Vec<(usize, Window)> =
-        pending.iter().enumerate().filter_map(|(at, one)| Some((at, one.missing()?))).collect();
-    // A page is read before the check of what is beyond its cursor, which begins in the page's segment.
+        pending.iter().enumerate().filter_map(|(at, window)| Some((at, window.missing()?))).collect();
+    // A page comes before the check for entries beyond its cursor, which begins in a segment of the page.
     windows.sort_by_key(|(_, window)| Reverse(window.limit));
     if below.sources.len() <= MAX_UNCACHED_SOURCES {
         let authors = with_owner(feed, below.sources);
         for (at, window) in windows {
-            pending[at].take(merge::merge_profiles(app, &authors, window).await?);
+            pending[at].add(merge::merge_profiles(app, &authors, window).await?);
         }
         return Ok(());
     }
-    let of_marked = |(_, window): &(usize, Window)| below.marked.iter().map(|author| (*author, *window)).collect::<Vec<_>>();
-    let marked = statuses::windows(app, &windows.iter().flat_map(of_marked).collect::<Vec<_>>()).await?;
+    let of_authors = |(_, window): &(usize, Window)| below.marked.iter().map(|author| (*author, *window)).collect::<Vec<_>>();
+    let marked = statuses::windows(app, &windows.iter().flat_map(of_authors).collect::<Vec<_>>()).await?;
     let mut marked = marked.into_iter();
-    let floor = pending.iter().map(|one| one.floor()).max().unwrap_or(0);
+    let floor = pending.iter().map(|window| window.floor()).max().unwrap_or(0);
     let authors = below.marked.len();
     let mut merged = MergedFeed { app, feed, floor, below, segments: Vec::new() };
     for (at, window) in windows {
         let rows = merged.window(window).await?;
-        pending[at].take(marked.by_ref().take(authors).flatten().chain(rows));
+        pending[at].add(marked.by_ref().take(authors).flatten().chain(rows));
     }
     Ok(())
 }
@@ -68,11 +68,11 @@ fn with_owner(feed: Feed, mut sources: Vec<UserId>) -> Vec<UserId> {
     sources
 }
 
-/// The merge of a feed's sources, as far as this request has read it.
+/// The merge of a feed's sources below its floor, with the segments that this request has read.
 struct MergedFeed<'a> {
     app: &'a App,
     feed: Feed,
-    /// The upper end of the merge.
+    /// The position below which the feed is merged.
     floor: u64,
     below: BelowFloor,
     segments: Vec<Segment>,
@@ -102,26 +102,29 @@ impl MergedFeed<'_> {
 
     /// The segment in which a window begins; merges it if it is not cached.
     async fn segment(&mut self, window: Window) -> Result<&Segment, Error> {
-        let place = if window.newest_first { window.below.saturating_sub(1) } else { window.above.saturating_add(1) };
-        if !self.read_cached(place).await? {
+        let position = if window.newest_first { window.below.saturating_sub(1) } else { window.above.saturating_add(1) };
+        if !self.read_cached(position).await? {
             let guard = self.app.extension::<MergeLocks>().lock(self.feed).await;
             if guard.has_waited {
                 self.below = store::below(self.app.db(), self.feed, MAX_UNCACHED_SOURCES + 1).await?;
             }
-            if !guard.has_waited || !self.read_cached(place).await? {
-                self.merge(place, window.newest_first).await?;
+            if !guard.has_waited || !self.read_cached(position).await? {
+                self.merge(position, window.newest_first).await?;
             }
         }
-        self.segments.iter().find(|it| it.key.covers(place)).ok_or_else(|| Error::corrupt("a segment lacks its place"))
+        self.segments
+            .iter()
+            .find(|it| it.key.covers(position))
+            .ok_or_else(|| Error::corrupt("a segment does not cover its position"))
     }
 
     /// Reads the segment around a position from the cache; `false` if it is not cached.
-    async fn read_cached(&mut self, place: u64) -> Result<bool, Error> {
-        if self.segments.iter().any(|it| it.key.covers(place)) {
+    async fn read_cached(&mut self, position: u64) -> Result<bool, Error> {
+        if self.segments.iter().any(|it| it.key.covers(position)) {
             return Ok(true);
         }
         let version = self.below.version;
-        while let Some(at) = self.below.segments.iter().position(|key| key.version == version && key.covers(place)) {
+        while let Some(at) = self.below.segments.iter().position(|key| key.version == version && key.covers(position)) {
             if let Some(segment) = store::segment(self.app.db(), self.feed, self.below.segments[at]).await? {
                 self.segments.push(segment);
                 return Ok(true);
@@ -131,13 +134,13 @@ impl MergedFeed<'_> {
         Ok(false)
     }
 
-    /// Merges a segment from a position on. It begins one position earlier: the page behind a cursor also asks whether the cursor's status
-    /// still exists.
-    async fn merge(&mut self, place: u64, newest_first: bool) -> Result<(), Error> {
+    /// Merges a segment from a position on. The segment begins one position earlier, because the page after a cursor
+    /// also checks whether the cursor's status exists.
+    async fn merge(&mut self, position: u64, newest_first: bool) -> Result<(), Error> {
         let limit = self.app.config().home_window.clamp(MIN_SEGMENT, MERGE);
         let window = match newest_first {
-            true => Window { below: place.saturating_add(2).min(self.floor), above: 0, newest_first, limit },
-            false => Window { below: self.floor, above: place.saturating_sub(2), newest_first, limit },
+            true => Window { below: position.saturating_add(2).min(self.floor), above: 0, newest_first, limit },
+            false => Window { below: self.floor, above: position.saturating_sub(2), newest_first, limit },
         };
         let authors = sources::authors(self.app, self.feed).await?.0;
         let rows = merge::merge_profiles(self.app, &authors, window).await?;
@@ -148,19 +151,20 @@ impl MergedFeed<'_> {
             None => {}
         }
         let segment = Segment::new(key, &rows);
-        self.keep(&segment).await;
+        self.cache(&segment).await;
         self.segments.push(segment);
         Ok(())
     }
 
     /// Caches a segment. If that fails, the next request merges it again.
-    async fn keep(&mut self, segment: &Segment) {
+    async fn cache(&mut self, segment: &Segment) {
         let key = segment.key;
         let is_superseded = |it: &SegmentKey| it.version != key.version || key.above <= it.above && it.below <= key.below;
-        let (drop, kept) = self.below.segments.iter().partition(|it| is_superseded(it));
-        self.below.segments = kept;
-        let drop: Vec<SegmentKey> = drop;
-        if let Err(error) = store::keep_segment(self.app.db(), self.feed, segment, &drop[..drop.len().min(MAX_SEGMENTS)]).await {
+        let (mut superseded, current): (Vec<SegmentKey>, Vec<SegmentKey>) =
+            self.below.segments.iter().partition(|it| is_superseded(it));
+        self.below.segments = current;
+        superseded.truncate(MAX_SEGMENTS);
+        if let Err(error) = store::cache_segment(self.app.db(), self.feed, segment, &superseded).await {
             tracing::debug!(%error, "a segment of a feed is not cached");
         }
     }

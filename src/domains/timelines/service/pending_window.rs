@@ -39,7 +39,7 @@ impl PendingWindow {
         (window.above.saturating_add(1) < below && window.above < self.floor()).then_some(Window { below, ..window })
     }
 
-    /// What is still missing below the floor after the part above it was read; `None` for nothing.
+    /// The part below the floor that must still be read after the part above it; `None` if nothing is missing.
     pub(super) fn missing(&self) -> Option<Window> {
         // With the oldest first, rows below the floor come before the others.
         let limit = self.key.window.limit;
@@ -48,7 +48,7 @@ impl PendingWindow {
     }
 
     /// Adds rows, in the window's order, up to its limit.
-    pub(super) fn take(&mut self, rows: impl IntoIterator<Item = Row>) {
+    pub(super) fn add(&mut self, rows: impl IntoIterator<Item = Row>) {
         self.rows.extend(rows);
         sort(&mut self.rows, self.key.window.newest_first);
         self.rows.truncate(self.key.window.limit);

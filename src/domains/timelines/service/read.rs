@@ -48,7 +48,7 @@ pub(super) async fn windows(app: &App, feeds: &[Feed], windows: &[FeedKey], with
     above_the_floor(app, &mut pending).await?;
     below_floor::fill(app, &mut pending).await?;
     let left = metadata.into_iter().map(|metadata| metadata.left.into_iter().map(row_of).collect()).collect();
-    Ok(WindowsRead { left, rows: pending.into_iter().map(|one| one.rows).collect(), position })
+    Ok(WindowsRead { left, rows: pending.into_iter().map(|window| window.rows).collect(), position })
 }
 
 const fn row_of(user: UserId) -> Row {
@@ -58,12 +58,12 @@ const fn row_of(user: UserId) -> Row {
 /// Drops entries below the floor, and adds the statuses of marked authors above it. One round trip for all, none without marks.
 async fn above_the_floor(app: &App, pending: &mut [PendingWindow]) -> Result<(), Error> {
     let mut wanted = Vec::new();
-    for (at, one) in pending.iter_mut().enumerate() {
-        let floor = one.floor();
-        one.rows.retain(|row| row.position >= floor);
-        let upper = one.upper();
+    for (at, window) in pending.iter_mut().enumerate() {
+        let floor = window.floor();
+        window.rows.retain(|row| row.position >= floor);
+        let upper = window.upper();
         if floor < CEILING && upper.above.saturating_add(1) < upper.below {
-            wanted.extend(one.metadata.marked.iter().map(|author| (at, (*author, upper))));
+            wanted.extend(window.metadata.marked.iter().map(|author| (at, (*author, upper))));
         }
     }
     let windows: Vec<(UserId, Window)> = wanted.iter().map(|(_, window)| *window).collect();
@@ -71,8 +71,8 @@ async fn above_the_floor(app: &App, pending: &mut [PendingWindow]) -> Result<(),
     for ((at, _), rows) in wanted.into_iter().zip(found) {
         pending[at].rows.extend(rows);
     }
-    for one in pending {
-        one.take([]);
+    for window in pending {
+        window.add([]);
     }
     Ok(())
 }

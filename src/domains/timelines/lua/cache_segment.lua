@@ -1,4 +1,4 @@
--- keep_segment.lua - caches a segment of the merge of a feed's sources, if they have not changed since the merge. When there are too many
+-- cache_segment.lua - caches a segment of the merge of a feed's sources, if they have not changed since the merge. When there are too many
 -- segments, all others are dropped.
 -- KEYS 1 segments:{id}  2 feed:{id}  3 user:{id}, or list:{id}
 -- ARGV 1 version of the sources (edges)  2 number of late statuses  3 upper bound of the segment
