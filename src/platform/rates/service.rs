@@ -152,8 +152,8 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
         let _permit = permit;
         let need = lease.need(cost, quota, now);
         let asked = take_with_debt(&own, charge, quota, need.least..=need.most, Some(need.debt));
-        let patience = own.db().timing().charge;
-        match within(patience, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
+        let timeout = own.db().timing().charge;
+        match within(timeout, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
             Ok(answer) => lease.settle(need, answer, quota, now),
             Err(error) => {
                 tracing::warn!(?error, "Redis is unavailable: requests are not charged");

@@ -136,9 +136,9 @@ fn begin(state: &State, context: &Request, place: Slot) -> String {
         _slot: place,
     };
     state.reservations.all().insert(digest(&token), Arc::new(reserved));
-    let (reservations, patience, reserved_token) = (state.reservations.clone(), state.edge.live.reservation, token.clone());
+    let (reservations, timeout, reserved_token) = (state.reservations.clone(), state.edge.live.reservation, token.clone());
     tokio::spawn(async move {
-        sleep(patience).await;
+        sleep(timeout).await;
         let unread = reservations.find(&reserved_token).is_ok_and(|reserved| reserved.queue().is_some());
         if unread {
             reservations.remove(&reserved_token);

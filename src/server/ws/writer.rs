@@ -18,7 +18,7 @@ pub(super) async fn run(
     said: &mut MessageQueue,
     shared: &SocketShared,
 ) -> SocketEnd {
-    let (patience, rate) = (shared.state.edge.live.write_timeout, shared.state.edge.min_read_rate.max(1));
+    let (timeout, rate) = (shared.state.edge.live.write_timeout, shared.state.edge.min_read_rate.max(1));
     loop {
         // Pings, pongs and acknowledgements have priority.
         let (message, _units) = tokio::select! {
@@ -31,8 +31,8 @@ pub(super) async fn run(
             else => return SocketEnd::Gone,
         };
         // The connection measures the reading rate. This timeout bounds the time of one message at that rate.
-        let patience = patience + Duration::from_secs(message_bytes(&message) / rate);
-        match within(patience, sink.send(message)).await {
+        let timeout = timeout + Duration::from_secs(message_bytes(&message) / rate);
+        match within(timeout, sink.send(message)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return if is_too_slow(error) { SocketEnd::Stuck } else { SocketEnd::Gone },
             Err(_) => return SocketEnd::Stuck,
