@@ -206,7 +206,7 @@ async fn money_of_another_day_is_returned_and_a_late_clock_is_corrected() {
     let at = |now: u64, impression: u64, granted: [u64; 3]| Reservation { now, day: now / DAY, impression, granted };
     assert!(reserve(&app, &id, at(now, 1, [6_000_000, 0, day])).starts_with("served "));
     // The next day free money is returned, including a grant of the day before that arrives only now.
-    assert_eq!(reserve(&app, &id, at(now + DAY, 2, [9_000_000, 0, day])), "dry 2000000 0 9000000 7000000 0");
+    assert_eq!(reserve(&app, &id, at(now + DAY, 2, [9_000_000, 0, day])), "no_money 2000000 0 9000000 7000000 0");
     assert_eq!(reserve(&app, &id, at(now + DAY, 3, [12_000_000, 10_000_000, day + 1])).split(' ').next(), Some("served"));
     assert_eq!(
         ["g", "r", "spent", "used"].map(|field| of_share(&app, &id, 0, field)),

@@ -11,7 +11,7 @@ use crate::db::script::{Call, Script};
 use redis::cmd;
 use std::collections::HashMap;
 
-static WEIGH_SHARE: Script = Script::new(include_str!("../lua/weigh_share.lua"));
+static SUM_SHARE: Script = Script::new(include_str!("../lua/sum_share.lua"));
 /// The number of days whose counts are certainly complete.
 const COMPLETE_DAYS: u64 = 399;
 /// Maximum number of holds of a share to sum: a script must not block Redis for long.
@@ -46,7 +46,7 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
     let call = |share: &Share| {
         let own = [keys::share(*share), keys::ad_stats(*share), keys::holds(*share)];
         let keys: Vec<String> = own.into_iter().chain(days.iter().map(|day| keys::daily_stats(*share, *day))).collect();
-        Call::with_keys(&WEIGH_SHARE, keys).arg(MAX_HOLDS)
+        Call::with_keys(&SUM_SHARE, keys).arg(MAX_HOLDS)
     };
     let weighed: Vec<Option<Vec<Sum>>> = reader.call(shares.iter().map(call).collect()).await?;
     let after = Pool::read(reader, id).await?;

@@ -8,45 +8,45 @@
 -- Returns 1 counted | 0 invalid | 2 invalid, because no money is left for it | -1 no such campaign
 if redis.call('HEXISTS', KEYS[1], 'v') == 0 then return -1 end
 if redis.call('GET', KEYS[4]) == 'click ' .. ARGV[7] then return 1 end
-local ad, counts, at, why = ARGV[4], 0, 6, ARGV[5]
-if why == 'hold' or why == 'mark' or why == 'take' then why = 'repeated' end
+local ad, counted, day_key, reason = ARGV[4], 0, 6, ARGV[5]
+if reason == 'hold' or reason == 'mark' or reason == 'take' then reason = 'repeated' end
 if ARGV[5] == 'mark' then
-  counts = redis.call('SADD', KEYS[5], ARGV[3])
+  counted = redis.call('SADD', KEYS[5], ARGV[3])
   redis.call('PEXPIRE', KEYS[5], ARGV[9])
 elseif ARGV[5] == 'take' then
-  roll()
+  begin_day()
   if redis.call('SISMEMBER', KEYS[5], ARGV[3]) == 0 then
-    if free() >= tonumber(ARGV[6]) then
-      counts = redis.call('SADD', KEYS[5], ARGV[3])
+    if free_money() >= tonumber(ARGV[6]) then
+      counted = redis.call('SADD', KEYS[5], ARGV[3])
       redis.call('PEXPIRE', KEYS[5], ARGV[9])
     else
-      why = 'campaign'
-      save()
+      reason = 'campaign'
+      save_money()
     end
   end
 elseif ARGV[5] == 'hold' then
-  for tally = 6, #KEYS do
-    if counts == 0 then
-      counts = redis.call('ZREM', KEYS[2], table.concat({ ARGV[3], ad, ARGV[6], ARGV[tally + 5] }, '.'))
-      at = tally
+  for at = 6, #KEYS do
+    if counted == 0 then
+      counted = redis.call('ZREM', KEYS[2], table.concat({ ARGV[3], ad, ARGV[6], ARGV[at + 5] }, '.'))
+      day_key = at
     end
   end
 end
 local function count(field, by)
-  if redis.call('HINCRBY', KEYS[at], field, by) == tonumber(by) then redis.call('PEXPIRE', KEYS[at], ARGV[10]) end
-  redis.call('HINCRBY', KEYS[at], ad .. '.' .. field, by)
+  if redis.call('HINCRBY', KEYS[day_key], field, by) == tonumber(by) then redis.call('PEXPIRE', KEYS[day_key], ARGV[10]) end
+  redis.call('HINCRBY', KEYS[day_key], ad .. '.' .. field, by)
 end
-if counts == 0 then
-  for _, field in ipairs({ 'x', 'x-' .. why }) do
+if counted == 0 then
+  for _, field in ipairs({ 'x', 'x-' .. reason }) do
     redis.call('HINCRBY', KEYS[1], field, 1)
     redis.call('HINCRBY', KEYS[3], ad .. ':' .. field, 1)
     count(field, 1)
   end
-  return ARGV[5] == 'take' and why == 'campaign' and 2 or 0
+  return ARGV[5] == 'take' and reason == 'campaign' and 2 or 0
 end
 if ARGV[5] == 'take' then money.used = money.used + ARGV[6] else money.held = money.held - ARGV[6] end
 money.spent = money.spent + ARGV[6]
-save()
+save_money()
 redis.call('HINCRBY', KEYS[1], 'c', 1)
 redis.call('HINCRBY', KEYS[3], ad .. ':c', 1)
 count('c', 1)

@@ -7,12 +7,12 @@
 -- Returns granted TOTAL BEFORE DAY: BEFORE is the part granted on days before DAY | refused LEFT DAY: LEFT could be granted, 0 while the campaign
 --      is frozen | gone
 local n, day = ARGV[3], tonumber(ARGV[2])
-local is = redis.call('HMGET', KEYS[1], 'id', 'budget', 'daily', 'pacing', 'from', 'ends', 'shares', 'out', 'day', 'today')
-if not is[1] then return 'gone' end
-local out, today, shares = tonumber(is[8] or 0), tonumber(is[10] or 0), tonumber(is[7])
+local campaign = redis.call('HMGET', KEYS[1], 'id', 'budget', 'daily', 'pacing', 'from', 'ends', 'shares', 'out', 'day', 'today')
+if not campaign[1] then return 'gone' end
+local out, today, shares = tonumber(campaign[8] or 0), tonumber(campaign[10] or 0), tonumber(campaign[7])
 
-if is[9] and tonumber(is[9]) >= day then
-  day = tonumber(is[9])
+if campaign[9] and tonumber(campaign[9]) >= day then
+  day = tonumber(campaign[9])
 else
   today = 0
   local granted, returned = {}, {}
@@ -41,11 +41,11 @@ end
 
 -- The part of the daily budget that may be spent by now, exactly as `Campaign::allowed` computes it. No product here exceeds 2^53.
 local function allowed()
-  if not is[3] then return math.huge end
-  local daily, DAY = tonumber(is[3]), 86400000
-  local begins = math.max(day * DAY, tonumber(is[5] or 0))
-  local length = math.min((day + 1) * DAY, tonumber(is[6] or math.huge)) - begins
-  if is[4] ~= 'EVEN' or length <= 60000 then return daily end
+  if not campaign[3] then return math.huge end
+  local daily, DAY = tonumber(campaign[3]), 86400000
+  local begins = math.max(day * DAY, tonumber(campaign[5] or 0))
+  local length = math.min((day + 1) * DAY, tonumber(campaign[6] or math.huge)) - begins
+  if campaign[4] ~= 'EVEN' or length <= 60000 then return daily end
   local over = math.max(0, ARGV[1] - begins) + 60000
   if over >= length then return daily end
   local rest = math.fmod(daily, length)
@@ -58,7 +58,7 @@ granted, before = granted or '0', before or '0'
 local answer
 -- A grant that the share has not recorded yet is repeated, and nothing more is granted.
 if minus(granted, ARGV[4]) <= 0 then
-  local left, want, unit = math.min(is[2] - out, allowed() - today), tonumber(ARGV[5]), tonumber(ARGV[6])
+  local left, want, unit = math.min(campaign[2] - out, allowed() - today), tonumber(ARGV[5]), tonumber(ARGV[6])
   if redis.call('EXISTS', KEYS[2]) == 1 then left = 0 end
   if left < want or want == 0 then
     answer = 'refused ' .. text(math.max(0, left)) .. ' ' .. text(day)

@@ -3,7 +3,7 @@
 -- ARGV 1 now, ms  2 the day  3 maximum number of holds
 -- Returns the number of released holds
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local ended = release(ARGV[3])
-save()
-forget(ended)
+local ended = release_expired(ARGV[3])
+save_money()
+remove_holds(ended)
 return #ended

@@ -10,33 +10,33 @@
 --      19 plausible number of impressions at the address, empty without an address  20 length of its window, ms
 --      21 number of impressions at the address that get a hold  22 1 if CPM impressions count towards the window
 -- Returns served AD PRICE ECPM PRICING RELIST UNTIL BACKING: 0 held, 1 invalid, 2 open | day DAY: the share is on a later day | off | capped UNTIL
---      | repeated | none | below ECPM | dry PRICE FREE GRANTED BACK BACK-OF-DAY
-local kept = redis.call('GET', KEYS[5])
-if kept then return kept end
+--      | repeated | none | below_floor ECPM | no_money PRICE FREE GRANTED BACK BACK-OF-DAY
+local previous = redis.call('GET', KEYS[5])
+if previous then return previous end
 if money.day > DAY then return 'day ' .. text(money.day) end
-local is = redis.call('HMGET', KEYS[1], 'v', 'off', 'starts', 'ends', 'cap', 'per')
-if not is[1] then return 'off' end
-roll()
-credit(ARGV[4], ARGV[5], tonumber(ARGV[6]))
-local ended = release(50)
+local share = redis.call('HMGET', KEYS[1], 'v', 'off', 'starts', 'ends', 'cap', 'per')
+if not share[1] then return 'off' end
+begin_day()
+book_grant(ARGV[4], ARGV[5], tonumber(ARGV[6]))
+local released = release_expired(50)
 local function finish(answer)
-  save()
-  forget(ended)
+  save_money()
+  remove_holds(released)
   return answer
 end
 
-local starts, ends, cap = tonumber(is[3] or 0), tonumber(is[4] or 0), tonumber(is[5] or 0)
-if is[2] == '1' or starts > NOW or (ends > 0 and ends <= NOW) then return finish('off') end
-local seen, till = 0, 0
+local starts, ends, cap = tonumber(share[3] or 0), tonumber(share[4] or 0), tonumber(share[5] or 0)
+if share[2] == '1' or starts > NOW or (ends > 0 and ends <= NOW) then return finish('off') end
+local count, cap_until = 0, 0
 if cap > 0 then
   if ARGV[12] == '' then return finish('capped 0') end
   local counted = redis.call('GET', KEYS[9])
   if counted then
-    till, seen = string.match(counted, '^(%d+)%.(%d+)$')
-    till, seen = tonumber(till), tonumber(seen)
-    if till <= NOW then till, seen = 0, 0 end
+    cap_until, count = string.match(counted, '^(%d+)%.(%d+)$')
+    cap_until, count = tonumber(cap_until), tonumber(count)
+    if cap_until <= NOW then cap_until, count = 0, 0 end
   end
-  if seen >= cap then return finish('capped ' .. text(till)) end
+  if count >= cap then return finish('capped ' .. text(cap_until)) end
 end
 local nonce = ARGV[16]
 if nonce ~= '' then
@@ -45,8 +45,8 @@ if nonce ~= '' then
   end
 end
 
-local most = tonumber(ARGV[8]) or math.huge
-local function best()
+local max_price = tonumber(ARGV[8]) or math.huge
+local function choose_ad()
   local ranked = redis.call('ZRANGE', KEYS[4], 0, 199, 'REV', 'WITHSCORES')
   for at = 1, #ranked, 2 do
     local ad = ranked[at]
@@ -56,28 +56,28 @@ local function best()
       local pricing, bid = string.match(terms, '^(%u+) (%d+)$')
       local price = pricing == 'CPM' and tonumber(bid) or bid * 1000
       price = math.min(price, tonumber(ARGV[10]) or price)
-      if price <= most then return ad, tonumber(ranked[at + 1]), pricing, price end
+      if price <= max_price then return ad, tonumber(ranked[at + 1]), pricing, price end
     end
   end
 end
-local ad, ecpm, pricing, price = best()
+local ad, ecpm, pricing, price = choose_ad()
 if not ad then return finish('none') end
-if ecpm < tonumber(ARGV[7]) then return finish('below ' .. text(ecpm)) end
+if ecpm < tonumber(ARGV[7]) then return finish('below_floor ' .. text(ecpm)) end
 -- An invalid impression is shown but costs nothing, and none of the numbers that bids and budgets follow count it.
 local is_paid = pricing == 'CPM'
-local invalid, is_open, at_address, address_till = ARGV[18] == '1', false, 0, 0
+local invalid, is_open, at_address, address_until = ARGV[18] == '1', false, 0, 0
 local is_counted = ARGV[19] ~= '' and (not is_paid or ARGV[22] == '1')
 if not invalid and is_counted then
-  address_till, at_address = string.match(redis.call('GET', KEYS[#KEYS]) or '0.0', '^(%d+)%.(%d+)$')
-  address_till, at_address = tonumber(address_till), tonumber(at_address)
-  if address_till <= NOW then address_till, at_address = NOW + ARGV[20], 0 end
+  address_until, at_address = string.match(redis.call('GET', KEYS[#KEYS]) or '0.0', '^(%d+)%.(%d+)$')
+  address_until, at_address = tonumber(address_until), tonumber(at_address)
+  if address_until <= NOW then address_until, at_address = NOW + ARGV[20], 0 end
   invalid = at_address >= tonumber(ARGV[19])
   is_open = not is_paid and nonce == '' and at_address >= tonumber(ARGV[21])
 end
 if invalid then price = 0 end
 local bid = price
-if price > free() then
-  return finish(table.concat({ 'dry', text(price), text(free()), money.g, money.r, money.q }, ' '))
+if price > free_money() then
+  return finish(table.concat({ 'no_money', text(price), text(free_money()), money.g, money.r, money.q }, ' '))
 end
 
 -- A click on a promoted status counts once, and only after its impression was recorded: that takes a hold, even of no money. If the hold exists,
@@ -101,7 +101,7 @@ if is_paid and not invalid then
   redis.call('HINCRBY', KEYS[6], ad .. '.s', text(price))
 end
 if not invalid and is_counted then
-  redis.call('SET', KEYS[#KEYS], text(address_till) .. '.' .. text(at_address + 1), 'PX', text(address_till - NOW))
+  redis.call('SET', KEYS[#KEYS], text(address_until) .. '.' .. text(at_address + 1), 'PX', text(address_until - NOW))
 end
 if not invalid and ARGV[12] ~= '' then
   redis.call('PFADD', KEYS[7], ARGV[12])
@@ -109,9 +109,9 @@ if not invalid and ARGV[12] ~= '' then
 end
 local capped = 0
 if cap > 0 then
-  if seen == 0 then till = NOW + tonumber(is[6]) * 1000 end
-  redis.call('SET', KEYS[9], text(till) .. '.' .. text(seen + 1), 'PX', text(till - NOW))
-  if seen + 1 >= cap then capped = till end
+  if count == 0 then cap_until = NOW + tonumber(share[6]) * 1000 end
+  redis.call('SET', KEYS[9], text(cap_until) .. '.' .. text(count + 1), 'PX', text(cap_until - NOW))
+  if count + 1 >= cap then capped = cap_until end
 end
 if nonce ~= '' then
   redis.call('SADD', KEYS[10], nonce)

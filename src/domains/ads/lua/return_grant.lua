@@ -3,11 +3,11 @@
 -- ARGV 1 now, ms  2 the day  3 total granted by the pool  4 part of it granted on earlier days  5 the day of the rest
 -- Returns total returned, its day, returned of that day; empty if there is no such share
 if redis.call('EXISTS', KEYS[1]) == 0 then return {} end
-roll()
-credit(ARGV[3], ARGV[4], tonumber(ARGV[5]))
-local ended = release(1000)
-local back = free()
+begin_day()
+book_grant(ARGV[3], ARGV[4], tonumber(ARGV[5]))
+local ended = release_expired(1000)
+local back = free_money()
 money.r, money.q = plus(money.r, back), plus(money.q, back)
-save()
-forget(ended)
+save_money()
+remove_holds(ended)
 return { money.r, text(money.day), money.q }

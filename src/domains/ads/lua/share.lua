@@ -10,19 +10,19 @@ local money = {}
 for at, field in ipairs(FIELDS) do money[field] = at <= 3 and (was[at] or '0') or tonumber(was[at] or 0) end
 
 -- The money that is neither spent nor held nor returned.
-local function free()
+local function free_money()
   return minus(money.g, money.r) - money.spent - money.held
 end
 
 -- Begins a new day: free money was granted for an earlier day and is returned. A clock that is behind begins no day.
-local function roll()
+local function begin_day()
   if DAY > money.day then
-    money.r, money.q, money.used, money.day = plus(money.r, free()), '0', 0, DAY
+    money.r, money.q, money.used, money.day = plus(money.r, free_money()), '0', 0, DAY
   end
 end
 
 -- Books the total that the pool has granted: `before` on days before `day`, the rest on `day`. Money of another day is returned.
-local function credit(granted, before, day)
+local function book_grant(granted, before, day)
   local function take(all, is_of_today)
     local more = minus(all, money.g)
     if more <= 0 then return end
@@ -33,8 +33,8 @@ local function credit(granted, before, day)
   take(granted, day == money.day)
 end
 
--- Releases at most `most` expired holds. `forget` deletes them last: a script must not use the set after it has emptied it.
-local function release(most)
+-- Releases at most `most` expired holds. `remove_holds` deletes them last: a script must not use the set after it has emptied it.
+local function release_expired(most)
   local ended = redis.call('ZRANGE', KEYS[2], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, most)
   for _, hold in ipairs(ended) do
     local price, day = string.match(hold, '%.(%d+)%.(%d+)$')
@@ -44,12 +44,12 @@ local function release(most)
   return ended
 end
 
-local function forget(ended)
+local function remove_holds(ended)
   if #ended > 0 then redis.call('ZREM', KEYS[2], unpack(ended)) end
 end
 
 -- Writes the fields that have changed.
-local function save()
+local function save_money()
   local changes = {}
   for at, field in ipairs(FIELDS) do
     local is = at <= 3 and money[field] or text(money[field])

@@ -233,8 +233,8 @@ fn reserved(request: &ReservationRequest, answer: &str) -> Result<ReservationRep
         "capped" => ReservationReply::Capped(time(1)?),
         "repeated" => ReservationReply::Repeated,
         "none" => ReservationReply::NoAd,
-        "below" => ReservationReply::BelowFloor(number(1)?),
-        "dry" => ReservationReply::OutOfMoney(Shortfall {
+        "below_floor" => ReservationReply::BelowFloor(number(1)?),
+        "no_money" => ReservationReply::OutOfMoney(Shortfall {
             price: Money(number(1)?),
             free: Money(number(2)?),
             granted: sum(3)?,

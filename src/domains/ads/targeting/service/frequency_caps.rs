@@ -24,7 +24,7 @@ pub(in crate::domains::ads) fn note(
     }
     let app = app.clone();
     app.clone().spawn(async move {
-        if let Err(error) = store::note_capped(app.db(), now, visitor, &capped).await {
+        if let Err(error) = store::add_capped_campaigns(app.db(), now, visitor, &capped).await {
             tracing::debug!(%error, "it was not noted of whom a visitor has seen enough");
         }
     });

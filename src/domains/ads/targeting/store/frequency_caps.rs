@@ -10,7 +10,7 @@ use crate::domains::ads::model::{MAX_CAPPED, Visitor};
 use redis::{Cmd, Value, cmd};
 use std::collections::HashMap;
 
-static NOTE_CAPPED: Script = Script::new(include_str!("../../lua/note_capped.lua"));
+static ADD_CAPPED_CAMPAIGNS: Script = Script::new(include_str!("../../lua/add_capped_campaigns.lua"));
 
 pub(in crate::domains::ads) fn capped_command(visitor: Visitor, now: Millis) -> Cmd {
     let mut range = cmd("ZRANGE");
@@ -23,14 +23,14 @@ pub(in crate::domains::ads) fn decode_capped(reply: Value) -> Result<HashMap<Cam
 }
 
 /// Records campaigns whose cap a visitor has reached. One script; none for an empty list.
-pub(in crate::domains::ads) async fn note_capped(
+pub(in crate::domains::ads) async fn add_capped_campaigns(
     db: &Db,
     now: Millis,
     visitor: Visitor,
     capped: &[(CampaignId, Millis)],
 ) -> Result<(), Error> {
     let Some(last) = capped.iter().map(|(_, until)| *until).max().filter(|last| *last > now) else { return Ok(()) };
-    let call = Call::new(&NOTE_CAPPED, [keys::capped_campaigns(visitor)]).arg(now).arg(MAX_CAPPED).arg(last);
+    let call = Call::new(&ADD_CAPPED_CAMPAIGNS, [keys::capped_campaigns(visitor)]).arg(now).arg(MAX_CAPPED).arg(last);
     let call = capped.iter().fold(call, |call, (campaign, until)| call.arg(*until).arg(campaign.0));
     db.call_untracked(vec![call]).await.map(drop)
 }

@@ -7,7 +7,7 @@ pub(in crate::domains::ads) mod offers;
 pub(in crate::domains::ads) mod shares;
 
 pub(in crate::domains::ads) use eligibility::{Ranked, read_evaluations};
-pub(in crate::domains::ads) use frequency_caps::note_capped;
+pub(in crate::domains::ads) use frequency_caps::add_capped_campaigns;
 pub(in crate::domains::ads) use listings::{
     claim, due, forget_listed, forgettable, list, listed, listings, postpone, prune, unlist,
 };

@@ -1,4 +1,4 @@
--- note_capped.lua - remembers the campaigns whose frequency cap a visitor has reached, so that decisions skip them.
+-- add_capped_campaigns.lua - stores the campaigns whose frequency cap a visitor has reached, so that decisions skip them.
 -- KEYS 1 capped:{V}
 -- ARGV 1 now, ms  2 maximum number of campaigns; those whose cap period ends last are kept  3 end of the last cap period, ms
 --      then for each campaign: end of its cap period, ms, and the campaign

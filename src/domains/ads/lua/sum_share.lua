@@ -1,4 +1,4 @@
--- weigh_share.lua - reads the money and the counts of a share, and the sums that they must equal, in one step.
+-- sum_share.lua - reads the money and the counts of a share, and the sums that they must equal, in one step.
 -- KEYS 1 share:{C.n}  2 offered:{C.n}  3 holds:{C.n}  4… tally:{C.n}:DAY of each day
 -- ARGV 1 maximum number of holds to sum; with more holds `held` is assumed to be right
 -- Returns the share's g r spent held i c x; sums over its ads of spend, impressions, clicks; the sum of its holds; sums over its days of
