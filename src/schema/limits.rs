@@ -7,7 +7,7 @@ use crate::base::rate_limits::{Limit, Quota};
 use async_graphql::{Context, Object, Result, SimpleObject};
 
 /// Limits of this server. A document that exceeds one of them is rejected before execution with the code `QUERY_TOO_LARGE`, `QUERY_TOO_DEEP` or
-/// `QUERY_TOO_COMPLEX`; `extensions` then has `limit` (a field name of this type), `max` and `counted`.
+/// `QUERY_TOO_COMPLEX`; `extensions` then has `limit` (a field name of this type), `max` (its value) and `counted` (the number in the document).
 #[derive(SimpleObject)]
 struct ServerLimits {
     /// Maximum length of a document in bytes.
@@ -42,8 +42,8 @@ struct ServerLimits {
     /// login, a phrase or a sample is one entry, a bounding box is 32; each entry adds 4 to the cost. A subscription that exceeds it fails with
     /// `LIMIT_REACHED`.
     filter_entries: usize,
-    /// Maximum length of a response in bytes. A larger response is aborted with the code `RESPONSE_TOO_LARGE`: a query then returns this error alone, a
-    /// mutation returns null for the field, and a subscription continues with its next event.
+    /// Maximum length of a response in bytes. A larger response is aborted with the code `RESPONSE_TOO_LARGE`: a query then returns this error alone,
+    /// a mutation returns null for the field, and a subscription continues with its next event.
     response_bytes: usize,
     /// Rate limits of one account or address. Empty if the server has none. A request that exceeds one fails with `RATE_LIMITED`, the limit's name in
     /// `extensions.limit` and the seconds to wait in `extensions.retryAfter`.

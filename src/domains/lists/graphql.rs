@@ -167,12 +167,19 @@ struct RemoveUserFromListInput {
 
 payload! {
     {
-        /// The list after the change. Null if there are user errors.
+        /// The new list. Null if there are user errors.
         user_list: UserListObject,
     }
     /// Result of `createUserList`. If a request is repeated with its idempotency key after its list was deleted, `userList` is null and `userErrors`
     /// is empty.
     CreateUserListPayload;
+}
+
+payload! {
+    {
+        /// The list after the change. Null if there are user errors.
+        user_list: UserListObject,
+    }
     /// Result of `renameUserList`.
     RenameUserListPayload;
     /// Result of `addUserToList`.

@@ -73,14 +73,14 @@ struct UpdateCampaignInput {
     pacing: Option<Pacing>,
 }
 
-/// The campaign.
+/// Input of `pauseCampaign`, `resumeCampaign` and `stopCampaign`.
 #[derive(InputObject)]
 struct CampaignInput {
     /// Id of a campaign of the viewer.
     campaign_id: ID,
 }
 
-/// Keywords of a campaign, to add or to remove.
+/// Input of `addCampaignKeywords` and `removeCampaignKeywords`.
 #[derive(InputObject)]
 struct CampaignKeywordsInput {
     /// Id of a campaign of the viewer.
@@ -120,11 +120,18 @@ struct RemoveAdInput {
 
 payload! {
     {
-        /// The campaign after the change. Null if there are user errors.
+        /// The new campaign. Null if there are user errors.
         campaign: CampaignObject,
     }
     /// Result of `createCampaign`.
     CreateCampaignPayload;
+}
+
+payload! {
+    {
+        /// The campaign after the change. Null if there are user errors.
+        campaign: CampaignObject,
+    }
     /// Result of `updateCampaign`.
     UpdateCampaignPayload;
     /// Result of `pauseCampaign`.
@@ -189,7 +196,7 @@ impl AdMutation {
     async fn pause_campaign(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The campaign.")] input: CampaignInput,
+        #[graphql(desc = "The campaign to pause.")] input: CampaignInput,
     ) -> Option<Result<PauseCampaignPayload>> {
         let done =
             Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::pause(&request.app, owner, id).await));
@@ -200,7 +207,7 @@ impl AdMutation {
     async fn resume_campaign(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The campaign.")] input: CampaignInput,
+        #[graphql(desc = "The campaign to resume.")] input: CampaignInput,
     ) -> Option<Result<ResumeCampaignPayload>> {
         let done =
             Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::resume(&request.app, owner, id).await));
@@ -212,7 +219,7 @@ impl AdMutation {
     async fn stop_campaign(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The campaign.")] input: CampaignInput,
+        #[graphql(desc = "The campaign to stop.")] input: CampaignInput,
     ) -> Option<Result<StopCampaignPayload>> {
         let done =
             Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::stop(&request.app, owner, id).await));
