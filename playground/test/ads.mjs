@@ -14,7 +14,7 @@ const REGISTER = 'mutation ($input: RegisterWebsiteInput!) { registerWebsite(inp
 const END_OTHERS = 'mutation { endSessions(input: { allOthers: true }) { endedSessionIds userErrors { message } } }';
 
 let server, ada, friend, key;
-let browser, page, complaints, ads;
+let browser, page, pageErrors, ads;
 
 before(async () => {
   server = await Server.start({ options: ['--rate-limits', 'off'] });
@@ -30,11 +30,11 @@ beforeEach(() => begin());
 // The only errors in the console are those of answers that a test aborts, and of an ended session.
 afterEach(async () => {
   await browser.close();
-  assert.deepEqual(complaints.filter((text) => !/ERR_FAILED|status of 401/.test(text)), []);
+  assert.deepEqual(pageErrors.filter((text) => !/ERR_FAILED|status of 401/.test(text)), []);
 });
 
 async function begin(options) {
-  ({ browser, page, complaints } = await open(server.origin, options));
+  ({ browser, page, pageErrors } = await open(server.origin, options));
   ads = new AdsPage(page, server);
 }
 
@@ -73,8 +73,8 @@ test('a campaign is created, and its errors are shown beside the fields', async 
   await page.getByRole('link', { name: 'New campaign' }).click();
   const form = ads.form('Create campaign');
   await ads.send(form, { ...noBids, 'Frequency cap: impressions': '3', 'per visitor, in': '400', 'Unit of time': 'days' }, 'Create campaign');
-  assert.match(await ads.complaint(form, 'Budget'), /budget/i);
-  assert.match(await ads.complaint(form, 'per visitor, in'), /./);
+  assert.match(await ads.fieldError(form, 'Budget'), /budget/i);
+  assert.match(await ads.fieldError(form, 'per visitor, in'), /./);
   assert.equal(await ads.field(form, 'Budget').evaluate((field) => document.activeElement === field), true);
   await ads.send(form, { Budget: '1000.5', 'Daily budget': '40', 'per visitor, in': '2', Keywords: 'red kite\nwaxwing' }, 'Create campaign');
   await ads.stands('Active');
@@ -141,7 +141,7 @@ test('keywords are added and removed', async () => {
   await ads.button('Remove first').waitFor({ state: 'detached' });
   assert.deepEqual((await ads.keywords.getByRole('listitem').locator('span').allInnerTexts()).toSorted(), ['second word', 'third']);
   await ads.send(form, { 'Keywords to add': 'x'.repeat(81) }, 'Add keywords');
-  assert.match(await ads.complaint(form, 'Keywords to add'), /80/);
+  assert.match(await ads.fieldError(form, 'Keywords to add'), /80/);
   for (const word of ['second word', 'third']) {
     await ads.button(`Remove ${word}`).click();
     await ads.button(`Remove ${word}`).waitFor({ state: 'detached' });
@@ -159,7 +159,7 @@ test('ads are added, of text and of one’s own statuses, and removed', async ()
   const form = ads.form('Create an ad');
   const banner = { Text: '<b>Bold</b>\nsecond line', 'Destination URL': 'https://example.com/offer', Pricing: 'CPC: per click', Bid: '0' };
   await ads.send(form, banner, 'Create ad');
-  assert.match(await ads.complaint(form, 'Bid'), /./);
+  assert.match(await ads.fieldError(form, 'Bid'), /./);
   await ads.send(form, { Bid: '0.4' }, 'Create ad');
   const added = ads.ads.filter({ hasText: 'Bold' });
   await added.waitFor();
@@ -184,7 +184,7 @@ test('a publisher registers a website, serves, clicks and reaches the cap; the a
   await ads.side('Publisher');
   const form = ads.form('Register a website');
   await ads.send(form, { Name: 'Owls', Origin: 'ftp://owls.example' }, 'Register');
-  assert.match(await ads.complaint(form, 'Origin'), /./);
+  assert.match(await ads.fieldError(form, 'Origin'), /./);
   await ads.send(form, { Origin: 'https://owls.example' }, 'Register');
   const website = ads.websites.getByRole('listitem').filter({ hasText: 'Owls' });
   await website.waitFor();
@@ -245,7 +245,7 @@ test('money is shown with up to nine decimals', async () => {
 test('the error of a request for ads is shown beside the field', async () => {
   await ads.load('#side=publisher');
   await ads.send(ads.try, { 'Website key': 'nobody’s' }, 'Request ads');
-  assert.match(await ads.complaint(ads.try, 'Website key'), /./);
+  assert.match(await ads.fieldError(ads.try, 'Website key'), /./);
   await ads.send(ads.try, { 'Website key': key, Count: '11' }, 'Request ads');
   assert.equal(await ads.field(ads.try, 'Count').evaluate(({ validity }) => validity.rangeOverflow), true);
   assert.equal(await ads.asked.count(), 0);
@@ -419,8 +419,8 @@ for (const colorScheme of ['light', 'dark']) {
     await good('a campaign');
     await ads.load('#campaign=new');
     await ads.send(ads.form('Create campaign'), noBids, 'Create campaign');
-    await ads.complaint(ads.form('Create campaign'), 'Budget');
-    await good('a complaint');
+    await ads.fieldError(ads.form('Create campaign'), 'Budget');
+    await good('a field error');
     await ads.side('Publisher');
     await ads.ask({ 'Website key': key, 'Keywords of the page': `phone ${colorScheme}` });
     await good('a slot');

@@ -80,7 +80,7 @@ export class AdsPage {
   }
 
   // The description of a field: its error.
-  async complaint(form, label) {
+  async fieldError(form, label) {
     const field = this.field(form, label);
     await form.locator('.error.beside').first().waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true', label);

@@ -17,21 +17,21 @@ const ARGS = [
 export async function open(home = url, options = {}) {
   const browser = await playwright.launch({ executablePath: chromium, headless: true, args: ARGS });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  const complaints = [];
-  await keepAtHome(context, home, complaints);
+  const pageErrors = [];
+  await keepAtHome(context, home, pageErrors);
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
-  page.on('console', (message) => message.type() === 'error' && complaints.push(`Console: ${message.text()}`));
-  page.on('pageerror', (error) => complaints.push(`Exception: ${error.message}`));
-  return { browser, page, complaints };
+  page.on('console', (message) => message.type() === 'error' && pageErrors.push(`Console: ${message.text()}`));
+  page.on('pageerror', (error) => pageErrors.push(`Exception: ${error.message}`));
+  return { browser, page, pageErrors };
 }
 
-async function keepAtHome(context, home, complaints) {
+async function keepAtHome(context, home, pageErrors) {
   const { origin } = new URL(home);
   await context.route('**/*', (route) => {
     const target = route.request().url();
     if (new URL(target).origin === origin) return route.continue();
-    complaints.push(`Foreign request: ${target}`);
+    pageErrors.push(`Foreign request: ${target}`);
     return route.abort();
   });
 }

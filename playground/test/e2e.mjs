@@ -7,17 +7,17 @@ import { Playground } from './playground.mjs';
 import { login, password, screenshot, url } from './settings.mjs';
 
 const WRONG = 'certainly-not-the-password';
-let browser, page, complaints, playground;
+let browser, page, pageErrors, playground;
 
 before(async () => {
-  ({ browser, page, complaints } = await open());
+  ({ browser, page, pageErrors } = await open());
   playground = new Playground(page, url);
 });
 
 after(() => browser?.close());
 
 // Every test also asserts that the console has no error, and that no request went to another origin.
-afterEach(() => assert.deepEqual(complaints.splice(0), []));
+afterEach(() => assert.deepEqual(pageErrors.splice(0), []));
 
 test('the page loads with the main operations in its tabs, ready to run', async () => {
   await playground.load();
@@ -241,7 +241,7 @@ async function subscriptions(count) {
 async function unauthorized(action) {
   const logged = page.waitForEvent('console', (message) => /status of 401/.test(message.text()));
   const [answer] = await Promise.all([action(), logged]);
-  assert.equal(complaints.splice(0).length, 1);
+  assert.equal(pageErrors.splice(0).length, 1);
   return answer;
 }
 

@@ -5,11 +5,11 @@ import { open } from './browser.mjs';
 import { Playground } from './playground.mjs';
 import { Server } from './server.mjs';
 
-let server, browser, page, complaints, playground;
+let server, browser, page, pageErrors, playground;
 
 before(async () => {
   server = await Server.start({ demo: false });
-  ({ browser, page, complaints } = await open(server.origin));
+  ({ browser, page, pageErrors } = await open(server.origin));
   playground = new Playground(page, server.origin);
 });
 
@@ -18,7 +18,7 @@ after(async () => {
   await server?.remove();
 });
 
-afterEach(() => assert.deepEqual(complaints.splice(0), []));
+afterEach(() => assert.deepEqual(pageErrors.splice(0), []));
 
 // Returns the first event of a subscription, then stops it.
 async function firstEvent(name) {

@@ -21,7 +21,7 @@ const LIKES = 'query ($id: ID!) { node(id: $id) { ... on Status { likeCount } } 
 const OTHERS = '{ viewer { following(first: 1) { edges { node { login } } } } }';
 
 let redis, server, other, ada, friend, friendLogin;
-let browser, page, complaints, live, thread, status;
+let browser, page, pageErrors, live, thread, status;
 
 before(async () => {
   redis = await Redis.start();
@@ -40,7 +40,7 @@ after(async () => {
 });
 
 beforeEach(async () => {
-  ({ browser, page, complaints } = await open(server.origin));
+  ({ browser, page, pageErrors } = await open(server.origin));
   live = new LivePage(page, server);
   thread = new ThreadPage(page, server);
   status = (await other.ask(ada, POST, { input: { message: 'What is talked about' } })).postStatus.status.id;
@@ -50,7 +50,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await browser.close();
   const expected = /ERR_CONNECTION_REFUSED|WebSocket connection to .* failed|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
-  assert.deepEqual(complaints.filter((text) => !expected.test(text)), []);
+  assert.deepEqual(pageErrors.filter((text) => !expected.test(text)), []);
 });
 
 async function change(token, query, input) {
@@ -145,21 +145,21 @@ test('a deleted comment with replies stays as a tombstone until its last reply i
   await thread.panel.getByText('No comments yet.').waitFor();
 });
 
-test('a branch folds and unfolds by mouse and keyboard, and shows the number of hidden comments', async () => {
+test('a branch collapses and expands by mouse and keyboard, and shows the number of hidden comments', async () => {
   const top = await say('top');
   const below = await reply('below', top);
   await reply('lowest', below);
   await thread.open(status);
   await thread.comment('lowest').waitFor();
-  await thread.button('top', 'Fold').click();
+  await thread.button('top', 'Collapse').click();
   await thread.comment('below').waitFor({ state: 'hidden' });
   await reply('meanwhile', below);
-  const fold = thread.button('top', 'Unfold 3');
-  await fold.waitFor();
-  assert.equal(await fold.getAttribute('aria-expanded'), 'false');
-  await fold.press('Enter');
+  const expand = thread.button('top', 'Expand 3');
+  await expand.waitFor();
+  assert.equal(await expand.getAttribute('aria-expanded'), 'false');
+  await expand.press('Enter');
   await thread.comment('meanwhile').waitFor();
-  assert.equal(await thread.button('top', 'Fold').getAttribute('aria-expanded'), 'true');
+  assert.equal(await thread.button('top', 'Collapse').getAttribute('aria-expanded'), 'true');
 });
 
 test('the viewer comments, replies, votes, edits and deletes', async () => {

@@ -40,7 +40,7 @@ export class ThreadPage {
     return this.comment(message).getByRole('button', { name, exact: true });
   }
 
-  // The depth and the text of each comment in reading order, also of folded ones.
+  // The depth and the text of each comment in reading order, also of collapsed ones.
   shown() {
     return this.list.evaluate((list) => {
       const walk = (items, depth) =>

@@ -16,7 +16,7 @@ const OTHERS = '{ viewer { following(first: 1) { edges { node { login } } } } }'
 const END_OTHERS = 'mutation { endSessions(input: { allOthers: true }) { endedSessionIds userErrors { message } } }';
 
 let redis, server, other, ada, friend;
-let browser, page, complaints, live;
+let browser, page, pageErrors, live;
 
 before(async () => {
   redis = await Redis.start();
@@ -34,7 +34,7 @@ after(async () => {
 });
 
 beforeEach(async () => {
-  ({ browser, page, complaints } = await open(server.origin));
+  ({ browser, page, pageErrors } = await open(server.origin));
   live = new LivePage(page, server);
 });
 
@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await browser.close();
   const expected = /ERR_CONNECTION_REFUSED|WebSocket connection to .* failed|status of 401|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
-  assert.deepEqual(complaints.filter((text) => !expected.test(text)), []);
+  assert.deepEqual(pageErrors.filter((text) => !expected.test(text)), []);
 });
 
 async function post(message, { token = ada, location, by = other } = {}) {

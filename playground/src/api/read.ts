@@ -1,6 +1,6 @@
 // Reads from the server without the cache. Throws errors as `resume.js` expects them: GraphQL errors as an array.
 import type { AnyVariables, Client, TypedDocumentNode } from 'urql';
-import { complaintsOf } from './complaints.ts';
+import { errorMessagesOf } from './errorMessages.ts';
 
 export async function read<Data, Variables extends AnyVariables>(
   client: Client,
@@ -9,6 +9,6 @@ export async function read<Data, Variables extends AnyVariables>(
 ): Promise<Data> {
   const { data, error } = await client.query(document, variables, { requestPolicy: 'network-only' }).toPromise();
   if (error?.graphQLErrors.length) throw error.graphQLErrors;
-  if (!data) throw complaintsOf(error);
+  if (!data) throw errorMessagesOf(error);
   return data;
 }

@@ -1,6 +1,6 @@
 // The actions of the session bar: log in, log out, use an existing token.
 import { createClient } from '../api/client.ts';
-import { complaintsOf, messageOf } from '../api/complaints.ts';
+import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
 import { deviceToken, keepDeviceToken } from './device.ts';
 import { SessionLogInDocument } from './operations/LogIn.generated.ts';
 import { SessionLogOutDocument } from './operations/LogOut.generated.ts';
@@ -12,7 +12,7 @@ export async function logIn(login: string, password: string): Promise<void> {
   const input = { login, password, deviceToken: deviceToken(login) };
   const { data, error } = await createClient(null).mutation(SessionLogInDocument, { input }).toPromise();
   const begun = data?.logIn?.session;
-  if (!begun) return notify(messageOf(complaintsOf(error, data?.logIn)));
+  if (!begun) return notify(messageOf(errorMessagesOf(error, data?.logIn)));
   keepDeviceToken(login, begun.deviceToken);
   const { token, expiresAt, user } = begun;
   beginSession({ token, expiresAt, user });
@@ -27,7 +27,7 @@ export async function logOut(): Promise<void> {
   leave(null);
   if (data?.logOut?.endedSessionId) endSession(token, null);
   // If the session had ended before, the client has removed it already.
-  else if (currentToken() === token) notify(messageOf(complaintsOf(error, data?.logOut)));
+  else if (currentToken() === token) notify(messageOf(errorMessagesOf(error, data?.logOut)));
 }
 
 // Sends a query with the token first, for the name of the user, and to report a mistyped token at once.
@@ -37,7 +37,7 @@ export async function adoptToken(text: string): Promise<void> {
   if (!/^[\x21-\x7e]+$/.test(token)) return notify('This is not a token.');
   const { data, error } = await createClient(token).query(SessionViewerDocument, {}).toPromise();
   if (data?.viewer) beginSession({ token, user: data.viewer, expiresAt: null });
-  else notify(messageOf(complaintsOf(error)) || 'The token names no session.');
+  else notify(messageOf(errorMessagesOf(error)) || 'The token names no session.');
 }
 
 // Checks whether the stored session is alive. The client removes it if not.

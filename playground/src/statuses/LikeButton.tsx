@@ -1,6 +1,6 @@
 // Likes a status or removes the like. Graphcache updates the status in every query; `onChange` updates lists outside of the cache.
 import { useMutation } from 'urql';
-import { complaintsOf, messageOf } from '../api/complaints.ts';
+import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
 import { useViewer } from '../session/useSession.ts';
 import { useBusy } from '../ui/useBusy.ts';
 import type { StatusCardFragment } from './fragments/StatusCard.generated.ts';
@@ -26,7 +26,7 @@ export function LikeButton({ status, onChange, onError }: Props) {
   const press = async () => {
     const { data, error } = await (viewerHasLiked ? unlike({ statusId: id }) : like({ statusId: id }));
     const payload = data && ('likeStatus' in data ? data.likeStatus : data.unlikeStatus);
-    onError(messageOf(complaintsOf(error, payload)));
+    onError(messageOf(errorMessagesOf(error, payload)));
     if (payload?.status) onChange(payload.status);
   };
   const count = `${NUMBER.format(likeCount)} ${likeCount === 1 ? 'like' : 'likes'}`;

@@ -1,7 +1,7 @@
 // One status: author, message and actions.
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { complaintsOf, messageOf } from '../api/complaints.ts';
+import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
 import { useViewer } from '../session/useSession.ts';
 import { ConfirmButton } from '../ui/ConfirmButton.tsx';
 import { Time } from '../ui/Time.tsx';
@@ -65,7 +65,7 @@ function DeleteButton({ id, onError }: { id: string; onError: (message: string) 
   const [, remove] = useMutation(StatusDeleteDocument);
   const act = async () => {
     const { data, error } = await remove({ statusId: id });
-    onError(messageOf(complaintsOf(error, data?.deleteStatus)));
+    onError(messageOf(errorMessagesOf(error, data?.deleteStatus)));
   };
   return <ConfirmButton className="delete quiet" label="Delete" question="Delete for everybody?" act={act} />;
 }

@@ -1,13 +1,13 @@
 // One comment, with the actions that the viewer may perform.
 import { useEffect, useRef, useState } from 'react';
-import { messageOf, type Complaint } from '../api/complaints.ts';
+import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { useViewer } from '../session/useSession.ts';
 import { ConfirmButton } from '../ui/ConfirmButton.tsx';
 import { Time } from '../ui/Time.tsx';
 import { WritingBox } from '../ui/WritingBox.tsx';
 import { permissionsOf } from './permissions.ts';
 import type { ThreadCommentFragment } from './fragments/ThreadComment.generated.ts';
-import { MAX_LENGTH, type Acts } from './useActs.ts';
+import { MAX_LENGTH, type CommentActions } from './useCommentActions.ts';
 import type { ThreadState } from './useThread.ts';
 import { Votes } from './Votes.tsx';
 
@@ -16,7 +16,7 @@ const NUMBER = new Intl.NumberFormat();
 interface Props {
   comment: ThreadCommentFragment;
   thread: ThreadState;
-  acts: Acts;
+  acts: CommentActions;
 }
 
 export function CommentItem({ comment, thread, acts }: Props) {
@@ -30,7 +30,7 @@ export function CommentItem({ comment, thread, acts }: Props) {
   // A draft belongs to the session in which it was written.
   useEffect(() => setWriting(null), [viewer?.id]);
 
-  const say = async (act: Promise<Complaint[]>) => setError(messageOf(await act));
+  const say = async (act: Promise<ErrorMessage[]>) => setError(messageOf(await act));
   const close = () => {
     // The focus returns to the button that opened the box.
     footer.current?.querySelector<HTMLElement>(writing === 'Save' ? '.edit' : '.reply')?.focus({ preventScroll: true });
@@ -45,9 +45,9 @@ export function CommentItem({ comment, thread, acts }: Props) {
       </p>
       <footer ref={footer}>
         {!comment.isDeleted && <Votes comment={comment} onVote={(vote) => say(acts.vote(id, vote))} />}
-        {may.fold && (
-          <button type="button" className="fold quiet" aria-expanded={!tree.isFolded(id)} onClick={() => change(() => tree.fold(id))}>
-            {tree.isFolded(id) ? `Unfold ${NUMBER.format(may.hidden)}` : 'Fold'}
+        {may.collapse && (
+          <button type="button" className="collapse quiet" aria-expanded={!tree.isCollapsed(id)} onClick={() => change(() => tree.toggle(id))}>
+            {tree.isCollapsed(id) ? `Expand ${NUMBER.format(may.hidden)}` : 'Collapse'}
           </button>
         )}
         {may.reply && (

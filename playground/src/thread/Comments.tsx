@@ -1,5 +1,5 @@
 // The comments of a thread, each with the replies to it.
-import type { Acts } from './useActs.ts';
+import type { CommentActions } from './useCommentActions.ts';
 import { CommentItem } from './CommentItem.tsx';
 import type { ThreadState } from './useThread.ts';
 
@@ -8,7 +8,7 @@ const [DEEP, DEEPER] = [5, 10];
 
 interface Props {
   thread: ThreadState;
-  acts: Acts;
+  acts: CommentActions;
 }
 
 export function Comments({ thread, acts }: Props) {
@@ -21,7 +21,7 @@ export function Comments({ thread, acts }: Props) {
       deep: depth >= DEEP,
       deeper: depth >= DEEPER,
       gone: isDeleted,
-      folded: tree.isFolded(id),
+      collapsed: tree.isCollapsed(id),
       new: arrived.includes(id),
     };
     const names = Object.entries(marks).flatMap(([name, is]) => (is ? [name] : []));

@@ -9,7 +9,7 @@ import { usePageEscape } from '../ui/onEscape.ts';
 import { useBusy } from '../ui/useBusy.ts';
 import { WritingBox } from '../ui/WritingBox.tsx';
 import { Comments } from './Comments.tsx';
-import { MAX_LENGTH, useActs } from './useActs.ts';
+import { MAX_LENGTH, useCommentActions } from './useCommentActions.ts';
 import { useThread } from './useThread.ts';
 import { articleOf, useUnseen } from './useUnseen.ts';
 import './thread.css';
@@ -28,20 +28,20 @@ interface Props {
 export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
   const [sort, setSort] = useState<CommentSort>('TOP');
   const thread = useThread(statusId, sort, onStatus);
-  const acts = useActs(thread);
+  const acts = useCommentActions(thread);
   const viewer = useViewer();
   const unseen = useUnseen(thread.arrived, thread.list);
   const title = useRef<HTMLHeadingElement>(null);
   usePageEscape(onClose);
   useEffect(() => void (onClose && title.current?.focus()), []);
   const { status, tree } = thread;
-  const reveal = (id: string) => thread.change(() => tree.reveal(id));
+  const reveal = (id: string) => thread.change(() => tree.expandTo(id));
   const comment = async (message: string, key: string) => {
     const before = new Set(tree.roots);
-    const complaints = await acts.add({ statusId }, message, key);
+    const errors = await acts.add({ statusId }, message, key);
     const mine = tree.roots.find((id) => !before.has(id));
-    if (mine && complaints.length === 0) articleOf(thread.list.current, mine)?.scrollIntoView({ block: 'nearest' });
-    return complaints;
+    if (mine && errors.length === 0) articleOf(thread.list.current, mine)?.scrollIntoView({ block: 'nearest' });
+    return errors;
   };
   return (
     <section className="thread" id="thread" aria-labelledby="thread-title">
@@ -74,7 +74,7 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
       )}
       <Comments thread={thread} acts={acts} />
       {status && tree.size === 0 && <p className="nothing">No comments yet. {viewer ? 'Write the first one above.' : 'Log in to write the first one.'}</p>}
-      {thread.next && <MoreButton readOn={thread.readOn} />}
+      {thread.next && <MoreButton readNextPage={thread.readNextPage} />}
       <p className="error" role="alert">
         {thread.moreError}
       </p>
@@ -100,10 +100,10 @@ function SortChoice({ sort, onChange }: { sort: CommentSort; onChange: (sort: Co
   );
 }
 
-function MoreButton({ readOn }: { readOn: () => Promise<void> }) {
+function MoreButton({ readNextPage }: { readNextPage: () => Promise<void> }) {
   const [busy, run] = useBusy();
   return (
-    <button type="button" className="more" aria-disabled={busy} onClick={() => void run(readOn)}>
+    <button type="button" className="more" aria-disabled={busy} onClick={() => void run(readNextPage)}>
       More comments
     </button>
   );

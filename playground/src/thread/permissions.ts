@@ -3,7 +3,7 @@ import type { ThreadCommentFragment } from './fragments/ThreadComment.generated.
 import type { CommentTree } from './tree.ts';
 
 export function permissionsOf(comment: ThreadCommentFragment, tree: CommentTree, viewer: { id: string } | null, statusAuthor: string | undefined) {
-  const below = tree.below(comment.id).flatMap((id) => tree.comment(id) ?? []);
+  const below = tree.descendants(comment.id).flatMap((id) => tree.comment(id) ?? []);
   const isOwn = Boolean(viewer) && comment.author?.id === viewer?.id;
   const isOwnStatus = Boolean(viewer) && statusAuthor === viewer?.id;
   const hasReplies = below.length > 0 || comment.descendantCount > 0;
@@ -15,8 +15,8 @@ export function permissionsOf(comment: ThreadCommentFragment, tree: CommentTree,
     // Delete with replies: any comment under one's own status; elsewhere only if all replies are one's own.
     prune: isOwnStatus ? !isOwn || hasReplies : isAllOwn && hasReplies,
     hasReplies,
-    fold: below.length > 0,
-    // The number of comments that folding hides: those that were read, or the server's count if it is greater.
-    hidden: Math.max(living, tree.isCut(comment.id) ? comment.descendantCount : 0),
+    collapse: below.length > 0,
+    // The number of comments that collapsing hides: those that were read, or the server's count if it is greater.
+    hidden: Math.max(living, tree.mayHaveMore(comment.id) ? comment.descendantCount : 0),
   };
 }

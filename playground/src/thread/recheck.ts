@@ -49,7 +49,7 @@ export class Recheck {
     this.#change(() =>
       ids.forEach((id, at) => {
         const node = answer.nodes[at];
-        if (node?.__typename === 'Comment') this.#tree.refresh(node);
+        if (node?.__typename === 'Comment') this.#tree.update(node);
         else this.#tree.remove(id);
       }),
     );
@@ -61,7 +61,7 @@ export class Recheck {
   #concerned(): string[] {
     const ids = new Set<string>();
     for (const id of this.#ids) {
-      const more = this.#tree.lineage(id).filter((it) => !ids.has(it));
+      const more = this.#tree.withAncestors(id).filter((it) => !ids.has(it));
       if (ids.size + more.length <= MAX_NODES) more.forEach((it) => ids.add(it));
     }
     return [...ids];

@@ -9,13 +9,13 @@ interface Node {
   comment: Comment;
   replies: string[];
   // Inserted by an event, and not yet part of a page.
-  isAhead: boolean;
+  isBeyondPages: boolean;
 }
 
 export class CommentTree {
   readonly roots: string[] = [];
   #nodes = new Map<string, Node>();
-  #folded = new Set<string>();
+  #collapsed = new Set<string>();
   #sort: CommentSort = 'TOP';
   #hasMore = false;
   // The last comment that a page appended: the next page may have replies to it and to its ancestors.
@@ -27,40 +27,40 @@ export class CommentTree {
 
   clear(): void {
     this.#nodes.clear();
-    this.#folded.clear();
+    this.#collapsed.clear();
     this.roots.length = 0;
     this.#last = null;
     this.#hasMore = false;
   }
 
   // Replaces all comments.
-  show(comments: readonly Comment[], sort: CommentSort, hasMore: boolean): void {
+  reset(comments: readonly Comment[], sort: CommentSort, hasMore: boolean): void {
     const ids = new Set(comments.map(({ id }) => id));
     for (const id of this.#nodes.keys()) if (!ids.has(id)) this.remove(id);
     this.#sort = sort;
     this.#last = null;
-    for (const node of this.#nodes.values()) node.isAhead = true;
+    for (const node of this.#nodes.values()) node.isBeyondPages = true;
     this.append(comments, hasMore);
   }
 
   // Appends the next page after the pages before it, and before comments that only events have inserted.
   append(comments: readonly Comment[], hasMore: boolean): void {
-    for (const comment of comments) this.#lay(comment);
+    for (const comment of comments) this.#appendOne(comment);
     this.#last = comments.at(-1)?.id ?? this.#last;
     this.#hasMore = hasMore;
   }
 
   // Inserts a new comment if its place is on the page. Returns whether it was added.
   add(comment: Comment | SharedCommentFragment): boolean {
-    const isNew = this.#put(comment, true);
-    const above = isNew && comment.parent && this.#nodes.get(comment.parent.id);
-    if (above) above.comment = { ...above.comment, replyCount: above.comment.replyCount + 1 };
+    const isNew = this.#upsert(comment, true);
+    const parent = isNew && comment.parent && this.#nodes.get(comment.parent.id);
+    if (parent) parent.comment = { ...parent.comment, replyCount: parent.comment.replyCount + 1 };
     return isNew;
   }
 
   // Applies a change. A vote may move a comment before the last page, and no page would have it then.
-  refresh(comment: Comment | SharedCommentFragment): void {
-    this.#put(comment, false);
+  update(comment: Comment | SharedCommentFragment): void {
+    this.#upsert(comment, false);
   }
 
   // Removes a comment and its descendants.
@@ -70,9 +70,9 @@ export class CommentTree {
     const above = node.comment.parent?.id;
     const list = this.#listOf(above);
     list?.splice(list.indexOf(id), 1);
-    for (const gone of [id, ...this.below(id)]) {
+    for (const gone of [id, ...this.descendants(id)]) {
       this.#nodes.delete(gone);
-      this.#folded.delete(gone);
+      this.#collapsed.delete(gone);
       // Pages continue from a cursor, not from a comment. Its ancestors may still get replies.
       if (this.#last === gone) this.#last = above ?? null;
     }
@@ -87,36 +87,36 @@ export class CommentTree {
   }
 
   // The descendants of a comment.
-  below(id: string): string[] {
-    return this.replies(id).flatMap((reply) => [reply, ...this.below(reply)]);
+  descendants(id: string): string[] {
+    return this.replies(id).flatMap((reply) => [reply, ...this.descendants(reply)]);
   }
 
   // A comment and its ancestors, from the bottom up; empty for an unknown comment.
-  lineage(id: string | undefined | null): string[] {
+  withAncestors(id: string | undefined | null): string[] {
     const comment = this.comment(id ?? undefined);
-    return comment ? [comment.id, ...this.lineage(comment.parent?.id)] : [];
+    return comment ? [comment.id, ...this.withAncestors(comment.parent?.id)] : [];
   }
 
-  isFolded(id: string): boolean {
-    return this.#folded.has(id);
+  isCollapsed(id: string): boolean {
+    return this.#collapsed.has(id);
   }
 
-  fold(id: string): void {
-    if (!this.#folded.delete(id)) this.#folded.add(id);
+  toggle(id: string): void {
+    if (!this.#collapsed.delete(id)) this.#collapsed.add(id);
   }
 
-  // Unfolds its ancestors.
-  reveal(id: string): void {
-    for (const above of this.lineage(this.comment(id)?.parent?.id)) this.#folded.delete(above);
+  // Expands its ancestors.
+  expandTo(id: string): void {
+    for (const above of this.withAncestors(this.comment(id)?.parent?.id)) this.#collapsed.delete(above);
   }
 
   // Whether later pages may have replies to it.
-  isCut(id: string): boolean {
+  mayHaveMore(id: string): boolean {
     return this.#hasMore && this.#isOpen(id);
   }
 
   // Updates a known comment, or inserts a new one.
-  #put(comment: Comment | SharedCommentFragment, isAdded: boolean): boolean {
+  #upsert(comment: Comment | SharedCommentFragment, isAdded: boolean): boolean {
     const known = this.#nodes.get(comment.id);
     if (known) {
       known.comment = { ...known.comment, ...comment } as Comment;
@@ -127,31 +127,31 @@ export class CommentTree {
     const whole: Comment = { viewerVote: 'NONE', ...comment };
     const at = list.findIndex((id) => isBefore(this.#sort, whole, this.#node(id).comment));
     const next = list[at];
-    const isAhead = this.#hasMore && this.#isOpen(comment.parent?.id) && (next === undefined || this.#node(next).isAhead);
-    if (isAhead && !isAdded) return false;
-    this.#nodes.set(comment.id, { comment: whole, replies: [], isAhead });
+    const isBeyondPages = this.#hasMore && this.#isOpen(comment.parent?.id) && (next === undefined || this.#node(next).isBeyondPages);
+    if (isBeyondPages && !isAdded) return false;
+    this.#nodes.set(comment.id, { comment: whole, replies: [], isBeyondPages });
     list.splice(at < 0 ? list.length : at, 0, comment.id);
     return true;
   }
 
-  #lay(comment: Comment): void {
+  #appendOne(comment: Comment): void {
     const list = this.#listOf(comment.parent?.id);
     // Its parent has been deleted with the replies.
     if (!list) return;
     const known = this.#nodes.get(comment.id);
-    const node = known ?? { comment, replies: [], isAhead: true };
+    const node = known ?? { comment, replies: [], isBeyondPages: true };
     node.comment = comment;
     this.#nodes.set(comment.id, node);
-    if (!node.isAhead) return;
-    node.isAhead = false;
+    if (!node.isBeyondPages) return;
+    node.isBeyondPages = false;
     const before = list.indexOf(comment.id);
     if (before >= 0) list.splice(before, 1);
-    const at = list.findIndex((id) => this.#node(id).isAhead);
+    const at = list.findIndex((id) => this.#node(id).isBeyondPages);
     list.splice(at < 0 ? list.length : at, 0, comment.id);
   }
 
   #isOpen(id: string | undefined): boolean {
-    return id === undefined || this.lineage(this.#last).includes(id);
+    return id === undefined || this.withAncestors(this.#last).includes(id);
   }
 
   #listOf(parent: string | undefined): string[] | undefined {

@@ -1,12 +1,12 @@
 // The thread of one status: reads it, then applies the events after it, in order and in batches.
 import { useEffect, useReducer, useRef, useState } from 'react';
 import { useClient } from 'urql';
-import { messageOf, type Complaint } from '../api/complaints.ts';
+import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { useEvents } from '../api/useEvents.ts';
 import type { CommentSort } from '../api/schema.generated.ts';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
-import { inPlace } from './inPlace.ts';
+import { keepScrollPosition } from './keepScrollPosition.ts';
 import type { ThreadCommentFragment } from './fragments/ThreadComment.generated.ts';
 import { ThreadEventsDocument, type ThreadEventsSubscription } from './operations/ThreadEvents.generated.ts';
 import { GONE, readPage, readPages } from './pages.ts';
@@ -35,7 +35,7 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
   const batch = useRef({ events: [] as ThreadEvent[], timer: 0 });
 
   const change = (act: () => void) =>
-    inPlace(list.current, () => {
+    keepScrollPosition(list.current, () => {
       act();
       redraw();
     });
@@ -61,13 +61,13 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
     setStatus(page.status);
     setNext(page.next);
     onStatus(page.status);
-    change(() => tree.current.show(page.comments, sort, page.next !== null));
+    change(() => tree.current.reset(page.comments, sort, page.next !== null));
     return page.syncCursor;
   }
 
-  async function readOn(): Promise<void> {
+  async function readNextPage(): Promise<void> {
     const current = reading.current;
-    const page = await readPage(client, statusId, sort, next).catch((error: Complaint[]) => void setMoreError(messageOf(error)));
+    const page = await readPage(client, statusId, sort, next).catch((error: ErrorMessage[]) => void setMoreError(messageOf(error)));
     if (!page || current !== reading.current) return;
     setMoreError('');
     setNext(page.next);
@@ -91,17 +91,17 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
     const events = batch.current.events.splice(0);
     batch.current.timer = 0;
     const added: string[] = [];
-    change(() => events.forEach((event) => take(event, added)));
+    change(() => events.forEach((event) => applyEvent(event, added)));
     if (added.length > 0) setArrived(added);
     recheck.current.run();
   }
 
-  function take(event: ThreadEvent, added: string[]): void {
+  function applyEvent(event: ThreadEvent, added: string[]): void {
     if (event.__typename === 'CommentDeleted') return recheck.current.add(event.commentId);
     if (event.__typename === 'StreamGap') return;
     const { status, ...comment } = event.comment;
     if (status) changeStatus({ id: status.id, commentCount: status.commentCount });
-    if (event.__typename !== 'CommentAdded') tree.current.refresh(comment);
+    if (event.__typename !== 'CommentAdded') tree.current.update(comment);
     else if (tree.current.add(comment)) added.push(comment.id);
   }
 
@@ -137,14 +137,14 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
     moreError,
     // The comments that the last batch of events added.
     arrived,
-    readOn,
+    readNextPage,
     change,
     changeStatus,
     // Adds a comment of the viewer without waiting for its event.
     own: (comment: ThreadCommentFragment) =>
       change(() => {
         tree.current.add(comment);
-        tree.current.reveal(comment.id);
+        tree.current.expandTo(comment.id);
       }),
     removed(commentId: string) {
       recheck.current.add(commentId);

@@ -1,6 +1,6 @@
 // The box for a post. Its event adds the post to the list.
 import { useMutation } from 'urql';
-import { complaintsOf } from '../api/complaints.ts';
+import { errorMessagesOf } from '../api/errorMessages.ts';
 import { useViewer } from '../session/useSession.ts';
 import { WritingBox } from '../ui/WritingBox.tsx';
 import { TimelinePostStatusDocument } from './operations/PostStatus.generated.ts';
@@ -13,7 +13,7 @@ export function PostBox() {
   if (!viewer) return null;
   const send = async (message: string, idempotencyKey: string) => {
     const { data, error } = await post({ message, idempotencyKey });
-    return complaintsOf(error, data?.postStatus);
+    return errorMessagesOf(error, data?.postStatus);
   };
   // A draft belongs to the account: another account gets an empty box.
   return <WritingBox key={viewer.id} className="post" label="Post" field="Message" placeholder="What is new?" max={MAX_LENGTH} send={send} />;

@@ -6,7 +6,7 @@ import { gapText } from './gaps.ts';
 import type { Row } from './rows.ts';
 import type { useRows } from './useRows.ts';
 
-type Rows = Pick<ReturnType<typeof useRows>, 'list' | 'rows' | 'posted' | 'unseen' | 'patch' | 'toTop'>;
+type Rows = Pick<ReturnType<typeof useRows>, 'list' | 'rows' | 'posted' | 'unseen' | 'updateStatus' | 'scrollToTop'>;
 
 interface Props {
   timeline: Rows;
@@ -17,18 +17,18 @@ interface Props {
 }
 
 export function Stream({ timeline, thread, onThread, empty }: Props) {
-  const { list, rows, posted, unseen, patch, toTop } = timeline;
+  const { list, rows, posted, unseen, updateStatus, scrollToTop } = timeline;
   const announcement = useAnnouncement(posted, (count) => (count === 1 ? 'One new post' : `${count} new posts`));
   const item = (row: Row) => {
     if (row.kind === 'gap') return gapText(row.reason);
     const isOpen = row.key === thread;
     const button = { isOpen, toggle: () => onThread(isOpen ? null : row.key) };
-    return <StatusCard status={row.status} onChange={patch} thread={button} />;
+    return <StatusCard status={row.status} onChange={updateStatus} thread={button} />;
   };
   return (
     <div className="stream">
       {unseen > 0 && (
-        <button type="button" className="newer" onClick={toTop}>
+        <button type="button" className="newer" onClick={scrollToTop}>
           ↑ {unseen} new
         </button>
       )}

@@ -30,7 +30,7 @@ export function TimelinePage({ title, aside, empty, timeline, isOn = true }: Pro
         {isOn && <ConnectionLine connection={timeline.connection} gap={timeline.gap} onAgain={timeline.again} />}
         <Stream timeline={timeline} thread={thread} onThread={openThread} empty={empty} />
       </main>
-      {thread && <Thread key={thread} statusId={thread} onStatus={timeline.patch} onClose={() => openThread(null)} />}
+      {thread && <Thread key={thread} statusId={thread} onStatus={timeline.updateStatus} onClose={() => openThread(null)} />}
     </div>
   );
 }

@@ -16,14 +16,14 @@ export function statusRow(status: StatusCardFragment, isNew = false): Row {
 }
 
 // Applies an event to the rows.
-export function take(rows: Row[], event: TimelineEventFragment): Row[] {
+export function applyEvent(rows: Row[], event: TimelineEventFragment): Row[] {
   if (event.__typename === 'StatusPosted') return [statusRow(event.status, true), ...without(rows, event.status.id)];
   if (event.__typename === 'StreamGap') return [{ kind: 'gap', key: `gap ${++gaps}`, reason: event.reason }, ...rows];
   return without(rows, event.statusId);
 }
 
 // Updates the counters of a status.
-export function patch(rows: Row[], change: StatusChange): Row[] {
+export function updateStatus(rows: Row[], change: StatusChange): Row[] {
   return rows.map((row) => (row.kind === 'status' && row.key === change.id ? { ...row, status: { ...row.status, ...change } } : row));
 }
 

@@ -24,7 +24,7 @@ export function useHome() {
   // Another session begins with an empty list.
   useEffect(() => {
     setGap(null);
-    rows.show([]);
+    rows.replace([]);
   }, [token]);
 
   const following = useEvents(token, {
@@ -34,10 +34,10 @@ export function useHome() {
     async read() {
       const { homeTimeline } = await read(client, TimelineHomeDocument, { first: FIRST });
       if (!homeTimeline) throw new Error('no home');
-      if (current.current === token) rows.show(homeTimeline.entries.edges.map(({ node }) => node.status));
+      if (current.current === token) rows.replace(homeTimeline.entries.edges.map(({ node }) => node.status));
       return homeTimeline.syncCursor;
     },
-    onData: ({ homeTimelineEvents }) => rows.push(homeTimelineEvents),
+    onData: ({ homeTimelineEvents }) => rows.enqueue(homeTimelineEvents),
     onGap: (reason) => setGap(noticeOf(gapText(reason))),
     // The socket may report the end of the session before a request does.
     onState: ({ phase }) => void (phase === 'login' && token && endSession(token, SESSION_ENDED)),

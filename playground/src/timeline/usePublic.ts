@@ -22,16 +22,16 @@ export function usePublic(filter: Filter, version: number) {
   const [gap, setGap] = useState<string | null>(null);
   const token = useSession().session?.token ?? null;
   // The rows stay when another account logs in, whose likes are unknown.
-  useEffect(() => rows.forgetLikes(), [token]);
+  useEffect(() => rows.clearLikes(), [token]);
   const notice = (reason: string) => setGap(noticeOf(gapText(reason)));
 
-  async function dropDeleted() {
+  async function removeDeleted() {
     const ids = rows.ids();
     for (let at = 0; at < ids.length; at += MAX_NODES) {
       const some = ids.slice(at, at + MAX_NODES);
       const { nodes } = await read(publicClient, TimelineStillThereDocument, { ids: some });
       const gone = some.filter((_, index) => nodes[index] === null);
-      for (const statusId of gone) rows.push({ __typename: 'StatusDeleted', cursor: '', statusId });
+      for (const statusId of gone) rows.enqueue({ __typename: 'StatusDeleted', cursor: '', statusId });
     }
   }
 
@@ -43,16 +43,16 @@ export function usePublic(filter: Filter, version: number) {
       const { statusEventsSyncCursor } = await read(publicClient, TimelinePublicBeginDocument, {});
       return statusEventsSyncCursor;
     },
-    onData: ({ statusEvents }) => rows.push(statusEvents),
+    onData: ({ statusEvents }) => rows.enqueue(statusEvents),
     onGap(reason) {
-      rows.push({ __typename: 'StreamGap', cursor: '', reason: reason as never });
+      rows.enqueue({ __typename: 'StreamGap', cursor: '', reason: reason as never });
       notice(reason);
-      dropDeleted().catch(() => notice('UNCHECKED'));
+      removeDeleted().catch(() => notice('UNCHECKED'));
     },
   });
   const clear = () => {
     setGap(null);
-    rows.show([]);
+    rows.replace([]);
   };
   return { ...following, ...rows, gap, clear };
 }

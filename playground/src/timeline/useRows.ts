@@ -4,12 +4,12 @@ import { flushSync } from 'react-dom';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
-import { MAX_ROWS, patch, statusRow, take, withoutLikes, type Row } from './rows.ts';
+import { MAX_ROWS, updateStatus, statusRow, applyEvent, withoutLikes, type Row } from './rows.ts';
 
 // Events of this period are applied together, with one layout.
 const BATCH_MS = 50;
 // Whether the browser supports scroll anchoring.
-const ANCHORS = CSS.supports('overflow-anchor', 'auto');
+const SUPPORTS_SCROLL_ANCHORING = CSS.supports('overflow-anchor', 'auto');
 
 export function useRows() {
   const list = useRef<HTMLOListElement>(null);
@@ -19,16 +19,16 @@ export function useRows() {
   const state = useRef({ rows, queue: [] as TimelineEventFragment[], timer: 0 });
   state.current.rows = rows;
 
-  const drop = useCallback(() => {
+  const clearQueue = useCallback(() => {
     clearTimeout(state.current.timer);
     Object.assign(state.current, { queue: [], timer: 0 });
   }, []);
-  const show = useCallback((statuses: readonly StatusCardFragment[]) => {
-    drop();
+  const replace = useCallback((statuses: readonly StatusCardFragment[]) => {
+    clearQueue();
     setUnseen(0);
     setRows(statuses.map((status) => statusRow(status)));
-  }, [drop]);
-  const push = useCallback((event: TimelineEventFragment) => {
+  }, [clearQueue]);
+  const enqueue = useCallback((event: TimelineEventFragment) => {
     state.current.queue.push(event);
     state.current.timer ||= window.setTimeout(apply, BATCH_MS);
   }, []);
@@ -37,19 +37,19 @@ export function useRows() {
     const events = state.current.queue.splice(0);
     state.current.timer = 0;
     const count = events.filter(({ __typename }) => __typename === 'StatusPosted').length;
-    const away = isAway();
-    inPlace(list.current, away, () => setRows((rows) => events.reduce(take, rows).slice(0, MAX_ROWS)));
-    if (away) setUnseen((unseen) => unseen + count);
+    const scrolledDown = isScrolledDown();
+    keepScrollPosition(list.current, scrolledDown, () => setRows((rows) => events.reduce(applyEvent, rows).slice(0, MAX_ROWS)));
+    if (scrolledDown) setUnseen((unseen) => unseen + count);
     setPosted((posted) => posted + count);
   }
 
-  const isAway = () => (list.current?.getBoundingClientRect().top ?? 0) < 0;
+  const isScrolledDown = () => (list.current?.getBoundingClientRect().top ?? 0) < 0;
   useEffect(() => {
-    const look = () => void (isAway() || setUnseen(0));
-    addEventListener('scroll', look, { passive: true });
-    return () => removeEventListener('scroll', look);
+    const onScroll = () => void (isScrolledDown() || setUnseen(0));
+    addEventListener('scroll', onScroll, { passive: true });
+    return () => removeEventListener('scroll', onScroll);
   }, []);
-  useEffect(() => drop, [drop]);
+  useEffect(() => clearQueue, [clearQueue]);
 
   return {
     list,
@@ -57,13 +57,13 @@ export function useRows() {
     // The number of statuses that events added, and how many of them are above the viewport.
     posted,
     unseen,
-    show,
-    push,
-    forgetLikes: useCallback(() => setRows(withoutLikes), []),
-    patch: useCallback((change: StatusChange) => setRows((rows) => patch(rows, change)), []),
+    replace,
+    enqueue,
+    clearLikes: useCallback(() => setRows(withoutLikes), []),
+    updateStatus: useCallback((change: StatusChange) => setRows((rows) => updateStatus(rows, change)), []),
     // The ids of the rows and of queued events.
     ids: () => [...state.current.rows.filter(({ kind }) => kind === 'status').map(({ key }) => key), ...state.current.queue.flatMap(idsOf)],
-    toTop() {
+    scrollToTop() {
       list.current?.scrollIntoView({ block: 'start' });
       list.current?.focus({ preventScroll: true });
       setUnseen(0);
@@ -74,13 +74,13 @@ export function useRows() {
 const idsOf = (event: TimelineEventFragment) => (event.__typename === 'StatusPosted' ? [event.status.id] : []);
 
 // Applies a change, keeps the scroll position, and moves the focus from a removed row to the next one.
-function inPlace(list: HTMLElement | null, isAway: boolean, change: () => void): void {
+function keepScrollPosition(list: HTMLElement | null, isScrolledDown: boolean, change: () => void): void {
   const { scrollY } = window;
   const height = list?.offsetHeight ?? 0;
   const row = document.activeElement?.closest('li');
   const next = row && list?.contains(row) ? row.nextElementSibling : null;
   flushSync(change);
-  if (isAway && !ANCHORS) scrollTo(0, scrollY + (list?.offsetHeight ?? 0) - height);
+  if (isScrolledDown && !SUPPORTS_SCROLL_ANCHORING) scrollTo(0, scrollY + (list?.offsetHeight ?? 0) - height);
   if (!row || row.isConnected || document.activeElement !== document.body) return;
   const target = next instanceof HTMLElement && next.isConnected ? next : list;
   target?.focus();

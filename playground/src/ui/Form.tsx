@@ -1,6 +1,6 @@
 // A form that sends its fields to the server. It is busy meanwhile, and shows each error beside its field.
 import { createContext, use, useEffect, useId, useRef, useState, type ReactNode } from 'react';
-import { messageOf, type Complaint } from '../api/complaints.ts';
+import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { newKey } from '../api/new-key.ts';
 import { useBusy } from './useBusy.ts';
 
@@ -14,7 +14,7 @@ interface Props {
   aliases?: Record<string, string>;
   // Sends the fields with an idempotency key and returns the errors. Each attempt with the same input has the same key, so that an input whose answer
   // was lost is not applied twice.
-  act: (fields: FormData, key: string) => Promise<Complaint[]>;
+  act: (fields: FormData, key: string) => Promise<ErrorMessage[]>;
   onDone?: (form: HTMLFormElement) => void;
   button: (busy: boolean) => ReactNode;
   children: ReactNode;
@@ -30,11 +30,11 @@ export function Form({ label, className, aliases = {}, act, onDone, button, chil
 
   const send = async () => {
     if (!form.current) return;
-    const complaints = await act(new FormData(form.current), key.current);
-    const found = complaints.map((complaint) => ({ complaint, field: fieldOf(form.current, complaint.path, aliases) }));
+    const errors = await act(new FormData(form.current), key.current);
+    const found = errors.map((complaint) => ({ complaint, field: fieldOf(form.current, complaint.path, aliases) }));
     setOwn(messageOf(found.flatMap(({ complaint, field }) => (field ? [] : [complaint]))));
     setMessages(grouped(found));
-    if (complaints.length > 0 || !form.current) return;
+    if (errors.length > 0 || !form.current) return;
     key.current = newKey();
     onDone?.(form.current);
   };
@@ -67,7 +67,7 @@ function fieldOf(form: HTMLFormElement | null, path: readonly string[], aliases:
   });
 }
 
-function grouped(found: { complaint: Complaint; field: string | undefined }[]): Messages {
+function grouped(found: { complaint: ErrorMessage; field: string | undefined }[]): Messages {
   const messages: Messages = {};
   for (const { complaint, field } of found) {
     if (field) messages[field] = [messages[field], complaint.message].filter(Boolean).join(' ');

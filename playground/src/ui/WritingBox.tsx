@@ -1,6 +1,6 @@
 // A text box with the length of the text and the server's errors. Control and Enter send the text.
 import { useEffect, useId, useRef, useState } from 'react';
-import { messageOf, type Complaint } from '../api/complaints.ts';
+import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { newKey } from '../api/new-key.ts';
 import { onEscape } from './onEscape.ts';
 import { useBusy } from './useBusy.ts';
@@ -20,7 +20,7 @@ interface Props {
   placeholder?: string;
   className?: string;
   // Sends a message with an idempotency key.
-  send: (message: string, key: string) => Promise<Complaint[]>;
+  send: (message: string, key: string) => Promise<ErrorMessage[]>;
   onSent?: () => void;
   // Cancels. A box with this function takes the focus when it opens.
   onCancel?: () => void;
@@ -44,10 +44,10 @@ export function WritingBox({ label, field, max, rows = 2, text: initial = '', pl
     setText(text);
   };
   const submit = async () => {
-    const complaints = await send(text, key.current);
-    setError(messageOf(complaints));
+    const errors = await send(text, key.current);
+    setError(messageOf(errors));
     // Text that the user has changed meanwhile is kept.
-    if (complaints.length > 0 || latest.current !== text) return;
+    if (errors.length > 0 || latest.current !== text) return;
     write('');
     onSent?.();
   };

@@ -1,7 +1,7 @@
 // The ads of a campaign.
 import { useRef, useState } from 'react';
 import { useMutation } from 'urql';
-import { complaintsOf, messageOf } from '../../api/complaints.ts';
+import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { CreateAd } from './CreateAd.tsx';
 import { Facts } from './Facts.tsx';
@@ -46,9 +46,9 @@ function AdItem({ ad, onRemoved }: { ad: AdsAdFragment; onRemoved: () => Promise
   const [error, setError] = useState('');
   const act = async () => {
     const { data, error } = await remove({ input: { adId: ad.id } });
-    const complaints = complaintsOf(error, data?.removeAd);
-    setError(messageOf(complaints));
-    if (complaints.length === 0) await onRemoved();
+    const errors = errorMessagesOf(error, data?.removeAd);
+    setError(messageOf(errors));
+    if (errors.length === 0) await onRemoved();
   };
   const shown = ad.slot === 'IN_FEED' ? (ad.status?.message ?? 'Its status is gone.') : ad.snippet;
   return (

@@ -1,7 +1,7 @@
 // One campaign: its state, figures, keywords and ads, with their actions. After each action it is read again.
 import { useCallback, useRef, useState } from 'react';
 import { useViewer } from '../../session/useSession.ts';
-import { messageOf } from '../../api/complaints.ts';
+import { messageOf } from '../../api/errorMessages.ts';
 import { Ads } from './Ads.tsx';
 import { CampaignActs } from './CampaignActs.tsx';
 import { ChangeCampaign } from './CampaignForm.tsx';
@@ -15,7 +15,7 @@ import { stateName, stateText } from './words.ts';
 
 export function Campaign({ id, focus }: { id: string; focus: (heading: HTMLElement | null) => void }) {
   const [days, setDays] = useState(30);
-  const { campaign, complaints, readAt, refresh } = useCampaign(id, days);
+  const { campaign, errors, readAt, refresh } = useCampaign(id, days);
   const [isChanging, setIsChanging] = useState(false);
   const [error, setError] = useState('');
   const title = useRef<HTMLHeadingElement>(null);
@@ -26,7 +26,7 @@ export function Campaign({ id, focus }: { id: string; focus: (heading: HTMLEleme
     focus(element);
   }, []);
   if (!viewer) return null;
-  const said = error || messageOf(complaints);
+  const said = error || messageOf(errors);
   const alert = (
     <p className="error" role="alert">
       {said}

@@ -1,7 +1,7 @@
 // The actions of a campaign: pause, resume, stop.
 import type { ReactNode } from 'react';
 import { useMutation } from 'urql';
-import { complaintsOf, messageOf, type Complaint } from '../../api/complaints.ts';
+import { errorMessagesOf, messageOf, type ErrorMessage } from '../../api/errorMessages.ts';
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { useBusy } from '../../ui/useBusy.ts';
 import { AdsPauseCampaignDocument } from './operations/PauseCampaign.generated.ts';
@@ -28,23 +28,23 @@ export function CampaignActs({ campaign, readAt, onActed, onRefresh, onError, ti
   const [, stop] = useMutation(AdsStopCampaignDocument);
   const [busy, run] = useBusy();
   const input = { campaignId: campaign.id };
-  const finish = async (complaints: Complaint[]) => {
-    onError(messageOf(complaints));
-    if (complaints.length === 0) await onActed();
+  const finish = async (errors: ErrorMessage[]) => {
+    onError(messageOf(errors));
+    if (errors.length === 0) await onActed();
     if (document.activeElement === document.body) title.current?.focus();
   };
   const acts = {
     pause: async () => {
       const { data, error } = await pause({ input });
-      await finish(complaintsOf(error, data?.pauseCampaign));
+      await finish(errorMessagesOf(error, data?.pauseCampaign));
     },
     resume: async () => {
       const { data, error } = await resume({ input });
-      await finish(complaintsOf(error, data?.resumeCampaign));
+      await finish(errorMessagesOf(error, data?.resumeCampaign));
     },
     stop: async () => {
       const { data, error } = await stop({ input });
-      await finish(complaintsOf(error, data?.stopCampaign));
+      await finish(errorMessagesOf(error, data?.stopCampaign));
     },
     refresh: async () => {
       onError('');

@@ -1,7 +1,7 @@
 // The form that creates or changes a campaign.
 import { useRef } from 'react';
 import { useMutation } from 'urql';
-import { complaintsOf, type Complaint } from '../../api/complaints.ts';
+import { errorMessagesOf, type ErrorMessage } from '../../api/errorMessages.ts';
 import { AreaField, ChoiceField, Form, TextField } from '../../ui/Form.tsx';
 import { onEscape } from '../../ui/onEscape.ts';
 import type { AdsCampaignFragment } from './fragments/AdsCampaign.generated.ts';
@@ -21,7 +21,7 @@ export function CreateCampaign({ onCreated, onCancel }: { onCreated: (id: string
   const act = async (fields: FormData, idempotencyKey: string) => {
     const { data, error } = await create({ input: { ...withoutNulls(read(fields)), keywords: rows(String(fields.get('keywords'))), idempotencyKey } });
     created.current = data?.createCampaign?.campaign?.id ?? '';
-    return complaintsOf(error, data?.createCampaign);
+    return errorMessagesOf(error, data?.createCampaign);
   };
   return (
     <CampaignForm label="Create campaign" act={act} onDone={() => onCreated(created.current)} onCancel={onCancel}>
@@ -42,7 +42,7 @@ export function ChangeCampaign({ campaign, onDone, onCancel }: { campaign: AdsCa
     const changed = changesOf(campaign, read(fields));
     if (Object.keys(changed).length === 0) return [];
     const { data, error } = await update({ input: { campaignId: campaign.id, ...changed } });
-    return complaintsOf(error, data?.updateCampaign);
+    return errorMessagesOf(error, data?.updateCampaign);
   };
   return <CampaignForm label="Save" campaign={campaign} act={act} onDone={onDone} onCancel={onCancel} />;
 }
@@ -50,7 +50,7 @@ export function ChangeCampaign({ campaign, onDone, onCancel }: { campaign: AdsCa
 interface Props {
   label: string;
   campaign?: AdsCampaignFragment;
-  act: (fields: FormData, key: string) => Promise<Complaint[]>;
+  act: (fields: FormData, key: string) => Promise<ErrorMessage[]>;
   onDone: () => void;
   onCancel: () => void;
   children?: React.ReactNode;

@@ -1,7 +1,7 @@
 // The form that creates an ad, of a text or of a status of the viewer.
 import { useRef, useState } from 'react';
 import { useMutation, useQuery } from 'urql';
-import { complaintsOf, messageOf } from '../../api/complaints.ts';
+import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
 import type { AdPricing, AdSlot } from '../../api/schema.generated.ts';
 import { AreaField, ChoiceField, Form, TextField } from '../../ui/Form.tsx';
 import { AdsCreateAdDocument } from './operations/CreateAd.generated.ts';
@@ -27,7 +27,7 @@ export function CreateAd({ campaignId, onCreated }: Props) {
     const shown = { snippet: text('snippet'), targetUrl: text('targetUrl'), statusId: text('statusId') };
     const paid = { pricing: text('pricing') as AdPricing, bid: (text('bid') ?? '').trim() };
     const { data, error } = await create({ input: { campaignId, slot, ...shown, ...paid, idempotencyKey } });
-    return complaintsOf(error, data?.createAd);
+    return errorMessagesOf(error, data?.createAd);
   };
   const done = async (form: HTMLFormElement) => {
     form.reset();
@@ -64,7 +64,7 @@ function OwnStatuses() {
     <>
       <ChoiceField label="A status of yours" name="statusId" required options={Object.fromEntries(statuses.map(({ id, message }) => [id, message]))} />
       <p className="error" role="alert">
-        {messageOf(complaintsOf(error)) || nothing}
+        {messageOf(errorMessagesOf(error)) || nothing}
       </p>
     </>
   );

@@ -1,7 +1,7 @@
 // Explains whether a campaign would be served now, and why not.
 import { useState } from 'react';
 import { useClient } from 'urql';
-import { complaintsOf, type Complaint } from '../../api/complaints.ts';
+import { errorMessagesOf, type ErrorMessage } from '../../api/errorMessages.ts';
 import type { AdSlot } from '../../api/schema.generated.ts';
 import { AreaField, ChoiceField, Form, TextField } from '../../ui/Form.tsx';
 import { money } from './money.ts';
@@ -9,7 +9,7 @@ import { AdsExplainDocument, type AdsExplainQuery } from './operations/Explain.g
 import { count, reasonText, rows } from './words.ts';
 
 const SLOTS = { BANNER: 'Banner', SKYSCRAPER: 'Skyscraper', SQUARE: 'Square', IN_FEED: 'In the feed' };
-const GONE: Complaint[] = [{ message: 'There is no such campaign, or it is not yours.', path: [] }];
+const GONE: ErrorMessage[] = [{ message: 'There is no such campaign, or it is not yours.', path: [] }];
 
 type Explanation = NonNullable<AdsExplainQuery['explainAd']>;
 
@@ -22,8 +22,8 @@ export function Explain({ campaignId }: { campaignId: string }) {
     const asked = { campaignId, slot: fields.get('slot') as AdSlot, keywords: rows(String(fields.get('keywords'))), visitorId };
     const { data, error } = await client.query(AdsExplainDocument, asked, { requestPolicy: 'network-only' }).toPromise();
     setAnswer(data?.explainAd ?? null);
-    const complaints = complaintsOf(error);
-    return data?.explainAd || complaints.length > 0 ? complaints : GONE;
+    const errors = errorMessagesOf(error);
+    return data?.explainAd || errors.length > 0 ? errors : GONE;
   };
   return (
     <section aria-labelledby="explain-title">

@@ -1,7 +1,7 @@
 // An ad that was served: its text, a button that clicks it, and the link that a page would show.
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { complaintsOf, messageOf } from '../../api/complaints.ts';
+import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
 import { useBusy } from '../../ui/useBusy.ts';
 import { AdsClickAdDocument } from './operations/ClickAd.generated.ts';
 import { hostOf } from './words.ts';
@@ -18,9 +18,9 @@ export function Impression({ impression: { token, clickUrl, ad } }: Props) {
   const [busy, run] = useBusy();
   const act = async () => {
     const { data, error } = await click({ input: { token } });
-    const complaints = complaintsOf(error, data?.clickAd);
+    const errors = errorMessagesOf(error, data?.clickAd);
     const outcome = data?.clickAd?.counted ? `Counted. Destination: ${data.clickAd.targetUrl}` : NOT_COUNTED;
-    setSaid({ error: messageOf(complaints), outcome: complaints.length > 0 ? '' : outcome });
+    setSaid({ error: messageOf(errors), outcome: errors.length > 0 ? '' : outcome });
   };
   return (
     <li className="impression">

@@ -1,7 +1,7 @@
 // The keywords of a campaign, and the form that adds some.
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { complaintsOf, messageOf } from '../../api/complaints.ts';
+import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
 import { AreaField, Form } from '../../ui/Form.tsx';
 import { useBusy } from '../../ui/useBusy.ts';
 import { AdsAddKeywordsDocument } from './operations/AddKeywords.generated.ts';
@@ -20,7 +20,7 @@ export function Keywords({ campaign: { id, keywords }, onChanged }: Props) {
   const [busy, run] = useBusy();
   const act = async (fields: FormData) => {
     const { data, error } = await add({ input: { campaignId: id, keywords: rows(String(fields.get('keywords'))) } });
-    return complaintsOf(error, data?.addCampaignKeywords);
+    return errorMessagesOf(error, data?.addCampaignKeywords);
   };
   const done = async (form: HTMLFormElement) => {
     form.reset();
@@ -29,9 +29,9 @@ export function Keywords({ campaign: { id, keywords }, onChanged }: Props) {
   };
   const removeOne = (keyword: string, form: HTMLFormElement | null | undefined) => async () => {
     const { data, error } = await remove({ input: { campaignId: id, keywords: [keyword] } });
-    const complaints = complaintsOf(error, data?.removeCampaignKeywords);
-    setError(messageOf(complaints));
-    if (complaints.length > 0) return;
+    const errors = errorMessagesOf(error, data?.removeCampaignKeywords);
+    setError(messageOf(errors));
+    if (errors.length > 0) return;
     await onChanged();
     // The button is removed: the form takes the focus.
     form?.querySelector('textarea')?.focus();

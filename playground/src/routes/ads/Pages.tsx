@@ -1,7 +1,7 @@
 // A list that is read in pages. Each page is its own query, so that the cache updates all of them.
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useQuery, type TypedDocumentNode } from 'urql';
-import { complaintsOf, messageOf } from '../../api/complaints.ts';
+import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
 
 const FIRST = 50;
 
@@ -51,7 +51,7 @@ function Page<Data, Node>({ document, connection, item, more, empty, version, af
     <>
       {error && (
         <p className="error" role="alert">
-          {messageOf(complaintsOf(error))}
+          {messageOf(errorMessagesOf(error))}
         </p>
       )}
       {page && <ul className="list">{page.edges.map(({ node }) => item(node))}</ul>}

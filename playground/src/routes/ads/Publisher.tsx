@@ -1,7 +1,7 @@
 // A publisher tries a slot: requests ads as a page would, and clicks them. Each request is listed, which shows the effect of a frequency cap.
 import { useEffect, useRef, useState } from 'react';
 import { useMutation } from 'urql';
-import { complaintsOf } from '../../api/complaints.ts';
+import { errorMessagesOf } from '../../api/errorMessages.ts';
 import type { AdSlot } from '../../api/schema.generated.ts';
 import { newKey } from '../../api/new-key.ts';
 import { AreaField, ChoiceField, Field, Form, TextField } from '../../ui/Form.tsx';
@@ -35,9 +35,9 @@ export function Publisher({ websiteKey }: { websiteKey: string }) {
     const visitorId = text('visitorId') || null;
     const [slot, keywords] = [text('slot') as AdSlot, rows(text('keywords'))];
     const { data, error } = await serve({ input: { websiteKey: text('websiteKey'), slot, keywords, visitorId, count: Number(text('count')) } });
-    const complaints = complaintsOf(error, data?.serveAds);
+    const errors = errorMessagesOf(error, data?.serveAds);
     const impressions = data?.serveAds?.impressions;
-    if (!impressions || complaints.length > 0) return complaints;
+    if (!impressions || errors.length > 0) return errors;
     setServed(impressions);
     const asked = [slotName(slot), visitorId ? `visitor ${visitorId}` : 'an unknown visitor', ...keywords].join(', ');
     setRequests((requests) => [`${TIME.format()} ${asked}: ${outcomeText(impressions.length)}`, ...requests].slice(0, KEPT));

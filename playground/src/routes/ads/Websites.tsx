@@ -1,7 +1,7 @@
 // A publisher's websites, and the form that registers one.
 import { useRef, useState } from 'react';
 import { useMutation } from 'urql';
-import { complaintsOf } from '../../api/complaints.ts';
+import { errorMessagesOf } from '../../api/errorMessages.ts';
 import { useViewer } from '../../session/useSession.ts';
 import { Form, TextField } from '../../ui/Form.tsx';
 import type { AdsWebsiteFragment } from './fragments/AdsWebsite.generated.ts';
@@ -71,7 +71,7 @@ function Register({ onRegistered }: { onRegistered: (key: string) => void }) {
     const input = { name: String(fields.get('name')), origin: String(fields.get('origin')), idempotencyKey };
     const { data, error } = await register({ input });
     registered.current = data?.registerWebsite?.website?.key ?? '';
-    return complaintsOf(error, data?.registerWebsite);
+    return errorMessagesOf(error, data?.registerWebsite);
   };
   const done = (form: HTMLFormElement) => {
     form.reset();

@@ -1,18 +1,18 @@
 // Reads one campaign with its figures. If a read fails, the error is shown and the last result stays.
 import { useEffect, useRef, useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { complaintsOf, type Complaint } from '../../api/complaints.ts';
+import { errorMessagesOf, type ErrorMessage } from '../../api/errorMessages.ts';
 import { AdsCampaignDocument, type AdsCampaignQuery } from './operations/Campaign.generated.ts';
 
 export type CampaignWithReport = Extract<AdsCampaignQuery['node'], { __typename: 'Campaign' }>;
 
-const GONE: Complaint[] = [{ message: 'There is no such campaign, or it is not yours.', path: [] }];
+const GONE: ErrorMessage[] = [{ message: 'There is no such campaign, or it is not yours.', path: [] }];
 
 export function useCampaign(id: string, days: number) {
   const client = useClient();
   const variables = { id, days };
   const [{ data, error, fetching }] = useQuery({ query: AdsCampaignDocument, variables, requestPolicy: 'network-only' });
-  const [failed, setFailed] = useState<Complaint[]>([]);
+  const [failed, setFailed] = useState<ErrorMessage[]>([]);
   const [readAt, setReadAt] = useState(() => new Date());
   const shown = useRef<CampaignWithReport | null>(null);
   const found = data?.node?.__typename === 'Campaign' ? data.node : null;
@@ -21,10 +21,10 @@ export function useCampaign(id: string, days: number) {
 
   const refresh = async () => {
     const { error } = await client.query(AdsCampaignDocument, variables, { requestPolicy: 'network-only' }).toPromise();
-    setFailed(complaintsOf(error));
+    setFailed(errorMessagesOf(error));
     if (!error) setReadAt(new Date());
   };
   const isMissing = !fetching && !error && data && !found;
-  const complaints = failed.length > 0 ? failed : isMissing ? GONE : shown.current ? [] : complaintsOf(error);
-  return { campaign: shown.current, complaints, readAt, refresh };
+  const errors = failed.length > 0 ? failed : isMissing ? GONE : shown.current ? [] : errorMessagesOf(error);
+  return { campaign: shown.current, errors, readAt, refresh };
 }

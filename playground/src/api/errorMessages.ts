@@ -1,7 +1,7 @@
 // The errors of an operation as messages for the user: network errors, GraphQL errors, and `userErrors` of a mutation.
 import type { CombinedError } from 'urql';
 
-export interface Complaint {
+export interface ErrorMessage {
   message: string;
   // The field of the input; empty if the error belongs to no single field.
   path: readonly string[];
@@ -11,17 +11,17 @@ interface Payload {
   userErrors: readonly { message: string; path?: readonly string[] }[];
 }
 
-export function complaintsOf(error: CombinedError | undefined, payload?: Payload | null): Complaint[] {
+export function errorMessagesOf(error: CombinedError | undefined, payload?: Payload | null): ErrorMessage[] {
   const rows = payload?.userErrors ?? [];
   return [...errorsOf(error), ...rows.map(({ message, path }) => ({ message, path: path ?? [] }))];
 }
 
-export function messageOf(complaints: readonly Complaint[]): string {
-  return complaints.map(({ message }) => message).join(' ');
+export function messageOf(errors: readonly ErrorMessage[]): string {
+  return errors.map(({ message }) => message).join(' ');
 }
 
 // The path of a GraphQL error is a path of the answer, not of the input.
-function errorsOf(error: CombinedError | undefined): Complaint[] {
+function errorsOf(error: CombinedError | undefined): ErrorMessage[] {
   if (!error) return [];
   if (error.networkError) return [{ message: networkMessage(error), path: [] }];
   return error.graphQLErrors.map(({ message }) => ({ message, path: [] }));

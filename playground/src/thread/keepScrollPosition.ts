@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom';
 const COMMENT = '.comment > article';
 
 // During a change, the comment with the focus keeps its position and the focus. Without a focus, the first comment whose top is visible does.
-export function inPlace(list: HTMLElement | null, change: () => void): void {
+export function keepScrollPosition(list: HTMLElement | null, change: () => void): void {
   if (!list) return flushSync(change);
   const box = scroller(list);
   const top = box === document.scrollingElement ? 0 : box.getBoundingClientRect().top;
