@@ -1,4 +1,4 @@
-//! Stalls of a busy machine: this process, or Redis, does not run for a while. Messages that were sent in time count, and work that can
+//! Stalls of a busy machine: this process, or Redis, does not run for a while. Messages that were sent in time are processed, and work that can
 //! wait is not refused. A test and all its tasks run on one thread, so that blocking the thread stalls the whole process.
 
 use crate::rates::by_default;
@@ -18,9 +18,9 @@ use waxwing::domains::streaming::Hub;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
 /// The timeout of Redis in the tests where this process stalls.
-const BRIEF: Duration = Duration::from_millis(100);
+const SHORT_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Polls all ready tasks for some turns, then blocks the thread for a time. Meanwhile other processes run: Redis answers, clients send.
+/// Polls all ready tasks a number of times, then blocks the thread. Meanwhile other processes run: Redis replies, clients send.
 async fn stall(turns: usize, length: Duration) {
     for _ in 0..turns {
         tokio::task::yield_now().await;
@@ -37,11 +37,11 @@ async fn an_answer_that_arrived_during_a_stall_is_used() {
     let redis = RedisServer::start();
     // Connecting takes several turns, and each of them may be the last one before the stall.
     for turns in 0..12 {
-        let timing = Timing { connect: BRIEF, response: BRIEF, write: BRIEF, ..LONG_TIMEOUTS };
+        let timing = Timing { connect: SHORT_TIMEOUT, response: SHORT_TIMEOUT, write: SHORT_TIMEOUT, ..LONG_TIMEOUTS };
         let db = Db::open(&redis.target(), timing).await.expect("a store");
-        for what in ["connecting", "connected"] {
-            let (read, ()) = tokio::join!(db.read::<Option<String>>(get()), stall(turns, 3 * BRIEF));
-            assert!(read.is_ok(), "{what}, stalled after {turns} turns: {read:?}");
+        for state in ["connecting", "connected"] {
+            let (read, ()) = tokio::join!(db.read::<Option<String>>(get()), stall(turns, 3 * SHORT_TIMEOUT));
+            assert!(read.is_ok(), "{state}, stalled after {turns} turns: {read:?}");
         }
     }
 }
@@ -49,28 +49,28 @@ async fn an_answer_that_arrived_during_a_stall_is_used() {
 #[tokio::test]
 async fn a_write_waits_longer_for_redis_than_a_read() {
     let redis = RedisServer::start();
-    let timing = Timing { response: BRIEF, write: Duration::from_secs(60), ..LONG_TIMEOUTS };
+    let timing = Timing { response: SHORT_TIMEOUT, write: Duration::from_secs(60), ..LONG_TIMEOUTS };
     let db = Db::open(&redis.target(), timing).await.expect("a store");
-    db.ping().await.expect("it answers");
+    db.ping().await.expect("Redis responds");
     redis.signal("STOP");
-    let goes_on = async {
+    let read_then_resume = async {
         let read = db.read::<Option<String>>(get()).await;
-        assert!(matches!(read, Err(Error::StorageUnavailable)), "a Redis that does not answer is told to readers: {read:?}");
+        assert!(matches!(read, Err(Error::StorageUnavailable)), "a read fails while Redis does not respond: {read:?}");
         redis.signal("CONT");
     };
     let unlink = redis::cmd("UNLINK").arg("freed:{nobody}").take();
-    let (written, ()) = tokio::join!(db.write_many(vec![unlink]), goes_on);
-    assert_eq!(written.map(|replies| replies.len()).ok(), Some(1), "slow is not wrong");
+    let (written, ()) = tokio::join!(db.write_many(vec![unlink]), read_then_resume);
+    assert_eq!(written.map(|replies| replies.len()).ok(), Some(1), "a slow write succeeds");
 }
 
 /// The guarantees while Redis does not respond: an answer within two seconds, and within one second where nothing was written.
 #[test]
 fn no_request_waits_for_redis_for_two_seconds() {
     let Timing { connect, response, write, charge, .. } = Timing::default();
-    assert!(connect + write < Duration::from_secs(2), "a write under way");
-    assert!(write > response, "a client whose write is given up does not know whether it happened");
+    assert!(connect + write < Duration::from_secs(2), "a write in progress");
+    assert!(write > response, "after a timeout the client does not know whether the write has happened");
     assert!(connect + response < Duration::from_secs(1) && charge + response < Duration::from_secs(1), "a read");
-    assert!(Duration::from_secs(2) < EdgeConfig::default().request_timeout, "timeouts nest");
+    assert!(Duration::from_secs(2) < EdgeConfig::default().request_timeout, "the timeout of a request covers those of Redis");
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn a_stall_does_not_count_against_a_client() {
     }
     for socket in &mut sockets {
         let init = Message::text(json!({ "type": "connection_init" }).to_string());
-        socket.0.send(init).now_or_never().expect("there is room").expect("it is open");
+        socket.0.send(init).now_or_never().expect("the buffer has room").expect("it is open");
     }
     std::thread::sleep(init_timeout + init_timeout / 3);
     for socket in &mut sockets {
@@ -125,8 +125,8 @@ async fn starting_subscriptions_are_queued() {
     let ada: Actor = app.user("ada").await;
     let mut socket = Socket::connect(&app, None).await;
     app.redis.signal("STOP");
-    let all = 60;
-    for at in 0..all {
+    let count = 60;
+    for at in 0..count {
         socket.subscribe(&format!("s{at}"), &QUIET.replace("percent: 1 ", "percent: 100 ")).await;
     }
     // The server has read all messages once it answers the later ping.
@@ -134,22 +134,22 @@ async fn starting_subscriptions_are_queued() {
     assert_eq!(socket.next().await["type"], "pong", "none is refused");
     app.redis.signal("CONT");
     let started = async {
-        while app.app.extension::<Hub>().subscriber_count() < all {
+        while app.app.extension::<Hub>().subscriber_count() < count {
             tokio::task::yield_now().await;
         }
     };
     tokio::select! {
-        said = socket.next() => panic!("none says anything before it has started: {said}"),
+        message = socket.next() => panic!("a message before all subscriptions have started: {message}"),
         () = started => {}
     }
     ada.post("hello").await;
-    let mut heard = std::collections::BTreeSet::new();
-    for _ in 0..all {
-        let said = socket.next().await;
-        assert_eq!(said["type"], "next", "{said}");
-        heard.insert(said["id"].as_str().expect("an id").to_owned());
+    let mut received = std::collections::BTreeSet::new();
+    for _ in 0..count {
+        let message = socket.next().await;
+        assert_eq!(message["type"], "next", "{message}");
+        received.insert(message["id"].as_str().expect("an id").to_owned());
     }
-    assert_eq!(heard.len(), all);
+    assert_eq!(received.len(), count);
 }
 
 /// More long operations than the limit allows, over a socket and over HTTP, while Redis does not respond.
@@ -162,7 +162,7 @@ async fn long_operations_of_an_address_wait_without_a_permit() {
     let app = TestApp::from_parts(App::new(db, clock.clone(), config), clock, edge, redis).await;
     app.user("ada").await;
     let long = "{ user(login: \"ada\") { login followers(first: 100) { edges { node { followers(first: 100) { edges { cursor } } } } } } }";
-    let ask = |from: &str, query: &str| {
+    let send = |from: &str, query: &str| {
         HttpResponse::fetch(app.post().header("x-forwarded-for", from).json(&json!({ "query": query })))
     };
     let mut socket = Socket::connect(&app, None).await;
@@ -174,18 +174,18 @@ async fn long_operations_of_an_address_wait_without_a_permit() {
     assert_eq!(socket.next().await["type"], "pong");
     let others = async {
         for _ in 0..20 {
-            assert_eq!(ask("192.0.2.2", "{ __typename }").await.status, 200, "there is room");
+            assert_eq!(send("192.0.2.2", "{ __typename }").await.status, 200, "a permit is free");
         }
         app.redis.signal("CONT");
     };
-    let (first, second, ()) = tokio::join!(ask("192.0.2.1", long), ask("192.0.2.1", long), others);
+    let (first, second, ()) = tokio::join!(send("192.0.2.1", long), send("192.0.2.1", long), others);
     for answer in [first, second] {
         assert_eq!(answer.json()["data"]["user"]["login"], "ada", "{answer:?}");
     }
     let mut answered = 0;
     while answered < 8 {
-        let said = socket.next().await;
-        answered += usize::from(said["type"] == "next");
-        assert!(said["payload"].get("errors").is_none(), "{said}");
+        let message = socket.next().await;
+        answered += usize::from(message["type"] == "next");
+        assert!(message["payload"].get("errors").is_none(), "{message}");
     }
 }
