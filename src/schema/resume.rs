@@ -3,10 +3,10 @@
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, Field, OperationType, Selection};
 use async_graphql::{Name, Positioned, Request, Value};
 
-/// The argument of every subscription with the cursor to resume behind.
+/// The argument of every subscription with the cursor to resume after.
 const AFTER: &str = "after";
 
-/// Makes a subscription resume behind `cursor`, which replaces its `after`: a client that reconnects automatically sends its original document. Does
+/// Makes a subscription resume after `cursor`, which replaces its `after`: a client that reconnects automatically sends its original document. Does
 /// not change other operations. The request must have passed [`super::check()`].
 pub fn resume(request: &mut Request, cursor: &str) {
     let Ok(document) = request.parsed_query() else { return };

@@ -151,12 +151,19 @@ struct UnlikeStatusInput {
 
 payload! {
     {
-        /// The status after the change. Null if there are user errors.
+        /// The new status. Null if there are user errors.
         status: StatusObject,
     }
     /// Result of `postStatus`. If a request is repeated with its idempotency key after its status was deleted, `status` is null and `userErrors` is
     /// empty.
     PostStatusPayload;
+}
+
+payload! {
+    {
+        /// The status after the change. Null if there are user errors.
+        status: StatusObject,
+    }
     /// Result of `likeStatus`.
     LikeStatusPayload;
     /// Result of `unlikeStatus`.

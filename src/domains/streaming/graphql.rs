@@ -280,7 +280,7 @@ impl StreamSubscription {
     async fn home_timeline_events(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Cursor of an event, or `syncCursor` of the home, to resume behind. Default: start now.")] after: Option<
+        #[graphql(desc = "Cursor of an event, or `syncCursor` of the home, to resume after. Default: now.")] after: Option<
             String,
         >,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
@@ -292,8 +292,9 @@ impl StreamSubscription {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Id of the list.")] list_id: ID,
-        #[graphql(desc = "Cursor of an event, or `syncCursor` of the timeline, to resume behind. Default: start now.")]
-        after: Option<String>,
+        #[graphql(desc = "Cursor of an event, or `syncCursor` of the timeline, to resume after. Default: now.")] after: Option<
+            String,
+        >,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
         events(ctx, service::list(request(ctx)?.clone(), &list_id, after.as_deref()), StatusEvent::of).await
     }
@@ -304,7 +305,7 @@ impl StreamSubscription {
         ctx: &Context<'_>,
         #[graphql(desc = "Filter: exactly one of its fields.")] filter: StatusFilter,
         #[graphql(desc = "Identifier of a sample: the same identifier selects the same statuses. At most 64 bytes.")] identifier: Option<String>,
-        #[graphql(desc = "Cursor of an event, or `statusEventsSyncCursor`, to resume behind. Default: start now.")] after: Option<
+        #[graphql(desc = "Cursor of an event, or `statusEventsSyncCursor`, to resume after. Default: now.")] after: Option<
             String,
         >,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
@@ -317,8 +318,9 @@ impl StreamSubscription {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Id of the status.")] status_id: ID,
-        #[graphql(desc = "Cursor of an event, or `syncCursor` of the thread, to resume behind. Default: start now.")]
-        after: Option<String>,
+        #[graphql(desc = "Cursor of an event, or `syncCursor` of the thread, to resume after. Default: now.")] after: Option<
+            String,
+        >,
     ) -> Result<impl Stream<Item = CommentEvent> + use<>> {
         events(ctx, service::thread(request(ctx)?.clone(), &status_id, after.as_deref()), CommentEvent::of).await
     }

@@ -101,7 +101,7 @@ payload! {
     {
         /// Destination URL, also of an invalid click. Null for a promoted status and if there are user errors.
         target_url: String,
-        /// Whether the click is valid: the first of its impression, within an hour, and not one of too many. Null if there are user errors.
+        /// Whether the click is valid: the first of its impression, within an hour, and within a plausible number. Null if there are user errors.
         counted: bool,
     }
     /// Result of `clickAd`.
