@@ -48,7 +48,7 @@ async fn worker(reader: &AuditReader, entry: &KeyInfo, number: u64, found: &mut 
             // The former owner of this number has no reservation beyond this time: it reserves ten seconds at a time.
             let until = (reader.now() + LEASE).to_string();
             let remedy = Remedy::SetText { key: entry.key.clone(), found: held.unwrap_or_default(), value: until };
-            found.add_repairable(&entry.key, "is no time in ms", [remedy]);
+            found.add_repairable(&entry.key, "is not a time in ms", [remedy]);
         }
     }
     Ok(())
@@ -66,7 +66,7 @@ async fn version(reader: &AuditReader, key: &str, readable: bool, found: &mut Fi
         let fields = reader.query([key], |key| cmd("HMGET").arg(key).arg(&["version", "step", "place", "by"]).take()).await?;
         match fields.read::<(u64, u64, String, String)>(&key) {
             Some((_, 0, ..)) => {}
-            Some(_) => found.add(key, "a migration was begun and not finished: run `waxwing migrate`"),
+            Some(_) => found.add(key, "a migration is not complete: run `waxwing migrate`"),
             None => found.add(key, "its fields are not a version, a step, a place and a program's version"),
         }
     }
@@ -80,7 +80,7 @@ async fn settings(reader: &AuditReader, key: &str, readable: bool, found: &mut F
             // The workers write it again when they start.
             let (key, field) = (key.to_owned(), STAR_FOLLOWERS.to_owned());
             let remove = Remedy::SetField { key: key.clone(), field, found: Some(held), value: None };
-            found.add_repairable(&key, format!("its {STAR_FOLLOWERS} is no number"), [remove]);
+            found.add_repairable(&key, format!("its {STAR_FOLLOWERS} is not a number"), [remove]);
         }
     }
     Ok(())
@@ -96,7 +96,7 @@ async fn world(reader: &AuditReader, key: &str, readable: bool, found: &mut Find
         Some((_, _, state)) if [LOADING, IMPORTED].contains(&state.as_str()) => {
             found.add(key, "loading the demo data was not completed: load it again")
         }
-        _ => found.add(key, "its fields are not a name, a moment and a state"),
+        _ => found.add(key, "its fields are not a name, a time and a state"),
     }
     Ok(())
 }

@@ -124,10 +124,10 @@ async fn check_edges(
             match scores.score(&(side, other, member)) {
                 _ if other == part.of.id => {
                     let own = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
-                    found.add_repairable(&part.key, "holds its own account", [own]);
+                    found.add_repairable(&part.key, "contains its own account", [own]);
                 }
                 _ if missing_accounts.contains(&other) => {
-                    found.add_repairable(&part.key, format!("{} in it is no account", other.0), [settle]);
+                    found.add_repairable(&part.key, format!("{} in it is not an account", other.0), [settle]);
                 }
                 _ if reader.is_young(row.position) => {}
                 None => {

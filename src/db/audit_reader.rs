@@ -114,7 +114,7 @@ impl AuditReader {
     }
 
     /// Reports every count that is not the size of its set. One script reads both, since two reads beside a writing server would differ now and
-    /// then. A count that is no number, or a set of another type, is reported elsewhere. One pipeline.
+    /// then. A count that is not a number, or a set of another type, is reported elsewhere. One pipeline.
     ///
     /// # Errors
     /// As [`Db::call_untracked`].
@@ -244,7 +244,7 @@ impl<T: Copy> SetScan<T> {
                 |key: &str| cmd("ZRANGE").arg(key).arg("-inf").arg(0).arg("BYSCORE").arg("LIMIT").arg(0).arg(MAX_REPAIRED).take();
             let members = reader.query([key.as_str()], range).await?.read::<Vec<Vec<u8>>>(&key.as_str()).unwrap_or_default();
             let remedies = members.iter().flat_map(|member| repair_entry(*of, key, member, repair));
-            found.add_repairable_with(key, "has scores that are no ids", format!("{count} of them are 0 or less"), remedies);
+            found.add_repairable_with(key, "has scores that are not ids", format!("{count} of them are 0 or less"), remedies);
         }
         Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect(), repair })
     }
@@ -285,7 +285,7 @@ fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], repair: EntryRepair
             continue;
         };
         if rows.last().is_some_and(|row| row.position == position) {
-            found.add_repairable(key, format!("two entries stand at {position}"), repair(of, key, member));
+            found.add_repairable(key, format!("two entries have the position {position}"), repair(of, key, member));
         }
         rows.push(Row { member, position });
     }

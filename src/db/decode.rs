@@ -63,9 +63,9 @@ impl Text {
     /// Parses the value as a number.
     ///
     /// # Errors
-    /// Internal: it is no number.
+    /// Internal: it is not a number.
     pub fn number<T: std::str::FromStr>(&self) -> Result<T, Error> {
-        self.0.parse().map_err(|_| Error::corrupt("a text that is no number"))
+        self.0.parse().map_err(|_| Error::corrupt("a text that is not a number"))
     }
 }
 

@@ -194,7 +194,7 @@ pub fn check_fields<R: HashRecord>(
             _ if *form == Form::Optional => {}
             None => found.add_repairable(key, format!("has no {name}"), remedy(name, value)),
             Some(text) if *form == Form::Number && audit::number(text).is_none() => {
-                found.add_repairable_with(key, format!("its {name} is no number"), format!("{text:?}"), remedy(name, value));
+                found.add_repairable_with(key, format!("its {name} is not a number"), format!("{text:?}"), remedy(name, value));
             }
             Some(text) if *name == "id" && text != id.to_string() => {
                 found.add_repairable_with(key, "has another id", text.to_owned(), remedy(name, value));

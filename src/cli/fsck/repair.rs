@@ -190,8 +190,14 @@ pub fn reason(finding: &Finding) -> &'static str {
         "its owner cannot log in, and there is no other copy of the password's hash; restore it, or delete the account"
     } else if finding.key.starts_with("campaign:") || finding.key.starts_with("ad:") || finding.key.starts_with("website:") {
         "there is no other copy of budgets and ads; restore it from a backup, or stop the campaign"
-    } else if any(&["has no message", "has no name", "has no login", "has no uid", "no author or no message", "uid is no number"])
-    {
+    } else if any(&[
+        "has no message",
+        "has no name",
+        "has no login",
+        "has no uid",
+        "no author or no message",
+        "uid is not a number",
+    ]) {
         "a user wrote this, and there is no other copy; restore it from a backup, or delete it"
     } else if any(&["holds more than"]) {
         "it exceeds a limit; content of users is not deleted for that"

@@ -74,7 +74,7 @@ async fn check_lists(reader: &AuditReader, ids: &[UserListId], found: &mut Findi
             found.add_repairable(&keys::list(id), format!("its owner {} does not exist", owner.0), remedies);
         }
         if listed.score(&(id, owner)).is_none() && !reader.is_young(id.0) {
-            found.add_repairable(&keys::list(id), format!("does not stand in {}", keys::lists(owner)), settle);
+            found.add_repairable(&keys::list(id), format!("is missing in {}", keys::lists(owner)), settle);
         }
     }
     Ok(())
@@ -87,7 +87,7 @@ fn check_fields(id: UserListId, values: &[Option<String>; 4], now: Millis, found
         match value {
             None => found.add_repairable(&key, format!("has no {name}"), remedy),
             Some(text) if *name != "name" && audit::number(text).is_none() => {
-                found.add_repairable_with(&key, format!("its {name} is no number"), format!("{text:?}"), remedy);
+                found.add_repairable_with(&key, format!("its {name} is not a number"), format!("{text:?}"), remedy);
             }
             Some(text) if *name == "id" && text != &id.0.to_string() => {
                 found.add_repairable_with(&key, "has another id", text.clone(), remedy);
@@ -180,11 +180,15 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found
                 KeyKind::Lists(owner) => check_listed(reader, part, row, owner, &owners, found),
                 KeyKind::Removed(list) if !reader.is_young(row.position) => {
                     let settle = Remedy::SettleMembership { list, user: UserId(row.member) };
-                    found.add_repairable(&part.key, format!("{} left it, and was not swept", row.member), [settle]);
+                    found.add_repairable(
+                        &part.key,
+                        format!("{} has left it, but statuses of the account were not removed", row.member),
+                        [settle],
+                    );
                 }
                 KeyKind::Members(list) if missing_accounts.contains(&UserId(row.member)) => {
                     let settle = Remedy::SettleMembership { list, user: UserId(row.member) };
-                    found.add_repairable(&part.key, format!("{} in it is no account", row.member), [settle]);
+                    found.add_repairable(&part.key, format!("{} in it is not an account", row.member), [settle]);
                 }
                 KeyKind::Members(_) | KeyKind::Memberships(_) => check_side(reader, part, row, &sides, found),
                 KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) => {}
@@ -204,7 +208,7 @@ fn check_listed(
 ) {
     if row.member != row.position {
         let place = Remedy::PlaceMember { key: part.key.clone(), member: row.member };
-        let what = format!("list {} does not stand at its own place", row.member);
+        let what = format!("list {} is not at its own position", row.member);
         found.add_repairable_with(&part.key, what, row.position.to_string(), [place]);
     }
     match owners.read::<Option<u64>>(&UserListId(row.member)).flatten() {
@@ -212,7 +216,7 @@ fn check_listed(
             let list = UserListId(row.member);
             let (set, record) = (part.key.clone(), keys::list(list));
             let settle = Remedy::SettleListOwner { owner, named: UserId(other), list, set, record };
-            found.add_repairable(&part.key, format!("list {} is of {other}", row.member), [settle]);
+            found.add_repairable(&part.key, format!("list {} belongs to {other}", row.member), [settle]);
         }
         None if !reader.is_young(row.member) => {
             let end = Remedy::EndList { owner: Some(owner), list: UserListId(row.member) };

@@ -65,7 +65,7 @@ async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Find
             Some(((id, user), _)) => sessions.push((*digest, UserId(user), id)),
             None => {
                 let key = keys::session(digest);
-                found.add_repairable(&key, "its id, uid or seen is no number", [Remedy::Discard { key: key.clone() }]);
+                found.add_repairable(&key, "its id, uid or seen is not a number", [Remedy::Discard { key: key.clone() }]);
             }
         }
     }

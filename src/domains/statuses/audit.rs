@@ -116,7 +116,7 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
             found.add_repairable(&keys::status(id), format!("its author {} does not exist", author.0), remedies);
         }
         if listed.score(&(id, author)).is_none() && !reader.is_young(id.0) {
-            found.add_repairable(&keys::status(id), format!("does not stand in {}", keys::profile(author)), settle);
+            found.add_repairable(&keys::status(id), format!("is missing in {}", keys::profile(author)), settle);
         }
     }
     Ok(())
@@ -128,7 +128,7 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     hash::check_fields::<Status>(&key, id.0, values, |name, value| remedy_for_field(id, name, value), found);
     let degrees = |name: &str| value(name).map(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
     if !matches!((degrees("lat"), degrees("lon")), (None, None) | (Some(true), Some(true))) {
-        found.add(&key, "its lat and lon are no place");
+        found.add(&key, "its lat and lon are not a location");
     }
     Claims { id, author: value("uid").and_then(audit::id).map(UserId) }
 }
@@ -151,13 +151,13 @@ async fn check_gone(reader: &AuditReader, ids: &[StatusId], found: &mut Findings
     let marks = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::tombstone(id)).arg(0).arg(20).take()).await?;
     for id in ids {
         if back.read::<u64>(id) == Some(1) {
-            found.add(&keys::tombstone(*id), format!("{} stands beside it", keys::status(*id)));
+            found.add(&keys::tombstone(*id), format!("{} exists as well", keys::status(*id)));
         }
         // It may have expired since its type was read.
         let mark: Option<String> = marks.read(id);
         if !matches!(mark.as_deref(), Some("1" | "")) {
             let remedy = Remedy::SetText { key: keys::tombstone(*id), found: mark.unwrap_or_default(), value: "1".to_owned() };
-            found.add_repairable(&keys::tombstone(*id), "is more than a mark", [remedy]);
+            found.add_repairable(&keys::tombstone(*id), "is not `1`", [remedy]);
         }
     }
     Ok(())
@@ -259,7 +259,7 @@ async fn check_likes(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut
             let of_status = matches!(part.of, Set::Likers(_));
             let settle = [Remedy::SettleLike { user, status: id }];
             if of_status && missing_accounts.contains(&user) {
-                found.add_repairable(&part.key, format!("{} in it is no account", user.0), settle);
+                found.add_repairable(&part.key, format!("{} in it is not an account", user.0), settle);
                 continue;
             }
             let other = if of_status { liked.score(&like) } else { likers.score(&like) };
@@ -292,7 +292,7 @@ async fn check_profiles(reader: &AuditReader, parts: &[SetWindow<Set>], found: &
         for row in &part.rows {
             let id = row.member;
             if id != row.position {
-                let what = format!("status {id} does not stand at its own place");
+                let what = format!("status {id} is not at its own position");
                 let place = Remedy::PlaceMember { key: part.key.clone(), member: id };
                 found.add_repairable_with(&part.key, what, row.position.to_string(), [place]);
             }

@@ -49,7 +49,7 @@ async fn check_freed(reader: &AuditReader, marks: &[(&str, i64)], found: &mut Fi
             let until = reader.now() + u64::try_from(*ttl).unwrap_or(FREE_AFTER);
             let found_text = text.unwrap_or_default();
             let remedy = Remedy::SetText { key: (*key).to_owned(), found: found_text, value: until.to_string() };
-            found.add_repairable(key, "does not say from when on the login is free", [remedy]);
+            found.add_repairable(key, "has no valid time from which the login is free", [remedy]);
         }
     }
     Ok(())
@@ -90,7 +90,7 @@ fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, f
     if let Some(epoch) = epoch.filter(|epoch| audit::number(epoch).is_none()) {
         let (key, value) = (keys::user(id), Some(reader.now().to_string()));
         let remedy = Remedy::SetField { key: key.clone(), field: DEVICE_EPOCH.to_owned(), found: Some(epoch), value };
-        found.add_repairable(&key, "its devices is no number", [remedy]);
+        found.add_repairable(&key, "its devices is not a number", [remedy]);
     }
 }
 
@@ -118,12 +118,12 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
     };
     for (key, login, id) in claims {
         if keys::logins(login) != *key {
-            let what = format!("the login {login:?} belongs into another shard");
+            let what = format!("the login {login:?} belongs to another shard");
             found.add_repairable(key, what, drop_claim(key, login, id));
         }
         match audit::id(id) {
             None => {
-                let what = format!("the login {login:?} is claimed by what is no id");
+                let what = format!("the login {login:?} is claimed by an invalid id");
                 found.add_repairable_with(key, what, format!("{id:?}"), drop_claim(key, login, id));
             }
             Some(id) if reader.is_young(id) => {}
@@ -138,13 +138,13 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
         let remedy = drop_claim(key, login, &id.to_string());
         match has {
             None if there.is_none() => {
-                found.add_repairable(key, format!("the login {login:?} is claimed by {id}, which is no account"), remedy);
+                found.add_repairable(key, format!("the login {login:?} is claimed by {id}, which is not an account"), remedy);
             }
             Some(has) if has.to_ascii_lowercase() == *login => {}
             // The account does not name a login, so nothing can be repaired.
-            None => found.add(key, format!("the login {login:?} is claimed by {id}, which has another")),
+            None => found.add(key, format!("the login {login:?} is claimed by {id}, which has another login")),
             has => {
-                let what = format!("the login {login:?} is claimed by {id}, which has another");
+                let what = format!("the login {login:?} is claimed by {id}, which has another login");
                 found.add_repairable_with(key, what, format!("{has:?}"), remedy);
             }
         }
@@ -162,7 +162,7 @@ async fn check_passwords(reader: &AuditReader, ids: &[UserId], found: &mut Findi
             found.add_repairable(&key, "there is no such account", [orphan]);
         }
         if heads.read::<Vec<u8>>(id).as_deref() != Some(b"$argon2id$") {
-            found.add(&keys::password(*id), "is no argon2id hash");
+            found.add(&keys::password(*id), "is not an argon2id hash");
         }
     }
     Ok(())

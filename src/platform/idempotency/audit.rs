@@ -55,7 +55,7 @@ async fn check_sizes(reader: &AuditReader, accounts: HashSet<UserId>, found: &mu
             // Reported for the key that exists: a deleted key is not checked again.
             let (answers, times) = (keys::answers(*account), keys::times(*account));
             let (key, of) = if size > 0 { (answers, times) } else { (times, answers) };
-            let what = format!("is not of the size of {of}");
+            let what = format!("has another size than {of}");
             found.add_repairable_with(&key, what, format!("{size} answers, {other} times"), settle.clone());
         }
         if size > MAX_KEYS {
@@ -72,10 +72,10 @@ async fn check_answers(reader: &AuditReader, page: Vec<(String, String, String)>
         let tied = value.split_once(' ');
         let settle = || account_of(key).map(Remedy::SettleAnswers);
         if !audit::is_digest(digest, DIGEST) {
-            found.add_repairable(key, "holds what is no digest", settle());
+            found.add_repairable(key, "contains an invalid digest", settle());
         }
         if !tied.is_some_and(|(fingerprint, id)| audit::is_digest(fingerprint, DIGEST) && audit::id(id).is_some()) {
-            found.add_repairable(key, format!("{digest} in it is no fingerprint and id"), settle());
+            found.add_repairable(key, format!("{digest} in it has no valid fingerprint and id"), settle());
         }
         if let Some(account) = account_of(key)
             && times.score(&(account, digest.as_str())).is_none()

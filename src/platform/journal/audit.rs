@@ -63,7 +63,7 @@ async fn check_shard(reader: &AuditReader, shard: u64, found: &mut Findings) -> 
             (None, _) => found.add_with(&key, format!("entry {id:?} cannot be read"), record.clone()),
             // A settled entry waits until a worker sweeps it; where no server runs it stays settled.
             (_, None) if settled.contains_key(id) => {}
-            (_, None) => found.add(&key, format!("entry {id} waits in no queue")),
+            (_, None) => found.add(&key, format!("entry {id} is in no queue")),
             (Some(job), Some(due)) if due + PATIENCE < reader.now() => {
                 found.add_with(&key, format!("entry {id} is overdue: does a server run?"), format!("{:?}", job.task));
             }

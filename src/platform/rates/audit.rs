@@ -34,10 +34,10 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         let discard = [Remedy::Discard { key: key.clone() }];
         match values.map(|value| value.as_deref().and_then(audit::number)) {
             [Some(1..), Some(_), Some(window @ 1..)] if *ttl > 2 * window as i64 => {
-                found.add_repairable_with(key, "lives longer than twice its window", format!("{ttl} ms"), discard);
+                found.add_repairable_with(key, "has a time to live of more than twice its window", format!("{ttl} ms"), discard);
             }
             [Some(1..), Some(_), Some(1..)] => {}
-            _ => found.add_repairable(key, "its owed, at or window is no number", discard),
+            _ => found.add_repairable(key, "its owed, at or window is not a number", discard),
         }
     }
     Ok(())

@@ -76,7 +76,7 @@ const CASES: &[(&[&str], &[&str])] = &[
         &["HSET campaign:{$c} budget much"],
         &[
             "campaign:{$c}: has granted more than the budget",
-            "campaign:{$c}: its budget is no number",
+            "campaign:{$c}: its budget is not a number",
             "campaign:{$c}: spent and held is more than the budget",
         ],
     ),
@@ -116,15 +116,15 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["ZADD keywords:{$old} 1 x"], &["keywords:{$old}: there is no such campaign"]),
     (&["PERSIST tally:{$c.0}:$day"], &["tally:{$c.0}:$day: has no time to live"]),
     (&["EXPIRE campaign:{$c} 1000"], &["campaign:{$c}: should have no time to live"]),
-    (&["ZREM campaigns:{$ada} $c"], &["campaign:{$c}: does not stand in campaigns:{$ada}"]),
-    (&["ZADD campaigns:{$bob} $c $c"], &["campaigns:{$bob}: $c is of $ada"]),
+    (&["ZREM campaigns:{$ada} $c"], &["campaign:{$c}: is missing in campaigns:{$ada}"]),
+    (&["ZADD campaigns:{$bob} $c $c"], &["campaigns:{$bob}: $c belongs to $ada"]),
     (&["ZADD campaigns:{$ada} $old $old"], &["campaigns:{$ada}: there is no campaign:{$old}"]),
     (
         &["HDEL campaign:{$c} shares"],
         &[
             "ads:{$c}: there is no such campaign",
             "campaign:{$c}: has no number of shares",
-            "campaign:{$c}: its shares is no number",
+            "campaign:{$c}: its shares is not a number",
             "holds:{$c.0}: there is no such campaign",
             "keywords:{$c}: there is no such campaign",
             "listed:{$c}: there is no such campaign",
@@ -145,7 +145,7 @@ const CASES: &[(&[&str], &[&str])] = &[
             "campaign:{$c}: is in $squares but should not be",
         ],
     ),
-    (&["ZREM $part $c"], &["campaign:{$c}: does not stand in $part"]),
+    (&["ZREM $part $c"], &["campaign:{$c}: is missing in $part"]),
     (&["ZADD $other 9e15 $c"], &["$other: campaign $c belongs to another partition"]),
     (&["ZADD $part 9e15 $old"], &["$part: there is no campaign $old"]),
     (
@@ -156,11 +156,11 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["ZADD offers:{banner} 7 x"], &["offers:{banner}: has a member that is not a campaign"]),
     (&["HDEL ad:{$c}:$ad target"], &["ad:{$c}:$ad: has no valid slot, pricing, bid or creative"]),
     (&["HSET ad:{$c}:$ad removed 5"], &["ad:{$c}:$ad: was removed but is in ads:{$c}"]),
-    (&["HDEL ad:{$c}:$removed removed"], &["ad:{$c}:$removed: does not stand in ads:{$c}"]),
+    (&["HDEL ad:{$c}:$removed removed"], &["ad:{$c}:$removed: is missing in ads:{$c}"]),
     (&["HDEL $site origin"], &["$site: its fields are not id, uid, name, origin, off"]),
-    (&["HSET $site uid $ada"], &["$site: does not stand in websites:{$ada}", "websites:{$bob}: $number is of $ada"]),
+    (&["HSET $site uid $ada"], &["$site: is missing in websites:{$ada}", "websites:{$bob}: $number belongs to $ada"]),
     (&["ZADD websites:{$bob} $old $old"], &["websites:{$bob}: there is no website:{$old}"]),
-    (&["HSET $site uid $old"], &["$site: its owner $old does not exist", "websites:{$bob}: $number is of $old"]),
+    (&["HSET $site uid $old"], &["$site: its owner $old does not exist", "websites:{$bob}: $number belongs to $old"]),
     (&["HSET standing:{$old} advertiser 1"], &["standing:{$old}: there is no such account"]),
     (&["SET schedule:{8} 1"], &["schedule:{8}: is not a key of Waxwing"]),
     (&["SET share:{$c} 1"], &["share:{$c}: is not a key of Waxwing"]),
@@ -210,7 +210,7 @@ async fn fsck_finds_every_damage_to_ads_and_nothing_else() {
 
 /// Findings that only an operator can decide: money, contents of ads, and keys of other programs.
 const LEFT: &[&str] = &[
-    "is no number",
+    "is not a number",
     "more than the budget",
     "out is not the sum granted",
     "share:{$c.0}: spent is",
@@ -223,7 +223,7 @@ const LEFT: &[&str] = &[
     "its campaign has no such share",
     "has no valid slot",
     "was removed but is in",
-    "does not stand in ads:{$c}",
+    "is missing in ads:{$c}",
     "its fields are not",
     "is not a key of Waxwing",
 ];

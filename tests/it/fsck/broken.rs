@@ -8,14 +8,14 @@ pub(super) type Case = (&'static [&'static str], &'static [&'static str]);
 
 pub(super) const OF_THE_PROCESS: &[Case] = &[
     (&["SET worker:{64} 1"], &["worker:{64}: worker numbers end at 63"]),
-    (&["SET worker:{7} soon"], &["worker:{7}: is no time in ms"]),
+    (&["SET worker:{7} soon"], &["worker:{7}: is not a time in ms"]),
     (&["SET secret:{cursor} short"], &["secret:{cursor}: is not 16 bytes long"]),
     (
         &["HSET world:{demo} name people moment 5 state loading"],
         &["world:{demo}: loading the demo data was not completed: load it again"],
     ),
-    (&["HSET world:{demo} name people"], &["world:{demo}: its fields are not a name, a moment and a state"]),
-    (&["HSET settings:{store} star-followers many"], &["settings:{store}: its star-followers is no number"]),
+    (&["HSET world:{demo} name people"], &["world:{demo}: its fields are not a name, a time and a state"]),
+    (&["HSET settings:{store} star-followers many"], &["settings:{store}: its star-followers is not a number"]),
     (&["SET nonsense 1"], &["nonsense: is not a key of Waxwing"]),
     (&["SET user:{01} 1"], &["user:{01}: is not a key of Waxwing"]),
     (&["SET user:{\\255} 1"], &["user:{\u{fffd}}: is not a key of Waxwing"]),
@@ -23,42 +23,48 @@ pub(super) const OF_THE_PROCESS: &[Case] = &[
 
 pub(super) const OF_ACCOUNTS: &[Case] = &[
     (&["HDEL user:{$ada} bio"], &["user:{$ada}: has no bio"]),
-    (&["HSET user:{$ada} signup soon"], &["user:{$ada}: its signup is no number"]),
+    (&["HSET user:{$ada} signup soon"], &["user:{$ada}: its signup is not a number"]),
     (&["HSET user:{$ada} devices 7"], &[]),
-    (&["HSET user:{$ada} devices mine"], &["user:{$ada}: its devices is no number"]),
-    (&["HSET user:{$ada} posts -1"], &["user:{$ada}: its posts is no number"]),
+    (&["HSET user:{$ada} devices mine"], &["user:{$ada}: its devices is not a number"]),
+    (&["HSET user:{$ada} posts -1"], &["user:{$ada}: its posts is not a number"]),
     (&["HSET user:{$ada} id 7"], &["user:{$ada}: has another id"]),
     (&["EXPIRE user:{$ada} 1000"], &["user:{$ada}: should have no time to live"]),
     (&["HDEL $shard ada"], &["user:{$ada}: does not hold its login \"ada\""]),
     (
         &["HSET $shard ada $bob"],
-        &["user:{$ada}: does not hold its login \"ada\"", "$shard: the login \"ada\" is claimed by $bob, which has another"],
+        &[
+            "user:{$ada}: does not hold its login \"ada\"",
+            "$shard: the login \"ada\" is claimed by $bob, which has another login",
+        ],
     ),
     (
         &["HSET $shard ada $old"],
-        &["user:{$ada}: does not hold its login \"ada\"", "$shard: the login \"ada\" is claimed by $old, which is no account"],
+        &[
+            "user:{$ada}: does not hold its login \"ada\"",
+            "$shard: the login \"ada\" is claimed by $old, which is not an account",
+        ],
     ),
     (
         &["HSET users:{0} zed nobody"],
-        &["users:{0}: the login \"zed\" belongs into another shard", "users:{0}: the login \"zed\" is claimed by what is no id"],
+        &["users:{0}: the login \"zed\" belongs to another shard", "users:{0}: the login \"zed\" is claimed by an invalid id"],
     ),
     (&["SET users:{0} 1"], &["users:{0}: should be a hash"]),
     (&["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ 1772323200000 PX 90000"], &[]),
     (&["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ 1772323200000"], &["freed:{7}:_e5DDUC9V97qwYbNl5ADPQ: has no time to live"]),
     (
         &["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ soon PX 90000"],
-        &["freed:{7}:_e5DDUC9V97qwYbNl5ADPQ: does not say from when on the login is free"],
+        &["freed:{7}:_e5DDUC9V97qwYbNl5ADPQ: has no valid time from which the login is free"],
     ),
     (&["SET freed:{7}:ada 1772323200000 PX 90000"], &["freed:{7}:ada: is not a key of Waxwing"]),
     (&["DEL password:{$ada}"], &["user:{$ada}: has no password"]),
-    (&["SET password:{$ada} secret"], &["password:{$ada}: is no argon2id hash"]),
+    (&["SET password:{$ada} secret"], &["password:{$ada}: is not an argon2id hash"]),
     (&["SET password:{$old} $argon2id$"], &["password:{$old}: there is no such account"]),
 ];
 
 pub(super) const OF_SESSIONS: &[Case] = &[
     (&["PERSIST session:{$digest}"], &["session:{$digest}: has no time to live"]),
     (&["HDEL session:{$digest} agent"], &["session:{$digest}: has no agent"]),
-    (&["HSET session:{$digest} seen now"], &["session:{$digest}: its id, uid or seen is no number"]),
+    (&["HSET session:{$digest} seen now"], &["session:{$digest}: its id, uid or seen is not a number"]),
     (
         &["HSET session:{$digest} uid $old"],
         &[
@@ -87,14 +93,20 @@ pub(super) const OF_FOLLOWS: &[Case] = &[
         &["ZREM following:{$bob} $ada", "HINCRBY user:{$bob} following -1"],
         &[
             "followers:{$ada}: $bob is in it, but following:{$bob} has no $ada",
-            "home:{$bob}: status $second is by $ada, who is no source of it",
-            "home:{$bob}: status $status is by $ada, who is no source of it",
+            "home:{$bob}: status $second is by $ada, who is not a source of the feed",
+            "home:{$bob}: status $status is by $ada, who is not a source of the feed",
         ],
     ),
     (&["ZADD followers:{$ada} $old $bob"], &["following:{$bob}: $ada is in it with another follow than in followers:{$ada}"]),
-    (&["ZADD following:{$ada} $old $ada", "HINCRBY user:{$ada} following 1"], &["following:{$ada}: holds its own account"]),
-    (&["ZADD following:{$ada} $old 12345", "HINCRBY user:{$ada} following 1"], &["following:{$ada}: 12345 in it is no account"]),
-    (&["ZADD followers:{$ada} $old 12345", "HINCRBY user:{$ada} followers 1"], &["followers:{$ada}: 12345 in it is no account"]),
+    (&["ZADD following:{$ada} $old $ada", "HINCRBY user:{$ada} following 1"], &["following:{$ada}: contains its own account"]),
+    (
+        &["ZADD following:{$ada} $old 12345", "HINCRBY user:{$ada} following 1"],
+        &["following:{$ada}: 12345 in it is not an account"],
+    ),
+    (
+        &["ZADD followers:{$ada} $old 12345", "HINCRBY user:{$ada} followers 1"],
+        &["followers:{$ada}: 12345 in it is not an account"],
+    ),
     (
         &["COPY following:{$bob} following:{$old}"],
         &["following:{$old}: $ada is in it, but followers:{$ada} has no $old", "following:{$old}: there is no such account"],
@@ -107,7 +119,7 @@ pub(super) const OF_FOLLOWS: &[Case] = &[
             "followers:{$old}: there is no such account",
         ],
     ),
-    (&["ZADD following:{$ada} -5 $bob", "HINCRBY user:{$ada} following 1"], &["following:{$ada}: has scores that are no ids"]),
+    (&["ZADD following:{$ada} -5 $bob", "HINCRBY user:{$ada} following 1"], &["following:{$ada}: has scores that are not ids"]),
     (&["SET following:{$ada} 1"], &["following:{$ada}: should be a zset"]),
 ];
 
@@ -119,34 +131,34 @@ pub(super) const OF_MUTES: &[Case] = &[
         &["muters:{$cyd}: $bob is in it, but mutes:{$bob} has no $cyd"],
     ),
     (&["ZADD muters:{$cyd} $old $bob"], &["mutes:{$bob}: $cyd is in it with another mute than in muters:{$cyd}"]),
-    (&["ZADD mutes:{$bob} $old $bob", "HINCRBY user:{$bob} mutes 1"], &["mutes:{$bob}: holds its own account"]),
-    (&["ZADD mutes:{$bob} $old 12345", "HINCRBY user:{$bob} mutes 1"], &["mutes:{$bob}: 12345 in it is no account"]),
+    (&["ZADD mutes:{$bob} $old $bob", "HINCRBY user:{$bob} mutes 1"], &["mutes:{$bob}: contains its own account"]),
+    (&["ZADD mutes:{$bob} $old 12345", "HINCRBY user:{$bob} mutes 1"], &["mutes:{$bob}: 12345 in it is not an account"]),
     (&["ZADD mute_ends:{$bob} 99999999999999 $ada"], &["mute_ends:{$bob}: $ada in it is not muted"]),
     (&["ZADD mute_ends:{$cyd} 5 $bob"], &["mute_ends:{$cyd}: the mute of $bob has ended more than a day ago"]),
     (
         &["COPY mutes:{$bob} mutes:{$old}"],
         &["mutes:{$old}: $cyd is in it, but muters:{$cyd} has no $old", "mutes:{$old}: there is no such account"],
     ),
-    (&["ZADD mutes:{$ada} -5 $bob", "HINCRBY user:{$ada} mutes 1"], &["mutes:{$ada}: has scores that are no ids"]),
+    (&["ZADD mutes:{$ada} -5 $bob", "HINCRBY user:{$ada} mutes 1"], &["mutes:{$ada}: has scores that are not ids"]),
     (&["SET muters:{$ada} 1"], &["muters:{$ada}: should be a zset"]),
 ];
 
 pub(super) const OF_STATUSES: &[Case] = &[
     (&["HDEL status:{$status} message"], &["status:{$status}: has no message"]),
-    (&["HSET status:{$status} posted soon"], &["status:{$status}: its posted is no number"]),
+    (&["HSET status:{$status} posted soon"], &["status:{$status}: its posted is not a number"]),
     (&["HSET status:{$status} id 7"], &["status:{$status}: has another id"]),
-    (&["HSET status:{$status} comments 3"], &["status:{$status}: counts comments, and there are none"]),
+    (&["HSET status:{$status} comments 3"], &["status:{$status}: counts comments, but there are none"]),
     (&["HSET status:{$status} likes 5"], &["status:{$status}: its likes is not the size of likers:{$status}"]),
-    (&["HSET status:{$status} lat 5"], &["status:{$status}: its lat and lon are no place"]),
+    (&["HSET status:{$status} lat 5"], &["status:{$status}: its lat and lon are not a location"]),
     (
         &["HSET status:{$status} uid $old"],
         &[
             "status:{$status}: its author $old does not exist",
-            "status:{$status}: does not stand in profile:{$old}",
+            "status:{$status}: is missing in profile:{$old}",
             "profile:{$ada}: status $status is by $old",
-            "home:{$ada}: status $status is by $old, who is no source of it",
-            "home:{$bob}: status $status is by $old, who is no source of it",
-            "home:{$cyd}: status $status is by $old, who is no source of it",
+            "home:{$ada}: status $status is by $old, who is not a source of the feed",
+            "home:{$bob}: status $status is by $old, who is not a source of the feed",
+            "home:{$cyd}: status $status is by $old, who is not a source of the feed",
         ],
     ),
     (
@@ -160,20 +172,23 @@ pub(super) const OF_STATUSES: &[Case] = &[
             "home:{$cyd}: there is no status $status",
         ],
     ),
-    (&["ZREM profile:{$ada} $status", "HINCRBY user:{$ada} posts -1"], &["status:{$status}: does not stand in profile:{$ada}"]),
+    (&["ZREM profile:{$ada} $status", "HINCRBY user:{$ada} posts -1"], &["status:{$status}: is missing in profile:{$ada}"]),
     (&["HSET user:{$ada} posts 5"], &["user:{$ada}: its posts is not the size of profile:{$ada}"]),
     (&["ZADD profile:{$ada} $old $old", "HINCRBY user:{$ada} posts 1"], &["profile:{$ada}: there is no status $old"]),
-    (&["ZADD profile:{$ada} 77 $status"], &["profile:{$ada}: status $status does not stand at its own place"]),
+    (&["ZADD profile:{$ada} 77 $status"], &["profile:{$ada}: status $status is not at its own position"]),
     (
         &["COPY profile:{$bob} profile:{$old}"],
         &["profile:{$old}: status $ofbob is by $bob", "profile:{$old}: there is no such account"],
     ),
-    (&["ZADD likers:{$status} $old 4242", "HINCRBY status:{$status} likes 1"], &["likers:{$status}: 4242 in it is no account"]),
+    (
+        &["ZADD likers:{$status} $old 4242", "HINCRBY status:{$status} likes 1"],
+        &["likers:{$status}: 4242 in it is not an account"],
+    ),
     (&["ZADD likers:{$status} 1.5 x", "HINCRBY status:{$status} likes 1"], &["likers:{$status}: entry \"x\" is no pair of ids"]),
     (
         &["ZADD likers:{$status} $old $ada $old $cyd", "HINCRBY status:{$status} likes 2"],
         &[
-            "likers:{$status}: two entries stand at $old",
+            "likers:{$status}: two entries have the position $old",
             "likers:{$status}: $ada is in it, but liked:{$ada} has no $status",
             "likers:{$status}: $cyd is in it, but liked:{$cyd} has no $status",
         ],
@@ -187,18 +202,18 @@ pub(super) const OF_STATUSES: &[Case] = &[
     ),
     // Each account that likes a deleted status is a separate finding.
     (&["COPY likers:{$status} likers:{$gone}"], &[]),
-    (&["SET gone:{$status} 1 PX 90000"], &["gone:{$status}: status:{$status} stands beside it"]),
-    (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: is more than a mark"]),
+    (&["SET gone:{$status} 1 PX 90000"], &["gone:{$status}: status:{$status} exists as well"]),
+    (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: is not `1`"]),
     (&["PERSIST gone:{$gone}"], &["gone:{$gone}: has no time to live"]),
 ];
 
 pub(super) const OF_IDEMPOTENCY: &[Case] = &[
     (&["PERSIST idempotency:{$ada}"], &["idempotency:{$ada}: has no time to live"]),
     (&["PERSIST idempotent:{$ada}"], &["idempotent:{$ada}: has no time to live"]),
-    (&["HSET idempotency:{$ada} $record broken"], &["idempotency:{$ada}: $record in it is no fingerprint and id"]),
+    (&["HSET idempotency:{$ada} $record broken"], &["idempotency:{$ada}: $record in it has no valid fingerprint and id"]),
     (
         &["HSET|idempotency:{$ada}|in the clear|$record 5", "ZADD|idempotent:{$ada}|5|in the clear"],
-        &["idempotency:{$ada}: holds what is no digest"],
+        &["idempotency:{$ada}: contains an invalid digest"],
     ),
     (
         &["ZADD idempotent:{$ada} 5 $record,", "ZREM idempotent:{$ada} $record"],
@@ -208,10 +223,10 @@ pub(super) const OF_IDEMPOTENCY: &[Case] = &[
         &["DEL idempotent:{$ada}"],
         &[
             "idempotency:{$ada}: $record has no time in idempotent:{$ada}",
-            "idempotency:{$ada}: is not of the size of idempotent:{$ada}",
+            "idempotency:{$ada}: has another size than idempotent:{$ada}",
         ],
     ),
-    (&["DEL idempotency:{$ada}"], &["idempotent:{$ada}: is not of the size of idempotency:{$ada}"]),
+    (&["DEL idempotency:{$ada}"], &["idempotent:{$ada}: has another size than idempotency:{$ada}"]),
     (
         &["EVAL|for n = 1, 10000 do local id = string.format('%022d', n) redis.call('HSET', KEYS[1], id, id .. ' ' .. n) \
             redis.call('ZADD', KEYS[2], n, id) end|2|idempotency:{$ada}|idempotent:{$ada}"],
@@ -227,18 +242,18 @@ pub(super) const OF_IDEMPOTENCY: &[Case] = &[
 
 pub(super) const OF_LISTS: &[Case] = &[
     (&["HDEL list:{$list} name"], &["list:{$list}: has no name"]),
-    (&["HSET list:{$list} edges some"], &["list:{$list}: its edges is no number"]),
+    (&["HSET list:{$list} edges some"], &["list:{$list}: its edges is not a number"]),
     (&["HSET list:{$list} id 7"], &["list:{$list}: has another id"]),
     (&["EXPIRE list:{$list} 1000"], &["list:{$list}: should have no time to live"]),
     (
         &["HSET list:{$list} uid $old"],
         &[
             "list:{$list}: its owner $old does not exist",
-            "list:{$list}: does not stand in lists:{$old}",
-            "lists:{$ada}: list $list is of $old",
+            "list:{$list}: is missing in lists:{$old}",
+            "lists:{$ada}: list $list belongs to $old",
         ],
     ),
-    (&["ZREM lists:{$ada} $list"], &["list:{$list}: does not stand in lists:{$ada}"]),
+    (&["ZREM lists:{$ada} $list"], &["list:{$list}: is missing in lists:{$ada}"]),
     (
         &["DEL list:{$list}"],
         &[
@@ -248,23 +263,26 @@ pub(super) const OF_LISTS: &[Case] = &[
         ],
     ),
     (&["ZADD lists:{$ada} $old $old"], &["lists:{$ada}: there is no list $old"]),
-    (&["ZADD lists:{$ada} 77 $list"], &["lists:{$ada}: list $list does not stand at its own place"]),
-    (&["COPY lists:{$ada} lists:{$old}"], &["lists:{$old}: there is no such account", "lists:{$old}: list $list is of $ada"]),
+    (&["ZADD lists:{$ada} 77 $list"], &["lists:{$ada}: list $list is not at its own position"]),
+    (
+        &["COPY lists:{$ada} lists:{$old}"],
+        &["lists:{$old}: there is no such account", "lists:{$old}: list $list belongs to $ada"],
+    ),
     (&["ZREM memberships:{$bob} $list"], &["members:{$list}: $bob is in it, but memberships:{$bob} has no $list"]),
     (
         &["ZREM members:{$list} $bob"],
         &[
             "memberships:{$bob}: $list is in it, but members:{$list} has no $bob",
-            "timeline:{$list}: status $ofbob is by $bob, who is no source of it",
+            "timeline:{$list}: status $ofbob is by $bob, who is not a source of the feed",
         ],
     ),
     (&["ZADD members:{$list} $old $bob"], &["members:{$list}: $bob is in it with another membership than in memberships:{$bob}"]),
-    (&["ZADD members:{$list} $old 4242"], &["members:{$list}: 4242 in it is no account"]),
+    (&["ZADD members:{$list} $old 4242"], &["members:{$list}: 4242 in it is not an account"]),
     (
         &["COPY memberships:{$bob} memberships:{$old}"],
         &["memberships:{$old}: $list is in it, but members:{$list} has no $old", "memberships:{$old}: there is no such account"],
     ),
-    (&["ZADD removed:{$list} $old $ada"], &["removed:{$list}: $ada left it, and was not swept"]),
+    (&["ZADD removed:{$list} $old $ada"], &["removed:{$list}: $ada has left it, but statuses of the account were not removed"]),
     (&["ZADD removed:{$old} $young $ada"], &["removed:{$old}: there is no such list"]),
     (&["PERSIST dropped:{$ada}"], &["dropped:{$ada}: has no time to live"]),
     (
@@ -283,19 +301,19 @@ pub(super) const OF_RATES: &[Case] = &[
     (&["HSET rate:{$ada}:posts owed 5 at 5 window 90000"], &["rate:{$ada}:posts: has no time to live"]),
     (
         &["HSET rate:{$ada}:posts owed 5 at 5 window 90000", "PEXPIRE rate:{$ada}:posts 190000"],
-        &["rate:{$ada}:posts: lives longer than twice its window"],
+        &["rate:{$ada}:posts: has a time to live of more than twice its window"],
     ),
     (
         &["HSET rate:{192.0.2.1}:requests owed 5 at now window 90000", "PEXPIRE rate:{192.0.2.1}:requests 90000"],
-        &["rate:{192.0.2.1}:requests: its owed, at or window is no number"],
+        &["rate:{192.0.2.1}:requests: its owed, at or window is not a number"],
     ),
     (
         &["HSET rate:{::/64}:sign-ups owed 5.5 at 5 window 90000", "PEXPIRE rate:{::/64}:sign-ups 90000"],
-        &["rate:{::/64}:sign-ups: its owed, at or window is no number"],
+        &["rate:{::/64}:sign-ups: its owed, at or window is not a number"],
     ),
     (
         &["HSET rate:{$ada}:posts owed 5 window 90000", "PEXPIRE rate:{$ada}:posts 90000"],
-        &["rate:{$ada}:posts: its owed, at or window is no number"],
+        &["rate:{$ada}:posts: its owed, at or window is not a number"],
     ),
     (&["SET rate:{$ada}:posts 1 PX 90000"], &["rate:{$ada}:posts: should be a hash"]),
     (&["HSET rate:{$ada}:sign-ups owed 5 at 5 window 90000"], &["rate:{$ada}:sign-ups: is not a key of Waxwing"]),
@@ -303,12 +321,15 @@ pub(super) const OF_RATES: &[Case] = &[
 ];
 
 pub(super) const OF_HOMES: &[Case] = &[
-    (&["ZADD home:{$cyd} $ofbob $ofbob"], &["home:{$cyd}: status $ofbob is by $bob, who is no source of it"]),
+    (&["ZADD home:{$cyd} $ofbob $ofbob"], &["home:{$cyd}: status $ofbob is by $bob, who is not a source of the feed"]),
     (&["ZADD home:{$cyd} $old $old"], &["home:{$cyd}: there is no status $old"]),
-    (&["ZADD home:{$bob} 77 $status"], &["home:{$bob}: status $status does not stand at its own place"]),
+    (&["ZADD home:{$bob} 77 $status"], &["home:{$bob}: status $status is not at its own position"]),
     (
         &["ZADD home:{$old} $ofbob $ofbob"],
-        &["home:{$old}: there is no such account or list", "home:{$old}: status $ofbob is by $bob, who is no source of it"],
+        &[
+            "home:{$old}: there is no such account or list",
+            "home:{$old}: status $ofbob is by $bob, who is not a source of the feed",
+        ],
     ),
     (
         &["DEL home:{$bob}", "SET home:{$bob} 1"],
@@ -344,7 +365,7 @@ pub(super) const OF_THE_JOURNAL: &[Case] = &[
     (&["HSET journal:{1} 5 nonsense"], &["journal:{1}: entry \"5\" cannot be read"]),
     (
         &["HSET|journal:{1}|5|0 0 {\"stage\":0,\"below\":0,\"mark\":0} {\"Refill\":{\"feed\":{\"Home\":5}}}"],
-        &["journal:{1}: entry 5 waits in no queue"],
+        &["journal:{1}: entry 5 is in no queue"],
     ),
     (
         &[
@@ -380,73 +401,79 @@ async fn check_cases(cases: &[Case]) {
 }
 
 pub(super) const OF_COMMENTS: &[Case] = &[
-    (&["HSET status:{$second} comments 5"], &["replies:{$second}:new: is not what status:{$second} counts"]),
+    (&["HSET status:{$second} comments 5"], &["replies:{$second}:new: does not match the counts of status:{$second}"]),
     (
         &["HSET comment:{$second}:$c1 replies 2"],
         &[
-            "replies:{$second}:new: what $c1 counts is not what stands below it",
+            "replies:{$second}:new: the counts of $c1 are not those of the comments below it",
             ORDER_C1,
-            "replies:{$second}:new: $c1 stands in replies:{$second}:talk where it should not",
+            "replies:{$second}:new: $c1 is at a wrong position in replies:{$second}:talk",
         ],
     ),
-    (&["HSET comment:{$second}:$c1 places 2"], &["replies:{$second}:new: what $c1 counts is not what stands below it"]),
-    (&["HSET comment:{$second}:$c1 descendants 0"], &["replies:{$second}:new: what $c1 counts is not what stands below it"]),
-    (&["HSET comment:{$second}:$c1 others 1"], &["replies:{$second}:new: what $c1 counts is not what stands below it"]),
-    (&["HSET comment:{$second}:$c1 told soon"], &["comment:{$second}:$c1: its told is no number"]),
+    (
+        &["HSET comment:{$second}:$c1 places 2"],
+        &["replies:{$second}:new: the counts of $c1 are not those of the comments below it"],
+    ),
+    (
+        &["HSET comment:{$second}:$c1 descendants 0"],
+        &["replies:{$second}:new: the counts of $c1 are not those of the comments below it"],
+    ),
+    (
+        &["HSET comment:{$second}:$c1 others 1"],
+        &["replies:{$second}:new: the counts of $c1 are not those of the comments below it"],
+    ),
+    (&["HSET comment:{$second}:$c1 told soon"], &["comment:{$second}:$c1: its told is not a number"]),
     (&["HSET comment:{$second}:$c1 id 7"], &["comment:{$second}:$c1: has another id"]),
     (
         &["HSET comment:{$second}:$c2 message x uid $cyd"],
         &[
-            "comment:{$second}:$c2: is deleted, and says what it said",
-            "replies:{$second}:new: what $c2 counts is not what stands below it",
-            "comment:{$second}:$c2: does not stand in commented:{$cyd}",
-            "replies:{$second}:new: what $c1 counts is not what stands below it",
-            "replies:{$second}:new: is not what status:{$second} counts",
+            "comment:{$second}:$c2: is deleted, but has a text or an author",
+            "replies:{$second}:new: the counts of $c2 are not those of the comments below it",
+            "comment:{$second}:$c2: is missing in commented:{$cyd}",
+            "replies:{$second}:new: the counts of $c1 are not those of the comments below it",
+            "replies:{$second}:new: does not match the counts of status:{$second}",
         ],
     ),
     (&["HDEL comment:{$second}:$c3 message"], &["comment:{$second}:$c3: has no author or no message"]),
-    (&["DEL votes:{$second}:$c1"], &["comment:{$second}:$c1: its votes are not there"]),
-    (&["HSET votes:{$second}:$c1 x 1"], &["votes:{$second}:$c1: is not what comment:{$second}:$c1 counts"]),
-    (&["HSET votes:{$second}:$c1 x 2"], &["votes:{$second}:$c1: holds what is no vote"]),
-    (&["HSET votes:{$second}:$c2 x 1"], &["votes:{$second}:$c2: there is no such comment that may be voted on"]),
+    (&["DEL votes:{$second}:$c1"], &["comment:{$second}:$c1: its votes are missing"]),
+    (&["HSET votes:{$second}:$c1 x 1"], &["votes:{$second}:$c1: does not match the counts of comment:{$second}:$c1"]),
+    (&["HSET votes:{$second}:$c1 x 2"], &["votes:{$second}:$c1: contains an invalid vote"]),
+    (&["HSET votes:{$second}:$c2 x 1"], &["votes:{$second}:$c2: there is no such comment, or it is deleted"]),
     (
         &["HSET comment:{$second}:$c1 up 2"],
         &[
-            "votes:{$second}:$c1: is not what comment:{$second}:$c1 counts",
+            "votes:{$second}:$c1: does not match the counts of comment:{$second}:$c1",
             "replies:{$second}:new: $c1 is not in replies:{$second}:top, or not where it should be",
-            "replies:{$second}:new: $c1 stands in replies:{$second}:top where it should not",
+            "replies:{$second}:new: $c1 is at a wrong position in replies:{$second}:top",
             "replies:{$second}:new: $c1 is not in replies:{$second}:split, or not where it should be",
-            "replies:{$second}:new: $c1 stands in replies:{$second}:split where it should not",
+            "replies:{$second}:new: $c1 is at a wrong position in replies:{$second}:split",
         ],
     ),
     (
         &["DEL commented:{$bob}"],
-        &[
-            "comment:{$second}:$c1: does not stand in commented:{$bob}",
-            "comment:{$second}:$c3: does not stand in commented:{$bob}",
-        ],
+        &["comment:{$second}:$c1: is missing in commented:{$bob}", "comment:{$second}:$c3: is missing in commented:{$bob}"],
     ),
     (
         &["COPY commented:{$bob} commented:{$ada}"],
         &[
-            "commented:{$ada}: comment:{$second}:$c1 is no comment of theirs",
-            "commented:{$ada}: comment:{$second}:$c3 is no comment of theirs",
+            "commented:{$ada}: comment:{$second}:$c1 is not a comment of the account",
+            "commented:{$ada}: comment:{$second}:$c3 is not a comment of the account",
         ],
     ),
-    (&["ZADD commented:{$bob} $old x"], &["commented:{$bob}: holds what is no comment's place"]),
+    (&["ZADD commented:{$bob} $old x"], &["commented:{$bob}: contains an invalid member"]),
     (
         &["DEL comment:{$second}:$c2"],
         &[
-            "replies:{$second}:new: $c2 in it is no comment",
-            "replies:{$second}:new: $c2 in replies:{$second}:top is no comment",
-            "replies:{$second}:new: $c2 in replies:{$second}:talk is no comment",
-            "replies:{$second}:new: $c2 in replies:{$second}:split is no comment",
+            "replies:{$second}:new: $c2 in it is not a comment",
+            "replies:{$second}:new: $c2 in replies:{$second}:top is not a comment",
+            "replies:{$second}:new: $c2 in replies:{$second}:talk is not a comment",
+            "replies:{$second}:new: $c2 in replies:{$second}:split is not a comment",
             "replies:{$second}:new: $c2 is not in replies:{$second}:top, or not where it should be",
             "replies:{$second}:new: $c2 is not in replies:{$second}:talk, or not where it should be",
             "replies:{$second}:new: $c2 is not in replies:{$second}:split, or not where it should be",
-            "replies:{$second}:new: what is above $c3 is not there",
-            "replies:{$second}:new: what $c1 counts is not what stands below it",
-            "replies:{$second}:new: is not what status:{$second} counts",
+            "replies:{$second}:new: an ancestor of $c3 is missing",
+            "replies:{$second}:new: the counts of $c1 are not those of the comments below it",
+            "replies:{$second}:new: does not match the counts of status:{$second}",
         ],
     ),
     (
@@ -457,15 +484,15 @@ pub(super) const OF_COMMENTS: &[Case] = &[
             "replies:{$second}:new: $c3 is not in replies:{$second}:talk, or not where it should be",
         ],
     ),
-    (&["ZADD replies:{$second}:top 0 short"], &["replies:{$second}:new: 0 in replies:{$second}:top is no comment"]),
+    (&["ZADD replies:{$second}:top 0 short"], &["replies:{$second}:new: 0 in replies:{$second}:top is not a comment"]),
     (
         &["ZADD replies:{$second}:top 1 short"],
         &[
-            "replies:{$second}:new: 0 in replies:{$second}:top is no comment",
+            "replies:{$second}:new: 0 in replies:{$second}:top is not a comment",
             "replies:{$second}:new: replies:{$second}:top has scores that are not 0",
         ],
     ),
-    (&["ZADD fallen:{$second} $old $old"], &["fallen:{$second}: $old was taken away, and what is below it is not cleared away"]),
+    (&["ZADD fallen:{$second} $old $old"], &["fallen:{$second}: $old was removed, but comments below it remain"]),
     (&["PERSIST discussion:{$second}"], &["discussion:{$second}: has no time to live"]),
     (&["HSET thread:{$second} last 1-1"], &["discussion:{$second}: its newest event is not the last in thread:{$second}"]),
     (&["HSET thread:{$old} last 1-1"], &["thread:{$old}: there is no such status"]),

@@ -361,16 +361,16 @@ const HALVES: (&[&str], &[&str]) = (
         "ZADD removed:{$list} $young $ada",
     ],
     &[
-        "$shard: the login \"zed\" is claimed by $young, which is no account",
+        "$shard: the login \"zed\" is claimed by $young, which is not an account",
         "password:{$young}: there is no such account",
         "following:{$ada}: $cyd is in it, but followers:{$cyd} has no $ada",
-        "status:{$young}: does not stand in profile:{$ada}",
+        "status:{$young}: is missing in profile:{$ada}",
         "home:{$bob}: there is no status $young9",
         "home:{$ada}: there is no status $old",
         "profile:{$ada}: there is no status $old",
         "lists:{$ada}: there is no list $young",
         "members:{$list}: $ada is in it, but memberships:{$ada} has no $list",
-        "removed:{$list}: $ada left it, and was not swept",
+        "removed:{$list}: $ada has left it, but statuses of the account were not removed",
         "list:{$list}: status $status of $ada is missing in timeline:{$list}",
         "list:{$list}: status $second of $ada is missing in timeline:{$list}",
     ],
@@ -383,7 +383,7 @@ async fn data_younger_than_the_lease_is_not_reported() {
     scene.names.insert(0, ("$young9", young));
     scene.run_commands(HALVES.0);
     // The login belongs to another shard, which is a finding at any age.
-    let shard = scene.substitute("$shard: the login \"zed\" belongs into another shard");
+    let shard = scene.substitute("$shard: the login \"zed\" belongs to another shard");
     assert_eq!(scene.findings(QUICK).await, std::slice::from_ref(&shard));
     scene.app.clock.advance(2_000);
     scene.run_commands(&["PEXPIRE gone:{$old} 89930000"]);

@@ -10,19 +10,19 @@ use waxwing::cli::fsck::{RepairProgress, RepairReport, repair};
 const LEFT: &[&str] = &[
     "secret:{cursor}: is not 16 bytes long",
     "world:{demo}: loading the demo data was not completed: load it again",
-    "world:{demo}: its fields are not a name, a moment and a state",
+    "world:{demo}: its fields are not a name, a time and a state",
     "is not a key of Waxwing",
     "has no password",
-    "is no argon2id hash",
+    "is not an argon2id hash",
     "following:{$ada}: should be a zset",
     "dead:{2}: should be a hash",
     "status:{$status}: has no message",
-    "status:{$status}: its lat and lon are no place",
-    "stands beside it",
+    "status:{$status}: its lat and lon are not a location",
+    "exists as well",
     "list:{$list}: has no name",
     "holds more than 20000",
     "journal:{1}: entry \"5\" cannot be read",
-    "journal:{1}: entry 5 waits in no queue",
+    "journal:{1}: entry 5 is in no queue",
     "dead:{1}: entry",
     "has no author or no message",
 ];
@@ -30,7 +30,7 @@ const LEFT: &[&str] = &[
 /// An entry in a wrong part of the journal is claimed repeatedly and never acknowledged.
 const LATER: &str = "is overdue: does a server run?";
 /// Such an entry names only its owner: the accounts concerned follow from the values that the damage has written.
-const UNNAMED: &str = "has scores that are no ids";
+const UNNAMED: &str = "has scores that are not ids";
 
 /// Keys that change by themselves, and the state of processes.
 const ELSEWHERE: &[&str] = &[

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use world::World;
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 
 /// Runs users during faults; then checks the store against the acknowledged changes.

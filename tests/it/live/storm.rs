@@ -22,7 +22,7 @@ const AUTHORS: usize = 3;
 const DOCUMENT: &str = include_str!("../contract/live.graphql");
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 
 /// The servers, and the state of the test.

@@ -14,7 +14,7 @@ use waxwing::base::config::Config;
 use waxwing::db::Db;
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 
 /// Small windows and a low threshold, so that few users reach all limits.

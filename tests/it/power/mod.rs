@@ -35,7 +35,7 @@ const MIN_ANSWERS: usize = 400;
 const MAX_LOSS: Duration = Duration::from_secs(1);
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 
 fn config() -> Config {

@@ -107,7 +107,7 @@ pub(super) async fn check_campaign(reader: &AuditReader, id: CampaignId, found: 
     let schedule = keys::schedule(schedule_partition(id));
     let at = reader.query([id], |id| cmd("ZSCORE").arg(&schedule).arg(id.0).take()).await?.read::<Option<f64>>(&id).flatten();
     if at.is_none() && !record.has_ended && !reader.is_young(id.0) {
-        found.add_repairable(&keys::campaign(id), format!("does not stand in {schedule}"), [settle(id)]);
+        found.add_repairable(&keys::campaign(id), format!("is missing in {schedule}"), [settle(id)]);
     }
     // An evaluation that is due may not have run yet.
     if at.is_some_and(|at| at as u64 <= reader.now()) {

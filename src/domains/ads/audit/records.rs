@@ -94,7 +94,7 @@ async fn check_owned(
         let remedies = [settle(owner, id)].into_iter().filter(|_| !reader.is_young(id));
         found.add_repairable(key, format!("its owner {} does not exist", owner.0), remedies);
     } else if !reader.is_young(id) && reader.holders(&[list(owner)], id).await?.is_empty() {
-        found.add_repairable(key, format!("does not stand in {}", list(owner)), [settle(owner, id)]);
+        found.add_repairable(key, format!("is missing in {}", list(owner)), [settle(owner, id)]);
     }
     Ok(())
 }
@@ -103,14 +103,14 @@ fn check_campaign(key: &str, fields: &[Option<String>], found: &mut Findings) {
     let text = |at: usize| fields[at].as_deref().unwrap_or_default();
     for at in [3, 5, 7, 8] {
         if audit::number(text(at)).is_none() {
-            found.add(key, format!("its {} is no number", CAMPAIGN[at]));
+            found.add(key, format!("its {} is not a number", CAMPAIGN[at]));
         }
     }
     if !matches!(text(4), "EVEN" | "ASAP") || !matches!(text(6), "on" | "paused" | "stopped") || text(2).is_empty() {
         found.add(key, "its name, pacing or state is invalid");
     }
     if fields[9].as_deref().is_some_and(|daily| audit::number(daily).is_none()) {
-        found.add(key, "its daily is no number");
+        found.add(key, "its daily is not a number");
     }
 }
 
@@ -126,7 +126,7 @@ async fn check_ad(reader: &AuditReader, key: &str, id: AdId, found: &mut Finding
     let is_listed = !reader.holders(&[keys::ads(id.campaign)], id.number).await?.is_empty();
     match (&fields[6], is_listed) {
         (Some(_), true) => found.add(key, format!("was removed but is in {}", keys::ads(id.campaign))),
-        (None, false) if !reader.is_young(id.number) => found.add(key, format!("does not stand in {}", keys::ads(id.campaign))),
+        (None, false) if !reader.is_young(id.number) => found.add(key, format!("is missing in {}", keys::ads(id.campaign))),
         _ => {}
     }
     Ok(())
@@ -141,13 +141,13 @@ async fn check_list(reader: &AuditReader, part: &SetWindow<(UserId, bool)>, foun
     let owners = reader.query(part.rows.iter().map(|row| row.member), |id| cmd("HGET").arg(key(id)).arg("uid").take()).await?;
     for row in &part.rows {
         if row.member != row.position {
-            let what = format!("{} does not stand at its own place", row.member);
+            let what = format!("{} is not at its own position", row.member);
             found.add_repairable(&part.key, what, place(part.of, &part.key, row.member));
         }
         match owners.read::<Option<u64>>(&row.member).flatten() {
             Some(other) if other != owner.0 => {
                 let remove = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
-                found.add_repairable(&part.key, format!("{} is of {other}", row.member), [remove]);
+                found.add_repairable(&part.key, format!("{} belongs to {other}", row.member), [remove]);
             }
             None if !reader.is_young(row.member) => {
                 let settle = if campaigns { settle_campaign } else { settle_website };

@@ -65,7 +65,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
                 let new = keys::replies(*status, Order::New);
                 let beside = reader.query([new.as_str()], |key| cmd("EXISTS").arg(key).take()).await?;
                 if beside.read::<u64>(&new.as_str()) != Some(1) {
-                    found.add_repairable(key, format!("{new} is not there beside it"), [Remedy::RebuildThread(*status)]);
+                    found.add_repairable(key, format!("{new} is missing"), [Remedy::RebuildThread(*status)]);
                 }
             }
             _ => {}
@@ -108,7 +108,7 @@ async fn check_uncommented(reader: &AuditReader, entries: &[KeyInfo], found: &mu
     let new = |id| keys::replies(id, Order::New);
     let threads = reader.query(counting.iter().copied(), |id| cmd("EXISTS").arg(new(id)).take()).await?;
     for id in counting.iter().filter(|id| threads.read::<u64>(id) != Some(1)) {
-        found.add_repairable(&status_key(*id), "counts comments, and there are none", [Remedy::RebuildThread(*id)]);
+        found.add_repairable(&status_key(*id), "counts comments, but there are none", [Remedy::RebuildThread(*id)]);
     }
     Ok(())
 }
@@ -123,7 +123,7 @@ async fn check_removed_branches(reader: &AuditReader, all: &[(KeyKind, &str)], f
     for (status, key) in removed_branches {
         for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
             if !reader.is_young(removal as u64) {
-                let what = format!("{number} was taken away, and what is below it is not cleared away");
+                let what = format!("{number} was removed, but comments below it remain");
                 found.add_repairable(key, what, [Remedy::ClearThread(status)]);
             }
         }

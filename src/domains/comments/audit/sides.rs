@@ -57,7 +57,7 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
     for it in &claims {
         let key = keys::comment(it.id);
         if placed.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
-            found.add_repairable(&key, format!("does not stand in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
+            found.add_repairable(&key, format!("is missing in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
         }
         // Comments of a removed branch are about to be deleted; the check of the thread decides.
         let is_attached = it.path.iter().all(|number| there.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
@@ -68,10 +68,10 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
             found.add_repairable(&key, format!("its author {} does not exist", author.0), remedies);
         }
         if listed.score(&(it.id, author)).is_none() && !reader.is_young(it.id.number) {
-            found.add_repairable(&key, format!("does not stand in {}", keys::commented(author)), settle);
+            found.add_repairable(&key, format!("is missing in {}", keys::commented(author)), settle);
         }
         if it.has_votes && !it.is_deleted && votes.read::<u64>(&it.id) != Some(1) {
-            found.add_repairable(&key, "its votes are not there", [Remedy::RecountVotes(it.id)]);
+            found.add_repairable(&key, "its votes are missing", [Remedy::RecountVotes(it.id)]);
         }
     }
     Ok(())
@@ -94,19 +94,19 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
         if let Some(value) = text(at).filter(|value| audit::number(value).is_none()) {
             // An invalid count becomes zero and is counted again. An author cannot be guessed.
             let remedy = (*name != "uid").then(|| set(name, at, None));
-            found.add_repairable_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
+            found.add_repairable_with(&key, format!("its {name} is not a number"), format!("{value:?}"), remedy);
         }
     }
     let author = text(4).as_deref().and_then(audit::id).map(UserId);
     let is_deleted = bytes(2).is_some();
     match (is_deleted, author.is_some() && bytes(1).is_some()) {
-        (true, true) => found.add_repairable(&key, "is deleted, and says what it said", [Remedy::StripComment(id)]),
+        (true, true) => found.add_repairable(&key, "is deleted, but has a text or an author", [Remedy::StripComment(id)]),
         (false, false) => found.add(&key, "has no author or no message"),
         _ => {}
     }
     let path: Vec<u64> = bytes(3).unwrap_or_default().chunks(7).filter_map(number_of).collect();
     if path.len() * 7 != bytes(3).map_or(0, <[u8]>::len) {
-        found.add(&key, "its path is none");
+        found.add(&key, "its path is invalid");
     }
     let votes = |at: usize| text(at).as_deref().and_then(audit::number).unwrap_or(0);
     Claims { id, author, is_deleted, has_votes: votes(6) + votes(7) > 0, path }
@@ -136,16 +136,16 @@ async fn check_votes(reader: &AuditReader, ids: &[CommentId], found: &mut Findin
         let key = keys::votes(*id);
         let recount = [Remedy::RecountVotes(*id)];
         if odd.contains(&key) {
-            found.add_repairable(&key, "holds what is no vote", recount.clone());
+            found.add_repairable(&key, "contains an invalid vote", recount.clone());
         }
         let (author, up, down): (Option<u64>, Option<u64>, Option<u64>) = counts.read(id).unwrap_or_default();
         if author.is_none() {
-            found.add_repairable(&key, "there is no such comment that may be voted on", recount);
+            found.add_repairable(&key, "there is no such comment, or it is deleted", recount);
             continue;
         }
         let (counted, there) = ((up.unwrap_or(0), down.unwrap_or(0)), sums.get(&key).copied().unwrap_or_default());
         if counted != there {
-            let what = format!("is not what {} counts", keys::comment(*id));
+            let what = format!("does not match the counts of {}", keys::comment(*id));
             found.add_repairable_with(&key, what, format!("{there:?}, not {counted:?}"), recount);
         }
     }
@@ -177,13 +177,13 @@ async fn check_commented(reader: &AuditReader, author: UserId, found: &mut Findi
             let Some(id) = parse_side(member).filter(|id| id.number as f64 == *score) else {
                 let remove = Remedy::RemoveMember { key: key.clone(), member: member.clone() };
                 let settle = parse_side(member).map(|comment| Remedy::SettleComment { author, comment });
-                found.add_repairable(&key, "holds what is no comment's place", [settle.unwrap_or(remove)]);
+                found.add_repairable(&key, "contains an invalid member", [settle.unwrap_or(remove)]);
                 continue;
             };
             let by = authors.read::<Option<u64>>(&id).flatten();
             if by != Some(author.0) && !reader.is_young(id.number) {
                 let settle = Remedy::SettleComment { author, comment: id };
-                found.add_repairable(&key, format!("{} is no comment of theirs", keys::comment(id)), [settle]);
+                found.add_repairable(&key, format!("{} is not a comment of the account", keys::comment(id)), [settle]);
             }
         }
     }

@@ -117,15 +117,15 @@ impl Thread {
         let mut living = 0;
         for (number, (parent, comment)) in &self.comments {
             let Some(comment) = comment else {
-                self.add(found, format!("{number} in it is no comment"));
+                self.add(found, format!("{number} in it is not a comment"));
                 continue;
             };
             if comment.path.last().copied().unwrap_or(0) != *parent {
-                self.add(found, format!("{number} does not stand below the last of its path"));
+                self.add(found, format!("{number} is not below the last comment of its path"));
             }
             let is_attached = comment.path.iter().all(|number| self.get(*number).is_some());
             if !is_attached && !comment.path.iter().any(|number| self.removed_branches.contains(number)) {
-                self.add(found, format!("what is above {number} is not there"));
+                self.add(found, format!("an ancestor of {number} is missing"));
             }
             self.count(comment, is_attached, &mut counts);
             living += u64::from(is_attached && comment.author.is_some());
@@ -136,7 +136,7 @@ impl Thread {
             }
         }
         if self.counted != living {
-            let what = format!("is not what {} counts", status_key(self.status));
+            let what = format!("does not match the counts of {}", status_key(self.status));
             let rebuild = [Remedy::RebuildThread(self.status)];
             found.add_repairable_with(
                 &keys::replies(self.status, Order::New),
@@ -173,12 +173,14 @@ impl Thread {
         if comment.author.is_none() {
             is.descendants_by_others = 0;
             if is.children == 0 {
-                self.add(found, format!("{number} is deleted, and nothing stands below it"));
+                self.add(found, format!("{number} is deleted and has no replies"));
             }
         }
         if says != is {
-            let (key, what) =
-                (keys::replies(self.status, Order::New), format!("what {number} counts is not what stands below it"));
+            let (key, what) = (
+                keys::replies(self.status, Order::New),
+                format!("the counts of {number} are not those of the comments below it"),
+            );
             found.add_repairable_with(&key, what, format!("{says:?}, not {is:?}"), [Remedy::RebuildThread(self.status)]);
         }
     }
@@ -195,8 +197,8 @@ impl Thread {
                     Some((number, (parent, Some(comment)))) if is_at(&member, order, *parent, comment) => {
                         seen.insert(number);
                     }
-                    Some((number, (_, Some(_)))) => wrong.push(format!("{number} stands in {key} where it should not")),
-                    _ => wrong.push(format!("{} in {key} is no comment", number.unwrap_or(0))),
+                    Some((number, (_, Some(_)))) => wrong.push(format!("{number} is at a wrong position in {key}")),
+                    _ => wrong.push(format!("{} in {key} is not a comment", number.unwrap_or(0))),
                 }
             }
             Ok(())

@@ -109,7 +109,7 @@ async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Fi
                     let what = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(it.feed));
                     found.add_repairable(&store::owner(it.feed), what, [settle_source(it.feed, author)]);
                 }
-                Some(Err(_)) => found.add(&user_key(author), "its reach cannot be read"),
+                Some(Err(_)) => found.add(&user_key(author), "its fan-out mode cannot be read"),
                 _ => {}
             }
         }

@@ -126,7 +126,7 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &
     for part in parts {
         for row in &part.rows {
             if row.member != row.position {
-                let what = format!("status {} does not stand at its own place", row.member);
+                let what = format!("status {} is not at its own position", row.member);
                 found.add_repairable_with(
                     &part.key,
                     what,
@@ -150,7 +150,7 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &
     let left = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(left_key(feed)).arg(author.0).take()).await?;
     for (part, status, author) in foreign {
         if follows.score(&(part.of, author)).is_none() && left.score(&(part.of, author)).is_none() {
-            let what = format!("status {status} is by {}, who is no source of it", author.0);
+            let what = format!("status {status} is by {}, who is not a source of the feed", author.0);
             found.add_repairable(&part.key, what, [complete::settle_source(part.of, author)]);
         }
     }

@@ -358,7 +358,7 @@ async fn apply(app: &App, status: StatusId, change: Change) -> ChangeResult {
 }
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 
 fn size(unless: usize) -> usize {
