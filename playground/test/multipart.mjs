@@ -154,10 +154,10 @@ test('the end of a session and the stop of a server have an error with the reaso
   const loggedOut = await ended;
   assert.ok(CombinedProtocolErrors.is(loggedOut), String(loggedOut));
   assert.equal(loggedOut.errors[0].extensions.code, 'UNAUTHENTICATED');
-  const farewell = subscribeOnce(clientOf(streaming), {}, () => {}).ended;
+  const goingAway = subscribeOnce(clientOf(streaming), {}, () => {}).ended;
   await until(async () => (await streaming.gauge('live_subscriptions', 'multipart')) === 1, 'a subscription');
   await streaming.restart();
-  const { errors } = await farewell;
+  const { errors } = await goingAway;
   assert.equal(errors[0].extensions.code, 'GOING_AWAY');
   assert.ok(errors[0].extensions.retryAfter >= 1);
 });

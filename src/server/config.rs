@@ -91,7 +91,7 @@ pub struct LiveConfig {
     pub reservation: Duration,
     /// The longest time over which the ends of sockets and event streams are spread at shutdown: shorter than the eight seconds of a
     /// shutdown.
-    pub farewell: Duration,
+    pub shutdown_spread: Duration,
 }
 
 impl Default for LiveConfig {
@@ -111,7 +111,7 @@ impl Default for LiveConfig {
             address_sockets: 100,
             event_streams: 100,
             reservation: Duration::from_secs(30),
-            farewell: Duration::from_secs(6),
+            shutdown_spread: Duration::from_secs(6),
         }
     }
 }

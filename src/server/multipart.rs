@@ -52,14 +52,14 @@ impl Source for Parts {
     }
 
     fn end_of_session() -> String {
-        Self::give_up(&stream::session_ended())
+        Self::error(&stream::session_ended())
     }
 
-    fn farewell(seconds: u64) -> String {
-        Self::give_up(&stream::going_away(seconds))
+    fn going_away(seconds: u64) -> String {
+        Self::error(&stream::going_away(seconds))
     }
 
-    fn give_up(refusal: &Refusal) -> String {
+    fn error(refusal: &Refusal) -> String {
         format!(part!("{{\"payload\":null,\"errors\":{}}}"), refusal.errors()) + END
     }
 }

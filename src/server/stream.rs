@@ -31,7 +31,7 @@ pub(super) trait Source: Send + 'static {
     const TRANSPORT: &'static str;
     /// The beginning of the response: the client gets the head together with it.
     const START: &'static str;
-    /// What keeps a connection open that has nothing else to send.
+    /// The message that keeps an idle connection open.
     const KEEP_ALIVE: &'static str;
 
     /// Returns the next message, and whether it is the last one. Cancel safe.
@@ -45,10 +45,10 @@ pub(super) trait Source: Send + 'static {
     fn end_of_session() -> String;
 
     /// The end of a response when the server stops: the client should reconnect after this many seconds.
-    fn farewell(seconds: u64) -> String;
+    fn going_away(seconds: u64) -> String;
 
-    /// The end of a response that the server gives up for this reason.
-    fn give_up(refusal: &Refusal) -> String;
+    /// The end of a response that fails with this refusal.
+    fn error(refusal: &Refusal) -> String;
 }
 
 /// Takes the slot of one more stream of this viewer or address.
@@ -81,12 +81,12 @@ pub(super) fn is_stream(media: &str) -> bool {
     ["text/event-stream", "multipart/mixed"].iter().any(|streamed| media.starts_with(streamed))
 }
 
-/// The body of a response that goes on.
+/// The body of a streamed response.
 pub(super) struct ResponseStream<S> {
     source: S,
     keep_alive: Interval,
     session_ended: BoxFuture<'static, ()>,
-    farewell: BoxFuture<'static, u64>,
+    shutdown: BoxFuture<'static, u64>,
     progress: Progress,
     reader: Arc<ResponseReader>,
     _log: EndLog,
@@ -117,12 +117,12 @@ impl<S: Source> ResponseStream<S> {
             let app = state.app.clone();
             async move { streaming::wait_for_session_end(&app, &viewer).await }.boxed()
         });
-        let (live, most) = (state.live.clone(), state.edge.live.farewell);
+        let (live, max_delay) = (state.live.clone(), state.edge.live.shutdown_spread);
         Self {
             source,
             keep_alive,
             session_ended: session_ended.unwrap_or_else(|| pending().boxed()),
-            farewell: async move { live.farewell(most).await }.boxed(),
+            shutdown: async move { live.wait_for_shutdown(max_delay).await }.boxed(),
             progress: Progress::Begun,
             reader,
             _log: EndLog { transport: S::TRANSPORT, began: Instant::now(), span: tracing::Span::current() },
@@ -132,7 +132,7 @@ impl<S: Source> ResponseStream<S> {
         }
     }
 
-    /// The response. Its connection ends with the others of its reader where that has too much unread.
+    /// The response. Its connection is closed with the other connections of its reader if the reader has too many unread bytes.
     pub(super) fn into_response(self) -> Response {
         let reader = self.reader.clone();
         let mut response = response(S::MEDIA, Body::from_stream(self.chunks()));
@@ -161,7 +161,7 @@ impl<S: Source> ResponseStream<S> {
             Ok(reserved) => reserved.wrap(text),
             Err(refusal) => {
                 self.progress = Progress::Ended;
-                Bytes::from(S::give_up(&refusal))
+                Bytes::from(S::error(&refusal))
             }
         }
     }
@@ -187,7 +187,7 @@ impl<S: Source> ResponseStream<S> {
                 message
             }
             _ = self.keep_alive.tick() => (S::KEEP_ALIVE.into(), false),
-            seconds = &mut self.farewell => (S::farewell(seconds), true),
+            seconds = &mut self.shutdown => (S::going_away(seconds), true),
         };
         if is_last {
             self.progress = Progress::Ended;

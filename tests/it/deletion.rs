@@ -194,7 +194,7 @@ async fn a_deletion_requires_the_password_and_limits_guesses() {
     let id = people[0].user_id();
     assert_eq!(user_error_codes(&delete_account(&people[0], "correct horse").await["data"]["deleteAccount"]), [""; 0]);
     app.drain().await;
-    let requests = format!("rate:{{{}}}:requests: is the account's", id.0);
+    let requests = format!("rate:{{{}}}:requests: belongs to the account", id.0);
     let mut found = references(&app.app, id).await;
     found.retain(|line| *line != requests);
     assert_eq!(found, [""; 0], "but for a bucket that ends within seconds");
@@ -405,8 +405,8 @@ async fn the_command_deletes_an_account_completely() {
     for id in [&ada[0], &global] {
         let (code, stdout, _) = run(&["fsck", "--account", id]);
         assert_eq!(code, 1);
-        assert!(stdout.contains(&format!("user:{{{}}}: is the account's", ada[0])), "{stdout}");
-        assert!(stdout.lines().any(|line| line.ends_with(": the account is in it")), "{stdout}");
+        assert!(stdout.contains(&format!("user:{{{}}}: belongs to the account", ada[0])), "{stdout}");
+        assert!(stdout.lines().any(|line| line.ends_with(": contains the account")), "{stdout}");
     }
     assert_eq!(run(&["fsck", "--account", "nonsense"]).0, 2);
     let (code, _, stderr) = run(&["admin", "delete-account", "nobody_at_all"]);

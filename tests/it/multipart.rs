@@ -252,10 +252,10 @@ async fn a_stopping_server_sends_a_retry_delay() {
     let request = reqwest::Client::new().post(format!("{}/graphql", server.url)).header("accept", APOLLO);
     let parts = MultipartResponse::open(request.json(&json!({ "query": QUIET }))).await;
     let log = tokio::task::spawn_blocking(|| server.stop());
-    let [farewell]: [Value; 1] = parts.all().await.try_into().expect("one message");
-    let extensions = &farewell["errors"][0]["extensions"];
-    assert_eq!((&farewell["payload"], &extensions["code"]), (&Value::Null, &json!("GOING_AWAY")), "{farewell}");
-    assert!((1..=10).contains(&extensions["retryAfter"].as_u64().expect("seconds")), "{farewell}");
+    let [last]: [Value; 1] = parts.all().await.try_into().expect("one message");
+    let extensions = &last["errors"][0]["extensions"];
+    assert_eq!((&last["payload"], &extensions["code"]), (&Value::Null, &json!("GOING_AWAY")), "{last}");
+    assert!((1..=10).contains(&extensions["retryAfter"].as_u64().expect("seconds")), "{last}");
     let log = log.await.expect("it stops");
     assert!(log.contains("event stream ended") && log.contains("multipart") && !log.contains("cut off"), "{log}");
 }

@@ -343,9 +343,9 @@ async fn a_stopping_server_sends_a_retry_delay() {
     let request = http.post(format!("{}/graphql", server.url)).header("accept", EVENTS).json(&json!({ "query": QUIET }));
     let events = EventStream::open(request).await;
     let log = tokio::task::spawn_blocking(|| server.stop());
-    let [farewell]: [String; 1] = events.all().await.try_into().expect("one");
-    let retry = farewell.lines().next().and_then(|line| line.strip_prefix("retry: ")).expect("a hint");
-    assert!((1_000..=10_000).contains(&retry.parse::<u32>().expect("a number")), "{farewell}");
+    let [last]: [String; 1] = events.all().await.try_into().expect("one");
+    let retry = last.lines().next().and_then(|line| line.strip_prefix("retry: ")).expect("a hint");
+    assert!((1_000..=10_000).contains(&retry.parse::<u32>().expect("a number")), "{last}");
     let log = log.await.expect("it stops");
     assert!(log.contains("event stream ended") && !log.contains("cut off"), "{log}");
 }

@@ -32,13 +32,13 @@ async fn search(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::b
     let mut found = Findings::default();
     let (own, others): (Vec<String>, Vec<String>) = keys.into_iter().partition(|key| numbers(key).any(|number| number == id.0));
     for key in own {
-        found.add(&key, "is the account's");
+        found.add(&key, "belongs to the account");
     }
     let entries = reader.entries(others).await?;
     let of = |kind: &str| entries.iter().filter(|entry| entry.kind == kind).map(|entry| entry.key.clone()).collect::<Vec<_>>();
     let is_named = |text: &str| numbers(text).any(|number| number == id.0);
     for key in reader.holders(&of("zset"), id.0).await? {
-        found.add(&key, "the account is in it");
+        found.add(&key, "contains the account");
     }
     for (key, text) in reader.texts(&of("string")).await? {
         if is_named(&text) {

@@ -44,9 +44,9 @@ async fn journal_changes(app: &App, user: UserId, digests: &[String], ends: bool
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result<(), Error> {
-    let (digests, looks) = ([digest.to_owned()], if ends { 0 } else { 2 });
+    let (digests, checks) = ([digest.to_owned()], if ends { 0 } else { 2 });
     let mut is_gone = ends;
-    for _ in 0..looks {
+    for _ in 0..checks {
         match store::load(app.db(), app.db().read_barrier(), &digests).await?.pop().flatten() {
             Some(session) => {
                 let session = (session.digest.as_str(), session.user, session.id);
@@ -67,11 +67,11 @@ async fn trim_to_limit(app: &App, user: UserId, listed: Vec<(String, SessionId)>
     if listed.len() <= MAX_SESSIONS {
         return Ok(());
     }
-    let living = live(app, app.db().read_barrier(), listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
+    let live = load_live(app, app.db().read_barrier(), listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
     // A session is listed before it is written: another request may be writing it.
     let is_young = |id: SessionId| app.now().saturating_sub(id.time()) < MINUTE;
     let mut free = MAX_SESSIONS;
-    let stays = |digest: &str, id: SessionId| is_young(id) || living.iter().any(|session| session.digest == digest);
+    let stays = |digest: &str, id: SessionId| is_young(id) || live.iter().any(|session| session.digest == digest);
     let over = listed.into_iter().filter(|(digest, id)| {
         let stays = free > 0 && stays(digest, *id);
         free -= usize::from(stays);
@@ -118,7 +118,7 @@ pub async fn create_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Err
 /// `STORAGE_UNAVAILABLE`.
 pub async fn viewer(app: &App, since: ReadBarrier, token: &str) -> Result<Option<Viewer>, Error> {
     let Some(digest) = model::digest_of(token) else { return Ok(None) };
-    let Some(session) = live(app, since, vec![digest]).await?.pop() else { return Ok(None) };
+    let Some(session) = load_live(app, since, vec![digest]).await?.pop() else { return Ok(None) };
     touch(app, &session);
     Ok(Some(viewer_of(&session)))
 }
@@ -163,7 +163,7 @@ impl UnverifiedViewer {
 }
 
 /// The sessions with these digests that have not expired.
-async fn live(app: &App, since: ReadBarrier, digests: Vec<String>) -> Result<Vec<Session>, Error> {
+async fn load_live(app: &App, since: ReadBarrier, digests: Vec<String>) -> Result<Vec<Session>, Error> {
     let now = app.now();
     let found = store::load(app.db(), since, &digests).await?;
     Ok(found.into_iter().flatten().filter(|session| session.ends_at(app.config()) > now).collect())
@@ -174,7 +174,7 @@ async fn live(app: &App, since: ReadBarrier, digests: Vec<String>) -> Result<Vec
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn is_live(app: &App, viewer: &Viewer) -> Result<bool, Error> {
-    Ok(!live(app, app.db().read_barrier(), vec![viewer.digest.clone()]).await?.is_empty())
+    Ok(!load_live(app, app.db().read_barrier(), vec![viewer.digest.clone()]).await?.is_empty())
 }
 
 /// Records the use in the background: a read never waits for this write, nor fails with it.
@@ -198,7 +198,7 @@ fn touch(app: &App, session: &Session) {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
     let digests = store::list(app.db(), user).await?.into_iter().map(|(digest, _)| digest).collect();
-    let mut sessions = live(app, app.db().read_barrier(), digests).await?;
+    let mut sessions = load_live(app, app.db().read_barrier(), digests).await?;
     sessions.truncate(MAX_SESSIONS);
     Ok(sessions)
 }
@@ -209,7 +209,7 @@ pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn get(app: &App, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
     match store::find(app.db(), user, id).await? {
-        Some(digest) => Ok(live(app, app.db().read_barrier(), vec![digest]).await?.pop()),
+        Some(digest) => Ok(load_live(app, app.db().read_barrier(), vec![digest]).await?.pop()),
         None => Ok(None),
     }
 }

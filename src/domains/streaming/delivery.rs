@@ -18,7 +18,7 @@ pub(super) struct Delivery {
     envelope: Arc<Envelope<Event, LogPosition>>,
     term_hasher: TermHasher,
     search: IndexSearch,
-    /// Matching interests that have not been served, in descending order; `None` while the search goes on.
+    /// Matching interests that have not been served, in descending order; `None` while the search is running.
     keys: Option<Vec<InterestId>>,
     /// The last subscription that was served.
     served: SubscriberId,
@@ -94,14 +94,14 @@ impl Hub {
     /// Dispatches a received event if `before`, the previous event, was dispatched; `false` if it does not follow: events were missed, or
     /// it was read already, or Redis has lost events and starts again.
     pub(super) async fn dispatch(&self, event: Event, before: EventId) -> bool {
-        let (delivery, is_fine) = {
+        let (delivery, is_handled) = {
             let mut state = self.state();
             let last = state.position.as_ref().and_then(|position| position.0.get(event.shard).copied());
             let follows = last == Some(before);
             (if follows { Delivery::begin(&mut state, event) } else { None }, follows || last.is_none())
         };
         self.deliver(delivery).await;
-        is_fine
+        is_handled
     }
 
     /// Dispatches events that were read from the log; `false` if they were read in another epoch.
@@ -122,14 +122,14 @@ impl Hub {
         true
     }
 
-    /// Tells all subscriptions that events up to `place` are missing, unless that was found in another epoch.
-    pub(super) async fn dispatch_gap(&self, reason: GapReason, place: LogPosition, epoch: u64) {
+    /// Dispatches a gap to all subscriptions: events up to `position` are missing. Nothing is dispatched if the epoch has changed since.
+    pub(super) async fn dispatch_gap(&self, reason: GapReason, position: LogPosition, epoch: u64) {
         let last = {
             let mut state = self.state();
             if state.epoch != epoch || state.position.is_none() {
                 return;
             }
-            state.position = Some(place.clone());
+            state.position = Some(position.clone());
             state.last_number
         };
         let mut served = (0, 0);
@@ -137,9 +137,9 @@ impl Hub {
             let queues = all_queues(&self.state(), served);
             let Some((id, _)) = queues.last() else { return };
             served = *id;
-            // Subscriptions that have joined since miss nothing.
+            // Later subscriptions have missed nothing.
             let before = queues.iter().filter(|((_, number), _)| *number <= last);
-            before.for_each(|(_, queue)| queue.cut(reason, place.clone()));
+            before.for_each(|(_, queue)| queue.cut(reason, position.clone()));
             yield_now().await;
         }
     }

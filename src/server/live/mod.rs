@@ -46,11 +46,11 @@ impl LiveConnections {
         OpenGuard(self.open.clone())
     }
 
-    /// Waits until the server stops and this stream is to end, at a random time within `most`. Returns the seconds after which its client
-    /// should reconnect.
-    pub(super) async fn farewell(&self, most: Duration) -> u64 {
+    /// Waits until the server stops, and then a random time of at most `max_delay`, so that streams do not all end at once. Returns the seconds
+    /// after which the client should reconnect.
+    pub(super) async fn wait_for_shutdown(&self, max_delay: Duration) -> u64 {
         self.stop.cancelled().await;
-        let spread = most.min(EACH * self.open.load(Ordering::Relaxed));
+        let spread = max_delay.min(EACH * self.open.load(Ordering::Relaxed));
         tokio::time::sleep(spread.mul_f64(rand::random())).await;
         rand::random_range(1..=AWAY)
     }

@@ -35,7 +35,7 @@ pub(super) fn shared(item: &QueuedMessage) -> String {
 }
 
 /// Tells the client to come back after these seconds.
-pub(super) fn farewell(seconds: u64) -> String {
+pub(super) fn going_away(seconds: u64) -> String {
     format!("retry: {}\n: Going away, retry in {seconds} s\n\n", seconds * 1_000)
 }
 

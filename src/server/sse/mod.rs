@@ -45,11 +45,11 @@ impl Source for Distinct {
         String::new()
     }
 
-    fn farewell(seconds: u64) -> String {
-        event::farewell(seconds)
+    fn going_away(seconds: u64) -> String {
+        event::going_away(seconds)
     }
 
-    fn give_up(refusal: &Refusal) -> String {
+    fn error(refusal: &Refusal) -> String {
         event::refused(refusal.errors().to_string())
     }
 }

@@ -61,7 +61,7 @@ impl Close {
     }
 
     /// The server stops.
-    pub(super) fn farewell(seconds: u64) -> Self {
+    pub(super) fn going_away(seconds: u64) -> Self {
         Self::with_reason(1001, format!("Going away, retry in {seconds} s"))
     }
 

@@ -23,9 +23,9 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
 
-/// A deadline that is noticed later than this shows that the process did not run. Then the messages that have arrived meanwhile are read
-/// first: the deadlines move by the same time.
-const LATE: Duration = Duration::from_millis(250);
+/// If a deadline is noticed later than this, the process did not run. The deadlines are then postponed, so that messages that have arrived
+/// meanwhile are read first.
+const MAX_LATENESS: Duration = Duration::from_millis(250);
 
 /// The reading half.
 pub(super) struct SocketReader {
@@ -81,8 +81,8 @@ impl SocketReader {
     /// Reads messages until the socket ends.
     pub(super) async fn run(&mut self, frames: &mut SplitStream<WebSocket>) -> SocketEnd {
         let shared = self.shared.clone();
-        let farewell = shared.state.live.farewell(shared.state.edge.live.farewell);
-        tokio::pin!(farewell);
+        let shutdown = shared.state.live.wait_for_shutdown(shared.state.edge.live.shutdown_spread);
+        tokio::pin!(shutdown);
         loop {
             let next_deadline = self.next_deadline();
             let done = tokio::select! {
@@ -95,7 +95,7 @@ impl SocketReader {
                 () = sleep_until(next_deadline) => self.handle_deadline(),
                 () = &mut self.ended => Err(Close::FORBIDDEN),
                 () = shared.forbidden.cancelled() => Err(Close::FORBIDDEN),
-                seconds = &mut farewell => Err(Close::farewell(seconds)),
+                seconds = &mut shutdown => Err(Close::going_away(seconds)),
             };
             if let Err(close) = done {
                 return SocketEnd::Close(close);
@@ -114,7 +114,7 @@ impl SocketReader {
 
     fn handle_deadline(&mut self) -> Result<(), Close> {
         let now = Instant::now();
-        if now.saturating_duration_since(self.next_deadline()) > LATE {
+        if now.saturating_duration_since(self.next_deadline()) > MAX_LATENESS {
             self.postpone(now);
             return Ok(());
         }
@@ -136,9 +136,9 @@ impl SocketReader {
     /// Moves the deadlines so that messages that have arrived by `now` are read first.
     fn postpone(&mut self, now: Instant) {
         if let IdentityState::Awaited(by) = &mut self.identity {
-            *by = (*by).max(now + LATE);
+            *by = (*by).max(now + MAX_LATENESS);
         }
-        self.pong_by = self.pong_by.map(|by| by.max(now + LATE));
+        self.pong_by = self.pong_by.map(|by| by.max(now + MAX_LATENESS));
         self.ping_at = self.ping_at.max(now);
     }
 
@@ -206,8 +206,11 @@ impl SocketReader {
             Ok(()) => self.begun += 1,
             Err(BeginError::IdTaken) => return Err(Close::taken(&id)),
             Err(BeginError::TooMany) => {
-                let refusal =
-                    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", "This socket has all the operations it may.");
+                let refusal = Refusal::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "LIMIT_REACHED",
+                    "This socket has reached its maximum number of operations. Complete one first.",
+                );
                 return self.send(Message::text(message::error(&id, &refusal.over("operations").errors())));
             }
         }

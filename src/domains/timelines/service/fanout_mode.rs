@@ -23,12 +23,12 @@ use crate::domains::users::user_of_key;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Progress, Task};
 
-/// Homes that receive an author's statuses in one pipeline, up to a window each.
-const AT_ONCE: usize = 50;
-/// Keys that one pass over all authors scans.
-const KEYS: usize = 1_000;
-/// How often a home whose floor is lowered meanwhile is tried again.
-const TRIES: usize = 10;
+/// Maximum number of homes that receive an author's statuses in one pipeline, up to a window each.
+const HOMES_PER_PIPELINE: usize = 50;
+/// Number of keys that one pass over all authors scans.
+const KEYS_PER_PASS: usize = 1_000;
+/// Maximum number of attempts for a home whose floor is lowered meanwhile.
+const MAX_TRIES: usize = 10;
 
 /// The switch that an author with this audience must begin if merging starts at `high` followers; `None` for no switch.
 fn due_switch(high: u64, audience: Audience) -> Option<fn(u64) -> FanoutMode> {
@@ -55,17 +55,17 @@ pub(super) async fn switch_if_due(app: &App, author: UserId, audience: Audience)
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn switch_mode(app: &App, author: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     let (audience, recorded) = futures_util::try_join!(graph::audience(app, author), app.db().star_followers())?;
-    let reach = match due_switch(recorded.unwrap_or(app.config().star_followers), audience) {
-        Some(crossing) => graph::set_fanout_mode(app, author, audience.mode, crossing(app.next_id().await?)).await?,
+    let mode = match due_switch(recorded.unwrap_or(app.config().star_followers), audience) {
+        Some(begin_switch) => graph::set_fanout_mode(app, author, audience.mode, begin_switch(app.next_id().await?)).await?,
         None => audience.mode,
     };
-    let (mark, across) = match reach {
+    let (mark, target) = match mode {
         FanoutMode::ToMerge(mark) => (mark, FanoutMode::Merge(mark)),
         FanoutMode::ToPush(mark) => (mark, FanoutMode::Push),
         FanoutMode::Push | FanoutMode::Merge(_) if !progress.is_restarted => return Ok(None),
         // The end of the switch survived a crash; the followers' marks may not have.
-        FanoutMode::Push => (0, reach),
-        FanoutMode::Merge(mark) => (mark, reach),
+        FanoutMode::Push => (0, mode),
+        FanoutMode::Merge(mark) => (mark, mode),
     };
     let progress = if progress.mark == mark {
         progress
@@ -73,14 +73,14 @@ pub async fn switch_mode(app: &App, author: UserId, progress: Progress) -> Resul
         Progress { mark, is_restarted: progress.is_restarted, ..Progress::default() }
     };
     let (feeds, next) = feeds(app, author, progress).await?;
-    match reach {
+    match mode {
         FanoutMode::ToMerge(_) | FanoutMode::Merge(_) => store::mark(app.db(), &feeds, author).await?,
         FanoutMode::ToPush(_) | FanoutMode::Push => return_to_pushing(app, author, &feeds).await?,
     }
-    if next.is_some() || across == reach {
+    if next.is_some() || target == mode {
         return Ok(next);
     }
-    graph::set_fanout_mode(app, author, reach, across).await?;
+    graph::set_fanout_mode(app, author, mode, target).await?;
     // The followers may have changed during the pass.
     Ok(Some(Progress::default()))
 }
@@ -137,7 +137,7 @@ pub async fn review(app: &App, followers: u64, progress: Progress) -> Result<Opt
     if recorded != Some(followers) || node >= nodes {
         return Ok(None);
     }
-    let (next, keys) = app.db().scan(node, progress.below, KEYS).await?;
+    let (next, keys) = app.db().scan(node, progress.below, KEYS_PER_PASS).await?;
     let authors: Vec<UserId> = keys.iter().filter_map(|key| user_of_key(key)).collect();
     for (author, audience) in authors.iter().zip(graph::audiences(app, &authors).await?) {
         if due_switch(followers, audience).is_some() {
@@ -166,9 +166,9 @@ async fn feeds(app: &App, author: UserId, progress: Progress) -> Result<(Vec<Fee
 
 /// Adds the statuses that homes have merged so far to their entries, and removes the marks.
 async fn return_to_pushing(app: &App, author: UserId, feeds: &[Feed]) -> Result<(), Error> {
-    for feeds in feeds.chunks(AT_ONCE) {
+    for feeds in feeds.chunks(HOMES_PER_PIPELINE) {
         let mut marked = feeds.to_vec();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             if marked.is_empty() {
                 break;
             }
