@@ -190,6 +190,14 @@ object! {
     }
 }
 
+object! {
+    /// The time of a block.
+    "BlockedAt": BlockedAt(at) {
+        /// Time of the block.
+        "blockedAt" blocked_at: DateTime = *at;
+    }
+}
+
 /// The fields `mutedAt` and `endsAt` of an edge.
 pub struct MutedAt(DateTime, Option<DateTime>);
 
@@ -233,4 +241,6 @@ edge_times! {
     LikedAt;
     /// The field `addedAt` of an edge.
     AddedAt;
+    /// The field `blockedAt` of an edge.
+    BlockedAt;
 }

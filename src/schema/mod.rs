@@ -23,7 +23,7 @@ mod validation_cache;
 mod validation;
 
 pub use check::{CheckError, Checked, check, check_document, parse};
-pub use connection::{AddedAt, Connection, ConnectionKind, Edge, FollowedAt, LikedAt, MutedAt, PageInfo, TotalCount};
+pub use connection::{AddedAt, BlockedAt, Connection, ConnectionKind, Edge, FollowedAt, LikedAt, MutedAt, PageInfo, TotalCount};
 pub use context::request;
 pub(crate) use direct::object;
 pub use direct::{DirectObject, DirectSerialize, DirectSerializeList};
@@ -47,7 +47,7 @@ use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, Ser
 use crate::domains::comments::CommentMutation;
 use crate::domains::graph::GraphMutation;
 use crate::domains::lists::{ListMutation, ListQuery};
-use crate::domains::relations::{RelationMutation, RelationQuery};
+use crate::domains::relations::{BlockMutation, BlockQuery, RelationMutation, RelationQuery};
 use crate::domains::sessions::{SessionMutation, SessionQuery};
 use crate::domains::statuses::StatusMutation;
 use crate::domains::streaming::{StreamQuery, StreamSubscription};
@@ -65,6 +65,7 @@ pub struct Query(
     SessionQuery,
     TimelineQuery,
     RelationQuery,
+    BlockQuery,
     ListQuery,
     AdQuery,
     ExplainQuery,
@@ -82,6 +83,7 @@ pub struct Mutation(
     StatusMutation,
     GraphMutation,
     RelationMutation,
+    BlockMutation,
     ListMutation,
     CommentMutation,
     AdMutation,

@@ -21,6 +21,7 @@ use waxwing::domains::relations::service as relations;
 use waxwing::domains::statuses::{Draft, service as statuses};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::domains::users::service as users;
+use waxwing::platform::journal::service as journal;
 
 /// The changes that are cut off, each in a world of its own: six people of whom the second and third follow the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,11 @@ enum Change {
     Unmute,
     /// The removal of a mute that has ended.
     EndMute,
+    /// Of the first by the fifth, who follow each other and have each other on a list.
+    Block,
+    Unblock,
+    /// The end of a block that was not completed.
+    UnblockIncomplete,
     DeleteAccount,
     /// The follow with which the first of them becomes a star, and the crossing.
     Rise,
@@ -77,6 +83,11 @@ fn draft(key: Option<&str>) -> Draft {
 }
 
 impl Change {
+    /// Whether the first and the fifth follow each other in its world.
+    const fn is_of_blocks(self) -> bool {
+        matches!(self, Self::Block | Self::Unblock | Self::UnblockIncomplete)
+    }
+
     /// Whether there are comments in its world.
     const fn is_of_comments(self) -> bool {
         use Change::{Comment, Delete, DeleteAccount, DeleteBranch, DeleteComment, DeleteReply, EditComment, Vote};
@@ -194,6 +205,9 @@ impl World {
             for (muter, muted) in [(first, &fans[0]), (&fans[1], first)] {
                 relations::mute(&app.app, muter.user_id(), muted.user_id(), Some(100_000)).await.expect("a mute");
             }
+            for (blocker, blocked) in [(first, &fans[4]), (&fans[4], first)] {
+                timelines::block(&app.app, blocker.user_id(), blocked.user_id()).await.expect("a block");
+            }
             app.drain().await;
         }
         let status = status.expect("a status");
@@ -211,6 +225,25 @@ impl World {
             relations::mute(&app.app, people[4].user_id(), first.user_id(), seconds).await.expect("a mute");
             app.drain().await;
             app.clock.advance(5_000);
+        }
+        if change.is_of_blocks() {
+            let between = [(&people[4], first), (first, &people[4])];
+            for (a, b) in between {
+                timelines::follow(&app.app, a.user_id(), b.user_id()).await.expect("a follow");
+                let new = NewList { name: "birds".into(), idempotency_key: None };
+                let list = lists::create(&app.app, a.user_id(), new).await.expect("a list").expect("it is new");
+                timelines::add_to_list(&app.app, a.user_id(), list, b.user_id()).await.expect("a member");
+            }
+            let (blocker, blocked) = (people[4].user_id(), first.user_id());
+            match change {
+                Change::Unblock => timelines::block(&app.app, blocker, blocked).await.expect("a block"),
+                Change::UnblockIncomplete => {
+                    drop(journal::begin(&app.app, relations::block_task(blocker, blocked)).await.expect("an entry"));
+                    relations::add_block(&app.app, blocker, blocked).await.expect("a block");
+                }
+                _ => {}
+            }
+            app.drain().await;
         }
         let (mut list, owner) = (None, people[4].user_id());
         if matches!(change, Change::AddToList | Change::RemoveFromList | Change::DeleteList) {
@@ -260,6 +293,8 @@ impl World {
             Change::Mute => relations::mute(app, id(4), id(0), Some(100_000)).await?,
             Change::Unmute => relations::unmute(app, id(4), id(0)).await?,
             Change::EndMute => drop(relations::sweep(app).await?),
+            Change::Block => timelines::block(app, id(4), id(0)).await?,
+            Change::Unblock | Change::UnblockIncomplete => timelines::unblock(app, id(4), id(0)).await?,
             Change::DeleteAccount => accounts::delete(app, id(0), "correct horse", None).await?,
             Change::Rise => timelines::follow(app, id(4), id(0)).await?,
             Change::Fall => timelines::unfollow(app, id(3), id(0)).await?,
@@ -277,8 +312,21 @@ impl World {
 
     /// The accounts that the fifth mutes.
     async fn mutes(&self, app: &App) -> Vec<UserId> {
-        let (mutes, _) = relations::active_mutes(app, self.people[4].user_id()).await.expect("a store");
-        mutes.into_iter().map(|(user, _)| user).collect()
+        let (hidden, _) = relations::hidden_authors(app, self.people[4].user_id()).await.expect("a store");
+        hidden.into_iter().map(|hidden| hidden.author).collect()
+    }
+
+    /// Whether the fifth blocks the first, and the number of follows and memberships between them.
+    async fn blocks(&self, app: &App) -> (bool, usize) {
+        let (a, b) = (self.people[4].user_id(), self.people[0].user_id());
+        let mut edges = 0;
+        for (owner, source) in [(a, b), (b, a)] {
+            edges += usize::from(graph::edge(app, owner, source).await.expect("a store").follow.is_some());
+            let ids = lists::some_lists(app, owner, 10).await.expect("a store");
+            let memberships = lists::edges(app, &ids, source).await.expect("a store");
+            edges += memberships.iter().filter(|(_, edge)| edge.follow.is_some()).count();
+        }
+        (relations::block_state(app, a, b).await.expect("a store").blocks, edges)
     }
 
     /// Whether the first is on the list, and how much its timeline shows.
@@ -335,6 +383,8 @@ impl World {
                 let muter = loaders(app).users.load(self.people[4].user_id()).await.expect("a store").expect("an account");
                 muter.mutes.0 == 0
             }
+            Change::Block => self.blocks(app).await == (true, 0),
+            Change::Unblock | Change::UnblockIncomplete => self.blocks(app).await == (false, 0),
             Change::DeleteAccount => {
                 let gone = !users::exists(app, self.people[0].user_id()).await.expect("a store");
                 gone && self.home(app, 1).await.expect("a store") == 1 && self.home(app, 2).await.expect("a store") == 0
@@ -381,6 +431,10 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
             assert!(world.holds(&app.app, change).await, "{when}: what was acknowledged is lost later");
         }
         is_sound(&app, &when).await;
+        if change == Change::Block {
+            let now = world.blocks(&app.app).await;
+            assert!(matches!(now, (true, 0) | (false, 4)), "{when}: it is done whole or not at all: {now:?}");
+        }
         let id = world.people[0].user_id();
         if change == Change::DeleteAccount && !users::exists(&app.app, id).await.expect("a store") {
             let found = references(&app.app, id).await;
@@ -428,6 +482,9 @@ cut_off! {
     a_mute_may_be_cut_off_anywhere = Mute;
     an_unmute_may_be_cut_off_anywhere = Unmute;
     the_removal_of_an_ended_mute_may_be_cut_off_anywhere = EndMute;
+    a_block_may_be_cut_off_anywhere = Block;
+    an_unblock_may_be_cut_off_anywhere = Unblock;
+    the_end_of_an_incomplete_block_may_be_cut_off_anywhere = UnblockIncomplete;
     a_rise_may_be_cut_off_anywhere = Rise;
     a_fall_may_be_cut_off_anywhere = Fall;
     a_return_may_be_cut_off_anywhere = Return;

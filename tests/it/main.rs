@@ -8,6 +8,7 @@ mod ads;
 mod response_size;
 mod architecture;
 mod backup;
+mod blocks;
 mod bodies;
 mod client_cache;
 mod cluster;

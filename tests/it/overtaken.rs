@@ -8,11 +8,13 @@ use std::sync::Arc;
 use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
-use waxwing::base::ids::{CampaignId, StatusId};
+use waxwing::base::error::Refusal;
+use waxwing::base::ids::{CampaignId, StatusId, UserListId};
 use waxwing::db::{Db, Timing};
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::graph::service as graph;
 use waxwing::domains::lists::{NewList, service as lists};
+use waxwing::domains::relations::service as relations;
 use waxwing::domains::sessions::service as sessions;
 use waxwing::domains::statuses::Draft;
 use waxwing::domains::timelines::service as timelines;
@@ -467,4 +469,74 @@ async fn a_late_post_leaves_nothing_of_a_deleted_account() {
     .expect("a status");
     slow.app.drain().await;
     is_nowhere(&app, &gone).await;
+}
+
+/// Neither of two accounts follows the other, or has it on a list, and the first blocks the second.
+async fn block_stands_alone(app: &TestApp, ada: &Actor, bea: &Actor, list: UserListId) {
+    let edges = [
+        graph::edge(&app.app, ada.user_id(), bea.user_id()).await.expect("a store"),
+        graph::edge(&app.app, bea.user_id(), ada.user_id()).await.expect("a store"),
+        lists::edge(&app.app, list, ada.user_id()).await.expect("a store"),
+    ];
+    assert_eq!(edges.map(|edge| (edge.follow, edge.left)), [(None, None); 3]);
+    let blocks = relations::block_state(&app.app, ada.user_id(), bea.user_id()).await.expect("a store");
+    assert!(blocks.blocks && !blocks.is_blocked);
+    app.drain().await;
+    app.clock.advance(61_000);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+/// Ada, and Bea with a list.
+async fn two_people(app: &TestApp) -> (Actor, Actor, UserListId) {
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let new = NewList { name: "birds".into(), idempotency_key: None };
+    let list = lists::create(&app.app, bea.user_id(), new).await.expect("a list").expect("it is new");
+    ada.post("from ada").await;
+    (ada, bea, list)
+}
+
+#[tokio::test]
+async fn a_block_after_the_check_of_a_follow_ends_the_follow() {
+    let app = alone().await;
+    let (ada, bea, list) = two_people(&app).await;
+    let slow = Slow::beside(&app).await;
+    let following = timelines::follow(&slow.app, bea.user_id(), ada.user_id());
+    let block = async || timelines::block(&app.app, ada.user_id(), bea.user_id()).await.expect("a block");
+    slow.is_overtaken(b"blocks:", following, block).await.expect("the follow came first");
+    block_stands_alone(&app, &ada, &bea, list).await;
+    assert_eq!(bea.home().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_block_after_the_check_of_an_addition_to_a_list_ends_the_membership() {
+    let app = alone().await;
+    let (ada, bea, list) = two_people(&app).await;
+    let slow = Slow::beside(&app).await;
+    let adding = timelines::add_to_list(&slow.app, bea.user_id(), list, ada.user_id());
+    let block = async || timelines::block(&app.app, ada.user_id(), bea.user_id()).await.expect("a block");
+    slow.is_overtaken(b"blocks:", adding, block).await.expect("the membership came first");
+    block_stands_alone(&app, &ada, &bea, list).await;
+}
+
+#[tokio::test]
+async fn a_follow_after_the_commit_of_a_block_finds_the_block() {
+    let app = alone().await;
+    let (ada, bea, list) = two_people(&app).await;
+    let slow = Slow::beside(&app).await;
+    // The block has looked for follows before this one is written.
+    let blocking = timelines::block(&slow.app, ada.user_id(), bea.user_id());
+    let connect = async || {
+        let results = [
+            timelines::follow(&app.app, bea.user_id(), ada.user_id()).await,
+            timelines::follow(&app.app, ada.user_id(), bea.user_id()).await,
+            timelines::add_to_list(&app.app, bea.user_id(), list, ada.user_id()).await,
+        ];
+        let codes = results.map(|result| match result {
+            Err(Refusal::User(errors)) => errors[0].code.name(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(codes, ["NOT_FOUND", "FORBIDDEN", "NOT_FOUND"]);
+    };
+    slow.is_overtaken(b"following:", blocking, connect).await.expect("a block");
+    block_stands_alone(&app, &ada, &bea, list).await;
 }

@@ -138,6 +138,13 @@ pub enum Remedy {
         /// The muted account.
         to: UserId,
     },
+    /// Settles a block: the blocked account's side, and what the block severs.
+    SettleBlock {
+        /// The blocker.
+        from: UserId,
+        /// The blocked account.
+        to: UserId,
+    },
     /// Removes the mutes of an account that have ended.
     EndMutes(UserId),
     /// Settles a follow: both accounts, and the follower's home.
@@ -267,6 +274,7 @@ impl Remedy {
             Self::SettleAnswers(_) => "settle idempotency keys",
             Self::SettleFollow { .. } => "settle a follow",
             Self::SettleMute { .. } => "settle a mute",
+            Self::SettleBlock { .. } => "settle a block",
             Self::EndMutes(_) => "remove ended mutes",
             Self::SettleMembership { .. } => "settle a list membership",
             Self::SettleLike { .. } => "settle a like",

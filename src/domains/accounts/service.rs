@@ -28,7 +28,7 @@ const STAGES: [&str; 12] = [
     "its own lists",
     "its home",
     "its campaigns and websites",
-    "its mutes and the mutes of it",
+    "its relations to others, and theirs to it",
     "what was kept for its requests",
 ];
 

@@ -100,6 +100,7 @@ async fn change(ctx: &Context<'_>, id: &str, follow: bool) -> Result<Changed> {
 async fn apply(request: &Request, viewer: UserId, id: &str, follow: bool) -> Outcome<UserId> {
     let other = relations::service::find_by_global_id(&request.loaders(), id).await?;
     if follow {
+        relations::service::refuse_blocked(&request.loaders(), other).await?;
         timelines::service::follow(&request.app, viewer, other).await?;
     } else {
         timelines::service::unfollow(&request.app, viewer, other).await?;

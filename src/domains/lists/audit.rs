@@ -8,6 +8,7 @@ use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::Row;
 use crate::db::audit_reader::{AuditReader, Replies, SetScan, SetWindow};
+use crate::domains::relations::blocks_key;
 use crate::domains::users::user_key;
 use redis::cmd;
 
@@ -53,6 +54,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             return Ok(());
         }
         check_entries(reader, &parts, found).await?;
+        check_blocks(reader, &parts, found).await?;
     }
 }
 
@@ -192,6 +194,30 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found
                 }
                 KeyKind::Members(_) | KeyKind::Memberships(_) => check_side(reader, part, row, &sides, found),
                 KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No member of a list blocks its owner or is blocked by the owner.
+async fn check_blocks(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found: &mut Findings) -> Result<(), Error> {
+    let members = || {
+        let of_list = |part: &SetWindow<KeyKind>| if let KeyKind::Members(list) = part.of { Some(list) } else { None };
+        parts.iter().filter_map(move |part| of_list(part).map(|list| (list, part)))
+    };
+    let owners = reader.query(members().map(|(list, _)| list), |id| cmd("HGET").arg(keys::list(id)).arg("uid").take()).await?;
+    let owner = |list| owners.read::<Option<u64>>(&list).flatten().map(UserId);
+    let owned = || members().filter_map(|(list, part)| Some((list, part, owner(list)?)));
+    let pairs = owned().flat_map(|(_, part, owner)| part.rows.iter().map(move |row| (owner, UserId(row.member))));
+    let both = pairs.flat_map(|(a, b)| [(a, b), (b, a)]);
+    let blocks = reader.query(both, |(a, b)| cmd("ZSCORE").arg(blocks_key(a)).arg(b.0).take()).await?;
+    let is_old = |pair| blocks.score(&pair).is_some_and(|block| !reader.is_young(block));
+    for (list, part, owner) in owned() {
+        for member in part.rows.iter().map(|row| UserId(row.member)) {
+            if is_old((owner, member)) || is_old((member, owner)) {
+                let what = format!("{} in it blocks its owner or is blocked by the owner", member.0);
+                found.add_repairable(&part.key, what, [Remedy::SettleMembership { list, user: member }]);
             }
         }
     }

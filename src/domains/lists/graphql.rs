@@ -304,6 +304,7 @@ async fn apply(request: &Request, viewer: UserId, list: &str, user: &str, on: bo
     let id = parse_id(list)?;
     let user = relations::service::find_by_global_id(&request.loaders(), user).await?;
     if on {
+        relations::service::refuse_blocked(&request.loaders(), user).await?;
         timelines::service::add_to_list(&request.app, viewer, id, user).await?;
     } else {
         timelines::service::remove_from_list(&request.app, viewer, id, user).await?;

@@ -116,6 +116,23 @@ pub async fn edge(app: &App, id: UserListId, user: UserId) -> Result<Edge, Error
     store::edge(app.db(), id, user).await
 }
 
+/// As [`edge`] for many lists, each with its edge. One pipeline; nothing for none.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn edges(app: &App, ids: &[UserListId], user: UserId) -> Result<Vec<(UserListId, Edge)>, Error> {
+    let edges = store::edges(app.db(), ids, user).await?;
+    Ok(ids.iter().copied().zip(edges).collect())
+}
+
+/// The owner in a list's record; `None` without one. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn owner(app: &App, id: UserListId) -> Result<Option<UserId>, Error> {
+    Ok(store::owners(app.db(), &[id]).await?.pop().flatten())
+}
+
 /// Reconciles the member's side with the list's; `false` if the account was deleted, and then removes it from the list. One script. The
 /// caller reads the list's side before and after, and repeats if it has changed.
 ///

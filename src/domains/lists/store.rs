@@ -182,13 +182,23 @@ pub(super) async fn forget_removed(db: &Db, id: UserListId, user: UserId, remova
 
 /// Reads the list's side of a membership. One pipeline on its tag.
 pub(super) async fn edge(db: &Db, id: UserListId, user: UserId) -> Result<Edge, Error> {
+    edges(db, &[id], user).await?.pop().ok_or_else(|| Error::corrupt("a membership"))
+}
+
+/// As [`edge`] for many lists, in their order. One pipeline; nothing for none.
+pub(super) async fn edges(db: &Db, ids: &[UserListId], user: UserId) -> Result<Vec<Edge>, Error> {
     let score = |key: String| cmd("ZSCORE").arg(key).arg(user.0).take();
-    let commands = vec![cmd("EXISTS").arg(keys::list(id)).take(), score(keys::members(id)), score(keys::removed(id))];
-    let mut replies = db.read_many(commands).await?.into_iter();
-    let mut reply = || replies.next().unwrap_or_default();
-    let there: bool = decode::one(reply())?;
-    let mut score = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
-    Ok(Edge { follow: score()?.filter(|_| there), left: score()? })
+    let commands = ids
+        .iter()
+        .flat_map(|id| [cmd("EXISTS").arg(keys::list(*id)).take(), score(keys::members(*id)), score(keys::removed(*id))]);
+    let mut replies = db.read_many(commands.collect()).await?.into_iter();
+    let mut edge = || {
+        let mut reply = || replies.next().unwrap_or_default();
+        let exists: bool = decode::one(reply())?;
+        let mut score = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
+        Ok(Edge { follow: score()?.filter(|_| exists), left: score()? })
+    };
+    ids.iter().map(|_| edge()).collect()
 }
 
 /// The members of a list, in no order, and its version. One pipeline.

@@ -1,5 +1,7 @@
 //! The audit of relations: a mute is on both sides with the same id, counts equal the sizes of the sets, and ended mutes are removed.
 
+mod blocks;
+
 use super::keys::{self, KeyKind};
 use super::model::MAX_MUTES;
 use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
@@ -28,28 +30,35 @@ static MUTES: EdgeKind = EdgeKind {
     settle: |from, to| Remedy::SettleMute { from, to },
 };
 
-/// Checks both sides of mutes, their ends, and the counts of accounts.
+/// Checks both sides of mutes and blocks, the ends of mutes, what a block severs, and the counts of accounts.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
-    let count = |id| StoredCount { key: user_key(id), field: "mutes", set: keys::mutes(id) };
-    reader.check_counts(accounts.map(count).collect(), found).await?;
-    let (mut sides, mut ends) = (Vec::new(), Vec::new());
+    reader.check_counts(accounts.flat_map(counts_of).collect(), found).await?;
+    let (mut sides, mut ends, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
             // The muter's side is the truth; the other keys follow from it.
             Some(KeyKind::Mutes(id)) if entry.check_type("zset", Expiry::Never, found) => sides.push((Side::From, id)),
             Some(KeyKind::Muters(id)) if entry.check_derived_type("zset", Expiry::Never, found) => sides.push((Side::To, id)),
             Some(KeyKind::MuteEnds(id)) if entry.check_type("zset", Expiry::Never, found) => ends.push(id),
-            Some(KeyKind::Blocks(_)) => drop(entry.check_type("zset", Expiry::Never, found)),
-            Some(KeyKind::Blockers(_) | KeyKind::Schedule(_)) => drop(entry.check_derived_type("zset", Expiry::Never, found)),
+            Some(KeyKind::Blocks(id)) if entry.check_type("zset", Expiry::Never, found) => blocks.push((Side::From, id)),
+            Some(KeyKind::Blockers(id)) if entry.check_derived_type("zset", Expiry::Never, found) => blocks.push((Side::To, id)),
+            Some(KeyKind::Schedule(_)) => drop(entry.check_derived_type("zset", Expiry::Never, found)),
             _ => {}
         }
     }
     check_ends(reader, &ends, found).await?;
+    blocks::check(reader, blocks, found).await?;
     audit_edges::check(reader, &MUTES, sides, found).await
+}
+
+/// The counts of an account.
+fn counts_of(id: UserId) -> [StoredCount; 3] {
+    let count = |field, set| StoredCount { key: user_key(id), field, set };
+    [count("mutes", keys::mutes(id)), count("blocks", keys::blocks(id)), count("blocked_by", keys::blockers(id))]
 }
 
 /// A temporary mute has a mute, and is removed within a day of its end.

@@ -1,5 +1,9 @@
 //! Relations in GraphQL.
 
+mod blocks;
+
+pub use blocks::{BlockMutation, BlockQuery};
+
 use super::service::{self, MutedUser};
 use crate::base::error::Outcome;
 use crate::base::ids::UserId;

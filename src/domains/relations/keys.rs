@@ -25,7 +25,7 @@ pub(super) fn muters(id: UserId) -> String {
 }
 
 /// ZSET, user id → block id: the accounts that `id` blocks. At most [`super::MAX_BLOCKS`], no time to live.
-pub(super) fn blocks(id: UserId) -> String {
+pub fn blocks(id: UserId) -> String {
     format!("blocks:{{{}}}", id.0)
 }
 

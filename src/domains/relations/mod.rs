@@ -38,6 +38,11 @@
 //! that changes the set. A mute that has ended is ignored by every read, and removed by the workers within a minute ([`service::sweep`]). A mute
 //! changes no timeline: hidden statuses are dropped on read, so that unmuting restores each of them at its position.
 //!
+//! **Blocks.** A block is one change of several steps, which [`crate::domains::timelines::service`] executes: the commit on the blocker's side, the other
+//! side, and then the end of every follow and list membership between the two. So the two are hidden from each other before anything ends. A
+//! follow and an addition to a list read the blocks of both accounts after their own commit; whichever commit comes last, neither is left beside a
+//! block. The end of a block completes the block first, so that an interrupted one is done whole or not at all, and then shows the two to each other.
+//!
 //! **Costs.** The standings to any number of accounts: up to four ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
 //! the counts of the viewer's account; none for a viewer without relations.
 
@@ -51,6 +56,8 @@ pub mod policy;
 pub mod service;
 mod store;
 
-pub use graphql::{RelationMutation, RelationQuery};
+pub use graphql::{BlockMutation, BlockQuery, RelationMutation, RelationQuery};
+pub use keys::blocks as blocks_key;
 pub use load::FetchStandings;
-pub use model::{MAX_BLOCKS, MAX_MUTES, Mute, RelationKinds, Standing, StatusAudience, StatusFacts};
+pub use model::{BlockState, MAX_BLOCKS, MAX_MUTES, Mute, RelationKinds, Standing, StatusAudience, StatusFacts};
+pub use service::{HiddenAuthor, SettledBlock};

@@ -26,6 +26,15 @@ impl Mute {
     }
 }
 
+/// Which of two accounts blocks the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockState {
+    /// Whether the first account blocks the second.
+    pub blocks: bool,
+    /// Whether the second account blocks the first.
+    pub is_blocked: bool,
+}
+
 /// How the viewer stands to an account, as far as the policy needs it. The default is that of strangers, and of nobody to everybody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {

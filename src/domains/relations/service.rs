@@ -1,5 +1,14 @@
 //! The use cases of relations.
 
+mod blocks;
+mod hidden;
+
+pub use blocks::{
+    SettledBlock, add_block, block_state, block_task, blocks, blocks_id, count_blocks, find_blocked, forbidden, refuse_blocked,
+    remove_block, settle_block,
+};
+pub use hidden::{HiddenAuthor, hidden_authors};
+
 use super::model::{self, Mute, Standing};
 use super::store::{self, MuteResult};
 use crate::app::App;
@@ -92,7 +101,11 @@ pub async fn unmute(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     Ok(())
 }
 
-async fn charge_change(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
+/// Checks whether the viewer may change a relation to `other`, and charges it.
+///
+/// # Errors
+/// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.
+pub async fn charge_change(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     if viewer == other {
         let message = "This cannot be done with your own account.";
         return Err(UserError::new(UserErrorCode::InvalidInput, message, &["userId"]).into());
@@ -190,11 +203,15 @@ pub async fn end_all_mutes(app: &App, id: UserId) -> Result<(), Error> {
     schedule_next(app, id).await
 }
 
-/// Removes the mutes of a deleted account, and those by others of it: up to a thousand of each; `true` means that more may be left.
+/// Removes the relations of a deleted account, and those by others to it: up to a thousand of each kind; `true` means that more may be left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
+    Ok(purge_mutes(app, id).await? | blocks::purge(app, id).await?)
+}
+
+async fn purge_mutes(app: &App, id: UserId) -> Result<bool, Error> {
     let windows = [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }];
     let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
     let muted = accounts(store::mutes(app.db(), id, &windows).await?);
@@ -212,16 +229,6 @@ pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
     }
     store::unschedule(app.db(), id).await?;
     Ok(false)
-}
-
-/// All mutes of an account that have not ended, and the version of its relations. One pipeline.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn active_mutes(app: &App, id: UserId) -> Result<(Vec<(UserId, Mute)>, u64), Error> {
-    let ((mut mutes, version), now) = (store::all_mutes(app.db(), id).await?, app.now());
-    mutes.retain(|(_, mute)| mute.is_active(now));
-    Ok((mutes, version))
 }
 
 /// The versions of the relations of accounts (how often they have changed), in the order of `ids`. One round trip; none for none.

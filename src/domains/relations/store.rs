@@ -1,5 +1,8 @@
 //! Relations in Redis.
 
+pub(super) mod blocks;
+pub(super) mod hidden;
+
 use super::keys::{self, SCHEDULES, schedule_partition};
 use super::model::{MAX_MUTES, Mute, RelationKinds, Standing};
 use crate::base::clock::Millis;
@@ -139,21 +142,6 @@ pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds:
 pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("relations").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
-}
-
-/// All mutes of an account in no order, also those that have ended, and the version of its relations. One pipeline; at most 10,000 rows.
-pub(super) async fn all_mutes(db: &Db, id: UserId) -> Result<(Vec<(UserId, Mute)>, u64), Error> {
-    // First, so that the mutes are not older than the version.
-    let version = cmd("HGET").arg(user_key(id)).arg("relations").take();
-    let ids = cmd("ZRANGE").arg(keys::mutes(id)).arg(0).arg(MAX_MUTES - 1).take();
-    let ends = cmd("ZRANGE").arg(keys::mute_ends(id)).arg(0).arg(MAX_MUTES - 1).arg("WITHSCORES").take();
-    let mut replies = db.read_many(vec![version, ends, ids]).await?.into_iter();
-    let mut reply = || replies.next().unwrap_or_default();
-    let version: Option<u64> = decode::one(reply())?;
-    let (ends, ids): (Vec<(u64, f64)>, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
-    let ends: std::collections::HashMap<u64, Millis> = ends.into_iter().map(|(id, end)| (id, end as u64)).collect();
-    let mutes = ids.into_iter().map(|id| (UserId(id), Mute { ends_at: ends.get(&id).copied() })).collect();
-    Ok((mutes, version.unwrap_or(0)))
 }
 
 /// The number of mutes of an account that have not ended. One pipeline.

@@ -3,10 +3,10 @@
 use super::change_queue::ChangeQueue;
 use super::event_queue;
 use super::feed_sources::{FeedSources, wait};
+use super::hidden_authors::HiddenAuthors;
 use super::index::Index;
 use super::interest::{FilterDigest, FilterInterest, Interest};
 use super::listener::Listener;
-use super::muted_authors::MutedAuthors;
 use super::posting::InterestId;
 use crate::app::App;
 use crate::db::pubsub::Subscriber;
@@ -41,8 +41,8 @@ pub(super) struct HubState {
     /// The filters with subscriptions, by the digest of their content.
     pub(super) interests: BTreeMap<FilterDigest, Weak<FilterInterest>>,
     pub(super) feeds: BTreeMap<u64, Weak<FeedSources>>,
-    /// The muted authors of viewers with subscriptions, by the viewer's id.
-    pub(super) mutes: BTreeMap<u64, Weak<MutedAuthors>>,
+    /// The authors that are hidden from viewers with subscriptions, by the viewer's id.
+    pub(super) hidden: BTreeMap<u64, Weak<HiddenAuthors>>,
     /// Channels that are watched: the number of watchers, and a counter of messages.
     watched: HashMap<String, (usize, watch::Sender<u64>)>,
     /// The last event of each shard that was dispatched; `None` without subscriptions.

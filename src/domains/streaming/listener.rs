@@ -2,9 +2,9 @@
 
 use super::event_source::RETRY_DELAY;
 use super::feed_sources::FeedSources;
+use super::hidden_authors::HiddenAuthors;
 use super::hub::Hub;
 use super::model::GapReason;
-use super::muted_authors::MutedAuthors;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -35,7 +35,7 @@ pub(super) struct Listener {
     term_hasher: TermHasher,
     /// When to read events that may have been missed.
     behind: Option<Instant>,
-    /// Accounts and lists that may have changed: the sources of their feeds, and whom the accounts mute.
+    /// Accounts and lists that may have changed: the sources of their feeds, and the relations of the accounts.
     stale: BTreeSet<u64>,
     /// All accounts and lists from this id on may have changed, too.
     sweep: Option<u64>,
@@ -46,8 +46,8 @@ struct StalePage {
     ids: Vec<u64>,
     /// The sources of those feeds that have subscriptions.
     sources: Vec<Arc<FeedSources>>,
-    /// The muted authors of those viewers that have subscriptions.
-    mutes: Vec<Arc<MutedAuthors>>,
+    /// The hidden authors of those viewers that have subscriptions.
+    hidden: Vec<Arc<HiddenAuthors>>,
     /// Where the sweep continues after this page.
     sweep: Option<u64>,
 }
@@ -112,7 +112,7 @@ impl Listener {
         match (events::shard_of(channel), events::parse_message(channel, &[])) {
             (Some(_), _) => {
                 self.behind = Some(self.behind.unwrap_or_else(Instant::now));
-                // Changes of sources and of mutes were missed, too.
+                // Changes of sources and of relations were missed, too.
                 self.sweep = Some(0);
             }
             (None, Some(PubSubEvent::Change(id))) => drop(self.stale.insert(id)),
@@ -125,7 +125,7 @@ impl Listener {
     async fn refresh(&mut self) -> Result<(), Error> {
         let page = self.stale_page();
         self.refresh_sources(&page.sources).await?;
-        self.refresh_mutes(&page.mutes).await?;
+        self.refresh_hidden(&page.hidden).await?;
         self.sweep = page.sweep;
         for id in page.ids {
             self.stale.remove(&id);
@@ -144,13 +144,13 @@ impl Listener {
         Ok(())
     }
 
-    async fn refresh_mutes(&self, all: &[Arc<MutedAuthors>]) -> Result<(), Error> {
-        let viewers: Vec<UserId> = all.iter().map(|muted| muted.viewer()).collect();
+    async fn refresh_hidden(&self, all: &[Arc<HiddenAuthors>]) -> Result<(), Error> {
+        let viewers: Vec<UserId> = all.iter().map(|hidden| hidden.viewer()).collect();
         let versions = relations::changes(&self.app, &viewers).await?;
-        let changed = |(muted, version): &(&Arc<MutedAuthors>, u64)| muted.version() != Some(*version);
-        let changed: Vec<_> = all.iter().zip(versions).filter(changed).map(|(muted, _)| muted).collect();
+        let changed = |(hidden, version): &(&Arc<HiddenAuthors>, u64)| hidden.version() != Some(*version);
+        let changed: Vec<_> = all.iter().zip(versions).filter(changed).map(|(hidden, _)| hidden).collect();
         for some in changed.chunks(AT_ONCE) {
-            try_join_all(some.iter().map(|muted| muted.load(&self.app, self.term_hasher))).await?;
+            try_join_all(some.iter().map(|hidden| hidden.load(&self.app, self.term_hasher))).await?;
         }
         Ok(())
     }
@@ -160,7 +160,7 @@ impl Listener {
         let state = self.hub.state();
         let (ids, sweep) = if self.stale.is_empty() {
             let from = self.sweep.unwrap_or(u64::MAX);
-            let (feeds, viewers) = (state.feeds.range(from..).take(PAGE), state.mutes.range(from..).take(PAGE));
+            let (feeds, viewers) = (state.feeds.range(from..).take(PAGE), state.hidden.range(from..).take(PAGE));
             let all: BTreeSet<u64> = feeds.map(|(id, _)| *id).chain(viewers.map(|(id, _)| *id)).collect();
             let ids: Vec<u64> = all.into_iter().take(PAGE).collect();
             let sweep = ids.last().filter(|_| ids.len() == PAGE).map(|last| last.saturating_add(1));
@@ -169,13 +169,13 @@ impl Listener {
             (self.stale.iter().take(PAGE).copied().collect(), self.sweep)
         };
         let sources = ids.iter().filter_map(|id| state.feeds.get(id).and_then(Weak::upgrade)).collect();
-        let mutes = ids.iter().filter_map(|id| state.mutes.get(id).and_then(Weak::upgrade)).collect();
-        StalePage { ids, sources, mutes, sweep }
+        let hidden = ids.iter().filter_map(|id| state.hidden.get(id).and_then(Weak::upgrade)).collect();
+        StalePage { ids, sources, hidden, sweep }
     }
 
     /// Reads missed events from the log, and dispatches them.
     async fn catch_up(&mut self) -> Result<(), Error> {
-        // Sources and mutes first: they determine the recipients of the events.
+        // Sources and relations first: they determine the recipients of the events.
         while self.sweep.is_some() || !self.stale.is_empty() {
             self.refresh().await?;
         }

@@ -38,6 +38,7 @@
 //! document and for each home that receives it: two round trips (the status, its author), three for a comment.
 
 mod feed_sources;
+mod hidden_authors;
 mod index_change;
 mod event_source;
 mod delivery;
@@ -51,7 +52,6 @@ mod indexer;
 mod interest;
 mod listener;
 mod model;
-mod muted_authors;
 mod envelope;
 mod posting;
 mod event_queue;

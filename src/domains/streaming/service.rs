@@ -99,8 +99,8 @@ async fn open(
 ) -> Result<SubscriptionStream, Error> {
     let app = request.app.clone();
     let hub = app.extension::<Hub>();
-    let muted = match request.viewer_id() {
-        Some(viewer) => Some(hub.muted_authors(&app, term_hasher, viewer).await?),
+    let hidden = match request.viewer_id() {
+        Some(viewer) => Some(hub.hidden_authors(&app, term_hasher, viewer).await?),
         None => None,
     };
     let cursors = app.cursors().await?;
@@ -119,7 +119,7 @@ async fn open(
         term_hasher,
         cursors,
         interest,
-        muted,
+        hidden,
         list,
         place,
         subscription: None,

@@ -3,10 +3,10 @@
 use super::envelope::Envelope;
 use super::event_queue::EventQueue;
 use super::event_source::{self, EventSource, PAGE};
+use super::hidden_authors::HiddenAuthors;
 use super::hub::{Hub, HubSubscription};
 use super::interest::Interest;
 use super::model::{GapReason, OutgoingEvent, OutgoingEventKind};
-use super::muted_authors::MutedAuthors;
 use super::thread_stream::ThreadStream;
 use crate::app::App;
 use crate::base::error::Error;
@@ -34,7 +34,7 @@ impl SubscriptionStream {
     }
 
     /// Whether the subscription still wants an event. Checked when its response is made: the author may have stopped being a source of the
-    /// feed, or may have been muted, since the event happened.
+    /// feed, or may be hidden from the viewer, since the event happened.
     pub fn is_still_wanted(&self, event: &OutgoingEvent) -> bool {
         match self {
             Self::Statuses(stream) => event.author.is_none_or(|author| stream.is_delivered(author)),
@@ -53,8 +53,8 @@ pub struct StatusStream {
     pub(super) term_hasher: TermHasher,
     pub(super) cursors: Cursors,
     pub(super) interest: Interest,
-    /// The authors that the viewer mutes; `None` without a session.
-    pub(super) muted: Option<Arc<MutedAuthors>>,
+    /// The authors that are hidden from the viewer; `None` without a session.
+    pub(super) hidden: Option<Arc<HiddenAuthors>>,
     pub(super) list: ListId,
     /// The position in the log, and the statuses that the client has been shown already.
     pub(super) place: ResumePoint,
@@ -147,8 +147,8 @@ impl StatusStream {
 
     /// Whether statuses of an author are delivered to this subscription now.
     fn is_delivered(&self, author: u64) -> bool {
-        let is_muted = self.muted.as_ref().is_some_and(|muted| muted.has(author, self.app.now()));
-        !is_muted && self.has_source(author)
+        let is_hidden = self.hidden.as_ref().is_some_and(|hidden| hidden.has(author, self.app.now()));
+        !is_hidden && self.has_source(author)
     }
 
     fn has_source(&self, author: u64) -> bool {

@@ -56,6 +56,11 @@ object! {
         Ok(self.standing(ctx).await?.mute.is_some())
     }
 
+    /// Whether the viewer blocks this account. False without a session and for the viewer's own account.
+    async fn viewer_is_blocking(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.standing(ctx).await?.blocks)
+    }
+
     /// End of the viewer's temporary mute of this account. Null without a mute, and for one that lasts until `unmuteUser`.
     async fn viewer_mute_ends_at(&self, ctx: &Context<'_>) -> Result<Option<DateTime>> {
         Ok(self.standing(ctx).await?.mute.and_then(|mute| mute.ends_at).map(DateTime))

@@ -47,6 +47,8 @@ impl Feed {
 pub enum RelationKind {
     /// The first account mutes the second.
     Mute,
+    /// The first account blocks the second.
+    Block,
 }
 
 /// The keys that may disagree. [`crate::cli::workers`] maps each task to the function that settles it.
@@ -348,6 +350,10 @@ mod tests {
                 Task::Relation { kind: RelationKind::Mute, from: user, to: UserId(4) },
                 r#"{"Relation":{"kind":"Mute","from":1,"to":4}}"#,
             ),
+            (
+                Task::Relation { kind: RelationKind::Block, from: user, to: UserId(4) },
+                r#"{"Relation":{"kind":"Block","from":1,"to":4}}"#,
+            ),
         ]
     }
 
@@ -360,7 +366,7 @@ mod tests {
             assert!(entry.record().ends_with(text), "{}", entry.record());
             assert_eq!(JournalEntry::parse(9, &entry.record()), Some(entry));
         }
-        // A new task makes this match fail to compile until the task is added here.
+        // A new task, or a new relation, makes this match fail to compile until it is added here.
         let number = |task: &Task| match task {
             Task::Source { .. } => 0,
             Task::Status { .. } => 1,
@@ -377,9 +383,10 @@ mod tests {
             Task::Standing { .. } => 12,
             Task::Reach { .. } => 13,
             Task::Stars { .. } => 14,
-            Task::Relation { .. } => 15,
+            Task::Relation { kind: RelationKind::Mute, .. } => 15,
+            Task::Relation { kind: RelationKind::Block, .. } => 16,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..16).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..17).collect::<Vec<_>>());
     }
 
     #[test]

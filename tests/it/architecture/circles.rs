@@ -13,10 +13,10 @@ const ALLOWED: [&[&str]; 2] = [
     // The hub holds its interests weakly, and an interest leaves the hub when its last subscription drops it.
     &[
         "domains::streaming::feed_sources",
+        "domains::streaming::hidden_authors",
         "domains::streaming::hub",
         "domains::streaming::interest",
         "domains::streaming::listener",
-        "domains::streaming::muted_authors",
     ],
 ];
 

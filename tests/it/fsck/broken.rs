@@ -123,6 +123,49 @@ pub(super) const OF_FOLLOWS: &[Case] = &[
     (&["SET following:{$ada} 1"], &["following:{$ada}: should be a zset"]),
 ];
 
+pub(super) const OF_BLOCKS: &[Case] = &[
+    (&["HSET user:{$cyd} blocks 5"], &["user:{$cyd}: its blocks is not the size of blocks:{$cyd}"]),
+    (&["HSET user:{$bob} blocked_by 5"], &["user:{$bob}: its blocked_by is not the size of blockers:{$bob}"]),
+    (
+        &["ZREM blockers:{$bob} $cyd", "HINCRBY user:{$bob} blocked_by -1"],
+        &["blocks:{$cyd}: $bob is in it, but blockers:{$bob} has no $cyd"],
+    ),
+    (
+        &["ZREM blocks:{$cyd} $bob", "HINCRBY user:{$cyd} blocks -1"],
+        &["blockers:{$bob}: $cyd is in it, but blocks:{$cyd} has no $bob"],
+    ),
+    (&["ZADD blockers:{$bob} $old $cyd"], &["blocks:{$cyd}: $bob is in it with another block than in blockers:{$bob}"]),
+    (&["ZADD blocks:{$bob} $old $bob", "HINCRBY user:{$bob} blocks 1"], &["blocks:{$bob}: contains its own account"]),
+    (&["ZADD blocks:{$ada} $old 12345", "HINCRBY user:{$ada} blocks 1"], &["blocks:{$ada}: 12345 in it is not an account"]),
+    (&["ZADD blocks:{$bob} -5 $cyd", "HINCRBY user:{$bob} blocks 1"], &["blocks:{$bob}: has scores that are not ids"]),
+    (
+        &["COPY blocks:{$cyd} blocks:{$old}"],
+        &["blocks:{$old}: $bob is in it, but blockers:{$bob} has no $old", "blocks:{$old}: there is no such account"],
+    ),
+    (
+        &[
+            "ZADD following:{$bob} $old $cyd",
+            "ZADD followers:{$cyd} $old $bob",
+            "HINCRBY user:{$bob} following 1",
+            "HINCRBY user:{$cyd} followers 1",
+        ],
+        &["blocks:{$cyd}: $bob in it still follows"],
+    ),
+    (
+        &[
+            "ZADD blocks:{$cyd} $old $ada",
+            "ZADD blockers:{$ada} $old $cyd",
+            "HINCRBY user:{$cyd} blocks 1",
+            "HINCRBY user:{$ada} blocked_by 1",
+        ],
+        &[
+            "blocks:{$cyd}: $ada in it is still followed",
+            "members:{$list}: $cyd in it blocks its owner or is blocked by the owner",
+        ],
+    ),
+    (&["SET blockers:{$ada} 1"], &["blockers:{$ada}: should be a zset"]),
+];
+
 pub(super) const OF_MUTES: &[Case] = &[
     (&["HSET user:{$bob} mutes 5"], &["user:{$bob}: its mutes is not the size of mutes:{$bob}"]),
     (&["ZREM muters:{$cyd} $bob"], &["mutes:{$bob}: $cyd is in it, but muters:{$cyd} has no $bob"]),
@@ -521,6 +564,11 @@ async fn sessions_are_checked() {
 #[tokio::test]
 async fn follows_are_checked() {
     check_cases(OF_FOLLOWS).await;
+}
+
+#[tokio::test]
+async fn blocks_are_checked() {
+    check_cases(OF_BLOCKS).await;
 }
 
 #[tokio::test]

@@ -28,7 +28,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// Creates the scene. Bob and Cyd follow Ada. They mute each other, Cyd for a year. Ada has two statuses, of which Bob likes the first, and two sessions; Bob has one status.
+    /// Creates the scene. Bob and Cyd follow Ada. They mute each other, Cyd for a year; Cyd blocks Bob. Ada
+    /// has two statuses, of which Bob likes the first, and two sessions; Bob has one status.
     /// All other statuses are deleted. Bob and Cyd are on a list of Ada's. Under the second status Bob has written a comment ($c1), which
     /// Cyd has upvoted and Ada downvoted. Cyd's reply to it ($c2) is deleted, and Bob's reply to that ($c3) is not. All other comments were
     /// deleted with their branch.
@@ -62,6 +63,8 @@ impl Scene {
         ada.run("RemoveFromList", json!({ "input": { "listId": list, "userId": ada.id } })).await;
         ada.run("DeleteList", json!({ "input": { "listId": deleted } })).await;
         let comments = make_thread(&people, &second).await;
+        let mutation = format!("mutation {{ blockUser(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }} }}", bob.id);
+        assert_eq!(cyd.gql(&mutation, json!({})).await["data"]["blockUser"]["userErrors"], json!([]));
         let token = log_in(&app, ada).await;
         ada.with_token(&token).run("LogOut", json!({})).await;
         app.drain_journal().await;

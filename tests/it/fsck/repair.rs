@@ -165,6 +165,11 @@ async fn follows_are_repaired() {
 }
 
 #[tokio::test]
+async fn blocks_are_repaired() {
+    check_cases(broken::OF_BLOCKS).await;
+}
+
+#[tokio::test]
 async fn mutes_are_repaired() {
     check_cases(broken::OF_MUTES).await;
 }

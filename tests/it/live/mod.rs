@@ -3,8 +3,8 @@
 mod day;
 mod faults;
 mod filters;
+mod hidden;
 mod large;
-mod mutes;
 mod replay;
 mod resume;
 mod shared;

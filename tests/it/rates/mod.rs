@@ -108,7 +108,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::Relations => {
-            let (field, id) = (if even { "muteUser" } else { "unmuteUser" }, &other.id);
+            let (field, id) = (["muteUser", "unmuteUser", "blockUser", "unblockUser"][n % 4], &other.id);
             asked_by(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
         }
         Limit::Campaigns => {

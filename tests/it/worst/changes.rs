@@ -6,7 +6,7 @@ use super::types::Field;
 use serde_json::Value;
 
 /// What takes away something that the others need: behind them, in this order.
-const LAST: [&str; 13] = [
+const LAST: [&str; 15] = [
     "removeUserFromList",
     "removeCampaignKeywords",
     "removeAd",
@@ -14,6 +14,8 @@ const LAST: [&str; 13] = [
     "unlikeStatus",
     "unfollowUser",
     "unmuteUser",
+    "blockUser",
+    "unblockUser",
     "deleteComment",
     "deleteStatus",
     "deleteUserList",

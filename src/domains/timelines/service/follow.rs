@@ -10,6 +10,7 @@ use crate::base::ids::{StatusId, UserId};
 use crate::domains::graph::service as graph;
 use crate::domains::graph::{Audience, Edge};
 use crate::domains::lists::service as lists;
+use crate::domains::relations::service as relations;
 use crate::domains::statuses::service as statuses;
 use crate::domains::users::service as users;
 use crate::platform::events::service as events;
@@ -19,7 +20,7 @@ use crate::platform::journal::{Feed, Task};
 /// Follows `other`, and adds their statuses to the viewer's home before it returns, as many as fit. Following again changes nothing.
 ///
 /// # Errors
-/// As [`graph::follow`]; `NOT_FOUND` if `other` was deleted.
+/// As [`graph::follow`]; `NOT_FOUND` if `other` was deleted or blocks the viewer, `FORBIDDEN` if the viewer blocks `other`.
 pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     graph::charge_change(app, viewer, other).await?;
     let lease = journal::begin(app, task(viewer, other)).await?;
@@ -27,9 +28,9 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
         lease.on_refusal(app, &refusal);
         return Err(refusal);
     }
-    let is_there = settle(app, Feed::Home(viewer), other).await?;
+    let settled = settle(app, Feed::Home(viewer), other).await?;
     lease.ack(app);
-    if is_there { Ok(()) } else { Err(users::not_found().into()) }
+    settled.into_outcome()
 }
 
 /// Unfollows `other`, and removes their statuses from the viewer's home before it returns; they are hidden from the first step on. Older
@@ -53,15 +54,46 @@ const fn task(viewer: UserId, other: UserId) -> Task {
     Task::Source { feed: Feed::Home(viewer), source: other }
 }
 
-/// Reconciles the source's side of an edge and the feed with the feed's side, as often as that changes meanwhile; `false` if `source` is no
-/// account.
+/// Result of settling an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettledEdge {
+    /// Both sides and the feed agree.
+    Agrees,
+    /// There is no edge: the source was deleted, or blocks the owner of the feed.
+    NoSource,
+    /// There is no edge: the owner of the feed blocks the source.
+    Blocked,
+}
+
+impl SettledEdge {
+    /// The answer to the client that has asked for the edge.
+    pub(super) fn into_outcome(self) -> Outcome<()> {
+        match self {
+            Self::Agrees => Ok(()),
+            Self::NoSource => Err(users::not_found().into()),
+            Self::Blocked => Err(relations::forbidden().into()),
+        }
+    }
+}
+
+/// Reconciles the source's side of an edge and the feed with the feed's side, as often as that changes meanwhile. Removes an edge beside a block.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error> {
+pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
     events::publish_change(app, feed.tag());
-    let (mut edge, mut is_there) = (read_edge(app, feed, source).await?, true);
+    let (mut edge, mut settled) = (read_edge(app, feed, source).await?, SettledEdge::Agrees);
     loop {
+        if edge.follow.is_some() {
+            match block_between(app, feed, source).await? {
+                SettledEdge::Agrees => {}
+                block => {
+                    remove(app, feed, source).await?;
+                    (edge, settled) = (read_edge(app, feed, source).await?, block);
+                    events::publish_change(app, feed.tag());
+                }
+            }
+        }
         let audience = write_other_side(app, feed, source, edge).await?;
         match (edge.follow, audience) {
             (Some(_), Some(audience)) if audience.mode.is_marked() => store::mark(app.db(), &[feed], source).await?,
@@ -69,7 +101,9 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error
             _ => sweep(app, feed, source).await?,
         }
         // The write to the source's side was undone, and the undone edge is reconciled, too.
-        is_there &= audience.is_some();
+        if audience.is_none() {
+            settled = SettledEdge::NoSource;
+        }
         if let Some(undone) = edge.left {
             forget(app, feed, source, undone).await?;
         }
@@ -78,7 +112,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error
         }
         let now = read_edge(app, feed, source).await?;
         if now.follow == edge.follow && now.left.is_none() {
-            return Ok(is_there);
+            return Ok(settled);
         }
         edge = now;
     }
@@ -89,7 +123,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<bool, Error> {
+pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
     for ids in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MERGE) {
         remove_deleted(app, &[feed], ids).await?;
     }
@@ -101,6 +135,30 @@ async fn read_edge(app: &App, feed: Feed, source: UserId) -> Result<Edge, Error>
     match feed {
         Feed::Home(owner) => graph::edge(app, owner, source).await,
         Feed::List(list) => lists::edge(app, list, source).await,
+    }
+}
+
+/// Whether a block forbids an edge, as committed. A block looks for edges after its commit, and an edge looks for blocks after its own: so none
+/// of them stands beside the other, in whatever order both are written. One round trip; two for a list.
+async fn block_between(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
+    let owner = match feed {
+        Feed::Home(owner) => Some(owner),
+        Feed::List(list) => lists::owner(app, list).await?,
+    };
+    let Some(owner) = owner else { return Ok(SettledEdge::Agrees) };
+    let block = relations::block_state(app, owner, source).await?;
+    Ok(match (block.is_blocked, block.blocks) {
+        (true, _) => SettledEdge::NoSource,
+        (false, true) => SettledEdge::Blocked,
+        (false, false) => SettledEdge::Agrees,
+    })
+}
+
+/// Removes the feed's side of an edge.
+async fn remove(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
+    match feed {
+        Feed::Home(owner) => graph::unfollow(app, owner, source).await,
+        Feed::List(list) => lists::remove(app, list, source).await,
     }
 }
 

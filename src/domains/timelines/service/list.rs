@@ -9,7 +9,6 @@ use crate::base::page::{self, Page, PageArgs};
 use crate::base::request::Loaders;
 use crate::domains::lists::service as lists;
 use crate::domains::statuses::ViewedStatus;
-use crate::domains::users::service as users;
 use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
@@ -17,7 +16,7 @@ use crate::platform::journal::{Feed, Task};
 /// Adds an account to a list of `owner`. Its statuses are in the timeline when this returns, as many as fit.
 ///
 /// # Errors
-/// As [`lists::charge_change`] and [`lists::add`]; `NOT_FOUND` if `user` was deleted.
+/// As [`lists::charge_change`] and [`lists::add`]; `NOT_FOUND` if `user` was deleted or blocks the owner, `FORBIDDEN` if the owner blocks `user`.
 pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserId) -> Outcome<()> {
     lists::charge_change(app, owner, list).await?;
     let lease = journal::begin(app, Task::Source { feed: Feed::List(list), source: user }).await?;
@@ -25,9 +24,9 @@ pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserI
         lease.on_refusal(app, &refusal);
         return Err(refusal);
     }
-    let is_there = follow::settle(app, Feed::List(list), user).await?;
+    let settled = follow::settle(app, Feed::List(list), user).await?;
     lease.ack(app);
-    if is_there { Ok(()) } else { Err(users::not_found().into()) }
+    settled.into_outcome()
 }
 
 /// Removes an account from a list of `owner`. Its statuses are hidden from the first step on, and removed from the timeline when this

@@ -1,0 +1,186 @@
+//! The use cases of blocks. What a block severs belongs to the timelines, a higher layer.
+
+use super::super::model::{BlockState, MAX_BLOCKS, Standing};
+use super::super::policy;
+use super::super::store::blocks::{self as store, BlockResult};
+use crate::app::App;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::UserId;
+use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::request::Loaders;
+use crate::domains::users::{User, service as users};
+use crate::platform::events::service as events;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{RelationKind, Task};
+use futures_util::try_join;
+use std::sync::Arc;
+
+/// Blocks that one pass removes.
+const PASS: usize = 1_000;
+
+/// The journal's task of a block.
+pub const fn block_task(from: UserId, to: UserId) -> Task {
+    Task::Relation { kind: RelationKind::Block, from, to }
+}
+
+/// Makes `a` block `b`: the commit; [`settle_block`] does the rest. One script; the caller has written the journal.
+///
+/// # Errors
+/// `LIMIT_REACHED` at 10,000; `UNAUTHENTICATED` if `a` was deleted.
+pub async fn add_block(app: &App, a: UserId, b: UserId) -> Outcome<()> {
+    match store::block(app.db(), a, b, app.next_id().await?).await? {
+        BlockResult::Blocks(_) => Ok(()),
+        BlockResult::NoAccount => Err(Error::Unauthenticated.into()),
+        BlockResult::LimitReached => Err(limit_reached().into()),
+    }
+}
+
+/// Ends the block of `b` by `a`: the commit; [`settle_block`] does the rest. One script; the caller has written the journal.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn remove_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+    store::unblock(app.db(), a, &[b]).await
+}
+
+/// Whether each of two accounts blocks the other, as committed. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn block_state(app: &App, a: UserId, b: UserId) -> Result<BlockState, Error> {
+    store::state_between(app.db(), a, b).await
+}
+
+/// Result of settling a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettledBlock {
+    /// The block stands.
+    Stands,
+    /// There is no block.
+    Ended,
+    /// There is no block: the account to be blocked was deleted.
+    NoAccount,
+}
+
+/// Refuses a change that would connect the viewer with an account that the viewer blocks. Nothing is read for a viewer without relations.
+///
+/// # Errors
+/// `FORBIDDEN`; `STORAGE_UNAVAILABLE`.
+pub async fn refuse_blocked(loaders: &Loaders, other: UserId) -> Outcome<()> {
+    let standing = super::standings(loaders, &[other]).await?.pop().unwrap_or_default();
+    if standing.blocks { Err(forbidden().into()) } else { Ok(()) }
+}
+
+/// The account with this global id, for the end of a block: also one that blocks the viewer, if the viewer blocks it, too. Otherwise two accounts that
+/// have blocked each other at the same time could never end that.
+///
+/// # Errors
+/// `NOT_FOUND` if there is none or the viewer does not find it; `STORAGE_UNAVAILABLE`.
+pub async fn find_blocked(loaders: &Loaders, id: &str) -> Outcome<UserId> {
+    let id = UserId::from_global(id).ok_or_else(users::not_found)?;
+    let others = [id];
+    let (account, standings) = try_join!(loaders.users.load(id), super::standings(loaders, &others))?;
+    let is_found = |standing: &Standing| standing.blocks || policy::can_discover(*standing);
+    if account.is_some() && standings.iter().all(is_found) { Ok(id) } else { Err(users::not_found().into()) }
+}
+
+/// Reconciles the blocked account's side with the blocker's, as often as that changes meanwhile. A read, a write and a read.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_block(app: &App, from: UserId, to: UserId) -> Result<SettledBlock, Error> {
+    let (mut id, mut exists) = (store::block_id(app.db(), from, to).await?, true);
+    loop {
+        match id {
+            Some(id) if !store::add_blocker(app.db(), to, from, id).await? => {
+                store::unblock(app.db(), from, &[to]).await?;
+                exists = false;
+            }
+            Some(_) => {}
+            None => store::remove_blocker(app.db(), &[to], from).await?,
+        }
+        let now = store::block_id(app.db(), from, to).await?;
+        if now == id {
+            // Both sides are hidden from each other: the subscriptions of both have changed.
+            events::publish_change(app, from.0);
+            events::publish_change(app, to.0);
+            return Ok(match now {
+                Some(_) => SettledBlock::Stands,
+                None if exists => SettledBlock::Ended,
+                None => SettledBlock::NoAccount,
+            });
+        }
+        id = now;
+    }
+}
+
+/// Removes the blocks of a deleted account, and those by others of it: up to a thousand of each; `true` means that more may be left.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub(super) async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
+    let windows = [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }];
+    let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
+    let blocked = accounts(store::blocks(app.db(), id, &windows).await?);
+    let blockers = accounts(store::blockers(app.db(), id, &windows).await?);
+    let parts = blocked.iter().map(|other| block_task(id, *other)).chain(blockers.iter().map(|blocker| block_task(*blocker, id)));
+    let parts = journal::begin_subtasks(app, parts).await?;
+    // The other sides first: they are unknown afterwards.
+    store::remove_blocker(app.db(), &blocked, id).await?;
+    store::unblock(app.db(), id, &blocked).await?;
+    store::unblock_by(app.db(), &blockers, id).await?;
+    store::remove_blockers(app.db(), id, &blockers).await?;
+    parts.ack(app);
+    Ok(blocked.len() == PASS || blockers.len() == PASS)
+}
+
+/// The number of accounts that an account blocks. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn count_blocks(app: &App, id: UserId) -> Result<u64, Error> {
+    store::count(app.db(), id).await
+}
+
+/// A page of the accounts that the viewer blocks, newest block first, with the blocks' ids as positions. Also shows those that block the viewer.
+/// One skeleton, one batch of accounts.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn blocks(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
+    let request = args.check(&app.cursors().await?, blocks_id(viewer))?;
+    page::fill(&Blocks { app, loaders, viewer }, request).await
+}
+
+/// The id under which cursors of [`blocks`] are sealed.
+pub const fn blocks_id(viewer: UserId) -> ListId {
+    ListId { kind: b'x', owner: viewer.0 }
+}
+
+struct Blocks<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    viewer: UserId,
+}
+
+impl PageSource for Blocks<'_> {
+    type Item = Arc<User>;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        store::blocks(self.app.db(), self.viewer, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
+        self.loaders.users.load_many(rows.iter().map(|row| UserId(row.member))).await
+    }
+}
+
+/// The user error for a change that would connect the viewer with an account that the viewer blocks.
+pub fn forbidden() -> UserError {
+    UserError::new(UserErrorCode::Forbidden, "You block this account. Unblock it first.", &["userId"])
+}
+
+fn limit_reached() -> UserError {
+    let message = format!("You can block at most {MAX_BLOCKS} accounts. Unblock one first.");
+    UserError::new(UserErrorCode::LimitReached, message, &["userId"])
+}

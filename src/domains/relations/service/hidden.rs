@@ -1,0 +1,35 @@
+//! The authors whose statuses are not delivered to a viewer.
+
+use super::super::store::hidden as store;
+use crate::app::App;
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+
+/// An author whose statuses are not delivered to a viewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HiddenAuthor {
+    /// The author.
+    pub author: UserId,
+    /// The end, for a temporary mute.
+    pub until: Option<Millis>,
+}
+
+/// All authors that a viewer mutes or blocks, and those that block the viewer, with the version of the viewer's relations. For subscriptions, which
+/// check every event. One pipeline; one more for every 10,000 accounts that block the viewer.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn hidden_authors(app: &App, viewer: UserId) -> Result<(Vec<HiddenAuthor>, u64), Error> {
+    let own = store::own(app.db(), viewer).await?;
+    let now = app.now();
+    let muted = own.mutes.into_iter().filter(|(_, mute)| mute.is_active(now));
+    let mut hidden: Vec<HiddenAuthor> = muted.map(|(author, mute)| HiddenAuthor { author, until: mute.ends_at }).collect();
+    // Behind the mutes, so that the end of a mute does not end a block.
+    hidden.extend(own.blocks.into_iter().map(|author| HiddenAuthor { author, until: None }));
+    if own.blocked_by > 0 {
+        let blockers = store::blockers(app.db(), viewer).await?;
+        hidden.extend(blockers.into_iter().map(|author| HiddenAuthor { author, until: None }));
+    }
+    Ok((hidden, own.version))
+}

@@ -1,0 +1,62 @@
+//! Reads all relations of an account that hide authors.
+
+use super::super::keys;
+use super::super::model::{MAX_BLOCKS, MAX_MUTES, Mute};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::base::page::Window;
+use crate::db::{Db, decode, ranges};
+use crate::domains::users::user_key;
+use redis::cmd;
+use std::collections::HashMap;
+
+/// Accounts that one command reads.
+const PAGE: usize = 10_000;
+
+/// The relations of an account that it decides itself.
+pub(in super::super) struct OwnRelations {
+    /// The mutes, also those that have ended.
+    pub(in super::super) mutes: Vec<(UserId, Mute)>,
+    /// The blocked accounts.
+    pub(in super::super) blocks: Vec<UserId>,
+    /// The number of accounts that block the account.
+    pub(in super::super) blocked_by: u64,
+    /// How often the relations of the account have changed.
+    pub(in super::super) version: u64,
+}
+
+/// The mutes and blocks of an account. One pipeline; at most 20,000 rows.
+pub(in super::super) async fn own(db: &Db, id: UserId) -> Result<OwnRelations, Error> {
+    let all = |key: String, most: usize| cmd("ZRANGE").arg(key).arg(0).arg(most - 1).take();
+    // The version first, so that the relations are not older than it. The ends before the mutes: see `mutes_of`.
+    let commands = vec![
+        cmd("HMGET").arg(user_key(id)).arg(&["relations", "blocked_by"]).take(),
+        all(keys::mute_ends(id), MAX_MUTES).arg("WITHSCORES").take(),
+        all(keys::mutes(id), MAX_MUTES),
+        all(keys::blocks(id), MAX_BLOCKS),
+    ];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (version, blocked_by): (Option<u64>, Option<u64>) = decode::one(reply())?;
+    let (ends, mutes): (Vec<(u64, f64)>, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    let blocks: Vec<u64> = decode::one(reply())?;
+    let ends: HashMap<u64, Millis> = ends.into_iter().map(|(id, end)| (id, end as u64)).collect();
+    let mutes = mutes.into_iter().map(|id| (UserId(id), Mute { ends_at: ends.get(&id).copied() })).collect();
+    let (version, blocked_by) = (version.unwrap_or(0), blocked_by.unwrap_or(0));
+    Ok(OwnRelations { mutes, blocks: blocks.into_iter().map(UserId).collect(), blocked_by, version })
+}
+
+/// All accounts that block `id`, newest block first. One command for every [`PAGE`].
+pub(in super::super) async fn blockers(db: &Db, id: UserId) -> Result<Vec<UserId>, Error> {
+    let (mut all, mut below) = (Vec::new(), u64::MAX);
+    loop {
+        let window = Window { below, above: 0, newest_first: true, limit: PAGE };
+        let rows = ranges::read(db, &keys::blockers(id), &[window]).await?.pop().unwrap_or_default();
+        all.extend(rows.iter().map(|row| UserId(row.member)));
+        match rows.last().filter(|_| rows.len() == PAGE) {
+            Some(last) => below = last.position,
+            None => return Ok(all),
+        }
+    }
+}
