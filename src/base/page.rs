@@ -252,6 +252,13 @@ pub struct Page<T, P = u64> {
     pub end: Option<P>,
 }
 
+impl<T, P> Page<T, P> {
+    /// The page of an empty list.
+    pub const fn empty() -> Self {
+        Self { items: Vec::new(), has_next: false, has_previous: false, start: None, end: None }
+    }
+}
+
 /// Reads a page. One read and one hydration, and more of both while rows are dropped, up to [`MAX_DROPPED`] rows. A page that ends there says
 /// that there is more in the direction of reading, and counts a row beyond a bound as visible if none was found.
 ///

@@ -7,6 +7,7 @@ use crate::base::request::Request;
 use crate::domains::ads::{AdObject, CampaignObject, WebsiteObject};
 use crate::domains::comments::{self, CommentObject};
 use crate::domains::lists::UserListObject;
+use crate::domains::relations;
 use crate::domains::sessions::{self, SessionObject};
 use crate::domains::statuses::{self, StatusObject};
 use crate::domains::users::UserObject;
@@ -67,7 +68,7 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
     let (kind, id) = ids::decode(global)?;
     let loaders = request.loaders();
     Ok(match kind {
-        IdKind::User => loaders.users.load(UserId(id)).await?.map(|user| Node::User(UserObject(user))),
+        IdKind::User => relations::service::find(&loaders, UserId(id)).await?.map(|user| Node::User(UserObject(user))),
         IdKind::Status => {
             let seen = statuses::service::load_visible(&loaders, [StatusId(id)]).await?.pop().flatten();
             seen.map(|seen| Node::Status(StatusObject(seen)))

@@ -5,6 +5,7 @@ use super::render_key::RenderKey;
 use crate::app::App;
 use crate::base::metrics::RefusedResponse;
 use crate::base::request::Request;
+use crate::base::viewer::Viewer;
 use crate::db::Meter;
 use crate::domains::streaming::{OutgoingEvent, RenderResult, RenderRun, RenderSender};
 use async_graphql::{Response, Value};
@@ -131,7 +132,7 @@ pub fn renderers(app: &App) -> usize {
 }
 
 /// Starts a run that renders events for a request.
-pub(super) type Open = Box<dyn Fn(Request, RenderRun) -> BoxStream<'static, Response> + Send + Sync>;
+pub(super) type Open = Arc<dyn Fn(Request, RenderRun) -> BoxStream<'static, Response> + Send + Sync>;
 
 /// Renders events for subscriptions with the same key.
 pub(super) struct Renderer {
@@ -150,6 +151,15 @@ struct Run {
 }
 
 impl Renderer {
+    /// The renderer of the same document for one viewer alone.
+    pub(super) fn for_viewer(self: &Arc<Self>, viewer: &Viewer) -> Arc<Self> {
+        if self.key.viewer.is_some() {
+            return self.clone();
+        }
+        let context = Request::new(self.context.app.clone(), Some(viewer.clone()), None, None);
+        self.all.get(self.key.for_viewer(viewer.user), &context, self.open.clone())
+    }
+
     /// Renders an event. `None` if the viewer may not see it.
     pub(super) async fn render(self: &Arc<Self>, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
         let Some(envelope_id) = event.envelope_id else { return self.make(event).await };
@@ -255,7 +265,7 @@ mod tests {
         let context = Request::new(App::new(db, Clock::System, Config::default()), None, None, None);
         let mut request = async_graphql::Request::new("subscription { homeTimelineEvents { cursor } }");
         let key = RenderKey::new(&mut request, &context).expect("a subscription");
-        let open: Open = Box::new(move |_, rendering| {
+        let open: Open = Arc::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
             // Events behind the end are accepted, and never answered.
             let answers = stream::unfold((rendering.take(), false), move |(events, has_ended)| async move {

@@ -9,8 +9,9 @@ use async_graphql::{Name, Positioned, Value, Variables};
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
-/// Fields with the same value for every viewer who can see the event. Any other field makes the key depend on the viewer.
-const SAME_FOR_ALL: [&str; 32] = [
+/// Fields with the same value for every viewer who can see the event, except for comments that a block hides: events of threads are rendered
+/// for viewers with blocks alone. Any other field makes the key depend on the viewer.
+const SAME_FOR_ALL: [&str; 33] = [
     "__typename",
     "author",
     "bio",
@@ -27,6 +28,7 @@ const SAME_FOR_ALL: [&str; 32] = [
     "followingCount",
     "id",
     "isDeleted",
+    "isHidden",
     "latitude",
     "likeCount",
     "location",
@@ -65,6 +67,13 @@ impl RenderKey {
         let variables = used_of(&request.variables, &used);
         let viewer = context.viewer_id().filter(|_| !same_for_all);
         Some(Self { query, operation, variables, viewer })
+    }
+}
+
+impl RenderKey {
+    /// The key of the same subscription, rendered for one viewer alone.
+    pub(super) fn for_viewer(&self, viewer: UserId) -> Self {
+        Self { viewer: Some(viewer), ..self.clone() }
     }
 }
 

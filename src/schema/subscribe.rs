@@ -65,18 +65,21 @@ where
 
 /// The rendered events of a subscription. A panic ends the stream with one error.
 fn follow(events: Box<SubscriptionStream>, renderer: Arc<Renderer>) -> BoxStream<'static, Arc<Rendered>> {
-    let next = async |(mut events, renderer): (Box<SubscriptionStream>, Arc<Renderer>)| {
+    type Following = (Box<SubscriptionStream>, Arc<Renderer>, Option<Arc<Renderer>>);
+    let next = async |(mut events, renderer, mut own): Following| {
         loop {
             let event = events.next().await?;
+            // Kept while it is needed, so that its run is reused.
+            own = events.own_rendering().map(|viewer| own.unwrap_or_else(|| renderer.for_viewer(viewer)));
             // Boxed, so that thousands of waiting subscriptions do not each hold its memory.
-            let rendered = Box::pin(renderer.render(&event)).await;
+            let rendered = Box::pin(own.as_ref().unwrap_or(&renderer).render(&event)).await;
             // Checked again, because rendering takes time.
             if let Some(rendered) = rendered.filter(|_| events.is_still_wanted(&event)) {
-                return Some((rendered, (events, renderer)));
+                return Some((rendered, (events, renderer, own)));
             }
         }
     };
-    let event = AssertUnwindSafe(stream::unfold((events, renderer), next)).catch_unwind();
+    let event = AssertUnwindSafe(stream::unfold((events, renderer, None), next)).catch_unwind();
     event.map(|event| event.unwrap_or_else(|_| Rendered::new(panicked()))).boxed()
 }
 
@@ -89,7 +92,7 @@ where
 {
     let (schema, query, operation) = (schema.clone(), request.query.clone(), request.operation_name.clone());
     let (variables, document) = (request.variables.clone(), request.parsed_query().ok().cloned());
-    Box::new(move |context, rendering| {
+    Arc::new(move |context, rendering| {
         let mut request = async_graphql::Request::new(query.clone()).variables(variables.clone());
         request.operation_name.clone_from(&operation);
         if let Some(document) = &document {

@@ -13,7 +13,7 @@ use super::stream::take_slot;
 use super::{State, auth, facts, multipart, origin, playground, rates, sse, ws};
 use crate::base::deadline::within;
 use crate::base::error::Error;
-use crate::platform::rates::OperationCharge;
+use crate::platform::rates::{FREE_UNITS, OperationCharge};
 use async_graphql::parser::types::OperationType;
 use async_graphql::value;
 use axum::body::Bytes;
@@ -295,7 +295,9 @@ impl Call<'_> {
     fn tell_cost(&self, response: &mut async_graphql::Response, charge: &OperationCharge) {
         if self.headers.get(COST).is_some_and(|wanted| wanted == "1") {
             let (settled, limit) = (charge.settle(), self.state.app.config().documents.cost);
-            let cost = value!({ "charged": settled.charged, "worked": settled.worked, "limit": limit });
+            // Work that every operation may do is not told apart: it would tell what is hidden from what does not exist.
+            let worked = settled.worked.max(FREE_UNITS);
+            let cost = value!({ "charged": settled.charged, "worked": worked, "limit": limit });
             response.extensions.insert("cost".into(), cost);
         }
     }

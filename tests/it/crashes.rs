@@ -200,7 +200,7 @@ impl World {
             says::vote(&app.app, &loaders(&app.app), first.user_id(), held, Vote::Up).await.expect("a vote");
             advertise(&app.app, first.user_id()).await;
             for (who, what) in [(first, other), (&fans[0], status.expect("a status")), (&fans[3], status.expect("a status"))] {
-                statuses::like(&app.app, who.user_id(), what, true).await.expect("a like");
+                statuses::like(&app.app, &loaders(&app.app), who.user_id(), what, true).await.expect("a like");
             }
             for (muter, muted) in [(first, &fans[0]), (&fans[1], first)] {
                 relations::mute(&app.app, muter.user_id(), muted.user_id(), Some(100_000)).await.expect("a mute");
@@ -282,7 +282,7 @@ impl World {
             Change::Post => drop(timelines::post(app, id(0), draft(None)).await?),
             Change::PostOnce => drop(timelines::post(app, id(0), draft(Some("once"))).await?),
             Change::Delete => timelines::delete(app, id(0), self.status).await?,
-            Change::Like => statuses::like(app, id(4), self.status, true).await?,
+            Change::Like => statuses::like(app, &loaders, id(4), self.status, true).await?,
             Change::CreateList => {
                 let new = NewList { name: "new".into(), idempotency_key: Some("once".into()) };
                 lists::create(app, id(4), new).await?;
@@ -370,7 +370,10 @@ impl World {
             Change::Like => {
                 let request = waxwing::base::request::Request::new(app.clone(), None, None, None);
                 let args = waxwing::base::page::PageArgs::default();
-                let likers = statuses::likers(app, &request.loaders(), self.status, &args).await.expect("a store");
+                let loaders = request.loaders();
+                let seen = statuses::load_visible(&loaders, [self.status]).await.expect("a store").pop().flatten();
+                let status = seen.expect("it exists").status;
+                let likers = statuses::likers(app, &loaders, &status, &args).await.expect("a store");
                 likers.items.iter().any(|(_, user)| user.id == self.people[4].user_id())
             }
             Change::CreateList => lists::count(app, self.people[4].user_id()).await.expect("a store") == 1,

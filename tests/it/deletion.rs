@@ -3,10 +3,12 @@
 use crate::support::{Actor, TestApp, error_codes, findings, references, run_command, user_error_codes, waxwing};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use waxwing::app::App;
 use waxwing::base::config::Config;
 use waxwing::base::error::{Error, Outcome, Refusal};
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::base::rate_limits::RateLimits;
+use waxwing::base::request::Request;
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::ads::{self, NewWebsite};
 use waxwing::domains::lists::{self, NewList};
@@ -114,6 +116,11 @@ impl Scene {
             (vec!["p2".to_owned()], vec![])
         );
     }
+}
+
+async fn like(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
+    let request = Request::new(app.clone(), None, None, None);
+    statuses::service::like(app, &request.loaders(), user, id, true).await
 }
 
 #[tokio::test]
@@ -256,10 +263,10 @@ async fn an_account_larger_than_a_pass_is_deleted_completely() {
         let draft = Draft { message: number.to_string(), location: None, idempotency_key: None };
         ids.push(timelines::service::post(&app.app, ada.user_id(), draft).await.expect("a status").expect("it is new"));
     }
-    let likes = fans.iter().map(|fan| statuses::service::like(&app.app, fan.user_id(), ids[7], true));
+    let likes = fans.iter().map(|fan| like(&app.app, fan.user_id(), ids[7]));
     join_all(likes).await.into_iter().for_each(|like| like.expect("a like"));
     for id in &ids[..30] {
-        statuses::service::like(&app.app, fans[3].user_id(), *id, true).await.expect("a like");
+        like(&app.app, fans[3].user_id(), *id).await.expect("a like");
     }
     app.drain().await;
     delete_account(ada, "correct horse").await;
@@ -279,7 +286,7 @@ async fn a_deleted_status_is_removed_from_the_likes_of_all_accounts() {
     let (id, other) = (crowd[0].post("x").await, crowd[0].post("y").await);
     let status = StatusId::from_global(&id).expect("a status");
     for part in crowd.chunks(100) {
-        let likes = part.iter().map(|fan| statuses::service::like(&app.app, fan.user_id(), status, true));
+        let likes = part.iter().map(|fan| like(&app.app, fan.user_id(), status));
         join_all(likes).await.into_iter().for_each(|like| like.expect("a like"));
     }
     crowd[1].like(&other).await;
@@ -326,7 +333,7 @@ async fn a_deleted_account_receives_nothing() {
     assert!(is_refused(&timelines::service::post(app, ada, draft(None)).await));
     assert!(is_refused(&timelines::service::post(app, ada, draft(key())).await));
     assert!(is_refused(&timelines::service::follow(app, ada, bob).await));
-    assert!(is_refused(&statuses::service::like(app, ada, of_bob, true).await));
+    assert!(is_refused(&like(app, ada, of_bob).await));
     assert!(is_refused(&lists::service::create(app, ada, new(None)).await));
     assert!(is_refused(&lists::service::create(app, ada, new(key())).await));
     let site = |idempotency_key| NewWebsite {

@@ -27,19 +27,23 @@ object! {
         /// Global id, accepted by `node`.
         "id" id: ID = shown.comment.id.global().into();
 
-        /// Text of the comment: plain text of 1 to 2,000 grapheme clusters. Empty if the comment is deleted.
-        "message" message: Text<'_> = Text(if shown.is_deleted() { "" } else { &shown.comment.message });
+        /// Text of the comment: plain text of 1 to 2,000 grapheme clusters. Empty if the comment is deleted or hidden.
+        "message" message: Text<'_> = Text(if shown.is_placeholder() { "" } else { &shown.comment.message });
 
         /// Time of posting.
         "postedAt" posted_at: DateTime = DateTime(shown.comment.id.time());
 
-        /// Time of the last change of the text. Null if the text was never changed or the comment is deleted.
-        "editedAt" edited_at: Option<DateTime> = shown.comment.edited_at.filter(|_| !shown.is_deleted()).map(DateTime);
+        /// Time of the last change of the text. Null if the text was never changed, or the comment is deleted or hidden.
+        "editedAt" edited_at: Option<DateTime> = shown.comment.edited_at.filter(|_| !shown.is_placeholder()).map(DateTime);
 
         /// Whether the comment is deleted and remains only because of its replies.
         "isDeleted" is_deleted: bool = shown.is_deleted();
 
-        /// Author of the comment. Null if the comment is deleted.
+        /// Whether the comment is hidden from the viewer, because its author blocks the viewer or is blocked by the viewer. It keeps its place and
+        /// its replies, without its text and author.
+        "isHidden" is_hidden: bool = shown.is_hidden;
+
+        /// Author of the comment. Null if the comment is deleted or hidden.
         "author" author: Option<UserObject> = shown.author.clone().map(UserObject);
 
         /// Number of comments above this one: 0 for a direct comment on the status.

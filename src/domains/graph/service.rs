@@ -5,15 +5,12 @@ use super::store::{self, EdgeCommands, FollowResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{ListId, Row, Window};
 use crate::base::rate_limits::Limit;
-use crate::base::request::Loaders;
-use crate::domains::users::User;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
-use std::sync::Arc;
 
 /// Follows that one pass removes.
 const PASS: usize = 1_000;
@@ -152,43 +149,17 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// A page of the followers of `id`, or of the accounts that it follows; newest follow first, with the follows' ids as positions.
+/// Windows of the followers of `id`, or of the accounts that it follows. One pipeline.
 ///
 /// # Errors
-/// `BAD_USER_INPUT` for the page's arguments.
-pub async fn people(
-    app: &App,
-    loaders: &Loaders,
-    id: UserId,
-    side: Direction,
-    args: &PageArgs,
-) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, list_id(id, side))?;
-    page::fill(&People { app, loaders, id, side }, request).await
+/// `STORAGE_UNAVAILABLE`.
+pub async fn windows(app: &App, id: UserId, side: Direction, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    store::people(app.db(), id, side, windows).await
 }
 
-/// The id under which cursors of [`people`] are sealed.
+/// The id under which cursors of pages of followers and of followed accounts are sealed.
 pub const fn list_id(id: UserId, side: Direction) -> ListId {
     ListId { kind: side.letter(), owner: id.0 }
-}
-
-struct People<'a> {
-    app: &'a App,
-    loaders: &'a Loaders,
-    id: UserId,
-    side: Direction,
-}
-
-impl PageSource for People<'_> {
-    type Item = Arc<User>;
-
-    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        store::people(self.app.db(), self.id, self.side, windows).await
-    }
-
-    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
-        self.loaders.users.load_many(rows.iter().map(|row| UserId(row.member))).await
-    }
 }
 
 fn limit_reached() -> UserError {

@@ -12,6 +12,7 @@ use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::graph::Edge;
+use crate::domains::relations::service as relations;
 use crate::domains::users::User;
 use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::service as journal;
@@ -391,7 +392,7 @@ impl PageSource for Members<'_> {
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
-        self.loaders.users.load_many(rows.iter().map(|row| UserId(row.member))).await
+        relations::load_named(self.loaders, rows.iter().map(|row| UserId(row.member)), true).await
     }
 }
 

@@ -29,6 +29,11 @@ pub async fn kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
     fetcher.kinds.get_or_try_init(read).await.copied()
 }
 
+/// Whether the viewer is known to have blocks, so that reading what does not exist must take as many round trips as reading what is hidden.
+pub fn hides_as_absent(loaders: &Loaders) -> bool {
+    loaders.standings.fetcher().kinds.get().is_some_and(|kinds| kinds.has_blocks())
+}
+
 /// How the viewer stands to accounts, in their order. One pipeline; nothing for a viewer without relations, beside the viewer's account.
 ///
 /// # Errors
@@ -80,20 +85,46 @@ async fn keep_statuses<T>(
     keep(loaders, items, |item| facts(item).author, |standing, item| question(standing, facts(item))).await
 }
 
-/// Keeps the accounts that are named to the viewer in a list, in their order: `None` for the others. `is_own` says whether the list is about
-/// the viewer or about something of the viewer's. As [`standings`].
+/// Loads the accounts that are named to the viewer in a list, in the order of `ids`: `None` for the others. `is_own` says whether the list is
+/// about the viewer or about something of the viewer's. One pipeline; one more for a viewer with blocks. Nothing for none.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn keep_named(
+pub async fn load_named(
     loaders: &Loaders,
-    accounts: Vec<Option<Arc<User>>>,
+    ids: impl IntoIterator<Item = UserId>,
     is_own: bool,
 ) -> Result<Vec<Option<Arc<User>>>, Error> {
-    if !kinds(loaders).await?.has_blocks() {
+    let ids: Vec<UserId> = ids.into_iter().collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (accounts, kinds) = try_join!(loaders.users.load_many(ids), kinds(loaders))?;
+    if !kinds.has_blocks() {
         return Ok(accounts);
     }
     keep(loaders, accounts, |account| account.id, |standing, _| policy::can_name(standing, false, is_own)).await
+}
+
+/// Whether the viewer reads the profile of an account. As [`standings`].
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn can_read_profile(loaders: &Loaders, id: UserId) -> Result<bool, Error> {
+    Ok(policy::can_read_profile(standing(loaders, id).await?, false))
+}
+
+/// Whether a block hides all that an account has written from the viewer. As [`standings`].
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn hides_content(loaders: &Loaders, id: UserId) -> Result<bool, Error> {
+    Ok(policy::hides_content(standing(loaders, id).await?))
+}
+
+/// How the viewer stands to an account, as far as blocks are concerned: nothing is read for a viewer without blocks.
+async fn standing(loaders: &Loaders, id: UserId) -> Result<Standing, Error> {
+    if kinds(loaders).await?.has_blocks() { loaders.standings.load(id).await } else { Ok(Standing::default()) }
 }
 
 async fn keep<T>(

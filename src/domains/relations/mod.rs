@@ -23,12 +23,12 @@
 //! | [`policy::can_name`] | the accounts in lists of accounts: followers, followed accounts, likers, members |
 //!
 //! Who blocks or is blocked writes comments in threads of others, too. There the comment keeps its position and its replies, and is a placeholder
-//! ([`policy::hides_comment`]).
+//! ([`policy::hides_content`]).
 //!
 //! **Adding a surface.** A service that returns an account, a status or a comment gets it from a function that asks: [`service::find`] and its
 //! siblings for an account, [`crate::domains::statuses::service::load_visible`] for a status that was requested,
 //! [`crate::domains::statuses::service::load_delivered`] for one that was not, [`crate::domains::comments::service::load_visible`] for comments,
-//! [`service::keep_named`] for a list of accounts. A page asks in its `hydrate` step, so that it is filled up. A subscription asks when an event is
+//! [`service::load_named`] for a list of accounts. A page asks in its `hydrate` step, so that it is filled up. A subscription asks when an event is
 //! delivered, and not when it is published ([`crate::domains::streaming`]). What is hidden is answered as what does not exist: null, `NOT_FOUND`,
 //! an empty page; with as many round trips. `tests/it/visibility` has a table with a row for every field through which an account, a status or a
 //! comment is returned: a new field without a row fails there.
@@ -48,6 +48,7 @@
 
 mod access;
 pub mod audit;
+mod follows;
 mod graphql;
 mod keys;
 mod load;

@@ -38,8 +38,9 @@ pub const fn can_name(standing: Standing, is_private: bool, is_own: bool) -> boo
     standing.is_self || (!standing.is_blocked_between() && (is_own || !is_private || standing.is_connected()))
 }
 
-/// Whether a comment of an account is a placeholder for the viewer, in the thread of a status that the viewer may see.
-pub const fn hides_comment(standing: Standing) -> bool {
+/// Whether a block hides all that an account has written from the viewer: its statuses, and its comments in threads of others, which are
+/// placeholders.
+pub const fn hides_content(standing: Standing) -> bool {
     !standing.is_self && standing.is_blocked_between()
 }
 
@@ -93,7 +94,7 @@ mod tests {
         for blocked in [Standing { blocks: true, ..FRIEND }, Standing { is_blocked: true, ..FRIEND }] {
             assert!(!can_view(blocked, status(false, StatusAudience::Public)));
             assert!(!can_view(blocked, status(false, StatusAudience::List { has_viewer: true })));
-            assert!(!can_read_profile(blocked, false) && !can_name(blocked, false, true) && hides_comment(blocked));
+            assert!(!can_read_profile(blocked, false) && !can_name(blocked, false, true) && hides_content(blocked));
         }
     }
 
@@ -121,8 +122,8 @@ mod tests {
     }
 
     #[test]
-    fn only_a_block_hides_a_comment() {
-        assert_eq!(allowed(hides_comment), [BLOCKER, BLOCKED]);
+    fn only_a_block_hides_everything() {
+        assert_eq!(allowed(hides_content), [BLOCKER, BLOCKED]);
     }
 
     #[test]

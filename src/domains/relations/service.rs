@@ -10,6 +10,7 @@ pub use blocks::{
 pub use hidden::{HiddenAuthor, hidden_authors};
 
 use super::model::{self, Mute, Standing};
+use super::policy;
 use super::store::{self, MuteResult};
 use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
@@ -27,7 +28,11 @@ use crate::platform::rates::service::charge;
 use futures_util::try_join;
 use std::sync::Arc;
 
-pub use super::access::{find, find_by_global_id, find_by_login, keep_delivered, keep_named, keep_viewable, kinds, standings};
+pub use super::access::{
+    can_read_profile, find, find_by_global_id, find_by_login, hides_as_absent, hides_content, keep_delivered, keep_viewable,
+    kinds, load_named, standings,
+};
+pub use super::follows::follows;
 
 /// Mutes that one pass removes.
 const PASS: usize = 1_000;
@@ -288,7 +293,10 @@ impl PageSource for Mutes<'_> {
         let ids: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
         let (users, standings) =
             try_join!(self.loaders.users.load_many(ids.iter().copied()), self.loaders.standings.load_many(ids.iter().copied()))?;
-        let muted = |(user, standing): (Option<Arc<User>>, Standing)| Some(MutedUser { user: user?, mute: standing.mute? });
+        let is_found = |standing: &Standing| policy::can_discover(*standing);
+        let muted = |(user, standing): (Option<Arc<User>>, Standing)| {
+            Some(MutedUser { user: user?, mute: Some(standing).filter(is_found)?.mute? })
+        };
         Ok(users.into_iter().zip(standings).map(muted).collect())
     }
 }

@@ -75,7 +75,7 @@ object! {
 impl StatusObject {
     async fn page_of_likers(&self, request: &Request, args: PageArgs) -> Result<Connection<Likers>> {
         let id = self.0.status.id;
-        let page = service::likers(&request.app, &request.loaders(), id, &args).await?;
+        let page = service::likers(&request.app, &request.loaders(), &self.0.status, &args).await?;
         let total = TotalCount::Loaded(self.0.status.likes);
         let like = |position, user| (UserObject(user), LikedAt::from_position(position));
         Connection::from_page(request, page, service::likers_id(id), total, like).await
@@ -255,7 +255,7 @@ async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObj
     let viewer = request.viewer()?.user;
     let liked: Outcome<StatusObject> = async {
         let id = parse_id(id)?;
-        service::like(&request.app, viewer, id, on).await?;
+        service::like(&request.app, &request.loaders(), viewer, id, on).await?;
         request.reset_loaders();
         // A status that the viewer may no longer see is not found; its likes are deleted with it.
         let seen = service::load_visible(&request.loaders(), [id]).await?.pop().flatten();

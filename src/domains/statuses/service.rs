@@ -10,6 +10,7 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::graph::{Audience, FanoutMode};
+use crate::domains::relations::service as relations;
 use crate::domains::users::User;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
@@ -173,12 +174,16 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     events::publish_posted(app, author, id, terms).await
 }
 
-/// Likes a status, or takes the like back; repeating it changes nothing. A charge, the journal, the commit, the liker's side and a read.
+/// Likes a status, or takes the like back; repeating it changes nothing. A charge, the journal, the commit, the liker's side and a read; for a
+/// user with blocks also the status, before anything is written.
 ///
 /// # Errors
 /// `NOT_FOUND`; `LIMIT_REACHED` at a million likes; `UNAUTHENTICATED` if `user` was deleted; `RATE_LIMITED`.
-pub async fn like(app: &App, user: UserId, id: StatusId, on: bool) -> Outcome<()> {
+pub async fn like(app: &App, loaders: &Loaders, user: UserId, id: StatusId, on: bool) -> Outcome<()> {
     charge(app, &[(Limit::Likes, Subject::Account(user))]).await?;
+    if relations::kinds(loaders).await?.has_blocks() && load_visible(loaders, [id]).await?.pop().flatten().is_none() {
+        return Err(not_found().into());
+    }
     let like = if on { Some(app.next_id().await?) } else { None };
     let task = Task::Like { user, status: id };
     let lease = if on { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
@@ -314,12 +319,15 @@ pub fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such status.", &["statusId"])
 }
 
-/// A page of an author's statuses, newest first.
+/// A page of an author's statuses that the viewer may see, newest first. If a block hides all of them, none is read.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn profile(app: &App, loaders: &Loaders, author: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, profile_id(author))?;
+    if relations::hides_content(loaders, author).await? {
+        return Ok(Page::empty());
+    }
     page::fill(&Profile { app, loaders, author }, request).await
 }
 
@@ -346,11 +354,14 @@ impl PageSource for Profile<'_> {
     }
 }
 
-/// The newest status of an author; `None` without any. One command.
+/// The newest status of an author; `None` without any, and if a block hides all of them from the viewer. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn newest(app: &App, author: UserId) -> Result<Option<StatusId>, Error> {
+pub async fn newest(app: &App, loaders: &Loaders, author: UserId) -> Result<Option<StatusId>, Error> {
+    if relations::hides_content(loaders, author).await? {
+        return Ok(None);
+    }
     Ok(latest_below(app, author, u64::MAX, 1).await?.pop())
 }
 
@@ -396,13 +407,14 @@ pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Erro
     Ok(store::author(app.db(), id).await? == Some(author))
 }
 
-/// A page of the accounts that like a status, newest like first.
+/// A page of the accounts that like a status which the viewer may see, newest like first.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn likers(app: &App, loaders: &Loaders, id: StatusId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, likers_id(id))?;
-    page::fill(&Likers { app, loaders, id }, request).await
+pub async fn likers(app: &App, loaders: &Loaders, status: &Status, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
+    let request = args.check(&app.cursors().await?, likers_id(status.id))?;
+    let is_own = loaders.statuses.fetcher().viewer == Some(status.author);
+    page::fill(&Likers { app, loaders, id: status.id, is_own }, request).await
 }
 
 /// The id under which cursors of [`likers`] are sealed.
@@ -414,6 +426,7 @@ struct Likers<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     id: StatusId,
+    is_own: bool,
 }
 
 impl PageSource for Likers<'_> {
@@ -424,7 +437,7 @@ impl PageSource for Likers<'_> {
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
-        self.loaders.users.load_many(rows.iter().map(|row| UserId(row.member))).await
+        relations::load_named(self.loaders, rows.iter().map(|row| UserId(row.member)), self.is_own).await
     }
 }
 

@@ -6,6 +6,7 @@ use crate::base::ids::{StatusId, UserId};
 use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
 use crate::domains::relations::{StatusAudience, StatusFacts};
+use crate::domains::users::service::NOBODY;
 use futures_util::try_join;
 
 /// Loads the statuses that the viewer may see, in the order of `ids`: [`load_existing`], and the policy. One round trip more for a viewer with
@@ -48,6 +49,9 @@ pub async fn load_existing(
     let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
     authors.sort_unstable();
     authors.dedup();
+    if authors.is_empty() && relations::hides_as_absent(loaders) {
+        authors.push(NOBODY);
+    }
     // The policy is asked about the authors later. What it needs first is not one of the authors' keys: with a key that the request has fetched
     // already, none of them would be taken from the cache.
     let (there, _) = try_join!(loaders.users.load_many(authors.iter().copied()), relations::kinds(loaders))?;

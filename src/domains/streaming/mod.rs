@@ -22,7 +22,9 @@
 //! event has expired or was lost, subscribers receive a gap.
 //!
 //! **Threads** have a log each. While a thread has subscribers, one reader in each process reads the log when an event is published, and
-//! dispatches the events to all of them. Cursors work in the same way. The subscriptions complete when the status is deleted.
+//! dispatches the events to all of them. Cursors work in the same way. The subscriptions complete when the status is deleted. That of a viewer
+//! completes as well when a block hides the status from the viewer. To a viewer with blocks comments can be placeholders that others read: their
+//! events are rendered for each such viewer alone (`thread_viewer`).
 //!
 //! **Visibility** is checked when a response is rendered: the status and its author must exist. A rendered response is reused for half a
 //! second, so a deleted status is sent no longer than that. Whether the author is still a source of the feed is checked for each
@@ -59,6 +61,7 @@ mod thread_channel;
 mod run;
 pub mod service;
 mod thread_stream;
+mod thread_viewer;
 mod change_queue;
 
 pub use graphql::{StreamQuery, StreamSubscription};

@@ -8,6 +8,7 @@ use super::model::{EventContent, FilterInput, HydratedEvent, OutgoingEvent, Outg
 use super::subscription_stream::{StatusStream, SubscriptionStream};
 use super::thread_channel::ThreadChannels;
 use super::thread_stream::ThreadStream;
+use super::thread_viewer::{self, ThreadViewer};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserListId};
@@ -128,34 +129,34 @@ async fn open(
 }
 
 /// Opens the events of the thread below a status, behind a cursor (of an event or of the thread) or from now on, in order, each once. Ends
-/// when the status is deleted. Three round trips.
+/// when the status is deleted, and when a block hides it from the viewer. Three round trips, one more for a viewer with blocks.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` if the viewer can see no such status, and for a cursor that is forged or of another thread.
 pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let unknown = || Error::BadUserInput("`statusId` is not a status.".into());
     let status = StatusId::from_global(status).ok_or_else(unknown)?;
-    // The status as it is now, not as it was when the request began: later events are sent.
-    request.reset_loaders();
-    statuses::load_visible(&request.loaders(), [status]).await?.pop().flatten().ok_or_else(unknown)?;
     let app = request.app.clone();
     let (term_hasher, cursors) = (events::term_hasher(&app).await?, app.cursors().await?);
+    // Watched first, so that changes after the check are noticed.
+    let changes = |viewer: &Viewer| app.extension::<Hub>().watch(&app, term_hasher, viewer.user.0);
+    let watched = request.viewer.clone().map(|viewer| (changes(&viewer), viewer));
+    // The status as it is now, not as it was when the request began: later events are sent.
+    request.reset_loaders();
+    let (is_visible, has_blocks) = thread_viewer::check(&request, status).await?;
+    if !is_visible {
+        return Err(unknown());
+    }
+    let viewer = watched.map(|(changes, viewer)| ThreadViewer { viewer, changes, has_blocks });
     let place = match after {
         None => comments::position(&app, status).await?.0,
         Some(after) => comments::decode_event(&cursors, status, after)
             .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this thread.".into()))?,
     };
     let channels = app.extension::<ThreadChannels>();
-    Ok(SubscriptionStream::Thread(ThreadStream {
-        app,
-        channels,
-        term_hasher,
-        cursors,
-        status,
-        position: place,
-        subscriber: None,
-        pending: VecDeque::new(),
-    }))
+    let stream =
+        ThreadStream { app, channels, term_hasher, cursors, status, position: place, subscriber: None, pending: VecDeque::new() };
+    Ok(SubscriptionStream::Thread(stream, viewer))
 }
 
 /// The number of subscribers of a thread in this process. For tests.
@@ -188,6 +189,8 @@ async fn load_content(request: &Request, kind: OutgoingEventKind) -> Result<Opti
         }
         OutgoingEventKind::Comment(id, kind) => {
             let comment = comments::load_visible(&loaders, [id]).await?.pop().flatten();
+            // The text has changed, which a placeholder does not have.
+            let comment = comment.filter(|comment| !(comment.is_hidden && kind == CommentEventKind::Edited));
             comment.map(|comment| EventContent::Comment(comment, kind))
         }
     })

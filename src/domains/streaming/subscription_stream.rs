@@ -8,9 +8,11 @@ use super::hub::{Hub, HubSubscription};
 use super::interest::Interest;
 use super::model::{GapReason, OutgoingEvent, OutgoingEventKind};
 use super::thread_stream::ThreadStream;
+use super::thread_viewer::ThreadViewer;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::page::{Cursors, ListId};
+use crate::base::viewer::Viewer;
 use crate::platform::events::service as events;
 use crate::platform::events::{Event, EventKind, LogPosition, ReadResult, ResumePoint, TermHasher};
 use std::collections::VecDeque;
@@ -20,8 +22,8 @@ use std::sync::Arc;
 pub enum SubscriptionStream {
     /// Of statuses.
     Statuses(StatusStream),
-    /// Of a thread.
-    Thread(ThreadStream),
+    /// Of a thread; with a session, for its viewer.
+    Thread(ThreadStream, Option<ThreadViewer>),
 }
 
 impl SubscriptionStream {
@@ -29,7 +31,8 @@ impl SubscriptionStream {
     pub async fn next(&mut self) -> Option<OutgoingEvent> {
         match self {
             Self::Statuses(stream) => event_source::next(stream).await,
-            Self::Thread(stream) => event_source::next(stream).await,
+            Self::Thread(stream, None) => event_source::next(stream).await,
+            Self::Thread(stream, Some(viewer)) => viewer.next(stream).await,
         }
     }
 
@@ -38,7 +41,15 @@ impl SubscriptionStream {
     pub fn is_still_wanted(&self, event: &OutgoingEvent) -> bool {
         match self {
             Self::Statuses(stream) => event.author.is_none_or(|author| stream.is_delivered(author)),
-            Self::Thread(_) => true,
+            Self::Thread(..) => true,
+        }
+    }
+
+    /// The viewer for whom alone the next event is rendered; `None` if it is rendered as the document says.
+    pub fn own_rendering(&self) -> Option<&Viewer> {
+        match self {
+            Self::Thread(_, Some(viewer)) => viewer.own_rendering(),
+            Self::Thread(_, None) | Self::Statuses(_) => None,
         }
     }
 }

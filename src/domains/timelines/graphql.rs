@@ -37,7 +37,7 @@ impl Timeline {
             Self::Home(owner) => Feed::Home(*owner),
             Self::List(list) => Feed::List(*list),
             Self::Profile(author) => {
-                let newest = statuses::service::newest(&request.app, *author).await?.map_or(0, |id| id.0);
+                let newest = statuses::service::newest(&request.app, &request.loaders(), *author).await?.map_or(0, |id| id.0);
                 return Ok(cursors.encode(self.list(), newest));
             }
         };

@@ -110,7 +110,7 @@ impl UserObject {
 
     async fn people(&self, ctx: &Context<'_>, side: Direction, args: PageArgs) -> Result<Connection<Follows>> {
         let request = request(ctx)?;
-        let page = graph::service::people(&request.app, &request.loaders(), self.0.id, side, &args).await?;
+        let page = relations::service::follows(&request.app, &request.loaders(), self.0.id, side, &args).await?;
         let total = if side == Direction::Followers { self.0.followers } else { self.0.following };
         let (list, total) = (graph::service::list_id(self.0.id, side), TotalCount::Loaded(total));
         let follow = |position, user| (Self(user), FollowedAt::from_position(position));

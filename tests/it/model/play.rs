@@ -15,8 +15,9 @@ use waxwing::base::page::{Page, PageArgs};
 use waxwing::base::request::Request;
 use waxwing::base::viewer::Viewer;
 use waxwing::cli::workers;
-use waxwing::domains::graph::{self, Direction};
+use waxwing::domains::graph::Direction;
 use waxwing::domains::lists::{self, NewList};
+use waxwing::domains::relations;
 use waxwing::domains::statuses::{self, Draft};
 use waxwing::domains::users::{self, User};
 use waxwing::domains::{accounts, timelines};
@@ -261,8 +262,8 @@ impl ModelTest {
             page.expect("a page").items.into_iter().map(|(_, user)| user.id).collect()
         };
         let loaders = request.loaders();
-        let out = ids(graph::service::people(&self.app, &loaders, who, Direction::Following, &args).await);
-        let back = ids(graph::service::people(&self.app, &loaders, who, Direction::Followers, &args).await);
+        let out = ids(relations::service::follows(&self.app, &loaders, who, Direction::Following, &args).await);
+        let back = ids(relations::service::follows(&self.app, &loaders, who, Direction::Followers, &args).await);
         self.same("following", who, &out, &self.model.following(who));
         self.same("followers", who, &back, &self.model.followers(who));
         let user = loaders.users.load(who).await.expect("a store").expect("an account");
@@ -335,7 +336,10 @@ async fn apply(app: &App, change: Change) -> Option<u64> {
         Change::Follow(a, b) => timelines::service::follow(app, a, b).await.expect("a follow"),
         Change::Unfollow(a, b) => timelines::service::unfollow(app, a, b).await.expect("no follow"),
         Change::Delete(id, author) => timelines::service::delete(app, author, id).await.expect("a deletion"),
-        Change::Like(id, who, on) => statuses::service::like(app, who, id, on).await.expect("a like"),
+        Change::Like(id, who, on) => {
+            let loaders = Request::new(app.clone(), None, None, None).loaders();
+            statuses::service::like(app, &loaders, who, id, on).await.expect("a like");
+        }
         Change::CreateList(owner) => {
             let new = NewList { name: "friends".into(), idempotency_key: None };
             return lists::service::create(app, owner, new).await.expect("a list").map(|id| id.0);

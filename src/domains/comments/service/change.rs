@@ -92,7 +92,7 @@ async fn resolve_parent(app: &App, loaders: &Loaders, parent: ParentRef) -> Outc
             None => Err(no_parent(parent).into()),
         },
         ParentRef::Comment(id) => match load_one_visible(loaders, id).await? {
-            Some(found) if found.is_deleted() => Err(no_parent(parent).into()),
+            Some(found) if found.is_placeholder() => Err(no_parent(parent).into()),
             Some(found) if found.comment.depth() >= app.config().comment_depth => {
                 Err(too_deep(app.config().comment_depth).into())
             }
@@ -118,9 +118,9 @@ fn too_many() -> UserError {
     UserError::new(UserErrorCode::LimitReached, "An account has at most a million comments. Delete some first.", &[])
 }
 
-/// A comment that can be changed: visible and not deleted.
+/// A comment that can be changed: visible, and neither deleted nor hidden.
 async fn living(loaders: &Loaders, id: CommentId) -> Outcome<Comment> {
-    let found = load_one_visible(loaders, id).await?.filter(|found| !found.is_deleted());
+    let found = load_one_visible(loaders, id).await?.filter(|found| !found.is_placeholder());
     Ok(found.ok_or_else(|| not_found("commentId"))?.comment.as_ref().clone())
 }
 
@@ -197,7 +197,7 @@ pub async fn publish_votes(app: &App, status: StatusId) -> Result<(), Error> {
 /// `NOT_FOUND`, also at the second deletion; `FORBIDDEN`.
 pub async fn delete(app: &App, loaders: &Loaders, by: UserId, id: CommentId, with_replies: bool) -> Outcome<u64> {
     let found = load_one_visible(loaders, id).await?.ok_or_else(|| not_found("commentId"))?;
-    if found.is_deleted() && !(with_replies && statuses::is_by(app, by, id.status).await?) {
+    if found.is_placeholder() && !(with_replies && statuses::is_by(app, by, id.status).await?) {
         return Err(not_found("commentId").into());
     }
     if with_replies {
