@@ -71,5 +71,6 @@ mod truncation;
 mod unread;
 mod valid;
 mod validation;
+mod visibility;
 mod worst;
 mod ws;

@@ -4,6 +4,7 @@ use super::decide::{assert_money_invariants, of_share, run_at_once, spent, start
 use super::{done, make, run};
 use crate::support::monitor::Monitor;
 use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, user_error_codes};
+use crate::visibility::{block, unblock};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::base::clock::Clock;
@@ -279,7 +280,7 @@ async fn tokens_issued_earlier_respect_cap_and_budget() {
 }
 
 #[tokio::test]
-async fn statuses_of_muted_accounts_are_not_promoted() {
+async fn statuses_of_muted_and_blocked_accounts_are_not_promoted() {
     let app = TestApp::start().await;
     let [ada, eve] = app.users(["ada", "eve"]).await;
     let reader = reader(&app, 20).await;
@@ -294,5 +295,12 @@ async fn statuses_of_muted_accounts_are_not_promoted() {
         let mutation = format!("mutation {{ {field}(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }} }}", ada.id);
         assert_eq!(reader.gql(&mutation, json!({})).await["data"][field]["userErrors"], json!([]));
         assert_eq!(promoted().await, [expected], "{field}");
+    }
+    for (from, to) in [(&ada, &reader), (&reader, &ada)] {
+        block(&app, from, to);
+        assert_eq!(promoted().await, ["other"]);
+        app.drain().await;
+        unblock(&app, from, to);
+        assert_eq!(promoted().await, ["muted"], "the campaign is not taken for one whose status was deleted");
     }
 }

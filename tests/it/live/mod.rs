@@ -5,6 +5,7 @@ mod faults;
 mod filters;
 mod hidden;
 mod large;
+mod placeholders;
 mod replay;
 mod resume;
 mod shared;

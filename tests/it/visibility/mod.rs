@@ -1,0 +1,49 @@
+//! Who sees what: every surface asks the policy, and what is hidden is answered as what does not exist.
+
+mod absent;
+mod comments;
+mod pages;
+mod surfaces;
+
+use crate::support::{Actor, TestApp};
+use std::collections::BTreeSet;
+use waxwing::platform::events::service as events;
+
+/// Fields that tests of subscriptions cover: `live/hidden.rs` and `live/placeholders.rs`.
+const LIVE: [&str; 7] = [
+    "CommentAdded.comment",
+    "CommentEdited.comment",
+    "CommentVoted.comment",
+    "StatusPosted.status",
+    "Subscription.homeTimelineEvents",
+    "Subscription.listTimelineEvents",
+    "Subscription.statusEvents",
+];
+
+/// The fields that have a test.
+fn covered() -> BTreeSet<&'static str> {
+    let cases = absent::CASES.iter().flat_map(|case| case.covers.iter().copied());
+    cases.chain(pages::COVERED).chain(comments::COVERED).chain(LIVE).collect()
+}
+
+/// Makes `from` block `to`, tells the servers, and severs nothing between the two: lists and homes are filtered also while a block is being written.
+pub(crate) fn block(app: &TestApp, from: &Actor, to: &Actor) {
+    let (from, to) = (from.user_id().0.to_string(), to.user_id().0.to_string());
+    let sides = [("blocks", &from, &to, "blocks"), ("blockers", &to, &from, "blocked_by")];
+    for (kind, owner, member, count) in sides {
+        app.redis.run::<i64>(&["ZADD", &format!("{kind}:{{{owner}}}"), "1", member]);
+        app.redis.run::<i64>(&["HINCRBY", &format!("user:{{{owner}}}"), count, "1"]);
+        app.redis.run::<i64>(&["HINCRBY", &format!("user:{{{owner}}}"), "relations", "1"]);
+        events::publish_change(&app.app, owner.parse().expect("an id"));
+    }
+}
+
+/// Removes the block again.
+pub(crate) fn unblock(app: &TestApp, from: &Actor, to: &Actor) {
+    let (from, to) = (from.user_id().0.to_string(), to.user_id().0.to_string());
+    for (kind, owner, member, count) in [("blocks", &from, &to, "blocks"), ("blockers", &to, &from, "blocked_by")] {
+        app.redis.run::<i64>(&["ZREM", &format!("{kind}:{{{owner}}}"), member]);
+        app.redis.run::<i64>(&["HINCRBY", &format!("user:{{{owner}}}"), count, "-1"]);
+        app.redis.run::<i64>(&["HINCRBY", &format!("user:{{{owner}}}"), "relations", "1"]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Pages leave out what the policy refuses, and are empty where a profile is not read. A block is written without severing anything, so that the
+//! pages themselves must drop what is left.
+
+use super::{block, unblock};
+use crate::support::{Actor, TestApp};
+use serde_json::{Value, json};
+
+pub(super) const COVERED: [&str; 9] = [
+    "Query.homeTimeline",
+    "Query.viewerMutes",
+    "Status.likers",
+    "Timeline.entries",
+    "User.followers",
+    "User.following",
+    "User.profileTimeline",
+    "UserList.members",
+    "UserList.timeline",
+];
+
+const NAMES: &str =
+    "(first: 5) { totalCount edges { node { login } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }";
+const ENTRIES: &str = "{ syncCursor entries(first: 5) { edges { node { status { message } } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }";
+
+struct Scene {
+    app: TestApp,
+    viewer: Actor,
+    bea: Actor,
+    cyd: Actor,
+    status: String,
+    list: String,
+}
+
+impl Scene {
+    /// The viewer and bea are connected in every way, through cyd also indirectly.
+    async fn start() -> Self {
+        let app = TestApp::start().await;
+        let [viewer, bea, cyd] = app.users(["viewer", "bea", "cyd"]).await;
+        for (from, to) in [(&viewer, &bea), (&bea, &viewer), (&viewer, &cyd), (&bea, &cyd), (&cyd, &bea), (&cyd, &viewer)] {
+            from.follow(to).await;
+        }
+        let status = cyd.post("from cyd").await;
+        bea.like(&status).await;
+        viewer.like(&status).await;
+        let made = viewer.run("CreateList", json!({ "input": { "name": "friends" } })).await;
+        let list = made["data"]["createUserList"]["userList"]["id"].as_str().expect("an id").to_owned();
+        for member in [&bea, &cyd] {
+            viewer.run("AddToList", json!({ "input": { "listId": list, "userId": member.id } })).await;
+        }
+        bea.post("from bea").await;
+        app.drain().await;
+        Self { app, viewer, bea, cyd, status, list }
+    }
+
+    /// Everything that lists show to the viewer, as texts in their order.
+    async fn read(&self) -> Value {
+        let query = format!(
+            "query($cyd: String!, $status: ID!, $list: ID!) {{
+                homeTimeline {ENTRIES}
+                user(login: $cyd) {{ followers{NAMES} following{NAMES} profileTimeline {ENTRIES} }}
+                viewer {{ followers{NAMES} following{NAMES} }}
+                status: node(id: $status) {{ ... on Status {{ likers{NAMES} }} }}
+                list: node(id: $list) {{ ... on UserList {{ members{NAMES} timeline {ENTRIES} }} }}
+            }}"
+        );
+        let variables = json!({ "cyd": self.cyd.login, "status": self.status, "list": self.list });
+        let mut answer = self.viewer.gql(&query, variables).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        answer["data"].take()
+    }
+}
+
+/// The logins or messages of a page.
+fn texts(page: &Value) -> Vec<&str> {
+    let edges = page["edges"].as_array().unwrap_or_else(|| panic!("{page}"));
+    edges
+        .iter()
+        .filter_map(|edge| edge.pointer("/node/login").or_else(|| edge.pointer("/node/status/message")).and_then(Value::as_str))
+        .collect()
+}
+
+#[tokio::test]
+async fn hidden_accounts_and_their_statuses_are_left_out_of_every_page() {
+    let scene = Scene::start().await;
+    let shown = scene.read().await;
+    for page in ["/homeTimeline/entries", "/list/timeline/entries"] {
+        assert_eq!(texts(shown.pointer(page).expect("a page")), ["from bea", "from cyd"], "{page}");
+    }
+    let pages =
+        ["/user/followers", "/user/following", "/viewer/followers", "/viewer/following", "/status/likers", "/list/members"];
+    for (from, to) in [(&scene.bea, &scene.viewer), (&scene.viewer, &scene.bea)] {
+        block(&scene.app, from, to);
+        let hidden = scene.read().await;
+        for page in pages {
+            let (before, after) = (shown.pointer(page).expect("a page"), hidden.pointer(page).expect("a page"));
+            let expected: Vec<&str> = texts(before).into_iter().filter(|login| *login != "bea").collect();
+            assert!(expected.len() < texts(before).len(), "{page} has bea before: {before}");
+            assert_eq!(texts(after), expected, "{page}");
+            assert_eq!(after["totalCount"], before["totalCount"], "{page}: the stored number");
+            assert_eq!(after["pageInfo"]["hasNextPage"], false, "{page}");
+        }
+        assert_eq!(texts(&hidden["homeTimeline"]["entries"]), ["from cyd"]);
+        assert_eq!(texts(&hidden["list"]["timeline"]["entries"]), ["from cyd"]);
+        assert_eq!(texts(&hidden["user"]["profileTimeline"]["entries"]), ["from cyd"]);
+        unblock(&scene.app, from, to);
+        assert_eq!(scene.read().await, shown, "every page is as before, with its cursors");
+    }
+}
+
+#[tokio::test]
+async fn the_profile_of_a_blocked_account_is_empty() {
+    let scene = Scene::start().await;
+    let query = format!(
+        "query($login: String!) {{ user(login: $login) {{ login followersCount followingCount statusesCount followers{NAMES} following{NAMES} profileTimeline {ENTRIES} }} }}"
+    );
+    let read = async |actor: &Actor| actor.gql(&query, json!({ "login": "bea" })).await["data"]["user"].take();
+    let before = read(&scene.viewer).await;
+    block(&scene.app, &scene.viewer, &scene.bea);
+    let mut after = read(&scene.viewer).await;
+    let nothing = json!({ "hasNextPage": false, "hasPreviousPage": false, "startCursor": null, "endCursor": null });
+    for (page, total) in [("followers", 2), ("following", 2)] {
+        assert_eq!(after[page], json!({ "totalCount": total, "edges": [], "pageInfo": nothing }), "{page}");
+    }
+    assert_eq!(after["profileTimeline"]["entries"], json!({ "edges": [], "pageInfo": nothing }));
+    assert_ne!(after["profileTimeline"]["syncCursor"], before["profileTimeline"]["syncCursor"], "it names no hidden status");
+    for count in ["login", "followersCount", "followingCount", "statusesCount"] {
+        assert_eq!(after[count].take(), before[count], "{count}");
+    }
+    assert_eq!(texts(&read(&scene.cyd).await["profileTimeline"]["entries"]), ["from bea"], "others see everything");
+    let own = read(&scene.bea).await;
+    assert_eq!(own["profileTimeline"], before["profileTimeline"], "the account sees its own statuses");
+    assert_eq!(texts(&own["followers"]), ["cyd"], "but not the one who blocks it");
+    unblock(&scene.app, &scene.viewer, &scene.bea);
+    assert_eq!(read(&scene.viewer).await, before);
+}
+
+#[tokio::test]
+async fn a_muted_account_that_blocks_the_viewer_is_not_listed() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    for other in [&bea, &cyd] {
+        let mute = format!("mutation {{ muteUser(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }} }}", other.id);
+        assert_eq!(ada.gql(&mute, json!({})).await["data"]["muteUser"]["userErrors"], json!([]));
+    }
+    let mutes = async || ada.gql("{ viewerMutes { edges { node { login } } } }", json!({})).await["data"]["viewerMutes"].take();
+    block(&app, &ada, &cyd);
+    assert_eq!(texts(&mutes().await), ["cyd", "bea"], "the viewer finds whom the viewer blocks");
+    block(&app, &bea, &ada);
+    assert_eq!(texts(&mutes().await), ["cyd"]);
+    unblock(&app, &bea, &ada);
+    assert_eq!(texts(&mutes().await), ["cyd", "bea"]);
+}

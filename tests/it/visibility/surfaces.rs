@@ -1,0 +1,224 @@
+//! A table of all fields through which an account, a status or a comment is returned, and of the question of the policy that each asks. A field
+//! without a row fails.
+
+use async_graphql::parser::parse_schema;
+use async_graphql::parser::types::{BaseType, FieldDefinition, InputValueDefinition, Type, TypeKind, TypeSystemDefinition};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What decides whether a field returns an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// `can_discover`.
+    Discover,
+    /// `can_view`.
+    View,
+    /// `can_deliver`.
+    Deliver,
+    /// `can_read_profile`, and `can_name` for each account.
+    ReadProfile,
+    /// `can_name`.
+    Name,
+    /// None: it is the viewer's own, or leads to what is.
+    Own,
+    /// None: the object that has the field was judged, and the field returns nothing else.
+    Judged,
+}
+
+const ROWS: [(&str, Rule); 66] = {
+    use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
+    [
+        ("Ad.campaign", Own),
+        // An ad promotes a status of its owner.
+        ("Ad.status", Own),
+        ("Campaign.ads", Own),
+        // Of a comment that a block hides it is null.
+        ("Comment.author", Judged),
+        ("Comment.parent", View),
+        ("Comment.replies", View),
+        ("Comment.status", View),
+        ("CommentAdded.comment", View),
+        ("CommentEdited.comment", View),
+        ("CommentThread.comments", View),
+        ("CommentThread.tree", View),
+        ("CommentVoted.comment", View),
+        ("Mutation.addCampaignKeywords", Own),
+        ("Mutation.addComment", View),
+        ("Mutation.addUserToList", Discover),
+        ("Mutation.blockUser", Discover),
+        ("Mutation.createAd", View),
+        ("Mutation.createCampaign", Own),
+        ("Mutation.createUserList", Own),
+        ("Mutation.deleteComment", View),
+        ("Mutation.deleteStatus", Own),
+        ("Mutation.editComment", View),
+        ("Mutation.followUser", Discover),
+        ("Mutation.likeStatus", View),
+        ("Mutation.logIn", Own),
+        ("Mutation.muteUser", Discover),
+        ("Mutation.pauseCampaign", Own),
+        ("Mutation.postStatus", Own),
+        ("Mutation.removeCampaignKeywords", Own),
+        ("Mutation.removeUserFromList", Discover),
+        ("Mutation.renameUserList", Own),
+        ("Mutation.resumeCampaign", Own),
+        ("Mutation.signUp", Own),
+        ("Mutation.stopCampaign", Own),
+        ("Mutation.unblockUser", Discover),
+        ("Mutation.unfollowUser", Discover),
+        ("Mutation.unlikeStatus", View),
+        ("Mutation.unmuteUser", Discover),
+        ("Mutation.updateCampaign", Own),
+        ("Mutation.updateProfile", Own),
+        ("Mutation.voteComment", View),
+        ("NewSession.user", Own),
+        ("Query.homeTimeline", Deliver),
+        // Accounts; statuses and comments by `can_view`.
+        ("Query.node", Discover),
+        ("Query.nodes", Discover),
+        ("Query.user", Discover),
+        ("Query.viewer", Own),
+        // All whom the viewer blocks, also those who block the viewer.
+        ("Query.viewerBlocks", Own),
+        ("Query.viewerCampaigns", Own),
+        ("Query.viewerLists", Own),
+        ("Query.viewerMutes", Discover),
+        ("Status.author", Judged),
+        ("Status.commentThread", Judged),
+        ("Status.likers", Name),
+        ("StatusPosted.status", Deliver),
+        ("Subscription.commentEvents", View),
+        ("Subscription.homeTimelineEvents", Deliver),
+        ("Subscription.listTimelineEvents", Deliver),
+        ("Subscription.statusEvents", Deliver),
+        // Homes and lists deliver, a profile shows what may be seen; promoted entries are delivered.
+        ("Timeline.entries", Deliver),
+        ("TimelineEntry.status", Judged),
+        ("User.followers", ReadProfile),
+        ("User.following", ReadProfile),
+        ("User.profileTimeline", View),
+        ("UserList.members", Name),
+        ("UserList.timeline", Deliver),
+    ]
+};
+
+/// The types that the policy judges.
+const JUDGED: [&str; 3] = ["Comment", "Status", "User"];
+/// The ends of the names of types that only pass objects on: whoever returns them has a row.
+const PLUMBING: [&str; 3] = ["Payload", "Connection", "Edge"];
+/// The fields of inputs that name an account, a status or a comment.
+const IDS: [&str; 4] = ["commentId", "parentId", "statusId", "userId"];
+
+struct SchemaTypes {
+    fields: BTreeMap<String, Vec<FieldDefinition>>,
+    implementors: BTreeMap<String, Vec<String>>,
+    inputs: BTreeMap<String, Vec<InputValueDefinition>>,
+}
+
+impl SchemaTypes {
+    fn parse(sdl: &str) -> Self {
+        let mut all = Self { fields: BTreeMap::new(), implementors: BTreeMap::new(), inputs: BTreeMap::new() };
+        for definition in parse_schema(sdl).expect("a schema").definitions {
+            let TypeSystemDefinition::Type(ty) = definition else { continue };
+            let name = ty.node.name.node.to_string();
+            match ty.node.kind {
+                TypeKind::Object(object) => {
+                    for interface in object.implements {
+                        all.implementors.entry(interface.node.to_string()).or_default().push(name.clone());
+                    }
+                    all.fields.insert(name, object.fields.into_iter().map(|field| field.node).collect());
+                }
+                TypeKind::InputObject(input) => {
+                    all.inputs.insert(name, input.fields.into_iter().map(|field| field.node).collect());
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// Whether objects that the policy judges can be reached from a type without another one in between.
+    fn leads_to_judged(&self, ty: &str, seen: &mut BTreeSet<String>) -> bool {
+        if JUDGED.contains(&ty) {
+            return true;
+        }
+        if !seen.insert(ty.to_owned()) {
+            return false;
+        }
+        let next: Vec<String> = match self.implementors.get(ty) {
+            Some(implementors) => implementors.clone(),
+            None => self.fields.get(ty).into_iter().flatten().map(|field| named(&field.ty.node)).collect(),
+        };
+        next.iter().any(|ty| self.leads_to_judged(ty, seen))
+    }
+
+    /// Whether a mutation takes the id of an account, a status or a comment.
+    fn takes_id(&self, field: &FieldDefinition) -> bool {
+        let inputs = field.arguments.iter().filter_map(|argument| self.inputs.get(&named(&argument.node.ty.node)));
+        inputs.flatten().any(|input| IDS.contains(&input.name.node.as_str()))
+    }
+
+    /// The fields that need a row.
+    fn surfaces(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for (ty, fields) in self.fields.iter().filter(|(ty, _)| !PLUMBING.iter().any(|end| ty.ends_with(end))) {
+            for field in fields {
+                if self.leads_to_judged(&named(&field.ty.node), &mut BTreeSet::new()) || self.takes_id(field) {
+                    found.insert(format!("{ty}.{}", field.name.node));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn named(ty: &Type) -> String {
+    match &ty.base {
+        BaseType::Named(name) => name.to_string(),
+        BaseType::List(inner) => named(inner),
+    }
+}
+
+fn without_row(sdl: &str) -> Vec<String> {
+    let surfaces = SchemaTypes::parse(sdl).surfaces();
+    surfaces.into_iter().filter(|surface| ROWS.iter().all(|(field, _)| field != surface)).collect()
+}
+
+#[test]
+fn every_surface_asks_a_question_of_the_policy() {
+    let sdl = waxwing::schema::sdl();
+    assert_eq!(
+        without_row(&sdl),
+        [""; 0],
+        "Which question does the field ask? Add a row, and a case to the tests beside this one."
+    );
+    let surfaces = SchemaTypes::parse(&sdl).surfaces();
+    let rows: BTreeSet<&str> = ROWS.iter().map(|(field, _)| *field).collect();
+    assert_eq!(rows.len(), ROWS.len(), "a field has two rows");
+    let unknown: Vec<&str> = rows.into_iter().filter(|field| !surfaces.contains(*field)).collect();
+    assert_eq!(unknown, [""; 0], "there are rows of fields that do not exist");
+}
+
+#[test]
+fn a_new_surface_without_a_row_is_found() {
+    let sdl = waxwing::schema::sdl();
+    for (ty, field, found) in [
+        ("type Query {", "suggestions(first: Int): FollowConnection", "Query.suggestions"),
+        ("type User implements Node {", "pinned: Status", "User.pinned"),
+        ("type Session implements Node {", "device: SessionDevice } type SessionDevice { lastComment: Comment", "Session.device"),
+        ("type Mutation {", "reportStatus(input: LikeStatusInput!): Int", "Mutation.reportStatus"),
+        ("type Subscription {", "friendEvents: CommentEvent", "Subscription.friendEvents"),
+    ] {
+        assert!(sdl.contains(ty), "{ty}");
+        let without = without_row(&sdl.replacen(ty, &format!("{ty} {field} "), 1));
+        assert!(without.contains(&found.to_owned()), "{found}: {without:?}");
+    }
+}
+
+#[test]
+fn every_row_that_asks_is_covered_by_a_case() {
+    let covered = super::covered();
+    let asks = |rule: Rule| !matches!(rule, Rule::Own | Rule::Judged);
+    let left: Vec<&str> =
+        ROWS.iter().filter(|(field, rule)| asks(*rule) && !covered.contains(field)).map(|(field, _)| *field).collect();
+    assert_eq!(left, [""; 0]);
+}
