@@ -153,10 +153,16 @@ async fn a_resumed_subscription_goes_by_the_blocks_of_now() {
     ada.post("from ada").await;
     cy.post("last").await;
     change(&ada, "blockUser", &bea, "").await;
-    assert_eq!(open(&ada, Some(&cursor)).await.next_events(2).await, ["+from ada", "+last"]);
-    assert_eq!(open(&bea, Some(&cursor)).await.next_events(2).await, ["+from bea", "+last"]);
+    // The shards of a cluster have no common order.
+    let resumed = async |viewer: &Actor, count| {
+        let mut events = open(viewer, Some(&cursor)).await.next_events(count).await;
+        events.sort();
+        events
+    };
+    assert_eq!(resumed(&ada, 2).await, ["+from ada", "+last"]);
+    assert_eq!(resumed(&bea, 2).await, ["+from bea", "+last"]);
     change(&ada, "unblockUser", &bea, "").await;
-    let all = ["+from bea", "+from ada", "+last"];
-    assert_eq!(open(&ada, Some(&cursor)).await.next_events(3).await, all);
-    assert_eq!(open(&bea, Some(&cursor)).await.next_events(3).await, all);
+    for viewer in [&ada, &bea] {
+        assert_eq!(resumed(viewer, 3).await, ["+from ada", "+from bea", "+last"]);
+    }
 }
