@@ -112,5 +112,5 @@ async fn the_author_of_a_status_deletes_a_hidden_comment_with_its_replies() {
     assert_eq!(user_error_codes(&host.delete(&scene.hidden, false).await), ["NOT_FOUND"]);
     let deleted = host.delete(&scene.hidden, true).await;
     assert_eq!((user_error_codes(&deleted), &deleted["removedCount"]), (vec![], &json!(3)), "{deleted}");
-    assert_eq!(tree(&scene.ada, &scene.status).await, [json!(0); 0]);
+    assert!(tree(&scene.ada, &scene.status).await.is_empty());
 }
