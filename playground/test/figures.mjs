@@ -5,7 +5,7 @@ import { load } from './source.mjs';
 
 const { less, money } = await load('routes/ads/money.ts');
 const { ctrOf, namedDays, ticks, tickTexts } = await load('routes/ads/scale.ts');
-const { actsOf, capText, duration, hostOf, inUnits, reasonText, rows, stateName, stateText } = await load('routes/ads/words.ts');
+const { allowedActions, capText, duration, hostOf, inUnits, reasonText, rows, stateName, stateText } = await load('routes/ads/words.ts');
 
 // Independent of the separators of the locale.
 const digits = (text) => text.replace(/\D/g, '');
@@ -108,11 +108,11 @@ test('a campaign that cannot be served is not called active', () => {
 });
 
 test('a stopped campaign cannot be resumed, and an ended one cannot be paused', () => {
-  const acts = (state) => Object.entries(actsOf({ state })).filter(([, may]) => may).map(([name]) => name);
-  assert.deepEqual(acts('ACTIVE'), ['pause', 'stop']);
-  assert.deepEqual(acts('PAUSED'), ['resume', 'stop']);
-  assert.deepEqual(acts('ENDED'), ['stop']);
-  assert.deepEqual(acts('STOPPED'), []);
+  const actions = (state) => Object.entries(allowedActions({ state })).filter(([, may]) => may).map(([name]) => name);
+  assert.deepEqual(actions('ACTIVE'), ['pause', 'stop']);
+  assert.deepEqual(actions('PAUSED'), ['resume', 'stop']);
+  assert.deepEqual(actions('ENDED'), ['stop']);
+  assert.deepEqual(actions('STOPPED'), []);
 });
 
 test('rows and hosts', () => {

@@ -3,7 +3,7 @@ import { useCallback, useRef, useState } from 'react';
 import { useViewer } from '../../session/useSession.ts';
 import { messageOf } from '../../api/errorMessages.ts';
 import { Ads } from './Ads.tsx';
-import { CampaignActs } from './CampaignActs.tsx';
+import { CampaignActions } from './CampaignActions.tsx';
 import { ChangeCampaign } from './CampaignForm.tsx';
 import { Explain } from './Explain.tsx';
 import { Facts } from './Facts.tsx';
@@ -15,7 +15,7 @@ import { stateName, stateText } from './words.ts';
 
 export function Campaign({ id, focus }: { id: string; focus: (heading: HTMLElement | null) => void }) {
   const [days, setDays] = useState(30);
-  const { campaign, errors, readAt, refresh } = useCampaign(id, days);
+  const { campaign, errors, updatedAt, refresh } = useCampaign(id, days);
   const [isChanging, setIsChanging] = useState(false);
   const [error, setError] = useState('');
   const title = useRef<HTMLHeadingElement>(null);
@@ -54,11 +54,11 @@ export function Campaign({ id, focus }: { id: string; focus: (heading: HTMLEleme
           <span role="status">{stateText(campaign)}</span>
         </p>
         {campaign.isSuspended && <p className="notice">Your advertiser’s account is suspended: none of your ads is served.</p>}
-        <CampaignActs campaign={campaign} readAt={readAt} onActed={refresh} onError={setError} onRefresh={refresh} title={title}>
+        <CampaignActions campaign={campaign} updatedAt={updatedAt} onCompleted={refresh} onError={setError} onRefresh={refresh} title={title}>
           <button type="button" ref={changeButton} aria-expanded={isChanging} onClick={() => setIsChanging(!isChanging)}>
             Change
           </button>
-        </CampaignActs>
+        </CampaignActions>
         {alert}
       </header>
       {isChanging && (

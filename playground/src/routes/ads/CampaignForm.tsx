@@ -60,7 +60,7 @@ function CampaignForm({ label, campaign, act, onDone, onCancel, children }: Prop
   const cap = campaign?.frequencyCap;
   const { per, unit } = cap ? inUnits(cap.perSeconds) : { per: 1, unit: 3600 };
   const button = (busy: boolean) => (
-    <div className="acts">
+    <div className="actions">
       <button className="primary" aria-disabled={busy}>
         {label}
       </button>

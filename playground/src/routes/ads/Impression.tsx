@@ -29,7 +29,7 @@ export function Impression({ impression: { token, clickUrl, ad } }: Props) {
           {ad.snippet}
         </p>
         <p className="target">{hostOf(ad.targetUrl)}</p>
-        <footer className="acts">
+        <footer className="actions">
           <button type="button" aria-disabled={busy} onClick={() => void run(act)}>
             Click
           </button>

@@ -44,7 +44,7 @@ export function Publisher({ websiteKey }: { websiteKey: string }) {
     return [];
   };
   const button = (busy: boolean) => (
-    <div className="acts">
+    <div className="actions">
       <button className="primary" aria-disabled={busy}>
         Request ads
       </button>

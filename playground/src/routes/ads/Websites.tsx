@@ -52,7 +52,7 @@ function Website({ website: { name, origin, key, isSuspended }, onTry }: { websi
       <label>
         Key <input ref={field} className="key" readOnly spellCheck={false} value={key} onFocus={({ target }) => target.select()} />
       </label>
-      <div className="acts">
+      <div className="actions">
         <button type="button" onClick={() => onTry(key)}>
           Try a slot
         </button>

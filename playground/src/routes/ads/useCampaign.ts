@@ -13,18 +13,18 @@ export function useCampaign(id: string, days: number) {
   const variables = { id, days };
   const [{ data, error, fetching }] = useQuery({ query: AdsCampaignDocument, variables, requestPolicy: 'network-only' });
   const [failed, setFailed] = useState<ErrorMessage[]>([]);
-  const [readAt, setReadAt] = useState(() => new Date());
+  const [updatedAt, setUpdatedAt] = useState(() => new Date());
   const shown = useRef<CampaignWithReport | null>(null);
   const found = data?.node?.__typename === 'Campaign' ? data.node : null;
   if (found) shown.current = found;
-  useEffect(() => void (found && setReadAt(new Date())), [found]);
+  useEffect(() => void (found && setUpdatedAt(new Date())), [found]);
 
   const refresh = async () => {
     const { error } = await client.query(AdsCampaignDocument, variables, { requestPolicy: 'network-only' }).toPromise();
     setFailed(errorMessagesOf(error));
-    if (!error) setReadAt(new Date());
+    if (!error) setUpdatedAt(new Date());
   };
   const isMissing = !fetching && !error && data && !found;
   const errors = failed.length > 0 ? failed : isMissing ? GONE : shown.current ? [] : errorMessagesOf(error);
-  return { campaign: shown.current, errors, readAt, refresh };
+  return { campaign: shown.current, errors, updatedAt, refresh };
 }

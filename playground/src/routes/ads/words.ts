@@ -77,7 +77,7 @@ export function inUnits(seconds: number): { per: number; unit: number } {
 }
 
 // The actions of a campaign in this state.
-export function actsOf({ state }: { state: string }) {
+export function allowedActions({ state }: { state: string }) {
   const isOver = state === 'STOPPED' || state === 'ENDED';
   return { pause: !isOver && state !== 'PAUSED', resume: state === 'PAUSED', stop: state !== 'STOPPED' };
 }

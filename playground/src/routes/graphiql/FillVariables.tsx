@@ -1,7 +1,7 @@
-// The toolbar of GraphiQL. When a tab opens, its variables are filled with ids of earlier answers.
+// The toolbar of GraphiQL. When a tab opens, its variables are filled with ids of earlier responses.
 import { useEditorContext } from '@graphiql/react';
 import { useEffect, type ReactNode } from 'react';
-import { filled } from './known.ts';
+import { fillVariables } from './variableValues.ts';
 
 interface Buttons {
   prettify: ReactNode;
@@ -26,7 +26,7 @@ function Filler() {
   const operation = tab?.operationName ?? tab?.title;
   const [id, variables] = [tab?.id, tab?.variables];
   useEffect(() => {
-    const next = filled(operation, variables ?? '');
+    const next = fillVariables(operation, variables ?? '');
     if (next) variableEditor?.setValue(next);
     // Only when a tab opens: a variable that the user clears stays empty.
   }, [id, operation, variableEditor]);

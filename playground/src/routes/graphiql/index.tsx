@@ -6,10 +6,10 @@ import { currentToken } from '../../session/store.ts';
 import { useTheme } from '../../shell/theme.ts';
 import { useTitle } from '../../ui/useTitle.ts';
 import { FillVariables } from './FillVariables.tsx';
-import { learn } from './known.ts';
 import { send, type Request } from './send.ts';
 import { subscribe } from './subscribe.ts';
 import { defaultTabs, prepareStorage } from './tabs.ts';
+import { storeValues } from './variableValues.ts';
 import 'graphiql/style.css';
 import './graphiql.css';
 import './phone.css';
@@ -25,7 +25,7 @@ async function fetcher(request: Request, options?: Options) {
   if (operation?.operation === 'subscription') return subscribe(request, options?.headers);
   const token = currentToken();
   const answer = await send(request, options?.headers);
-  learn(answer.data, token);
+  storeValues(answer.data, token);
   return answer;
 }
 

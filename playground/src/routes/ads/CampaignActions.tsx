@@ -7,14 +7,14 @@ import { useBusy } from '../../ui/useBusy.ts';
 import { AdsPauseCampaignDocument } from './operations/PauseCampaign.generated.ts';
 import { AdsResumeCampaignDocument } from './operations/ResumeCampaign.generated.ts';
 import { AdsStopCampaignDocument } from './operations/StopCampaign.generated.ts';
-import { actsOf } from './words.ts';
+import { allowedActions } from './words.ts';
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 interface Props {
   campaign: { id: string; state: string };
-  readAt: Date;
-  onActed: () => Promise<void>;
+  updatedAt: Date;
+  onCompleted: () => Promise<void>;
   onRefresh: () => Promise<void>;
   onError: (message: string) => void;
   // Takes the focus when a button is removed after its action.
@@ -22,7 +22,7 @@ interface Props {
   children: ReactNode;
 }
 
-export function CampaignActs({ campaign, readAt, onActed, onRefresh, onError, title, children }: Props) {
+export function CampaignActions({ campaign, updatedAt, onCompleted, onRefresh, onError, title, children }: Props) {
   const [, pause] = useMutation(AdsPauseCampaignDocument);
   const [, resume] = useMutation(AdsResumeCampaignDocument);
   const [, stop] = useMutation(AdsStopCampaignDocument);
@@ -30,10 +30,10 @@ export function CampaignActs({ campaign, readAt, onActed, onRefresh, onError, ti
   const input = { campaignId: campaign.id };
   const finish = async (errors: ErrorMessage[]) => {
     onError(messageOf(errors));
-    if (errors.length === 0) await onActed();
+    if (errors.length === 0) await onCompleted();
     if (document.activeElement === document.body) title.current?.focus();
   };
-  const acts = {
+  const actions = {
     pause: async () => {
       const { data, error } = await pause({ input });
       await finish(errorMessagesOf(error, data?.pauseCampaign));
@@ -51,20 +51,20 @@ export function CampaignActs({ campaign, readAt, onActed, onRefresh, onError, ti
       await onRefresh();
     },
   };
-  const can = actsOf(campaign);
-  const button = (label: string, act: () => Promise<void>, className?: string) => (
-    <button type="button" className={className} aria-disabled={busy} onClick={() => void run(act)}>
+  const allowed = allowedActions(campaign);
+  const button = (label: string, action: () => Promise<void>, className?: string) => (
+    <button type="button" className={className} aria-disabled={busy} onClick={() => void run(action)}>
       {label}
     </button>
   );
   return (
-    <div className="acts">
-      {can.pause && button('Pause', acts.pause)}
-      {can.resume && button('Resume', acts.resume)}
-      {can.stop && <ConfirmButton label="Stop" question="Stop it for good?" act={acts.stop} />}
+    <div className="actions">
+      {allowed.pause && button('Pause', actions.pause)}
+      {allowed.resume && button('Resume', actions.resume)}
+      {allowed.stop && <ConfirmButton label="Stop" question="Stop it for good?" act={actions.stop} />}
       {children}
-      <span className="read-at">
-        Read at {TIME.format(readAt)}. {button('Refresh', acts.refresh, 'quiet')}
+      <span className="updated-at">
+        Updated at {TIME.format(updatedAt)}. {button('Refresh', actions.refresh, 'quiet')}
       </span>
     </div>
   );
