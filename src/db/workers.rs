@@ -4,18 +4,18 @@ use super::script::{Call, Script};
 use super::{Db, decode, keys};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
-use crate::base::ids::source::{IMPORT_WORKER, ReserveSpan, SPAN, Span, WORKERS};
+use crate::base::ids::source::{IMPORT_WORKER, IdReservation, RESERVATION, ReserveIds, WORKERS};
 
 static RESERVE_SPAN: Script = Script::allow_oom(include_str!("lua/reserve_span.lua"));
 
-impl ReserveSpan for Db {
+impl ReserveIds for Db {
     /// One round trip while the process keeps its worker number; a few more at start, to find a free one.
-    async fn reserve(&self, now: Millis, held: Option<Span>) -> Result<Span, Error> {
+    async fn reserve(&self, now: Millis, held: Option<IdReservation>) -> Result<IdReservation, Error> {
         let first = held.map_or_else(|| rand::random_range(0..IMPORT_WORKER), |held| held.worker);
         for step in 0..IMPORT_WORKER {
             let worker = (first + step) % IMPORT_WORKER;
             let own = held.filter(|held| held.worker == worker).map_or(0, |held| held.until);
-            if let Some(span) = self.reserve_for(worker, now, now + SPAN, own).await? {
+            if let Some(span) = self.reserve_for(worker, now, now + RESERVATION, own).await? {
                 return Ok(span);
             }
         }
@@ -29,14 +29,14 @@ impl Db {
     ///
     /// # Errors
     /// As [`Db::call`].
-    pub async fn reserve_import(&self, from: Millis, until: Millis) -> Result<Option<Span>, Error> {
+    pub async fn reserve_import(&self, from: Millis, until: Millis) -> Result<Option<IdReservation>, Error> {
         self.reserve_for(IMPORT_WORKER, from, until, 0).await
     }
 
-    async fn reserve_for(&self, worker: u64, now: Millis, until: Millis, own: Millis) -> Result<Option<Span>, Error> {
+    async fn reserve_for(&self, worker: u64, now: Millis, until: Millis, own: Millis) -> Result<Option<IdReservation>, Error> {
         let call = Call::new(&RESERVE_SPAN, [keys::worker(worker)]).arg(now).arg(until).arg(own);
         let reply = self.call_untracked(vec![call]).await?.pop().unwrap_or_default();
         let from: Millis = decode::one(reply)?;
-        Ok((from > 0).then(|| Span { worker, from, until: until.max(from) }))
+        Ok((from > 0).then(|| IdReservation { worker, from, until: until.max(from) }))
     }
 }

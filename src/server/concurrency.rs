@@ -4,7 +4,7 @@
 
 use super::config::EdgeConfig;
 use super::queues::{QueuePermit, Queues};
-use super::response::Refusal;
+use super::response::RequestError;
 use crate::base::deadline::within;
 use crate::base::error::Error;
 use axum::http::StatusCode;
@@ -38,7 +38,7 @@ impl ConcurrencyLimit {
     }
 
     /// Acquires a permit for one more request.
-    pub(super) fn acquire(&self) -> Result<Option<WorkPermit>, Refusal> {
+    pub(super) fn acquire(&self) -> Result<Option<WorkPermit>, RequestError> {
         self.try_acquire(None)
     }
 
@@ -50,32 +50,32 @@ impl ConcurrencyLimit {
         cost: usize,
         address: Option<IpAddr>,
         limit: Duration,
-    ) -> Result<Option<WorkPermit>, Refusal> {
+    ) -> Result<Option<WorkPermit>, RequestError> {
         let Some(address) = address.filter(|_| cost > LONG_OPERATION_COST) else {
             return if permit.is_some() { Ok(permit) } else { self.acquire() };
         };
         drop(permit);
         let queued = self.long_operations.enqueue(address).ok_or_else(queue_is_full)?;
-        let queue = within(limit, queued).await.map_err(|_| Refusal::from(&Error::Overloaded))?;
+        let queue = within(limit, queued).await.map_err(|_| RequestError::from(&Error::Overloaded))?;
         self.try_acquire(Some(queue))
     }
 
-    fn try_acquire(&self, queue: Option<QueuePermit>) -> Result<Option<WorkPermit>, Refusal> {
+    fn try_acquire(&self, queue: Option<QueuePermit>) -> Result<Option<WorkPermit>, RequestError> {
         let permit = self.requests.clone().try_acquire_owned();
-        Ok(Some(WorkPermit { _permit: permit.map_err(|_| Refusal::from(&Error::Overloaded))?, _queue: queue }))
+        Ok(Some(WorkPermit { _permit: permit.map_err(|_| RequestError::from(&Error::Overloaded))?, _queue: queue }))
     }
 
     /// Acquires a permit to start one more subscription, in the order of arrival; fails with `OVERLOADED` after `limit`. The limits of
     /// sockets and of operations on a socket bound the number of waiting subscriptions.
-    pub(super) async fn acquire_start(&self, limit: Duration) -> Result<Option<WorkPermit>, Refusal> {
+    pub(super) async fn acquire_start(&self, limit: Duration) -> Result<Option<WorkPermit>, RequestError> {
         match within(limit, self.subscription_starts.clone().acquire_owned()).await {
             Ok(Ok(permit)) => Ok(Some(WorkPermit { _permit: permit, _queue: None })),
-            _ => Err(Refusal::from(&Error::Overloaded)),
+            _ => Err(RequestError::from(&Error::Overloaded)),
         }
     }
 }
 
-fn queue_is_full() -> Refusal {
+fn queue_is_full() -> RequestError {
     let message = "Too many expensive operations from your address are queued. Request smaller pages, or send the operations one at a time.";
-    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("longOperations").retry_after(1)
+    RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("longOperations").retry_after(1)
 }

@@ -2,7 +2,7 @@
 //! clients), or trusted documents (registered before the server starts; nothing else runs).
 
 use super::graphql_request::GraphqlRequest;
-use super::response::Refusal;
+use super::response::RequestError;
 use axum::http::StatusCode;
 use moka::sync::Cache;
 use sha2::{Digest as _, Sha256};
@@ -70,7 +70,7 @@ impl Documents {
     }
 
     /// Finds the document of a request.
-    pub(super) fn find(&self, graphql_request: &mut GraphqlRequest) -> Result<ResolvedDocument, Refusal> {
+    pub(super) fn find(&self, graphql_request: &mut GraphqlRequest) -> Result<ResolvedDocument, RequestError> {
         let (query, id) = (graphql_request.query.take(), graphql_request.id.take());
         match self {
             Self::Trusted(documents) => {
@@ -116,26 +116,27 @@ fn pairs(manifest: serde_json::Value) -> Result<Vec<(String, String)>, String> {
         return members.into_iter().map(text).collect();
     }
     #[derive(serde::Deserialize)]
-    struct Operation {
+    struct TrustedOperation {
         id: String,
         body: String,
     }
     let operations = members.remove("operations").unwrap_or_default();
-    let operations: Vec<Operation> = serde_json::from_value(operations).map_err(|error| format!("`operations`: {error}"))?;
+    let operations: Vec<TrustedOperation> =
+        serde_json::from_value(operations).map_err(|error| format!("`operations`: {error}"))?;
     Ok(operations.into_iter().map(|operation| (operation.id, operation.body)).collect())
 }
 
 /// The message on which Apollo's clients send the document. They expect the status 200.
-fn not_found() -> Refusal {
-    Refusal::new(StatusCode::OK, "PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
+fn not_found() -> RequestError {
+    RequestError::new(StatusCode::OK, "PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
 }
 
-fn mismatch() -> Refusal {
+fn mismatch() -> RequestError {
     let message = "`sha256Hash` is not the SHA-256 of `query`.";
-    Refusal::new(StatusCode::BAD_REQUEST, "PERSISTED_QUERY_MISMATCH", message)
+    RequestError::new(StatusCode::BAD_REQUEST, "PERSISTED_QUERY_MISMATCH", message)
 }
 
-fn not_registered() -> Refusal {
+fn not_registered() -> RequestError {
     let message = "This server runs registered documents only, and this is none of them.";
-    Refusal::new(StatusCode::BAD_REQUEST, "DOCUMENT_NOT_TRUSTED", message)
+    RequestError::new(StatusCode::BAD_REQUEST, "DOCUMENT_NOT_TRUSTED", message)
 }

@@ -7,10 +7,10 @@ use super::live::RunningOperation;
 use super::logging::RequestId;
 use super::media::{self, Media, StreamFormat};
 use super::operation::{self, Operation, OperationError};
-use super::response::{self, ExecutedResponse, Refusal};
+use super::response::{self, ExecutedResponse, RequestError};
 use super::sse::reserved::{self, ReservedOperation};
 use super::stream::take_slot;
-use super::{State, auth, facts, multipart, origin, playground, rates, sse, ws};
+use super::{State, auth, multipart, origin, playground, rates, request_log, sse, ws};
 use crate::base::deadline::within;
 use crate::base::error::Error;
 use crate::platform::rates::{FREE_UNITS, OperationCharge};
@@ -41,7 +41,7 @@ pub(super) async fn post(
     let call = Call { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: false };
     match call.body(request).await {
         Ok(body) => call.answer(|| graphql_request::from_body(&body)).await,
-        Err(refusal) => refusal.answer(form.media),
+        Err(refusal) => refusal.into_response(form.media),
     }
 }
 
@@ -64,11 +64,11 @@ pub(super) async fn get(
     }
     let Some(form) = Form::accepted(&headers) else { return not_acceptable() };
     if !state.edge.simple_get && origin::can_be_cross_site(&headers) {
-        return origin::csrf_refused().answer(form.media);
+        return origin::csrf_refused().into_response(form.media);
     }
     let token = reserved::token(&headers, parts.uri.query());
     if let Some(token) = token.as_ref().filter(|_| form.stream == Some(StreamFormat::Events)) {
-        return reserved::read(&state, token).unwrap_or_else(|refusal| refusal.answer(form.media));
+        return reserved::read(&state, token).unwrap_or_else(|refusal| refusal.into_response(form.media));
     }
     let call = Call { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: true };
     let parameters = parameters.map_err(|_| bad_request("The query string cannot be read."));
@@ -110,16 +110,16 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Reads the body within its limits of size and time.
-    async fn body(&self, request: extract::Request) -> Result<Bytes, Refusal> {
+    async fn body(&self, request: extract::Request) -> Result<Bytes, RequestError> {
         if !media::is_json(self.headers) {
             let message = "The body must be JSON: send `content-type: application/json`.";
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message));
+            return Err(RequestError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message));
         }
         self.state.bodies.read(self.address, request.into_body()).await
     }
 
     /// Answers the request within the limits of concurrency and time.
-    async fn answer(&self, graphql_request: impl FnOnce() -> Result<GraphqlRequest, Refusal>) -> Response {
+    async fn answer(&self, graphql_request: impl FnOnce() -> Result<GraphqlRequest, RequestError>) -> Response {
         let answered = async {
             self.state.unread.check(self.address)?;
             let graphql_request = graphql_request()?;
@@ -145,8 +145,8 @@ impl Call<'_> {
             },
         };
         match error {
-            OperationError::Refused(refusal) => refusal.answer(self.media),
-            OperationError::Answered(refused) => response::executed(self.media, self.id, *refused),
+            OperationError::Refused(refusal) => refusal.into_response(self.media),
+            OperationError::Answered(refused) => response::respond(self.media, self.id, *refused),
         }
     }
 
@@ -162,11 +162,11 @@ impl Call<'_> {
     fn streamed_errors(&self, error: OperationError) -> Result<String, OperationError> {
         match error {
             OperationError::Refused(refusal) if refusal.status == StatusCode::OK => {
-                facts::outcome(refusal.code);
+                request_log::record_error_code(refusal.code);
                 Ok(refusal.errors().to_string())
             }
             OperationError::Answered(refused) => {
-                facts::executed(&refused);
+                request_log::record_response(&refused);
                 Ok(ExecutedResponse::of(self.id, *refused).errors())
             }
             OperationError::Refused(_) => Err(error),
@@ -174,7 +174,7 @@ impl Call<'_> {
     }
 
     /// Acquires the permit for an operation that is no subscription.
-    async fn permit(&self, permit: Option<WorkPermit>, operation: &Operation) -> Result<Option<WorkPermit>, Refusal> {
+    async fn permit(&self, permit: Option<WorkPermit>, operation: &Operation) -> Result<Option<WorkPermit>, RequestError> {
         let limit = self.state.edge.request_timeout;
         self.state.concurrency.acquire_for_cost(permit, operation.checked.cost, self.address, limit).await
     }
@@ -182,10 +182,10 @@ impl Call<'_> {
     /// Finds the document and checks it.
     fn operation(&self, graphql_request: GraphqlRequest) -> Result<Operation, OperationError> {
         let operation = Operation::of(self.state, graphql_request)?;
-        facts::operation(operation.checked.kind, operation.name.clone());
+        request_log::record_operation(operation.checked.kind, operation.name.clone());
         if self.is_get && operation.checked.kind == OperationType::Mutation {
             let message = "Only queries can be sent by GET.";
-            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message).into());
+            return Err(RequestError::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message).into());
         }
         Ok(operation)
     }
@@ -232,8 +232,8 @@ impl Call<'_> {
     async fn admit_stream(
         &self,
         mut operation: Operation,
-        check: impl FnOnce(&crate::base::request::Request) -> Result<(), Refusal>,
-    ) -> Result<(Operation, crate::base::request::Request, Option<WorkPermit>), Refusal> {
+        check: impl FnOnce(&crate::base::request::Request) -> Result<(), RequestError>,
+    ) -> Result<(Operation, crate::base::request::Request, Option<WorkPermit>), RequestError> {
         // A page can open a stream by GET without a preflight; a POST has a preflight.
         if self.is_get && !origin::is_allowed(self.headers, &self.state.edge.cors_origins) {
             return Err(origin::origin_refused());
@@ -258,7 +258,7 @@ impl Call<'_> {
                 Some((context, supposed)) => {
                     let response = self.run_as(operation, context, true).await;
                     let proves = self.in_time(supposed.verify(&self.state.app)).await?;
-                    if proves { Ok(response) } else { Err(Refusal::from(&Error::InvalidToken).into()) }
+                    if proves { Ok(response) } else { Err(RequestError::from(&Error::InvalidToken).into()) }
                 }
             },
         }
@@ -269,27 +269,28 @@ impl Call<'_> {
         let (checked, payer) = (operation.checked, rates::payer(&context));
         let answer = async |charge: Arc<OperationCharge>| {
             let executed = operation::execute(self.state, operation, context, &charge).await;
-            let mut response = executed.map_err(|error| Refusal::from(&error))?;
+            let mut response = executed.map_err(|error| RequestError::from(&error))?;
             // If the viewer had been verified first, the verification would have failed with the same error, and nothing would have been
             // executed.
             let down = Error::StorageUnavailable;
-            if is_supposed && facts::outcome_of(&response) == down.code() && response::is_nothing(&response.data) {
-                return Err(Refusal::from(&down));
+            if is_supposed && request_log::outcome_of(&response) == down.code() && response::is_all_null(&response.data) {
+                return Err(RequestError::from(&down));
             }
             self.tell_cost(&mut response, &charge);
-            response::counted(self.state, self.media, self.id, self.address, checked.kind, response)
+            response::respond_counted(self.state, self.media, self.id, self.address, checked.kind, response)
         };
         rates::charged(self.state, self.media, payer, checked.cost, answer).await
     }
 
     /// The context of the request: its viewer and its address.
-    async fn who(&self) -> Result<crate::base::request::Request, Refusal> {
+    async fn who(&self) -> Result<crate::base::request::Request, RequestError> {
         self.in_time(auth::context(&self.state.app, self.headers, self.address)).await
     }
 
-    async fn in_time<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Refusal> {
-        let done = within(self.state.edge.request_timeout, work).await.map_err(|_| Refusal::from(&Error::DeadlineExceeded))?;
-        done.map_err(|error| Refusal::from(&error))
+    async fn in_time<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, RequestError> {
+        let done =
+            within(self.state.edge.request_timeout, work).await.map_err(|_| RequestError::from(&Error::DeadlineExceeded))?;
+        done.map_err(|error| RequestError::from(&error))
     }
 
     fn tell_cost(&self, response: &mut async_graphql::Response, charge: &OperationCharge) {
@@ -311,11 +312,11 @@ fn errors_as(format: StreamFormat, errors: String) -> Response {
     }
 }
 
-fn bad_request(message: &str) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
+fn bad_request(message: &str) -> RequestError {
+    RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
 }
 
 fn not_acceptable() -> Response {
     let message = "Accept one of application/graphql-response+json, application/json, text/event-stream and multipart/mixed;subscriptionSpec=1.0.";
-    Refusal::new(StatusCode::NOT_ACCEPTABLE, "NOT_ACCEPTABLE", message).answer(Media::Json)
+    RequestError::new(StatusCode::NOT_ACCEPTABLE, "NOT_ACCEPTABLE", message).into_response(Media::Json)
 }

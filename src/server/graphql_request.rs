@@ -1,7 +1,7 @@
 //! The parameters of a GraphQL request, read from a JSON body or a query string.
 
 use super::json::{self, Object};
-use super::response::Refusal;
+use super::response::RequestError;
 use async_graphql::Variables;
 use axum::http::StatusCode;
 use serde::Deserialize;
@@ -24,7 +24,7 @@ pub(super) struct GraphqlRequest {
 /// The members of a body. Other members are ignored, as the specification demands.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Members {
+struct RequestMembers {
     query: Option<String>,
     /// Relay calls it `doc_id`, others `id`.
     #[serde(alias = "id", alias = "doc_id")]
@@ -70,9 +70,9 @@ impl Parameters {
 }
 
 /// Reads the body of a POST.
-pub(super) fn from_body(body: &[u8]) -> Result<GraphqlRequest, Refusal> {
+pub(super) fn from_body(body: &[u8]) -> Result<GraphqlRequest, RequestError> {
     if body.trim_ascii_start().starts_with(b"[") {
-        return Err(Refusal::new(
+        return Err(RequestError::new(
             StatusCode::BAD_REQUEST,
             "BATCH_REFUSED",
             "Batches are not taken: send one operation a request.",
@@ -85,7 +85,7 @@ pub(super) fn from_body(body: &[u8]) -> Result<GraphqlRequest, Refusal> {
 }
 
 /// Reads the payload of a message on a socket.
-pub(super) fn from_payload(payload: &str) -> Result<GraphqlRequest, Refusal> {
+pub(super) fn from_payload(payload: &str) -> Result<GraphqlRequest, RequestError> {
     from_members(serde_json::from_str(payload).map_err(|error| {
         bad(json::explain("The `payload`", &error)
             .unwrap_or_else(|| "The `payload` is no request as GraphQL over HTTP has it.".into()))
@@ -93,8 +93,8 @@ pub(super) fn from_payload(payload: &str) -> Result<GraphqlRequest, Refusal> {
 }
 
 /// Reads the query string of a GET.
-pub(super) fn from_parameters(parameters: Parameters) -> Result<GraphqlRequest, Refusal> {
-    fn json<T: serde::de::DeserializeOwned>(name: &str, text: Option<String>) -> Result<Option<T>, Refusal> {
+pub(super) fn from_parameters(parameters: Parameters) -> Result<GraphqlRequest, RequestError> {
+    fn json<T: serde::de::DeserializeOwned>(name: &str, text: Option<String>) -> Result<Option<T>, RequestError> {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
         serde_json::from_str(&text).map_err(|error| {
             bad(json::explain(name, &error).unwrap_or_else(|| "`variables` and `extensions` must be JSON objects.".into()))
@@ -102,17 +102,17 @@ pub(super) fn from_parameters(parameters: Parameters) -> Result<GraphqlRequest, 
     }
     let Parameters { query, document_id, operation_name, variables, extensions } = parameters;
     let (variables, extensions) = (json("`variables`", variables)?, json("`extensions`", extensions)?);
-    from_members(Members { query, document_id, operation_name, variables, extensions })
+    from_members(RequestMembers { query, document_id, operation_name, variables, extensions })
 }
 
-fn from_members(members: Members) -> Result<GraphqlRequest, Refusal> {
+fn from_members(members: RequestMembers) -> Result<GraphqlRequest, RequestError> {
     let (persisted, operation_id) = match members.extensions {
         Some(extensions) => (extensions.persisted_query, extensions.operation_id),
         None => (None, None),
     };
     if persisted.as_ref().is_some_and(|persisted| persisted.version != 1) {
         let message = "`persistedQuery` is known in version 1 only.";
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, "PERSISTED_QUERY_NOT_SUPPORTED", message));
+        return Err(RequestError::new(StatusCode::BAD_REQUEST, "PERSISTED_QUERY_NOT_SUPPORTED", message));
     }
     let id = members.document_id.or(persisted.map(|persisted| persisted.sha256_hash));
     if members.query.is_none() && id.is_none() {
@@ -128,6 +128,6 @@ fn from_members(members: Members) -> Result<GraphqlRequest, Refusal> {
     })
 }
 
-fn bad(message: String) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", &message)
+fn bad(message: String) -> RequestError {
+    RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", &message)
 }

@@ -1,18 +1,18 @@
 //! Checks of a request's head that the HTTP parser does not do (RFC 9112).
 
-use super::response::Refusal;
+use super::response::RequestError;
 use axum::http::{HeaderMap, Request, StatusCode, Version, header};
 
 /// Checks `Host` (section 3.2) and `Transfer-Encoding` (sections 6.1 and 7).
 ///
 /// # Errors
 /// 400, or 501 for a transfer coding that this server does not support.
-pub(super) fn check<B>(request: &Request<B>) -> Result<(), Refusal> {
+pub(super) fn check<B>(request: &Request<B>) -> Result<(), RequestError> {
     check_host(request.version(), request.headers())?;
     check_codings(request.headers())
 }
 
-fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_host(version: Version, headers: &HeaderMap) -> Result<(), RequestError> {
     let mut hosts = headers.get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
         (None, _) if version == Version::HTTP_11 => Err(bad("HTTP/1.1 asks for a `Host` header: every proxy must pass it on.")),
@@ -28,13 +28,13 @@ fn is_of_host(byte: &u8) -> bool {
 }
 
 /// Checks the transfer codings: the parser accepts any list of codings that ends with `chunked`.
-fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_codings(headers: &HeaderMap) -> Result<(), RequestError> {
     let mut is_chunked = false;
     for line in headers.get_all(header::TRANSFER_ENCODING) {
         for coding in line.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|coding| !coding.is_empty()) {
             if !coding.eq_ignore_ascii_case(b"chunked") {
                 let message = "Of the transfer codings, this server has `chunked` alone.";
-                return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", message));
+                return Err(RequestError::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", message));
             }
             if is_chunked {
                 return Err(bad("A body is chunked once."));
@@ -45,6 +45,6 @@ fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn bad(message: &str) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
+fn bad(message: &str) -> RequestError {
+    RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
 }

@@ -4,7 +4,7 @@
 //! the page's own origin. Such a request has the page's host in `Host`, which pages cannot change. Health checks and `/metrics` answer for
 //! any host: probes send addresses, and the answers contain no user data.
 
-use super::response::Refusal;
+use super::response::RequestError;
 use super::{health, metrics};
 use axum::http::{Request, StatusCode, header};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -62,7 +62,7 @@ impl AllowedHosts {
     ///
     /// # Errors
     /// 421.
-    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), RequestError> {
         let Self::Listed { names, local } = self else { return Ok(()) };
         if [health::ALIVE, health::READY, metrics::PATH].contains(&request.uri().path()) {
             return Ok(());
@@ -74,9 +74,9 @@ impl AllowedHosts {
     }
 }
 
-fn refused() -> Refusal {
+fn refused() -> RequestError {
     let message = "This server does not answer for this host. Its operator names the hosts by --public-url and --allowed-hosts.";
-    Refusal::new(StatusCode::MISDIRECTED_REQUEST, "HOST_REFUSED", message)
+    RequestError::new(StatusCode::MISDIRECTED_REQUEST, "HOST_REFUSED", message)
 }
 
 /// Returns the host without its port and without a trailing full stop. Returns `None` where the host is followed by anything but a port.

@@ -33,9 +33,9 @@ impl Object {
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
+        struct ObjectVisitor;
 
-        impl<'de> Visitor<'de> for Members {
+        impl<'de> Visitor<'de> for ObjectVisitor {
             type Value = Object;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Object {
             }
         }
 
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(ObjectVisitor)
     }
 }
 

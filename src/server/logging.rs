@@ -1,9 +1,9 @@
 //! The log line and the metrics of each request. The client gets the id of the log line.
 
-use super::facts::{self, RequestFacts};
 use super::head;
 use super::media::Media;
 use super::origin;
+use super::request_log::{self, RequestRecord};
 use super::router::State;
 use super::traces::{self, Ended};
 use crate::app::App;
@@ -50,13 +50,13 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
             }
             Err(refusal) => {
                 drop(request); // With its body: by then the connection knows whether the body was read.
-                refusal.answer(Media::Json)
+                refusal.into_response(Media::Json)
             }
         };
         watch.end(&response);
         response
     };
-    let mut response = facts::gather(watched).instrument(span).await;
+    let mut response = request_log::with_record(watched).instrument(span).await;
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, id);
     }
@@ -93,10 +93,10 @@ impl RequestWatch {
         self.status = Some(response.status().as_u16());
     }
 
-    fn count(&self, facts: &RequestFacts, took: Duration) {
+    fn count(&self, record: &RequestRecord, took: Duration) {
         let (kind, name) =
-            facts.operation.as_ref().map_or((OperationKind::Unknown, None), |(kind, name)| (*kind, name.as_deref()));
-        if let Some(outcome) = &facts.outcome {
+            record.operation.as_ref().map_or((OperationKind::Unknown, None), |(kind, name)| (*kind, name.as_deref()));
+        if let Some(outcome) = &record.outcome {
             self.app.metrics().request(name, kind, outcome, took);
         }
         if let Some(status) = self.status {
@@ -108,14 +108,14 @@ impl RequestWatch {
 /// Also when the client disconnects, and the request is dropped.
 impl Drop for RequestWatch {
     fn drop(&mut self) {
-        let (took, mut facts) = (self.began.elapsed(), facts::take());
+        let (took, mut record) = (self.began.elapsed(), request_log::take());
         if self.status.is_none() {
-            facts.outcome = Some(CANCELLED.into());
+            record.outcome = Some(CANCELLED.into());
         }
-        self.count(&facts, took);
-        let name = facts.operation.as_ref().and_then(|(_, name)| name.as_deref()).map(printable);
-        let kind = facts.operation.as_ref().map(|(kind, _)| kind.name());
-        let (status, outcome, duration_ms) = (self.status, facts.outcome.as_deref(), took.as_secs_f64() * 1_000.0);
+        self.count(&record, took);
+        let name = record.operation.as_ref().and_then(|(_, name)| name.as_deref()).map(printable);
+        let kind = record.operation.as_ref().map(|(kind, _)| kind.name());
+        let (status, outcome, duration_ms) = (self.status, record.outcome.as_deref(), took.as_secs_f64() * 1_000.0);
         let trace_id = self.span.as_ref().map(traces::Span::trace_id);
         tracing::info!(method = %self.method, path = self.path, status, duration_ms, kind, operation = name, outcome, trace_id, "request");
         if let Some(span) = self.span.take() {

@@ -8,7 +8,7 @@
 
 use super::State;
 use super::live::{OutgoingMessage, RunningOperation, Slot};
-use super::response::Refusal;
+use super::response::RequestError;
 use super::stream::{self, ResponseStream, Source};
 use crate::base::request::Request;
 use axum::body::Body;
@@ -59,7 +59,7 @@ impl Source for Parts {
         Self::error(&stream::going_away(seconds))
     }
 
-    fn error(refusal: &Refusal) -> String {
+    fn error(refusal: &RequestError) -> String {
         format!(part!("{{\"payload\":null,\"errors\":{}}}"), refusal.errors()) + END
     }
 }

@@ -4,8 +4,8 @@ use super::concurrency::WorkPermit;
 use super::documents::ResolvedDocument;
 use super::graphql_request::GraphqlRequest;
 use super::live::FilterEntries;
-use super::response::Refusal;
-use super::{State, facts};
+use super::response::RequestError;
+use super::{State, request_log};
 use crate::base::deadline::within;
 use crate::base::error::Error;
 use crate::base::metrics::RefusedResponse;
@@ -38,13 +38,13 @@ pub(super) struct Operation {
 /// Why an operation is not executed.
 pub(super) enum OperationError {
     /// The request as a whole is refused.
-    Refused(Refusal),
+    Refused(RequestError),
     /// The document is refused.
     Answered(Box<Response>),
 }
 
-impl From<Refusal> for OperationError {
-    fn from(refusal: Refusal) -> Self {
+impl From<RequestError> for OperationError {
+    fn from(refusal: RequestError) -> Self {
         Self::Refused(refusal)
     }
 }
@@ -54,7 +54,7 @@ impl OperationError {
     pub(super) fn outcome(&self) -> Cow<'static, str> {
         match self {
             Self::Refused(refusal) => refusal.code.into(),
-            Self::Answered(response) => facts::outcome_of(response),
+            Self::Answered(response) => request_log::outcome_of(response),
         }
     }
 }
@@ -83,7 +83,7 @@ impl Operation {
     }
 
     /// Takes the filter entries from the limit of the client, if the operation is a subscription that will run.
-    pub(super) async fn take_filter_entries(&mut self, state: &State, subject: Option<Subject>) -> Result<(), Refusal> {
+    pub(super) async fn take_filter_entries(&mut self, state: &State, subject: Option<Subject>) -> Result<(), RequestError> {
         if self.subscribes() {
             self.filter_entries = FilterEntries::take(state, self.checked, subject).await?;
         }
@@ -161,10 +161,10 @@ pub(super) async fn execute(
 }
 
 /// The refusal of a subscription whose client accepts no stream format.
-pub(super) fn needs_a_stream() -> Refusal {
+pub(super) fn needs_a_stream() -> RequestError {
     let message = "A subscription needs a stream: accept `text/event-stream` or `multipart/mixed;subscriptionSpec=1.0`, or open a WebSocket \
          with the sub-protocol `graphql-transport-ws`.";
-    Refusal::new(StatusCode::BAD_REQUEST, "SUBSCRIPTION_NEEDS_STREAM", message)
+    RequestError::new(StatusCode::BAD_REQUEST, "SUBSCRIPTION_NEEDS_STREAM", message)
 }
 
 /// Checks a request. Stores a valid document under `key`, if there is a key.

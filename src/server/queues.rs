@@ -12,10 +12,10 @@ const MAX_QUEUE: usize = 16;
 
 /// The queues of all addresses that have a long operation.
 #[derive(Clone, Default)]
-pub(super) struct Queues(Arc<Mutex<HashMap<Network, Queue>>>);
+pub(super) struct Queues(Arc<Mutex<HashMap<Network, AddressQueue>>>);
 
 /// The queue of one address.
-struct Queue {
+struct AddressQueue {
     length: usize,
     semaphore: Arc<Semaphore>,
 }
@@ -28,7 +28,7 @@ pub(super) struct QueuePermit {
 }
 
 impl Queues {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Network, Queue>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Network, AddressQueue>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -36,7 +36,7 @@ impl Queues {
     pub(super) fn enqueue(&self, address: IpAddr) -> Option<impl Future<Output = QueuePermit> + use<>> {
         let network = Network::from_address(address);
         let mut queues = self.lock();
-        let queue = queues.entry(network).or_insert_with(|| Queue { length: 0, semaphore: Arc::new(Semaphore::new(1)) });
+        let queue = queues.entry(network).or_insert_with(|| AddressQueue { length: 0, semaphore: Arc::new(Semaphore::new(1)) });
         if queue.length == MAX_QUEUE {
             return None;
         }

@@ -3,7 +3,7 @@
 
 use super::State;
 use super::media::Media;
-use super::response::Refusal;
+use super::response::RequestError;
 use crate::base::error::Error;
 use crate::base::rate_limits::Limit;
 use crate::base::request::Request;
@@ -22,7 +22,7 @@ pub(super) fn payer(request: &Request) -> Option<Subject> {
 
 /// Charges a request, and calls `answer` if the rate limit allows the request. Work beyond the estimate is charged afterwards. The headers
 /// of the answer contain the rest of the limit.
-pub(super) async fn charged<F: Future<Output = Result<Response, Refusal>>>(
+pub(super) async fn charged<F: Future<Output = Result<Response, RequestError>>>(
     state: &State,
     media: Media,
     payer: Option<Subject>,
@@ -31,10 +31,10 @@ pub(super) async fn charged<F: Future<Output = Result<Response, Refusal>>>(
 ) -> Response {
     let (decision, charge) = service::charge_operation(&state.app, &state.leases, payer, cost).await;
     if let RateLimitDecision::Denied(allowance, wait) = decision {
-        return with_headers(Refusal::from(&Error::rate_limited(Limit::Requests, wait)).answer(media), allowance);
+        return with_headers(RequestError::from(&Error::rate_limited(Limit::Requests, wait)).into_response(media), allowance);
     }
     let charge = Arc::new(charge);
-    let response = answer(charge.clone()).await.unwrap_or_else(|refusal| refusal.answer(media));
+    let response = answer(charge.clone()).await.unwrap_or_else(|refusal| refusal.into_response(media));
     match (decision, charge.settle().allowance) {
         (_, Some(allowance)) | (RateLimitDecision::Allowed(allowance), None) => with_headers(response, allowance),
         _ => response,

@@ -1,6 +1,6 @@
-//! Facts about a request that are collected while it is answered, for its log line, its metrics and its span.
+//! The record of a request, from which its log line, its metrics and its span are written at its end.
 //!
-//! They are kept in the task of the request. Outside of such a task nothing is recorded.
+//! The record belongs to the task of the request. Outside of such a task nothing is recorded.
 
 use crate::base::metrics::OperationKind;
 use async_graphql::parser::types::OperationType;
@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::future::Future;
 
-/// The facts about a request at its end.
+/// The operation and the outcome of a request.
 #[derive(Default)]
-pub(super) struct RequestFacts {
+pub(super) struct RequestRecord {
     /// The kind and the name of its operation, once its document was accepted. The client chooses the name.
     pub(super) operation: Option<(OperationKind, Option<String>)>,
     /// The code of its error, or [`crate::base::metrics::OK`]; `None` when the request had no operation.
@@ -18,21 +18,21 @@ pub(super) struct RequestFacts {
 }
 
 tokio::task_local! {
-    static FACTS: RefCell<RequestFacts>;
+    static RECORD: RefCell<RequestRecord>;
 }
 
-/// Runs the work of a request, which can record facts.
-pub(super) async fn gather<T>(work: impl Future<Output = T>) -> T {
-    FACTS.scope(RefCell::default(), work).await
+/// Runs the work of a request with an empty record.
+pub(super) async fn with_record<T>(work: impl Future<Output = T>) -> T {
+    RECORD.scope(RefCell::default(), work).await
 }
 
 /// Records the operation of a request.
-pub(super) fn operation(kind: OperationType, name: Option<String>) {
-    note(|facts| facts.operation = Some((counted_as(kind), name)));
+pub(super) fn record_operation(kind: OperationType, name: Option<String>) {
+    update(|record| record.operation = Some((operation_kind(kind), name)));
 }
 
-/// The kind under which an operation is counted.
-pub(super) const fn counted_as(kind: OperationType) -> OperationKind {
+/// The kind under which the metrics count an operation.
+pub(super) const fn operation_kind(kind: OperationType) -> OperationKind {
     match kind {
         OperationType::Query => OperationKind::Query,
         OperationType::Mutation => OperationKind::Mutation,
@@ -41,14 +41,14 @@ pub(super) const fn counted_as(kind: OperationType) -> OperationKind {
 }
 
 /// Records the code of an error.
-pub(super) fn outcome(code: &str) {
-    note(|facts| facts.outcome = Some(code.to_owned().into()));
+pub(super) fn record_error_code(code: &str) {
+    update(|record| record.outcome = Some(code.to_owned().into()));
 }
 
 /// Records the code of the first error of an executed operation, if there is one.
-pub(super) fn executed(response: &async_graphql::Response) {
+pub(super) fn record_response(response: &async_graphql::Response) {
     let outcome = outcome_of(response);
-    note(|facts| facts.outcome = Some(outcome));
+    update(|record| record.outcome = Some(outcome));
 }
 
 /// Returns the code of the first error of an executed operation, or [`crate::base::metrics::OK`].
@@ -63,12 +63,12 @@ pub(super) fn outcome_of(response: &async_graphql::Response) -> Cow<'static, str
     }
 }
 
-/// Returns all recorded facts.
-pub(super) fn take() -> RequestFacts {
-    FACTS.try_with(RefCell::take).unwrap_or_default()
+/// Returns the record, and empties it.
+pub(super) fn take() -> RequestRecord {
+    RECORD.try_with(RefCell::take).unwrap_or_default()
 }
 
-fn note(fact: impl FnOnce(&mut RequestFacts)) {
-    // Outside of a request the fact is dropped.
-    let _ = FACTS.try_with(|facts| fact(&mut facts.borrow_mut()));
+fn update(change: impl FnOnce(&mut RequestRecord)) {
+    // Outside of a request nothing is recorded.
+    let _ = RECORD.try_with(|record| change(&mut record.borrow_mut()));
 }

@@ -1,9 +1,9 @@
-//! GraphQL answers on the wire.
+//! Serializes GraphQL responses and request errors as HTTP responses.
 
 use super::logging::RequestId;
 use super::media::Media;
 use super::unread::{self, UnreadResponses};
-use super::{State, facts};
+use super::{State, request_log};
 use crate::base::error::Error;
 use crate::schema;
 use async_graphql::parser::types::OperationType;
@@ -17,9 +17,9 @@ use std::net::IpAddr;
 /// The challenge of a 401 for an invalid token.
 const INVALID_TOKEN: &str = "Bearer error=\"invalid_token\"";
 
-/// A refusal of a whole request before execution: the answer has no `data`.
+/// An error of a whole request, which is not executed: the response has no `data`.
 #[derive(Clone, Debug)]
-pub(super) struct Refusal {
+pub(super) struct RequestError {
     pub(super) status: StatusCode,
     pub(super) code: &'static str,
     pub(super) message: String,
@@ -31,13 +31,13 @@ pub(super) struct Refusal {
     challenge: &'static str,
 }
 
-impl Refusal {
+impl RequestError {
     pub(super) fn new(status: StatusCode, code: &'static str, message: &str) -> Self {
         Self { status, code, message: message.to_owned(), limit: None, retry_after: None, challenge: "Bearer" }
     }
 
     /// Adds the name of the limit that is reached.
-    pub(super) fn over(self, limit: &'static str) -> Self {
+    pub(super) fn with_limit(self, limit: &'static str) -> Self {
         Self { limit: Some(limit), ..self }
     }
 
@@ -51,7 +51,7 @@ impl Refusal {
         self.code == "BAD_REQUEST"
     }
 
-    /// Returns the list with its one error, as the answer contains it.
+    /// Returns the list with its one error, as the response contains it.
     pub(super) fn errors(&self) -> serde_json::Value {
         let mut extensions = json!({ "code": self.code });
         if let Some(limit) = self.limit {
@@ -63,14 +63,14 @@ impl Refusal {
         json!([{ "message": self.message, "extensions": extensions }])
     }
 
-    /// The body of its answer.
+    /// Returns the body of the response.
     pub(super) fn body(&self) -> String {
         json!({ "errors": self.errors() }).to_string()
     }
 
-    /// Returns the answer, with the headers that the status needs.
-    pub(super) fn answer(self, media: Media) -> Response {
-        facts::outcome(self.code);
+    /// Returns the response, with the headers that the status needs.
+    pub(super) fn into_response(self, media: Media) -> Response {
+        request_log::record_error_code(self.code);
         let mut response = with_status(media, self.status, self.body());
         let headers = response.headers_mut();
         match self.status {
@@ -79,8 +79,8 @@ impl Refusal {
             _ => None,
         };
         // The storage may be available again soon.
-        let passes = self.status == StatusCode::SERVICE_UNAVAILABLE;
-        if let Some(seconds) = self.retry_after.or(passes.then_some(1)) {
+        let is_temporary = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        if let Some(seconds) = self.retry_after.or(is_temporary.then_some(1)) {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
         response
@@ -88,7 +88,7 @@ impl Refusal {
 }
 
 /// An error that concerns the request as a whole.
-impl From<&Error> for Refusal {
+impl From<&Error> for RequestError {
     fn from(error: &Error) -> Self {
         let status = match error {
             Error::Unauthenticated | Error::InvalidToken => StatusCode::UNAUTHORIZED,
@@ -109,10 +109,10 @@ impl From<&Error> for Refusal {
 /// The response of an operation, before it is serialized.
 pub(super) struct ExecutedResponse {
     response: async_graphql::Response,
-    /// Whether nothing was executed: such an answer has no `data`.
+    /// Whether nothing was executed: such a response has no `data`.
     pub(super) request_error: bool,
     /// Whether it contains an internal error.
-    ours: bool,
+    has_internal_error: bool,
 }
 
 impl ExecutedResponse {
@@ -120,101 +120,101 @@ impl ExecutedResponse {
     pub(super) fn of(id: &RequestId, mut response: async_graphql::Response) -> Self {
         let is_early = response.errors.iter().all(|error| error.path.is_empty());
         let request_error = !response.errors.is_empty() && response.data == Value::Null && is_early;
-        let ours = quote(&mut response, id);
-        Self { response, request_error, ours }
+        let has_internal_error = add_request_id(&mut response, id);
+        Self { response, request_error, has_internal_error }
     }
 
-    /// Returns the answer as JSON on one line.
+    /// Returns the response as JSON on one line.
     pub(super) fn json(&self) -> String {
         schema::json(&self.response, !self.request_error)
     }
 
     /// Returns the list of errors.
     pub(super) fn errors(&self) -> String {
-        serde_json::to_string(&self.response.errors).unwrap_or_else(|_| no_json().errors().to_string())
+        serde_json::to_string(&self.response.errors).unwrap_or_else(|_| serialization_error().errors().to_string())
     }
 
-    /// Returns the answer over HTTP. A request error has the status 400 where the media type allows it.
-    pub(super) fn answer(&self, media: Media) -> Response {
-        self.answer_with(media, self.json())
+    /// Returns the response over HTTP. A request error has the status 400 where the media type allows it.
+    pub(super) fn to_http(&self, media: Media) -> Response {
+        self.to_http_with_body(media, self.json())
     }
 
-    /// The answer, which counts as unread at `address` until it is read. The result of a mutation is sent in any case.
+    /// Returns the response over HTTP. It counts as unread at `address` until it is read. The result of a mutation is sent in any case.
     ///
     /// # Errors
     /// `UNREAD_RESPONSES`.
-    fn counted(
+    fn to_counted_http(
         &self,
         media: Media,
         unread: &UnreadResponses,
         address: Option<IpAddr>,
         kind: OperationType,
-    ) -> Result<Response, Refusal> {
+    ) -> Result<Response, RequestError> {
         let text = self.json();
         if text.len() < unread::MIN_COUNTED {
-            return Ok(self.answer_with(media, text));
+            return Ok(self.to_http_with_body(media, text));
         }
         let reader = unread.reader(address);
         let reserved = match kind {
             OperationType::Mutation => reader.reserve_unbounded(text.len()),
             _ => reader.reserve(text.len())?,
         };
-        let mut answer = self.answer_with(media, reserved.wrap(text));
-        answer.extensions_mut().insert(reader);
-        Ok(answer)
+        let mut response = self.to_http_with_body(media, reserved.wrap(text));
+        response.extensions_mut().insert(reader);
+        Ok(response)
     }
 
-    fn answer_with(&self, media: Media, text: impl Into<Body>) -> Response {
+    fn to_http_with_body(&self, media: Media, body: impl Into<Body>) -> Response {
         let status = match (self.request_error, media) {
-            (true, _) if self.ours => StatusCode::INTERNAL_SERVER_ERROR,
+            (true, _) if self.has_internal_error => StatusCode::INTERNAL_SERVER_ERROR,
             (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
         };
-        let mut answer = with_status(media, status, text);
+        let mut response = with_status(media, status, body);
         if let Some(seconds) = retry_after(&self.response) {
-            answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
-        answer
+        response
     }
 }
 
 /// The error for a response that cannot be serialized, which should never happen.
-fn no_json() -> Refusal {
-    Refusal::from(&Error::corrupt("an answer that is no JSON"))
+fn serialization_error() -> RequestError {
+    RequestError::from(&Error::corrupt("a response that is not JSON"))
 }
 
-/// The answer of an operation.
-pub(super) fn executed(media: Media, id: &RequestId, response: async_graphql::Response) -> Response {
-    facts::executed(&response);
-    ExecutedResponse::of(id, response).answer(media)
+/// Records an operation's response, and returns it over HTTP.
+pub(super) fn respond(media: Media, id: &RequestId, response: async_graphql::Response) -> Response {
+    request_log::record_response(&response);
+    ExecutedResponse::of(id, response).to_http(media)
 }
 
-/// The answer of an operation that was executed, counted as unread until it is read.
+/// Records an operation's response, and returns it over HTTP. It counts as unread until it is read.
 ///
 /// # Errors
-/// `UNREAD_RESPONSES` where its address has too many.
-pub(super) fn counted(
+/// `UNREAD_RESPONSES`: the address has too many unread bytes.
+pub(super) fn respond_counted(
     state: &State,
     media: Media,
     id: &RequestId,
     address: Option<IpAddr>,
     kind: OperationType,
     response: async_graphql::Response,
-) -> Result<Response, Refusal> {
-    facts::executed(&response);
-    ExecutedResponse::of(id, response).counted(media, &state.unread, address, kind)
+) -> Result<Response, RequestError> {
+    request_log::record_response(&response);
+    ExecutedResponse::of(id, response).to_counted_http(media, &state.unread, address, kind)
 }
 
-/// Returns whether all fields of an answer are null.
-pub(super) fn is_nothing(value: &Value) -> bool {
+/// Returns whether all fields of a response are null.
+pub(super) fn is_all_null(value: &Value) -> bool {
     match value {
         Value::Null => true,
-        Value::Object(fields) => fields.values().all(is_nothing),
+        Value::Object(fields) => fields.values().all(is_all_null),
         _ => false,
     }
 }
 
-/// The longest `retryAfter` of the errors of an answer, in seconds.
+/// The longest `retryAfter` of the errors of a response, in seconds.
 fn retry_after(response: &async_graphql::Response) -> Option<u64> {
     let seconds_of = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("retryAfter")? {
         Value::Number(seconds) => seconds.as_u64(),
@@ -224,10 +224,10 @@ fn retry_after(response: &async_graphql::Response) -> Option<u64> {
 }
 
 /// Adds the request's id to all internal errors. Returns whether there is one.
-fn quote(response: &mut async_graphql::Response, id: &RequestId) -> bool {
-    let ours = |extensions: &&mut ErrorExtensionValues| extensions.get("code") == Some(&"INTERNAL_SERVER_ERROR".into());
+fn add_request_id(response: &mut async_graphql::Response, id: &RequestId) -> bool {
+    let is_internal = |extensions: &&mut ErrorExtensionValues| extensions.get("code") == Some(&"INTERNAL_SERVER_ERROR".into());
     let mut found = false;
-    for extensions in response.errors.iter_mut().filter_map(|error| error.extensions.as_mut()).filter(ours) {
+    for extensions in response.errors.iter_mut().filter_map(|error| error.extensions.as_mut()).filter(is_internal) {
         extensions.set("requestId", id.0.as_str());
         found = true;
     }
@@ -251,7 +251,7 @@ fn with_status(media: Media, status: StatusCode, body: impl Into<Body>) -> Respo
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
-    // Answers depend on the viewer, and on the accepted media types.
+    // Responses depend on the viewer, and on the accepted media types.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::VARY, HeaderValue::from_static("accept"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

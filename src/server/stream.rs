@@ -2,7 +2,7 @@
 //! streamed response ends with its operation, with the session under which it began, and with the server.
 
 use super::live::{OpenGuard, Slot, SlotKind};
-use super::response::Refusal;
+use super::response::RequestError;
 use super::unread::ResponseReader;
 use super::{State, rates};
 use crate::base::error::Error;
@@ -48,18 +48,18 @@ pub(super) trait Source: Send + 'static {
     fn going_away(seconds: u64) -> String;
 
     /// The end of a response that fails with this refusal.
-    fn error(refusal: &Refusal) -> String;
+    fn error(refusal: &RequestError) -> String;
 }
 
 /// Takes the slot of one more stream of this viewer or address.
 ///
 /// # Errors
 /// `LIMIT_REACHED`.
-pub(super) fn take_slot(state: &State, context: &Request) -> Result<Slot, Refusal> {
+pub(super) fn take_slot(state: &State, context: &Request) -> Result<Slot, RequestError> {
     let max = state.edge.live.event_streams;
     state.live.slots.take(SlotKind::Events, rates::payer(context), max).ok_or_else(|| {
         let message = "Too many event streams are open for this account or address: close one first.";
-        Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("eventStreams")
+        RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("eventStreams")
     })
 }
 
@@ -197,14 +197,14 @@ impl<S: Source> ResponseStream<S> {
 }
 
 /// The error of a stream whose session has ended.
-pub(super) fn session_ended() -> Refusal {
-    Refusal::from(&Error::InvalidToken)
+pub(super) fn session_ended() -> RequestError {
+    RequestError::from(&Error::InvalidToken)
 }
 
 /// The error of a stream when the server stops.
-pub(super) fn going_away(seconds: u64) -> Refusal {
+pub(super) fn going_away(seconds: u64) -> RequestError {
     let message = "The server is shutting down. Subscribe again after `retryAfter` seconds, with the last cursor.";
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "GOING_AWAY", message).retry_after(seconds)
+    RequestError::new(StatusCode::SERVICE_UNAVAILABLE, "GOING_AWAY", message).retry_after(seconds)
 }
 
 /// Logs the end of a stream under the id of the request that began it.

@@ -5,7 +5,7 @@
 //! so that no other client is refused. Short responses over HTTP are not counted: a connection has one at most, and connections are bounded.
 
 use super::config::EdgeConfig;
-use super::response::Refusal;
+use super::response::RequestError;
 use crate::app::App;
 use crate::base::metrics::RefusedResponse;
 use crate::platform::rates::Network;
@@ -22,9 +22,10 @@ pub(super) const MIN_COUNTED: usize = 16 << 10;
 
 /// The unread responses of a process. Cheap to clone; clones share the counts.
 #[derive(Clone)]
-pub(super) struct UnreadResponses(Arc<Totals>);
+pub(super) struct UnreadResponses(Arc<UnreadTotals>);
 
-struct Totals {
+/// The unread bytes of all addresses, and their limits.
+struct UnreadTotals {
     app: App,
     /// The limit of one address.
     address_max: usize,
@@ -36,7 +37,7 @@ struct Totals {
 
 /// The clients at one address as readers of responses. Clients whose address is unknown share a reader, which only the total limit bounds.
 pub(super) struct ResponseReader {
-    totals: Arc<Totals>,
+    totals: Arc<UnreadTotals>,
     network: Option<Network>,
     balance: Mutex<Balance>,
     disconnected: CancellationToken,
@@ -58,7 +59,7 @@ pub(super) struct UnreadBytes {
 impl UnreadResponses {
     pub(super) fn new(app: App, config: &EdgeConfig) -> Self {
         let (address_max, total_max) = (config.address_unread_bytes, config.unread_bytes);
-        Self(Arc::new(Totals { app, address_max, total_max, total: AtomicUsize::new(0), readers: Mutex::default() }))
+        Self(Arc::new(UnreadTotals { app, address_max, total_max, total: AtomicUsize::new(0), readers: Mutex::default() }))
     }
 
     /// The reader at an address.
@@ -78,7 +79,7 @@ impl UnreadResponses {
     ///
     /// # Errors
     /// `UNREAD_RESPONSES` if the address has reached its limit.
-    pub(super) fn check(&self, address: Option<IpAddr>) -> Result<(), Refusal> {
+    pub(super) fn check(&self, address: Option<IpAddr>) -> Result<(), RequestError> {
         // While the total is below the limit of one address, no address has reached it.
         if self.0.total.load(Ordering::Relaxed) < self.0.address_max {
             return Ok(());
@@ -91,7 +92,7 @@ impl UnreadResponses {
     }
 }
 
-impl Totals {
+impl UnreadTotals {
     fn readers(&self) -> MutexGuard<'_, HashMap<Option<Network>, Weak<ResponseReader>>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,7 +138,7 @@ impl ResponseReader {
     ///
     /// # Errors
     /// `UNREAD_RESPONSES` if they exceed the limit of the address.
-    pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Result<UnreadBytes, Refusal> {
+    pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Result<UnreadBytes, RequestError> {
         let is_over = {
             let balance = self.balance();
             balance.is_disconnected || self.would_exceed(&balance, bytes)
@@ -188,10 +189,12 @@ impl ResponseReader {
     }
 
     /// The refusal of a response or request, which is counted.
-    fn refusal(&self) -> Refusal {
+    fn refusal(&self) -> RequestError {
         self.totals.app.metrics().refused_response(RefusedResponse::AddressUnread);
         let message = "Your address has too many unread responses. Read them before you send more requests.";
-        Refusal::new(StatusCode::TOO_MANY_REQUESTS, "UNREAD_RESPONSES", message).over("addressUnreadBytes").retry_after(1)
+        RequestError::new(StatusCode::TOO_MANY_REQUESTS, "UNREAD_RESPONSES", message)
+            .with_limit("addressUnreadBytes")
+            .retry_after(1)
     }
 }
 

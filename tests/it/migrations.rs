@@ -10,7 +10,7 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::error::Error;
-use waxwing::cli::migrations::{Pass, STEPS, Step, StoreStatus, Work, latest, run, store_status};
+use waxwing::cli::migrations::{Pass, PassFuture, STEPS, Step, StoreStatus, latest, run, store_status};
 use waxwing::db::{Db, embedded};
 
 /// A copy of the data folder of an earlier version: a test that writes leaves the original as it is.
@@ -163,7 +163,7 @@ fn a_newer_store_is_refused_by_every_command() {
 struct Record(Arc<Mutex<(Vec<String>, bool)>>);
 
 /// Ten passes; the one in the middle can fail.
-fn ten_passes(app: App, place: String) -> Work {
+fn ten_passes(app: App, place: String) -> PassFuture {
     Box::pin(async move {
         let record = app.extension::<Record>();
         let mut record = record.0.lock().expect("no panic while held");
@@ -176,7 +176,7 @@ fn ten_passes(app: App, place: String) -> Work {
     })
 }
 
-fn one_pass(app: App, _: String) -> Work {
+fn one_pass(app: App, _: String) -> PassFuture {
     Box::pin(async move {
         app.extension::<Record>().0.lock().expect("no panic while held").0.push("second".to_owned());
         Ok(Pass::Done)
@@ -232,7 +232,7 @@ async fn an_interrupted_migration_continues_from_its_position() {
 }
 
 /// A step that records the mark during its first pass.
-fn looks_at_the_mark(app: App, _: String) -> Work {
+fn looks_at_the_mark(app: App, _: String) -> PassFuture {
     Box::pin(async move {
         let mark = app.db().version_mark().await?;
         let told = format!("{:?}", mark.map(|mark| (mark.version, mark.step, mark.needs)));
@@ -300,7 +300,7 @@ async fn several_processes_can_start_concurrently() {
 
 #[tokio::test]
 async fn a_step_without_progress_fails() {
-    fn stays(_: App, _: String) -> Work {
+    fn stays(_: App, _: String) -> PassFuture {
         Box::pin(async { Ok(Pass::More { place: String::new(), percent: 0 }) })
     }
     let redis = RedisServer::start();

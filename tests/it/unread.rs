@@ -1,4 +1,4 @@
-//! Unread answers: counted by address and in all, independent of the permits for work, and dropped when a client reads too slowly.
+//! Unread responses: counted by address and in all, independent of the permits for work, and dropped when a client reads too slowly.
 
 use crate::support::{EventStream, HttpResponse, MultipartResponse, PROTOCOL, Socket, TestApp, error_codes};
 use reqwest::RequestBuilder;
@@ -14,34 +14,34 @@ const MULTIPART: &str = "multipart/mixed;subscriptionSpec=1.0";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Starts a server that takes the clients' addresses from `X-Forwarded-For`.
-async fn with(edge: EdgeConfig) -> TestApp {
+async fn start_server(edge: EdgeConfig) -> TestApp {
     let trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
     TestApp::with_edge(Config { trusted_proxies, ..Config::default() }, edge).await
 }
 
-/// A document whose answer is over a megabyte: far longer than the system buffers for a reader with a small receive buffer.
-fn long() -> String {
+/// A document whose response is over a megabyte: far longer than the system buffers for a reader with a small receive buffer.
+fn long_query() -> String {
     let part = "__schema { types { name description fields { name description args { name description } } } }";
     format!("{{ {} }}", (0..20).map(|at| format!("a{at}: {part}")).collect::<Vec<_>>().join(" "))
 }
 
 /// Opens a connection with a small receive buffer: the server can write little before the client reads.
-async fn narrow(app: &TestApp) -> TcpStream {
+async fn connect_with_small_buffer(app: &TestApp) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(4 << 10).expect("a size");
     let address = app.url.trim_start_matches("http://").parse().expect("an address");
     socket.connect(address).await.expect("a connection")
 }
 
-/// Requests the long answer from this address. Returns the connection, and the head of the answer; the rest is unread.
-async fn ask(app: &TestApp, from: &str) -> (TcpStream, String) {
-    ask_for(app, from, "application/json").await
+/// Requests the long response from this address. Returns the connection, and the head of the response; the rest is unread.
+async fn request_long_response(app: &TestApp, from: &str) -> (TcpStream, String) {
+    request_long_response_as(app, from, "application/json").await
 }
 
-/// As `ask`, for an answer of this media type.
-async fn ask_for(app: &TestApp, from: &str, media: &str) -> (TcpStream, String) {
-    let mut stream = narrow(app).await;
-    let body = json!({ "query": long() }).to_string();
+/// As `request_long_response`, for a response of this media type.
+async fn request_long_response_as(app: &TestApp, from: &str, media: &str) -> (TcpStream, String) {
+    let mut stream = connect_with_small_buffer(app).await;
+    let body = json!({ "query": long_query() }).to_string();
     let head = format!("host: x\r\nx-forwarded-for: {from}\r\naccept: {media}\r\ncontent-type: application/json");
     let request = format!("POST /graphql HTTP/1.1\r\n{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     stream.write_all(request.as_bytes()).await.expect("it is open");
@@ -52,13 +52,13 @@ async fn ask_for(app: &TestApp, from: &str, media: &str) -> (TcpStream, String) 
     (stream, text)
 }
 
-/// Returns the body's length as the head announces it.
+/// Returns the body's length in its head.
 fn length(head: &str) -> usize {
     let line = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
     line.parse().expect("a number")
 }
 
-fn small(app: &TestApp, from: &str) -> RequestBuilder {
+fn small_request(app: &TestApp, from: &str) -> RequestBuilder {
     app.post().header("x-forwarded-for", from).json(&json!({ "query": "{ __typename }" }))
 }
 
@@ -70,7 +70,7 @@ async fn metric(app: &TestApp, name: &str) -> u64 {
     line.parse().expect("a number")
 }
 
-async fn until(app: &TestApp, name: &str, is_there: impl Fn(u64) -> bool) {
+async fn wait_for_metric(app: &TestApp, name: &str, is_there: impl Fn(u64) -> bool) {
     let began = Instant::now();
     while !is_there(metric(app, name).await) {
         assert!(began.elapsed() < PATIENCE, "{name} is {}", metric(app, name).await);
@@ -83,7 +83,7 @@ async fn socket(app: &TestApp, from: &str) -> Socket {
 
 async fn socket_of(app: &TestApp, from: &str, token: Option<&str>) -> Socket {
     let headers = [("sec-websocket-protocol", PROTOCOL), ("x-forwarded-for", from)];
-    let mut socket = Socket::open_on(narrow(app).await, &app.url, &headers).await.expect("a socket");
+    let mut socket = Socket::open_on(connect_with_small_buffer(app).await, &app.url, &headers).await.expect("a socket");
     let payload = token.map(|token| json!({ "authorization": format!("Bearer {token}") }));
     socket.send_json(json!({ "type": "connection_init", "payload": payload })).await;
     assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
@@ -91,41 +91,41 @@ async fn socket_of(app: &TestApp, from: &str, token: Option<&str>) -> Socket {
 }
 
 #[tokio::test]
-async fn unread_answers_hold_no_permits() {
+async fn unread_responses_hold_no_permits() {
     let live = LiveConfig { write_timeout: 10 * PATIENCE, ..LiveConfig::default() };
-    let app = with(EdgeConfig { max_requests: 4, stall_timeout: 10 * PATIENCE, live, ..EdgeConfig::default() }).await;
-    let length = HttpResponse::fetch(app.post().json(&json!({ "query": long() }))).await.text.len();
-    let mut tracking_disabled = Vec::new();
+    let app = start_server(EdgeConfig { max_requests: 4, stall_timeout: 10 * PATIENCE, live, ..EdgeConfig::default() }).await;
+    let length = HttpResponse::fetch(app.post().json(&json!({ "query": long_query() }))).await.text.len();
+    let mut idle_sockets = Vec::new();
     for at in 0..4_u64 {
         let mut socket = socket(&app, "192.0.2.1").await;
-        socket.subscribe("a", &long()).await;
-        until(&app, "waxwing_unread_bytes", |bytes| bytes >= (at + 1) * length as u64).await;
-        tracking_disabled.push(socket);
+        socket.subscribe("a", &long_query()).await;
+        wait_for_metric(&app, "waxwing_unread_bytes", |bytes| bytes >= (at + 1) * length as u64).await;
+        idle_sockets.push(socket);
     }
     let mut unread = Vec::new();
     for media in ["application/json", "text/event-stream", MULTIPART].repeat(3) {
-        unread.push(ask_for(&app, "192.0.2.1", media).await);
+        unread.push(request_long_response_as(&app, "192.0.2.1", media).await);
     }
     let mut other = socket(&app, "192.0.2.2").await;
     for _ in 0..20 {
-        assert_eq!(HttpResponse::fetch(small(&app, "192.0.2.2")).await.status, 200);
+        assert_eq!(HttpResponse::fetch(small_request(&app, "192.0.2.2")).await.status, 200);
         assert_eq!(other.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
     }
     // Readers that read at last have lost nothing.
-    for socket in &mut tracking_disabled {
+    for socket in &mut idle_sockets {
         assert_eq!(socket.next().await["payload"].to_string().len(), length);
         assert_eq!(socket.next().await["type"], "complete");
     }
     drop(unread);
-    until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
+    wait_for_metric(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
 }
 
 #[tokio::test]
 async fn unread_bytes_are_limited_over_all_connections_of_an_address() {
-    let app = with(EdgeConfig { address_unread_bytes: 4 << 20, stall_timeout: PATIENCE, ..EdgeConfig::default() }).await;
+    let app = start_server(EdgeConfig { address_unread_bytes: 4 << 20, stall_timeout: PATIENCE, ..EdgeConfig::default() }).await;
     let (mut held, mut refused) = (Vec::new(), Vec::new());
     for _ in 0..20 {
-        let (mut stream, head) = ask(&app, "2001:db8::1").await;
+        let (mut stream, head) = request_long_response(&app, "2001:db8::1").await;
         if head.starts_with("HTTP/1.1 200") {
             held.push((stream, head));
         } else {
@@ -146,29 +146,30 @@ async fn unread_bytes_are_limited_over_all_connections_of_an_address() {
     assert_eq!(metric(&app, "waxwing_refused_responses_total{reason=\"address_unread\"}").await, refused.len() as u64);
     // The same holds over a socket from the same /64. The socket stays open.
     let mut same = socket(&app, "2001:db8::2").await;
-    same.subscribe("a", &long()).await;
+    same.subscribe("a", &long_query()).await;
     let error = same.next().await;
     assert_eq!((error["type"].as_str(), &error["payload"][0]["extensions"]["code"]), (Some("error"), &json!("UNREAD_RESPONSES")));
     assert_eq!(same.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
     // The same holds for an event stream.
     let events = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", "text/event-stream");
-    let said = HttpResponse::fetch(events.json(&json!({ "query": long() }))).await.text;
+    let said = HttpResponse::fetch(events.json(&json!({ "query": long_query() }))).await.text;
     assert!(said.contains("UNREAD_RESPONSES") && said.contains("event: complete"), "{said}");
     // The same holds for a multipart response, where the server ends the stream.
     let parts = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", MULTIPART);
-    let said = MultipartResponse::open(parts.json(&json!({ "query": long() }))).await.all().await;
+    let said = MultipartResponse::open(parts.json(&json!({ "query": long_query() }))).await.all().await;
     assert_eq!((said.len(), &said[0]["payload"]), (1, &Value::Null), "{said:?}");
     assert_eq!(said[0]["errors"][0]["extensions"]["code"], "UNREAD_RESPONSES", "{said:?}");
     // Other addresses are served as usual.
     let answer =
-        HttpResponse::fetch(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long() }))).await;
+        HttpResponse::fetch(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long_query() })))
+            .await;
     assert_eq!((answer.status, answer.text.len()), (200, length(&held[0].1)));
     // Bytes that were read are no longer counted.
     for (mut stream, head) in held {
         stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
     }
-    until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
-    assert_eq!(ask(&app, "2001:db8::1").await.1.lines().next(), Some("HTTP/1.1 200 OK"));
+    wait_for_metric(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
+    assert_eq!(request_long_response(&app, "2001:db8::1").await.1.lines().next(), Some("HTTP/1.1 200 OK"));
 }
 
 fn sign_up(login: &str) -> String {
@@ -179,10 +180,11 @@ fn sign_up(login: &str) -> String {
 
 #[tokio::test]
 async fn an_address_above_its_limit_is_refused_before_execution() {
-    let app = with(EdgeConfig { address_unread_bytes: 64 << 10, stall_timeout: 10 * PATIENCE, ..EdgeConfig::default() }).await;
+    let app =
+        start_server(EdgeConfig { address_unread_bytes: 64 << 10, stall_timeout: 10 * PATIENCE, ..EdgeConfig::default() }).await;
     let mut own = socket(&app, "192.0.2.1").await;
-    let (mut stream, head) = ask(&app, "192.0.2.1").await;
-    assert!(head.starts_with("HTTP/1.1 200"), "one answer is always taken: {head}");
+    let (mut stream, head) = request_long_response(&app, "192.0.2.1").await;
+    assert!(head.starts_with("HTTP/1.1 200"), "one response is always sent: {head}");
     let sign_up_from = |login| app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": sign_up(login) }));
     let refused = json!({ "code": "UNREAD_RESPONSES", "limit": "addressUnreadBytes", "retryAfter": 1 });
     for request in [
@@ -198,57 +200,61 @@ async fn an_address_above_its_limit_is_refused_before_execution() {
     assert_eq!((&said["type"], &said["payload"][0]["extensions"]), (&json!("error"), &refused), "{said}");
     assert_eq!(metric(&app, "waxwing_refused_responses_total{reason=\"address_unread\"}").await, 4);
     stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
-    until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
+    wait_for_metric(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
     for login in ["http", "events", "parts", "socket"] {
         let answer = HttpResponse::fetch(sign_up_from(login)).await.json();
         assert_eq!(answer["data"]["signUp"]["userErrors"], json!([]), "{login} has not signed up before");
     }
 }
 
-/// The mutation begins below the limit, and its answer exceeds the limit: the answer is sent over every transport nevertheless.
+/// The mutation begins below the limit, and its response exceeds the limit: the response is sent over every transport nevertheless.
 #[tokio::test]
 async fn the_result_of_a_mutation_exceeds_the_limit_of_its_address() {
-    let length_of_long = {
+    let long_length = {
         let app = TestApp::start().await;
-        HttpResponse::fetch(app.post().json(&json!({ "query": long() }))).await.text.len()
+        HttpResponse::fetch(app.post().json(&json!({ "query": long_query() }))).await.text.len()
     };
     let (left, stall) = (32 << 10, 10 * PATIENCE);
     let app =
-        with(EdgeConfig { address_unread_bytes: length_of_long + left, stall_timeout: stall, ..EdgeConfig::default() }).await;
+        start_server(EdgeConfig { address_unread_bytes: long_length + left, stall_timeout: stall, ..EdgeConfig::default() })
+            .await;
     let ada = app.user("ada").await;
     let token = ada.token.as_deref().expect("a session");
     let messages: String = (0..20).map(|at| format!("a{at}: message ")).collect();
     let query = format!("mutation($m: String!) {{ postStatus(input: {{ message: $m }}) {{ status {{ {messages} }} }} }}");
     let payload = json!({ "query": query, "variables": { "m": "👨‍👩‍👧‍👦".repeat(170) } });
-    let is_told = |said: &str| assert!(said.len() > 2 * left && said.contains("a19") && !said.contains("UNREAD"), "{said:.200}");
+    let assert_complete =
+        |said: &str| assert!(said.len() > 2 * left && said.contains("a19") && !said.contains("UNREAD"), "{said:.200}");
     let from = |request: RequestBuilder| request.header("x-forwarded-for", "192.0.2.1").bearer_auth(token);
     let url = format!("{}/graphql", app.url);
     let mut own = socket_of(&app, "192.0.2.1", Some(token)).await;
     let reserved = HttpResponse::fetch(from(app.http.put(&url))).await.text;
     let of_reserved = |request: RequestBuilder| from(request).header("x-graphql-event-stream-token", &reserved);
     let mut shared = EventStream::open(of_reserved(app.http.get(&url)).header("accept", "text/event-stream")).await;
-    let (_held, head) = ask(&app, "192.0.2.1").await;
-    assert!(head.starts_with("HTTP/1.1 200") && length(&head) == length_of_long, "{head}");
-    // The previous answers are no longer counted, so that the next mutation can begin.
-    let is_read = async || until(&app, "waxwing_unread_bytes", |bytes| bytes == length_of_long as u64).await;
+    let (_held, head) = request_long_response(&app, "192.0.2.1").await;
+    assert!(head.starts_with("HTTP/1.1 200") && length(&head) == long_length, "{head}");
+    // The previous responses are no longer counted, so that the next mutation can begin.
+    let is_read = async || wait_for_metric(&app, "waxwing_unread_bytes", |bytes| bytes == long_length as u64).await;
 
-    is_told(&HttpResponse::fetch(from(app.post()).json(&payload)).await.text);
+    assert_complete(&HttpResponse::fetch(from(app.post()).json(&payload)).await.text);
     is_read().await;
-    is_told(&EventStream::open(from(app.post()).header("accept", "text/event-stream").json(&payload)).await.all().await[0]);
+    assert_complete(
+        &EventStream::open(from(app.post()).header("accept", "text/event-stream").json(&payload)).await.all().await[0],
+    );
     is_read().await;
-    is_told(
+    assert_complete(
         &MultipartResponse::open(from(app.post()).header("accept", MULTIPART).json(&payload)).await.all().await[0].to_string(),
     );
     is_read().await;
     own.send_json(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
-    is_told(&own.next().await.to_string());
+    assert_complete(&own.next().await.to_string());
     is_read().await;
     let mut asked = payload.clone();
     asked["extensions"] = json!({ "operationId": "a" });
     assert_eq!(HttpResponse::fetch(of_reserved(app.post()).json(&asked)).await.status, 202);
-    is_told(&shared.next().await.expect("an event"));
+    assert_complete(&shared.next().await.expect("an event"));
     is_read().await;
-    // A query with an answer of the same length is refused.
+    // A query with a response of the same length is refused.
     let page = "profileTimeline { entries(first: 20) { edges { node { status { message a: message b: message c: message d: message } } } } }";
     let query = json!({ "query": format!("{{ user(login: \"ada\") {{ {page} }} }}") });
     assert_eq!(HttpResponse::fetch(from(app.post()).json(&query)).await.refusal().1, ["UNREAD_RESPONSES"]);
@@ -257,31 +263,31 @@ async fn the_result_of_a_mutation_exceeds_the_limit_of_its_address() {
 #[tokio::test]
 async fn the_address_with_the_most_unread_bytes_is_disconnected_for_others() {
     let live = LiveConfig { write_timeout: PATIENCE, keep_alive: 10 * PATIENCE, ..LiveConfig::default() };
-    let app = with(EdgeConfig { unread_bytes: 8 << 20, stall_timeout: PATIENCE, live, ..EdgeConfig::default() }).await;
-    let (mut one, head) = ask(&app, "192.0.2.1").await;
+    let app = start_server(EdgeConfig { unread_bytes: 8 << 20, stall_timeout: PATIENCE, live, ..EdgeConfig::default() }).await;
+    let (mut one, head) = request_long_response(&app, "192.0.2.1").await;
     let most = (8 << 20) / length(&head);
     let mut slow = socket(&app, "192.0.2.1").await;
-    let listens = "subscription { statusEvents(filter: { track: [\"x\"] }) { cursor } }";
-    let listens = app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": listens }));
-    let parts = MultipartResponse::open(listens.try_clone().expect("a body").header("accept", MULTIPART)).await;
-    let events = EventStream::open(listens.header("accept", "text/event-stream")).await;
-    // More than each of the readers below has: two answers at once.
-    slow.subscribe("a", &long()).await;
-    let (mut streamed, _) = ask_for(&app, "192.0.2.1", "text/event-stream").await;
-    until(&app, "waxwing_unread_bytes", |bytes| bytes >= 3 * length(&head) as u64).await;
+    let query = "subscription { statusEvents(filter: { track: [\"x\"] }) { cursor } }";
+    let subscription = app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": query }));
+    let parts = MultipartResponse::open(subscription.try_clone().expect("a body").header("accept", MULTIPART)).await;
+    let events = EventStream::open(subscription.header("accept", "text/event-stream")).await;
+    // More than each of the readers below has: two responses at once.
+    slow.subscribe("a", &long_query()).await;
+    let (mut streamed, _) = request_long_response_as(&app, "192.0.2.1", "text/event-stream").await;
+    wait_for_metric(&app, "waxwing_unread_bytes", |bytes| bytes >= 3 * length(&head) as u64).await;
     for from in 2..=most {
-        let query = json!({ "query": long() });
-        let answers =
+        let query = json!({ "query": long_query() });
+        let responses =
             [0; 2].map(|_| HttpResponse::fetch(app.post().header("x-forwarded-for", format!("192.0.2.{from}")).json(&query)));
-        for answer in futures_util::future::join_all(answers).await {
-            assert_eq!((answer.status, answer.text.len()), (200, length(&head)), "never at others' cost");
+        for response in futures_util::future::join_all(responses).await {
+            assert_eq!((response.status, response.text.len()), (200, length(&head)), "other addresses are not affected");
         }
-        let _unread = ask(&app, &format!("192.0.3.{from}")).await;
+        let _unread = request_long_response(&app, &format!("192.0.3.{from}")).await;
     }
     let mut held = Vec::new();
     while metric(&app, "waxwing_refused_responses_total{reason=\"unread\"}").await == 0 {
-        held.push(ask(&app, &format!("192.0.4.{}", held.len())).await);
-        assert!(held.len() <= most + 1, "nobody gives way");
+        held.push(request_long_response(&app, &format!("192.0.4.{}", held.len())).await);
+        assert!(held.len() <= most + 1, "no connection was closed");
     }
     for connection in [&mut one, &mut streamed] {
         let mut rest = Vec::new();
@@ -292,14 +298,14 @@ async fn the_address_with_the_most_unread_bytes_is_disconnected_for_others() {
     assert!(parts.ends_without_delimiter().await, "and its multipart responses");
     // A client that then reads the queued messages gets the reason, too.
     let (code, reason) = slow.close_reason().await;
-    assert!(code == 0 || (code, reason.as_str()) == (4429, "Too many unread answers"), "{code} {reason}");
+    assert!(code == 0 || (code, reason.as_str()) == (4429, "Too many unread responses"), "{code} {reason}");
 }
 
 #[tokio::test]
 async fn a_client_that_reads_too_slowly_is_disconnected() {
     let edge = EdgeConfig { stall_timeout: Duration::from_millis(500), min_read_rate: 64 << 20, ..EdgeConfig::default() };
-    let app = with(edge).await;
-    let (mut stream, head) = ask(&app, "192.0.2.1").await;
+    let app = start_server(edge).await;
+    let (mut stream, head) = request_long_response(&app, "192.0.2.1").await;
     let (mut buffer, mut read) = ([0; 256], 0);
     // This client never stops reading.
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {
@@ -308,6 +314,6 @@ async fn a_client_that_reads_too_slowly_is_disconnected() {
     }
     assert!(read < length(&head), "{read} bytes");
     assert_eq!(metric(&app, "waxwing_refused_responses_total{reason=\"slow_reader\"}").await, 1);
-    until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
+    wait_for_metric(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
     assert_eq!(error_codes(&app.query("{ __typename }").await.json()), [""; 0]);
 }

@@ -1,7 +1,7 @@
 //! Generates ids of 53 bits that are ordered by time and unique across processes, even if a clock steps back.
 //!
 //! An id is `milliseconds since 2024-01-01 (41 bits) | worker (6 bits) | sequence (6 bits)`. It is exact in a double, so it is its own sorted-set
-//! score and its own cursor. A process generates ids in spans of time that it *reserves* for a worker number ([`ReserveSpan`]). A span is granted
+//! score and its own cursor. A process generates ids in spans of time that it *reserves* for a worker number ([`ReserveIds`]). A span is granted
 //! only once, so uniqueness depends on the store and not on clocks or leases. The layout is that of Twitter's Snowflake; hi/lo allocation replaces
 //! ZooKeeper's worker leases.
 
@@ -20,7 +20,7 @@ pub const IMPORT_WORKER: u64 = WORKERS - 1;
 pub const MAX: u64 = (1 << 53) - 1;
 const SEQUENCES: u64 = 64;
 /// The length of a reservation: one extra round trip in this many milliseconds of use.
-pub const SPAN: Millis = 10_000;
+pub const RESERVATION: Millis = 10_000;
 
 /// The time in an id.
 pub const fn time_of(id: u64) -> Millis {
@@ -42,7 +42,7 @@ pub const fn compose(time: Millis, worker: u64, sequence: u64) -> u64 {
 
 /// A span of milliseconds, both ends included, that is reserved for one worker number in one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct IdReservation {
     /// The worker number.
     pub worker: u64,
     /// The first millisecond.
@@ -52,9 +52,9 @@ pub struct Span {
 }
 
 /// Grants spans, each only once. `db::workers` implements this in Redis.
-pub trait ReserveSpan: Send + Sync {
-    /// Reserves a span that ends at or after `now + SPAN`: the continuation of `held` if no other process has reserved it.
-    fn reserve(&self, now: Millis, held: Option<Span>) -> impl Future<Output = Result<Span, Error>> + Send;
+pub trait ReserveIds: Send + Sync {
+    /// Reserves a span that ends at or after `now + RESERVATION`: the continuation of `held` if no other process has reserved it.
+    fn reserve(&self, now: Millis, held: Option<IdReservation>) -> impl Future<Output = Result<IdReservation, Error>> + Send;
 }
 
 /// The id generator of a process.
@@ -65,7 +65,7 @@ pub struct IdSource {
 
 #[derive(Debug, Default)]
 struct State {
-    span: Option<Span>,
+    span: Option<IdReservation>,
     last: Millis,
     sequence: u64,
 }
@@ -75,7 +75,7 @@ impl IdSource {
     ///
     /// # Errors
     /// Those of the reservation; then no id was generated.
-    pub async fn next(&self, now: Millis, reserve: &impl ReserveSpan) -> Result<u64, Error> {
+    pub async fn next(&self, now: Millis, reserve: &impl ReserveIds) -> Result<u64, Error> {
         let mut state = self.state.lock().await;
         let (time, sequence) = state.step(now);
         let span = match state.span {
@@ -104,9 +104,9 @@ mod tests {
     use super::*;
 
     struct Always(u64);
-    impl ReserveSpan for Always {
-        async fn reserve(&self, now: Millis, _: Option<Span>) -> Result<Span, Error> {
-            Ok(Span { worker: self.0, from: now, until: now + SPAN })
+    impl ReserveIds for Always {
+        async fn reserve(&self, now: Millis, _: Option<IdReservation>) -> Result<IdReservation, Error> {
+            Ok(IdReservation { worker: self.0, from: now, until: now + RESERVATION })
         }
     }
 

@@ -33,7 +33,7 @@ use std::pin::Pin;
 use std::time::Instant;
 
 /// The future of a pass.
-pub type Work = Pin<Box<dyn Future<Output = Result<Pass, Error>> + Send>>;
+pub type PassFuture = Pin<Box<dyn Future<Output = Result<Pass, Error>> + Send>>;
 
 /// A migration from the previous version to its own.
 pub struct Step {
@@ -42,7 +42,7 @@ pub struct Step {
     /// Whether servers of the previous version may run during the step and after it.
     pub beside_servers: bool,
     /// Runs a bounded part of the step from a position: first the empty one, then the one that the previous pass returned.
-    pub pass: fn(App, String) -> Work,
+    pub pass: fn(App, String) -> PassFuture,
 }
 
 /// The result of a pass.

@@ -38,7 +38,7 @@ impl UserListObject {
         DateTime(self.0.id.time())
     }
 
-    /// Members of the list, the last one added first. At most 500.
+    /// ListMembers of the list, the last one added first. At most 500.
     async fn members(
         &self,
         ctx: &Context<'_>,
@@ -48,7 +48,7 @@ impl UserListObject {
             i32,
         >,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
-    ) -> Result<Connection<Members>> {
+    ) -> Result<Connection<ListMembers>> {
         Box::pin(self.page_of_members(request(ctx)?, PageArgs { first, after, last, before })).await
     }
 
@@ -59,7 +59,7 @@ impl UserListObject {
 }
 
 impl UserListObject {
-    async fn page_of_members(&self, request: &Request, args: PageArgs) -> Result<Connection<Members>> {
+    async fn page_of_members(&self, request: &Request, args: PageArgs) -> Result<Connection<ListMembers>> {
         let page = service::members(&request.app, &request.loaders(), self.0.id, &args).await?;
         let total = TotalCount::Loaded(self.0.members);
         let member = |position, user| (UserObject(user), AddedAt::from_position(position));
@@ -70,9 +70,9 @@ impl UserListObject {
 impl DirectSerialize for UserListObject {}
 
 /// The accounts on a list.
-struct Members;
+struct ListMembers;
 
-impl ConnectionKind for Members {
+impl ConnectionKind for ListMembers {
     const CONNECTION: &'static str = "UserListMemberConnection";
     const EDGE: &'static str = "UserListMemberEdge";
     type Node = UserObject;

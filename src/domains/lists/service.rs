@@ -370,7 +370,7 @@ impl PageSource for Lists<'_> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn members(app: &App, loaders: &Loaders, id: UserListId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, members_id(id))?;
-    page::fill(&Members { app, loaders, id }, request).await
+    page::fill(&MemberListing { app, loaders, id }, request).await
 }
 
 /// The id under which cursors of [`members`] are sealed.
@@ -378,13 +378,14 @@ pub const fn members_id(id: UserListId) -> page::ListId {
     page::ListId { kind: b'm', owner: id.0 }
 }
 
-struct Members<'a> {
+/// The source of pages of a list's members.
+struct MemberListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     id: UserListId,
 }
 
-impl PageSource for Members<'_> {
+impl PageSource for MemberListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

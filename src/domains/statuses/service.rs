@@ -328,7 +328,7 @@ pub async fn profile(app: &App, loaders: &Loaders, author: UserId, args: &PageAr
     if relations::hides_content(loaders, author).await? {
         return Ok(Page::empty());
     }
-    page::fill(&Profile { app, loaders, author }, request).await
+    page::fill(&ProfileListing { app, loaders, author }, request).await
 }
 
 /// The id under which cursors of [`profile`] are sealed.
@@ -336,13 +336,14 @@ pub const fn profile_id(author: UserId) -> ListId {
     ListId { kind: b'p', owner: author.0 }
 }
 
-struct Profile<'a> {
+/// The source of pages of an author's statuses.
+struct ProfileListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     author: UserId,
 }
 
-impl PageSource for Profile<'_> {
+impl PageSource for ProfileListing<'_> {
     type Item = ViewedStatus;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

@@ -3,7 +3,7 @@
 
 /// Counts of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scan {
+pub(super) struct TokenCounts {
     /// Punctuators, names, numbers and strings.
     pub(super) tokens: usize,
     /// Nesting of brackets of all kinds.
@@ -21,8 +21,8 @@ pub(super) struct Scan {
 const QUOTES: &[u8] = b"\"\"\"";
 
 /// Counts the tokens of any text, valid or not.
-pub(super) fn scan(document: &[u8]) -> Scan {
-    let (mut counted, mut open, mut parentheses, mut at) = (Scan::default(), 0_usize, 0_usize, 0);
+pub(super) fn scan(document: &[u8]) -> TokenCounts {
+    let (mut counted, mut open, mut parentheses, mut at) = (TokenCounts::default(), 0_usize, 0_usize, 0);
     while at < document.len() {
         let end = end_of_token(document, at);
         match document[at] {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn counts(document: &str) -> [usize; 4] {
-        let Scan { tokens, nesting, aliases, directives, .. } = scan(document.as_bytes());
+        let TokenCounts { tokens, nesting, aliases, directives, .. } = scan(document.as_bytes());
         [tokens, nesting, aliases, directives]
     }
 

@@ -8,16 +8,16 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned};
 use std::collections::HashMap;
 
-/// A message and a position.
-type Broken = (&'static str, Pos);
+/// The message and the position of an invalid root field.
+type RootFieldError = (&'static str, Pos);
 type Fragments = HashMap<Name, Positioned<FragmentDefinition>>;
 
 /// Moves the field of each subscription to the position where the library expects it. For a valid document: no fragment of it spreads itself, and
 /// fields of one key have the same name and arguments.
 ///
 /// # Errors
-/// What is wrong with a subscription's root.
-pub(super) fn unfold(document: &mut ExecutableDocument) -> Result<(), Broken> {
+/// A subscription has more than one root field, or one that is not allowed.
+pub(super) fn unfold(document: &mut ExecutableDocument) -> Result<(), RootFieldError> {
     let ExecutableDocument { operations, fragments } = document;
     let operations: Vec<&mut OperationDefinition> = match operations {
         DocumentOperations::Single(only) => vec![&mut only.node],
@@ -26,7 +26,7 @@ pub(super) fn unfold(document: &mut ExecutableDocument) -> Result<(), Broken> {
     for operation in operations.into_iter().filter(|operation| operation.ty == OperationType::Subscription) {
         let mut fields = Vec::new();
         collect(&operation.selection_set.node, fragments, &mut fields)?;
-        if let Some(field) = merged(fields)? {
+        if let Some(field) = merge(fields)? {
             operation.selection_set.node.items = vec![Positioned::new(Selection::Field(field), operation.selection_set.pos)];
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn unfold(document: &mut ExecutableDocument) -> Result<(), Broken> {
 }
 
 /// Collects the root fields of an operation, including those in fragments.
-fn collect(set: &SelectionSet, fragments: &Fragments, fields: &mut Vec<Positioned<Field>>) -> Result<(), Broken> {
+fn collect(set: &SelectionSet, fragments: &Fragments, fields: &mut Vec<Positioned<Field>>) -> Result<(), RootFieldError> {
     for selection in &set.items {
         let is_condition = |name: &Name| matches!(name.as_str(), "skip" | "include");
         if selection.node.directives().iter().any(|directive| is_condition(&directive.node.name.node)) {
@@ -53,12 +53,12 @@ fn collect(set: &SelectionSet, fragments: &Fragments, fields: &mut Vec<Positione
     Ok(())
 }
 
-/// The single root field, with the selections of all fields of its response key.
-fn merged(fields: Vec<Positioned<Field>>) -> Result<Option<Positioned<Field>>, Broken> {
+/// Merges root fields of one response key into one field, with the selections of all fields of its response key.
+fn merge(fields: Vec<Positioned<Field>>) -> Result<Option<Positioned<Field>>, RootFieldError> {
     let mut fields = fields.into_iter();
     let Some(mut one) = fields.next() else { return Ok(None) };
     if one.node.name.node.starts_with("__") {
-        return Err(("The root field of a subscription cannot be one of the introspection.", one.pos));
+        return Err(("The root field of a subscription cannot be an introspection field.", one.pos));
     }
     for other in fields {
         if other.node.response_key().node != one.node.response_key().node {
@@ -79,7 +79,7 @@ mod tests {
 
     fn unfolded(text: &str) -> Result<String, &'static str> {
         let mut document = parse_query(text).expect("a document");
-        unfold(&mut document).map_err(|(broken, _)| broken)?;
+        unfold(&mut document).map_err(|(message, _)| message)?;
         let (_, operation) = document.operations.iter().next().expect("an operation");
         Ok(print(&operation.node.selection_set.node))
     }

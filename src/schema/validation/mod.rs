@@ -51,7 +51,8 @@ struct Usage<'a> {
     place: Option<InputPosition<'static>>,
 }
 
-struct Operation<'a> {
+/// An operation, and the variables and spreads in it.
+struct OperationScope<'a> {
     name: Option<&'a Name>,
     definition: &'a Positioned<OperationDefinition>,
     found: DefinitionUsages<'a>,
@@ -93,7 +94,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn operations(&mut self) -> Vec<Operation<'a>> {
+    fn operations(&mut self) -> Vec<OperationScope<'a>> {
         let mut all: Vec<_> = self.document.operations.iter().collect();
         all.sort_by_key(|(_, operation)| operation.pos);
         let mut operations = Vec::with_capacity(all.len());
@@ -102,7 +103,7 @@ impl<'a> Validator<'a> {
             self.definitions(&operation.variable_definitions, &mut found);
             self.directives(&operation.directives, location(operation.ty), &mut found);
             self.selections(&operation.selection_set.node, self.types.root(operation.ty), &mut found);
-            operations.push(Operation { name, definition, found });
+            operations.push(OperationScope { name, definition, found });
         }
         operations
     }
@@ -120,7 +121,7 @@ impl<'a> Validator<'a> {
     }
 
     /// NoUnusedFragments.
-    fn unused_fragments(&mut self, operations: &[Operation<'a>], fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
+    fn unused_fragments(&mut self, operations: &[OperationScope<'a>], fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
         let mut used: HashSet<&Name> = HashSet::new();
         for operation in operations {
             let parts = variables::reachable(&operation.found, fragments);

@@ -1,7 +1,7 @@
 //! Rules of variables, per operation: UniqueVariableNames, VariablesAreInputTypes, NoUndefinedVariables, NoUnusedVariables,
 //! VariablesInAllowedPosition.
 
-use super::{DefinitionUsages, Operation, Usage, Validator};
+use super::{DefinitionUsages, OperationScope, Usage, Validator};
 use async_graphql::parser::types::{BaseType, DirectiveLocation, Type, VariableDefinition};
 use async_graphql::{Name, Positioned, Value};
 use std::collections::{HashMap, HashSet};
@@ -42,7 +42,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Checks the uses of an operation's variables, in the operation and in its fragments.
-    pub(super) fn usages(&mut self, operation: &Operation<'a>, fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
+    pub(super) fn usages(&mut self, operation: &OperationScope<'a>, fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
         let definitions = &operation.definition.node.variable_definitions;
         let defined: HashMap<&Name, &Positioned<VariableDefinition>> =
             definitions.iter().map(|definition| (&definition.node.name.node, definition)).collect();

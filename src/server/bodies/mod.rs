@@ -7,7 +7,7 @@
 mod budget;
 
 use super::config::EdgeConfig;
-use super::response::Refusal;
+use super::response::RequestError;
 use crate::base::config::BODY_BYTES;
 use crate::base::deadline::within;
 use crate::base::error::Error;
@@ -52,7 +52,7 @@ impl Bodies {
     /// # Errors
     /// 413 for a body that is too long, 408 for one that is too slow, 429 when the address has reached its limit, 503 when the budget is
     /// used up and the reservation of the body is taken, 400 for an incomplete body.
-    pub(super) async fn read(&self, address: Option<IpAddr>, body: Body) -> Result<Bytes, Refusal> {
+    pub(super) async fn read(&self, address: Option<IpAddr>, body: Body) -> Result<Bytes, RequestError> {
         if body.size_hint().lower() > BODY_BYTES as u64 {
             return Err(too_long());
         }
@@ -91,28 +91,28 @@ impl Bodies {
         }
     }
 
-    fn refusal(&self, dropped: Dropped) -> Refusal {
+    fn refusal(&self, dropped: Dropped) -> RequestError {
         if let Some(reason) = dropped.reason() {
             self.meters.body_dropped(reason);
         }
-        let slow = |message| Refusal::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", message);
+        let slow = |message| RequestError::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", message);
         match dropped {
             Dropped::Long => too_long(),
-            Dropped::Broken => Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read."),
+            Dropped::Broken => RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read."),
             Dropped::Late => slow("The body took too long to come."),
             Dropped::Slow => slow("The body came too slowly."),
             Dropped::Full(BudgetFull::Address) => {
                 let message = "Too many long bodies are being sent from this address at once.";
-                Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("bodies").retry_after(1)
+                RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("bodies").retry_after(1)
             }
-            Dropped::Full(BudgetFull::All) | Dropped::Revoked => Refusal::from(&Error::Overloaded),
+            Dropped::Full(BudgetFull::All) | Dropped::Revoked => RequestError::from(&Error::Overloaded),
         }
     }
 }
 
 /// The refusal of a body that exceeds the maximum length, by its head or by its bytes.
-fn too_long() -> Refusal {
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", "A body is at most 1 MiB.")
+fn too_long() -> RequestError {
+    RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", "A body is at most 1 MiB.")
 }
 
 /// The reason why the reading of a body fails.

@@ -4,7 +4,7 @@
 use super::unparsable;
 use crate::app::App;
 use crate::server::logging::RequestId;
-use crate::server::response::Refusal;
+use crate::server::response::RequestError;
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
@@ -47,7 +47,8 @@ impl ConnectionRefuser {
 async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&Timestamp::now()).unwrap_or_default();
     let message = "Too many connections are open from this address: use those that are open.";
-    let refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("connections").retry_after(1);
+    let refusal =
+        RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("connections").retry_after(1);
     let lines = format!("HTTP/1.1 429 Too Many Requests\r\ndate: {date}");
     stream.write_all(&unparsable::written(&lines, refusal, &RequestId::random())).await?;
     stream.shutdown().await?;

@@ -5,7 +5,7 @@
 use crate::app::App;
 use crate::server::logging::{REQUEST_ID, RequestId};
 use crate::server::media::Media;
-use crate::server::response::Refusal;
+use crate::server::response::RequestError;
 use axum::http::{StatusCode, header};
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ fn hypers(head: &[u8]) -> Option<&str> {
     (!has(REQUEST_ID.as_str()) && lines.contains("\r\ncontent-length: 0")).then_some(lines)
 }
 
-fn refusal(status: StatusCode) -> Refusal {
+fn refusal(status: StatusCode) -> RequestError {
     let (code, message) = match status {
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
             ("HEADERS_TOO_LARGE", "The head of the request is too large: send at most 100 headers, and 128 KiB in all.")
@@ -54,17 +54,17 @@ fn refusal(status: StatusCode) -> Refusal {
         StatusCode::URI_TOO_LONG => ("URI_TOO_LONG", "The URL is longer than 64 KiB: send the request by POST."),
         _ => ("BAD_REQUEST", "The head of the request cannot be read: it is not HTTP/1.1 as RFC 9112 has it."),
     };
-    Refusal::new(status, code, message)
+    RequestError::new(status, code, message)
 }
 
 /// Returns these lines with the usual headers and the body of `refusal`.
-pub(super) fn written(lines: &str, refusal: Refusal, id: &RequestId) -> Vec<u8> {
+pub(super) fn written(lines: &str, refusal: RequestError, id: &RequestId) -> Vec<u8> {
     let (body, mut text) = (refusal.body(), String::new());
     let own = |line: &&str| !line.starts_with("content-length:") && !line.starts_with("connection:");
     for line in lines.split("\r\n").filter(own) {
         let _ = write!(text, "{line}\r\n");
     }
-    for (name, value) in refusal.answer(Media::Json).headers() {
+    for (name, value) in refusal.into_response(Media::Json).headers() {
         let _ = write!(text, "{name}: {}\r\n", value.to_str().unwrap_or_default());
     }
     let _ = write!(text, "{}: close\r\n{REQUEST_ID}: {}\r\n", header::CONNECTION, id.0);

@@ -7,7 +7,7 @@ use crate::base::rate_limits::Limit;
 use crate::platform::rates::{RateLimitDecision, Subject, service};
 use crate::schema::Checked;
 use crate::server::State;
-use crate::server::response::Refusal;
+use crate::server::response::RequestError;
 use axum::http::StatusCode;
 
 /// The entries of one subscription's filter. They are released when this is dropped.
@@ -26,7 +26,7 @@ impl FilterEntries {
         state: &State,
         checked: Checked,
         subject: Option<Subject>,
-    ) -> Result<Option<Self>, Refusal> {
+    ) -> Result<Option<Self>, RequestError> {
         let (entries, max) = (checked.filter_entries, state.app.config().filter_entries);
         if entries == 0 {
             return Ok(None);
@@ -36,11 +36,11 @@ impl FilterEntries {
         }
         state.app.metrics().filter_refused();
         if let RateLimitDecision::Denied(_, wait) = service::pay(&state.app, &state.leases, subject, checked.cost as u64).await {
-            return Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait)));
+            return Err(RequestError::from(&Error::rate_limited(Limit::Requests, wait)));
         }
         let message = format!(
             "The filters of your subscriptions may have {max} entries together on this server. End some, or ask for less."
         );
-        Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", &message).over("filterEntries"))
+        Err(RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", &message).with_limit("filterEntries"))
     }
 }

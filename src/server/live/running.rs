@@ -15,8 +15,8 @@ use crate::schema::Rendered;
 use crate::server::concurrency::WorkPermit;
 use crate::server::logging::RequestId;
 use crate::server::operation::{self, Operation};
-use crate::server::response::{self, ExecutedResponse, Refusal};
-use crate::server::{State, facts, rates};
+use crate::server::response::{self, ExecutedResponse, RequestError};
+use crate::server::{State, rates, request_log};
 use async_graphql::Response;
 use async_graphql::parser::types::OperationType;
 use futures_util::StreamExt;
@@ -47,7 +47,7 @@ impl RunningOperation {
         state: &State,
         operation: &Operation,
         address: Option<IpAddr>,
-    ) -> Result<Option<WorkPermit>, Refusal> {
+    ) -> Result<Option<WorkPermit>, RequestError> {
         let limit = state.edge.request_timeout;
         match operation.checked.kind {
             OperationType::Subscription => state.concurrency.acquire_start(limit).await,
@@ -65,7 +65,7 @@ impl RunningOperation {
         mut operation: Operation,
         context: &Request,
         transport: &'static str,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, RequestError> {
         let (kind, cost) = (operation.checked.kind, operation.checked.cost);
         let charge = charge_operation(state, context, cost).await?;
         let count = Count::begin(&state.app, kind, operation.name.clone());
@@ -114,7 +114,7 @@ impl RunningOperation {
             self.charge.charge();
         }
         match &said {
-            Some(said) => self.count.answered(facts::outcome_of(&said.response)),
+            Some(said) => self.count.answered(request_log::outcome_of(&said.response)),
             None => self.count.ended(),
         }
         said
@@ -148,9 +148,9 @@ fn copy(response: &Response) -> Response {
     copy
 }
 
-async fn charge_operation(state: &State, context: &Request, cost: usize) -> Result<Arc<OperationCharge>, Refusal> {
+async fn charge_operation(state: &State, context: &Request, cost: usize) -> Result<Arc<OperationCharge>, RequestError> {
     match service::charge_operation(&state.app, &state.leases, rates::payer(context), cost).await {
-        (RateLimitDecision::Denied(_, wait), _) => Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait))),
+        (RateLimitDecision::Denied(_, wait), _) => Err(RequestError::from(&Error::rate_limited(Limit::Requests, wait))),
         (RateLimitDecision::NotCharged | RateLimitDecision::Allowed(_), charge) => Ok(Arc::new(charge)),
     }
 }
@@ -182,7 +182,7 @@ impl Count {
     fn begin(app: &App, kind: OperationType, name: Option<String>) -> Self {
         // A subscription that its client ends counts as a success.
         let outcome = (kind == OperationType::Subscription).then_some(Cow::Borrowed(OK));
-        Self { app: app.clone(), kind: facts::counted_as(kind), name, began: Instant::now(), took: None, outcome }
+        Self { app: app.clone(), kind: request_log::operation_kind(kind), name, began: Instant::now(), took: None, outcome }
     }
 
     fn answered(&mut self, outcome: Cow<'static, str>) {

@@ -11,7 +11,7 @@ pub use allowed::{AllowedOrigins, Origin};
 pub(super) use refused::RefusedOrigins;
 
 use super::media;
-use super::response::Refusal;
+use super::response::RequestError;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
 /// Headers that a page can send to another origin only after a preflight. Apollo's clients send two of these headers with every request.
@@ -49,15 +49,15 @@ fn is_host(origin: &HeaderValue, headers: &HeaderMap) -> bool {
 }
 
 /// The error of a socket or an event stream whose page is of an origin that is not allowed.
-pub(super) fn origin_refused() -> Refusal {
+pub(super) fn origin_refused() -> RequestError {
     let message =
         "Pages of this origin cannot open sockets or event streams here. The server's operator allows origins by --cors-origins.";
-    Refusal::new(StatusCode::FORBIDDEN, "ORIGIN_REFUSED", message)
+    RequestError::new(StatusCode::FORBIDDEN, "ORIGIN_REFUSED", message)
 }
 
 /// The error of a GET that a page of another origin can have sent.
-pub(super) fn csrf_refused() -> Refusal {
+pub(super) fn csrf_refused() -> RequestError {
     let message =
         "A query by GET must carry a header that pages of other origins cannot send, such as `graphql-require-preflight: 1`.";
-    Refusal::new(StatusCode::FORBIDDEN, "CSRF_REFUSED", message)
+    RequestError::new(StatusCode::FORBIDDEN, "CSRF_REFUSED", message)
 }

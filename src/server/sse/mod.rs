@@ -9,7 +9,7 @@ pub(super) use reserved::Reservations;
 
 use super::State;
 use super::live::{OutgoingMessage, RunningOperation, Slot};
-use super::response::Refusal;
+use super::response::RequestError;
 use super::stream::{self, ResponseStream, Source};
 use crate::base::request::Request;
 use axum::body::Body;
@@ -49,7 +49,7 @@ impl Source for Distinct {
         event::going_away(seconds)
     }
 
-    fn error(refusal: &Refusal) -> String {
+    fn error(refusal: &RequestError) -> String {
         event::refused(refusal.errors().to_string())
     }
 }

@@ -16,7 +16,7 @@ use crate::server::live::{
     queue,
 };
 use crate::server::media::Media;
-use crate::server::response::Refusal;
+use crate::server::response::RequestError;
 use crate::server::stream::{ResponseStream, Source, take_slot};
 use crate::server::unread::ResponseReader;
 use axum::extract::{Query, State as Extract};
@@ -75,7 +75,7 @@ impl Reservations {
     }
 
     /// Finds the stream of a token.
-    fn find(&self, token: &str) -> Result<Arc<ReservedStream>, Refusal> {
+    fn find(&self, token: &str) -> Result<Arc<ReservedStream>, RequestError> {
         self.all().get(&digest(token)).cloned().ok_or_else(not_found)
     }
 
@@ -110,7 +110,7 @@ pub(in crate::server) async fn reserve(
 ) -> Response {
     let reserved = async {
         let context = within(state.edge.request_timeout, auth::context(&state.app, &headers, address)).await;
-        let context = context.unwrap_or(Err(Error::DeadlineExceeded)).map_err(|error| Refusal::from(&error))?;
+        let context = context.unwrap_or(Err(Error::DeadlineExceeded)).map_err(|error| RequestError::from(&error))?;
         take_slot(&state, &context).map(|slot| begin(&state, &context, slot))
     };
     match reserved.await {
@@ -118,7 +118,7 @@ pub(in crate::server) async fn reserve(
             let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))];
             (StatusCode::CREATED, headers, [(header::CACHE_CONTROL, "no-store")], token).into_response()
         }
-        Err(refusal) => refusal.answer(Media::Json),
+        Err(refusal) => refusal.into_response(Media::Json),
     }
 }
 
@@ -148,10 +148,10 @@ fn begin(state: &State, context: &Request, place: Slot) -> String {
 }
 
 /// GET: reads a stream.
-pub(in crate::server) fn read(state: &State, token: &str) -> Result<Response, Refusal> {
+pub(in crate::server) fn read(state: &State, token: &str) -> Result<Response, RequestError> {
     let reserved = state.reservations.find(token)?;
     let Some(queue) = reserved.queue().take() else {
-        return Err(Refusal::new(StatusCode::CONFLICT, "STREAM_TAKEN", "This event stream is being read."));
+        return Err(RequestError::new(StatusCode::CONFLICT, "STREAM_TAKEN", "This event stream is being read."));
     };
     let (viewer, reader) = (reserved.viewer.clone(), reserved.reader.clone());
     let attached = AttachedStream { reserved, queue, reservations: Arc::downgrade(&state.reservations.0) };
@@ -169,11 +169,15 @@ impl ReservedOperation {
     ///
     /// # Errors
     /// `STREAM_NOT_FOUND`; `BAD_REQUEST` without an id.
-    pub(in crate::server) fn find(state: &State, token: &str, graphql_request: &GraphqlRequest) -> Result<Self, Refusal> {
+    pub(in crate::server) fn find(state: &State, token: &str, graphql_request: &GraphqlRequest) -> Result<Self, RequestError> {
         let reserved = state.reservations.find(token)?;
         match &graphql_request.operation_id {
             Some(id) if (1..=MAX_ID).contains(&id.len()) => Ok(Self { reserved, id: id.clone() }),
-            _ => Err(Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "`extensions.operationId` must have 1 to 255 bytes.")),
+            _ => Err(RequestError::new(
+                StatusCode::BAD_REQUEST,
+                "BAD_REQUEST",
+                "`extensions.operationId` must have 1 to 255 bytes.",
+            )),
         }
     }
 
@@ -181,7 +185,7 @@ impl ReservedOperation {
     ///
     /// # Errors
     /// `STREAM_NOT_FOUND`: other clients do not learn that the stream exists.
-    pub(in crate::server) fn check_owner(&self, context: &Request) -> Result<(), Refusal> {
+    pub(in crate::server) fn check_owner(&self, context: &Request) -> Result<(), RequestError> {
         // The session, not the account alone: the stream ends with the session that has reserved it.
         let session = |viewer: &Viewer| viewer.session;
         let is_owner = self.reserved.viewer.as_ref().map(session) == context.viewer.as_ref().map(session);
@@ -192,7 +196,7 @@ impl ReservedOperation {
     ///
     /// # Errors
     /// `OPERATION_EXISTS`; `LIMIT_REACHED` where the stream has as many operations as it may.
-    pub(in crate::server) fn begin(self, state: &State, running: RunningOperation) -> Result<Response, Refusal> {
+    pub(in crate::server) fn begin(self, state: &State, running: RunningOperation) -> Result<Response, RequestError> {
         let out = self.reserved.out.clone();
         self.spawn(state, |handle| async move { running.run(&out, &handle).await })
     }
@@ -201,7 +205,7 @@ impl ReservedOperation {
     ///
     /// # Errors
     /// As [`Self::begin`].
-    pub(in crate::server) fn refuse(self, state: &State, errors: String) -> Result<Response, Refusal> {
+    pub(in crate::server) fn refuse(self, state: &State, errors: String) -> Result<Response, RequestError> {
         let out = self.reserved.out.clone();
         self.spawn(state, |handle| async move {
             out.send(&handle, OutgoingMessage::Error(errors)).await;
@@ -212,15 +216,15 @@ impl ReservedOperation {
         self,
         state: &State,
         work: impl FnOnce(Arc<OperationHandle>) -> F,
-    ) -> Result<Response, Refusal> {
+    ) -> Result<Response, RequestError> {
         match self.reserved.operations.begin(self.id, state.edge.live.operations, work) {
             Ok(()) => Ok(StatusCode::ACCEPTED.into_response()),
             Err(BeginError::IdTaken) => {
-                Err(Refusal::new(StatusCode::CONFLICT, "OPERATION_EXISTS", "Another operation has this `operationId`."))
+                Err(RequestError::new(StatusCode::CONFLICT, "OPERATION_EXISTS", "Another operation has this `operationId`."))
             }
             Err(BeginError::TooMany) => {
                 let message = "Too many operations run on this event stream: complete one first.";
-                Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("operations"))
+                Err(RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("operations"))
             }
         }
     }
@@ -230,11 +234,11 @@ impl ReservedOperation {
 pub(in crate::server) async fn complete(Extract(state): Extract<State>, headers: HeaderMap, uri: axum::http::Uri) -> Response {
     let completed = || {
         let reserved = state.reservations.find(&token(&headers, uri.query()).ok_or_else(not_found)?)?;
-        let missing = || Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "`operationId` is missing.");
+        let missing = || RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "`operationId` is missing.");
         reserved.operations.cancel(&named(uri.query()).operation_id.ok_or_else(missing)?);
         Ok(StatusCode::OK.into_response())
     };
-    completed().unwrap_or_else(|refusal: Refusal| refusal.answer(Media::Json))
+    completed().unwrap_or_else(|refusal: RequestError| refusal.into_response(Media::Json))
 }
 
 impl ReservedStream {
@@ -265,7 +269,7 @@ impl Source for AttachedStream {
         event::going_away(seconds)
     }
 
-    fn error(refusal: &Refusal) -> String {
+    fn error(refusal: &RequestError) -> String {
         event::refused(refusal.errors().to_string())
     }
 }
@@ -294,6 +298,6 @@ impl Drop for AttachedStream {
     }
 }
 
-fn not_found() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "STREAM_NOT_FOUND", "There is no such event stream: reserve one by PUT.")
+fn not_found() -> RequestError {
+    RequestError::new(StatusCode::NOT_FOUND, "STREAM_NOT_FOUND", "There is no such event stream: reserve one by PUT.")
 }

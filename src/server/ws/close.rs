@@ -43,7 +43,7 @@ impl Close {
     /// The limit of sockets for an account is reached.
     pub(super) const SOCKETS: Self = Self::new(4429, "Too many sockets");
     /// Too many bytes are unread in all, and the client's address has the most of them.
-    pub(super) const UNREAD: Self = Self::new(4429, "Too many unread answers");
+    pub(super) const UNREAD: Self = Self::new(4429, "Too many unread responses");
     /// A message is too long.
     pub(super) const TOO_LONG: Self = Self::new(1009, "Message too long");
     /// A text is not in UTF-8.

@@ -16,7 +16,7 @@ use super::connection::ConnectionGuard;
 use super::live::SlotKind;
 use super::logging::{RequestId, SPAN};
 use super::media::Media;
-use super::response::Refusal;
+use super::response::RequestError;
 use super::{State, auth, origin};
 use crate::platform::rates::Subject;
 use axum::extract::FromRequestParts;
@@ -40,10 +40,10 @@ pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
 
 /// Upgrades a connection to a socket, unless the page is of an origin that is not allowed.
 pub(super) async fn upgrade(state: State, mut parts: Parts) -> Response {
-    opened(&state, &mut parts).await.unwrap_or_else(|refusal| refusal.answer(Media::Json))
+    opened(&state, &mut parts).await.unwrap_or_else(|refusal| refusal.into_response(Media::Json))
 }
 
-async fn opened(state: &State, parts: &mut Parts) -> Result<Response, Refusal> {
+async fn opened(state: &State, parts: &mut Parts) -> Result<Response, RequestError> {
     if !origin::is_allowed(&parts.headers, &state.edge.cors_origins) {
         return Err(origin::origin_refused());
     }
@@ -68,11 +68,11 @@ async fn opened(state: &State, parts: &mut Parts) -> Result<Response, Refusal> {
     Ok(upgrade.on_upgrade(|stream| socket.run(stream).instrument(span)))
 }
 
-fn no_handshake() -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The handshake of the WebSocket is not as RFC 6455 has it.")
+fn no_handshake() -> RequestError {
+    RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The handshake of the WebSocket is not as RFC 6455 has it.")
 }
 
-fn too_many() -> Refusal {
+fn too_many() -> RequestError {
     let message = "There are too many sockets of this address without a session.";
-    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("sockets")
+    RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("sockets")
 }

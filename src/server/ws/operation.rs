@@ -13,7 +13,7 @@ use crate::platform::rates::Subject;
 use crate::server::graphql_request::GraphqlRequest;
 use crate::server::live::{OperationHandle, OutgoingMessage, RunningOperation};
 use crate::server::operation::{Operation, OperationError};
-use crate::server::response::{ExecutedResponse, Refusal};
+use crate::server::response::{ExecutedResponse, RequestError};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use tokio::time::Instant;
 pub(super) async fn run(
     shared: Arc<SocketShared>,
     identity: Arc<Identity>,
-    graphql_request: Result<GraphqlRequest, Refusal>,
+    graphql_request: Result<GraphqlRequest, RequestError>,
     handle: Arc<OperationHandle>,
 ) {
     let worked = AssertUnwindSafe(work(&shared, &identity, graphql_request, &handle)).catch_unwind().await;
@@ -37,7 +37,7 @@ pub(super) async fn run(
         Ok(Err(OperationError::Answered(refused))) => ExecutedResponse::of(&shared.id, *refused).errors(),
         Err(_) => {
             tracing::error!("an operation's handler panicked");
-            Refusal::from(&Error::corrupt("panic")).errors().to_string()
+            RequestError::from(&Error::corrupt("panic")).errors().to_string()
         }
     };
     shared.out.send(&handle, OutgoingMessage::Error(refusal)).await;
@@ -46,7 +46,7 @@ pub(super) async fn run(
 async fn work(
     shared: &SocketShared,
     identity: &Identity,
-    graphql_request: Result<GraphqlRequest, Refusal>,
+    graphql_request: Result<GraphqlRequest, RequestError>,
     handle: &Arc<OperationHandle>,
 ) -> Result<(), OperationError> {
     let began = Instant::now();
@@ -60,7 +60,7 @@ async fn work(
 async fn begun(
     shared: &SocketShared,
     identity: &Identity,
-    graphql_request: Result<GraphqlRequest, Refusal>,
+    graphql_request: Result<GraphqlRequest, RequestError>,
 ) -> Result<RunningOperation, OperationError> {
     shared.state.unread.check(shared.address)?;
     let mut operation = Operation::of(&shared.state, graphql_request?)?;
@@ -68,7 +68,7 @@ async fn begun(
     operation.take_filter_entries(&shared.state, subject).await?;
     let permit = RunningOperation::permit(&shared.state, &operation, shared.address).await?;
     let since = shared.state.app.db().read_barrier();
-    let viewer = viewer(shared, identity, since).await.map_err(|error| Refusal::from(&error))?;
+    let viewer = viewer(shared, identity, since).await.map_err(|error| RequestError::from(&error))?;
     let context = Request::with_barrier(shared.state.app.clone(), since, viewer, shared.agent.clone(), shared.address);
     Ok(RunningOperation::admit(permit, &shared.state, &shared.id, operation, &context, "ws").await?)
 }

@@ -12,7 +12,7 @@ use crate::server::config::LiveConfig;
 use crate::server::graphql_request;
 use crate::server::json::Object;
 use crate::server::live::{BeginError, Slot, SlotKind};
-use crate::server::response::Refusal;
+use crate::server::response::RequestError;
 use axum::extract::ws::{Message, WebSocket};
 use axum::http::{HeaderValue, StatusCode};
 use futures_util::future::{BoxFuture, pending};
@@ -206,12 +206,12 @@ impl SocketReader {
             Ok(()) => self.begun += 1,
             Err(BeginError::IdTaken) => return Err(Close::taken(&id)),
             Err(BeginError::TooMany) => {
-                let refusal = Refusal::new(
+                let refusal = RequestError::new(
                     StatusCode::TOO_MANY_REQUESTS,
                     "LIMIT_REACHED",
                     "This socket has reached its maximum number of operations. Complete one first.",
                 );
-                return self.send(Message::text(message::error(&id, &refusal.over("operations").errors())));
+                return self.send(Message::text(message::error(&id, &refusal.with_limit("operations").errors())));
             }
         }
         Ok(())

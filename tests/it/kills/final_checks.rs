@@ -39,7 +39,7 @@ pub(super) async fn check(world: &World, people: &[Person]) {
     }
     super::threads::check(people, |at| world.server(at).expect("a server")).await;
     world.check_store().await;
-    world.check_logs();
+    world.stop_and_check_logs();
 }
 
 fn follows_are_acknowledged(person: &Person, people: &[Person], own: &UserView) {

@@ -72,13 +72,13 @@ impl World {
             answered: AtomicUsize::new(0),
             healthy_since: Mutex::new(Some(Instant::now())),
         };
-        (0..PROCESSES).for_each(|which| world.start(which));
+        (0..PROCESSES).for_each(|index| world.start(index));
         (Arc::new(world), people)
     }
 
     /// The URL of a server, unless it is down.
-    pub(super) fn server(&self, which: usize) -> Option<String> {
-        let url = self.urls.lock().expect("no panic while held")[which % SERVERS].clone();
+    pub(super) fn server(&self, index: usize) -> Option<String> {
+        let url = self.urls.lock().expect("no panic while held")[index % SERVERS].clone();
         (!url.is_empty()).then_some(url)
     }
 
@@ -110,11 +110,11 @@ impl World {
     }
 
     /// Starts a process, and waits until a server has reported its address.
-    pub(super) fn start(&self, which: usize) {
+    pub(super) fn start(&self, index: usize) {
         let redis = self.redis.url();
         let window = WINDOW.to_string();
         let common = ["--redis", &redis, "--home-window", &window, "--star-followers", STAR];
-        let process = if which < SERVERS {
+        let process = if index < SERVERS {
             let own = ["serve", "--listen", "127.0.0.1:0", "--rate-limits", "off"];
             // A server that does not reach Redis in time exits, and a supervisor restarts it.
             let start = |_| Process::try_start(&mut waxwing(&[own.as_slice(), &common].concat())).ok();
@@ -122,44 +122,44 @@ impl World {
         } else {
             Process::start_in_background(&mut waxwing(&[["worker"].as_slice(), &common].concat()))
         };
-        if which < SERVERS {
-            self.urls.lock().expect("no panic while held")[which].clone_from(&process.url);
+        if index < SERVERS {
+            self.urls.lock().expect("no panic while held")[index].clone_from(&process.url);
         }
-        *self.processes[which].lock().expect("no panic while held") = Some(process);
+        *self.processes[index].lock().expect("no panic while held") = Some(process);
     }
 
     /// Kills a process with -9, if it runs; returns its number.
-    pub(super) fn kill(&self, which: usize) -> usize {
-        let process = self.processes[which].lock().expect("no panic while held").take();
+    pub(super) fn kill(&self, index: usize) -> usize {
+        let process = self.processes[index].lock().expect("no panic while held").take();
         if let Some(process) = process {
             let log = process.kill();
             assert!(!log.contains("panicked") && !log.contains("settling failed"), "{log}");
         }
         // The URL stays: users notice by themselves that the server is down.
-        which
+        index
     }
 
     /// Kills Redis with -9, and restarts it with its data.
-    pub(super) fn kill_redis(&self, away: Duration) {
+    pub(super) fn kill_redis(&self, downtime: Duration) {
         self.fail_redis(|redis| {
             redis.kill();
-            std::thread::sleep(away);
+            std::thread::sleep(downtime);
             redis.restart();
         });
     }
 
-    pub(super) fn freeze_redis(&self, patience: Duration) {
+    pub(super) fn freeze_redis(&self, duration: Duration) {
         self.fail_redis(|redis| {
             redis.signal("STOP");
-            std::thread::sleep(patience);
+            std::thread::sleep(duration);
             redis.signal("CONT");
         });
     }
 
     /// Flushes the scripts of Redis as often as possible.
-    pub(super) fn flush_scripts(&self, patience: Duration) {
+    pub(super) fn flush_scripts(&self, duration: Duration) {
         let began = Instant::now();
-        while began.elapsed() < patience {
+        while began.elapsed() < duration {
             self.redis.run::<()>(&["SCRIPT", "FLUSH"]);
         }
     }
@@ -199,19 +199,19 @@ impl World {
         let later = App::new(db, Clock::manual(Clock::System.now() + 61_000), Config::default());
         let mut found = Vec::new();
         let options = fsck::AuditOptions { home_window: Some(WINDOW), ..fsck::AuditOptions::default() };
-        let tell = |step: fsck::AuditProgress<'_>| {
+        let on_progress = |step: fsck::AuditProgress<'_>| {
             if let fsck::AuditProgress::Found(finding) = step {
                 found.push(finding.to_string());
             }
         };
-        fsck::run(&later, options, tell).await.expect("a store");
+        fsck::run(&later, options, on_progress).await.expect("a store");
         assert!(found.is_empty(), "{found:#?}");
     }
 
-    /// Checks the logs of the running processes.
-    pub(super) fn check_logs(&self) {
-        for which in 0..PROCESSES {
-            self.kill(which);
+    /// Kills all processes and checks that their logs contain no panic.
+    pub(super) fn stop_and_check_logs(&self) {
+        for index in 0..PROCESSES {
+            self.kill(index);
         }
     }
 }
