@@ -120,7 +120,7 @@ named_enum! {
         InvalidLogin = "INVALID_LOGIN",
         /// The name is empty, too long or contains characters that are not allowed.
         InvalidName = "INVALID_NAME",
-        /// The biography is longer than 160 characters or contains characters that are not allowed.
+        /// The biography is longer than 160 grapheme clusters or contains characters that are not allowed.
         InvalidBio = "INVALID_BIO",
         /// The password is not 8 to 128 characters, or contains characters that are not allowed.
         InvalidPassword = "INVALID_PASSWORD",

@@ -42,12 +42,12 @@ impl StorageOptions {
 }
 
 /// The minimum of `--redis-memory`.
-const LEAST_MEMORY: ByteSize = ByteSize::mib(16);
+const MIN_MEMORY: ByteSize = ByteSize::mib(16);
 
 fn redis_memory(text: &str) -> Result<ByteSize, String> {
     match text.parse() {
-        Ok(size) if size >= LEAST_MEMORY => Ok(size),
-        Ok(_) => Err(format!("{LEAST_MEMORY} is the least")),
+        Ok(size) if size >= MIN_MEMORY => Ok(size),
+        Ok(_) => Err(format!("the minimum is {MIN_MEMORY}")),
         Err(_) => Err("write it as a number with a unit, such as 512MiB or 4GiB".to_owned()),
     }
 }
@@ -59,11 +59,11 @@ pub(super) struct DomainOptions {
     /// The number of entries that are stored of a home timeline. Older entries are read from profiles.
     #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(100..=10_000))]
     home_window: u64,
-    /// Statuses of an author with more followers than this are not pushed into homes, but merged when a home is read. Posting then costs
-    /// the same for any number of followers.
+    /// An author with more followers than this is a star: the author's statuses are not pushed into home timelines, but merged when a home
+    /// timeline is read. Posting then costs the same for any number of followers.
     #[arg(long, value_name = "N", env = "WAXWING_STAR_FOLLOWERS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(10..=10_000_000))]
     star_followers: u64,
-    /// A home that was not read for this many days is dropped to save memory and fan-out. The next read rebuilds it.
+    /// A home timeline that was not read for this many days is dropped to save memory and fan-out. The next read rebuilds it.
     #[arg(long, value_name = "DAYS", env = "WAXWING_HOME_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
     home_idle_days: u64,
     /// The maximum depth of a thread: the number of comments above a reply. A deeper reply is refused.

@@ -131,10 +131,11 @@ pub struct PageInfo {
     has_next_page: bool,
     /// Whether the list has entries before this page.
     has_previous_page: bool,
-    /// Cursor of the first edge. Null on an empty page. On a page of `last` that ended after 10,000 hidden entries: the cursor to continue from.
+    /// Cursor of the first edge. Null on an empty page. If a page of `last` ended early because 10,000 entries in a row are not
+    /// visible to the viewer: the cursor to continue from.
     start_cursor: Option<String>,
-    /// Cursor of the last edge, to pass as `after` for the next page. Null on an empty page. On a page that ended after 10,000 hidden entries: the
-    /// cursor to continue from.
+    /// Cursor of the last edge, to pass as `after` for the next page. Null on an empty page. If the page ended early because 10,000 entries in a
+    /// row are not visible to the viewer: the cursor to continue from.
     end_cursor: Option<String>,
 }
 

@@ -193,7 +193,7 @@ impl Metrics {
         self.response_meters.register(ours);
         self.ad_meters.register(ours);
         storage.register(ours);
-        self.registry.register_collector(Box::new(Process { began }));
+        self.registry.register_collector(Box::new(Process { started_at: began }));
     }
 
     /// Counts a GraphQL request: its operation name (`None` if anonymous), its outcome (an error code, or [`OK`]) and its duration.

@@ -9,33 +9,37 @@ use std::fs;
 
 #[derive(Debug)]
 pub(super) struct Process {
-    /// The start time.
-    pub(super) began: Millis,
+    /// The time at which the process started.
+    pub(super) started_at: Millis,
 }
 
 impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> std::fmt::Result {
-        let mut one = |name: &str, help: &str, metric: &dyn Erased| metric.write(&mut encoder, name, help);
-        one("process_start_time_seconds", "When the process began, in Unix time", &ConstGauge::new(self.began as f64 / 1_000.0))?;
+        let mut write_metric = |name: &str, help: &str, metric: &dyn DynMetric| metric.write(&mut encoder, name, help);
+        write_metric(
+            "process_start_time_seconds",
+            "Start time of the process since the Unix epoch",
+            &ConstGauge::new(self.started_at as f64 / 1_000.0),
+        )?;
         if let Some(seconds) = cpu_seconds() {
-            one("process_cpu_seconds", "Processor time, of the user and the system", &ConstCounter::new(seconds))?;
+            write_metric("process_cpu_seconds", "User and system CPU time", &ConstCounter::new(seconds))?;
         }
         if let Some(bytes) = resident_bytes() {
-            one("process_resident_memory_bytes", "Memory that is resident", &ConstGauge::new(bytes))?;
+            write_metric("process_resident_memory_bytes", "Resident memory", &ConstGauge::new(bytes))?;
         }
         if let Some(count) = open_files() {
-            one("process_open_fds", "Open files and sockets", &ConstGauge::new(count))?;
+            write_metric("process_open_fds", "Open file descriptors", &ConstGauge::new(count))?;
         }
         Ok(())
     }
 }
 
-/// A metric of any type.
-trait Erased {
+/// An object-safe metric of any type.
+trait DynMetric {
     fn write(&self, encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str) -> std::fmt::Result;
 }
 
-impl<T: EncodeMetric> Erased for T {
+impl<T: EncodeMetric> DynMetric for T {
     fn write(&self, encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str) -> std::fmt::Result {
         self.encode(encoder.encode_descriptor(name, help, None, self.metric_type())?)
     }
@@ -64,10 +68,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_facts_are_those_of_this_process() {
+    fn the_values_are_those_of_this_process() {
         let began = cpu_seconds().expect("there is a /proc");
         let moved = |_| cpu_seconds().is_some_and(|now| now >= began + 0.05);
-        assert!((0..1_000_000).any(moved), "a million looks take processor time");
+        assert!((0..1_000_000).any(moved), "a million reads take CPU time");
         let memory = resident_bytes().expect("there is a /proc");
         assert!((1 << 20..1 << 32).contains(&memory), "{memory}");
         let held: Vec<_> = (0..50).map(|_| fs::File::open("/proc/self/stat").expect("a file")).collect();

@@ -29,7 +29,7 @@ struct LogState {
 #[derive(Clone, Debug, Default)]
 pub(super) struct DataLoad {
     /// The number of the process, from 1.
-    pub(super) life: u64,
+    pub(super) start_count: u64,
     /// Whether loading has ended.
     pub(super) ended: bool,
     /// The truncation of a file, and the number of lost bytes.
@@ -41,12 +41,12 @@ pub(super) struct DataLoad {
 impl LogTail {
     /// Starts the log of another process, with the sizes of its files. Returns the number of the process.
     pub(super) fn begin(&self, sizes: HashMap<String, u64>) -> u64 {
-        let mut life = 0;
+        let mut start_count = 0;
         self.0.load.send_modify(|load| {
-            life = load.life + 1;
-            *load = DataLoad { life, sizes, ..DataLoad::default() };
+            start_count = load.start_count + 1;
+            *load = DataLoad { start_count, sizes, ..DataLoad::default() };
         });
-        life
+        start_count
     }
 
     /// What the log says about the load of the current process.
@@ -55,9 +55,9 @@ impl LogTail {
     }
 
     /// Records a line. The log of an earlier process may still be read when the next one has started.
-    fn note(&self, life: u64, line: &str) {
+    fn note(&self, start_count: u64, line: &str) {
         self.0.load.send_if_modified(|load| {
-            if load.life != life || load.ended {
+            if load.start_count != start_count || load.ended {
                 return false;
             }
             let found = truncation::truncation(line, &load.sizes);
@@ -89,7 +89,7 @@ impl LogTail {
 }
 
 /// Forwards the log of a process until the stream ends, in a thread.
-pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, life: u64) -> std::io::Result<JoinHandle<()>> {
+pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, start_count: u64) -> std::io::Result<JoinHandle<()>> {
     let read = move || {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();
@@ -98,7 +98,7 @@ pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, life: u
             line.clear();
             if !text.is_empty() {
                 report(&text);
-                tail.note(life, &text);
+                tail.note(start_count, &text);
                 tail.push(text);
             }
         }

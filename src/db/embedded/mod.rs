@@ -68,7 +68,7 @@ pub struct Embedded {
 /// power failure it also waits for the rewrite of the data.
 ///
 /// # Errors
-/// If no suitable program is found, another server uses the folder, the folder is not ours or cannot be created, or Redis exits while starting (the
+/// If no suitable program is found, another server uses the folder, the folder belongs to another user or cannot be created, or Redis exits while starting (the
 /// error has the end of its log) or cannot rewrite its data after a power failure.
 pub async fn start(options: EmbeddedOptions) -> Result<Embedded, EmbeddedError> {
     let program = binary::find(options.redis_server.as_deref())?;
@@ -91,9 +91,9 @@ pub async fn start(options: EmbeddedOptions) -> Result<Embedded, EmbeddedError> 
 
 /// Repeats the configuration and the repair after every restart; ends with the supervisor.
 async fn follow_restarts(url: String, mut load: watch::Receiver<DataLoad>) {
-    let mut life = 1;
-    while let Ok(loaded) = load.wait_for(|load| load.ended && load.life > life).await.map(|load| load.clone()) {
-        life = loaded.life;
+    let mut start_count = 1;
+    while let Ok(loaded) = load.wait_for(|load| load.ended && load.start_count > start_count).await.map(|load| load.clone()) {
+        start_count = loaded.start_count;
         settings::defragment(&url).await;
         aof::repair_in_use(&url, &loaded).await;
     }

@@ -172,18 +172,18 @@ impl Worker {
 
     /// Starts Redis and waits for its exit.
     fn run_process(&self) -> io::Result<String> {
-        let Some((mut life, pid)) = self.start_process()? else {
+        let Some((mut process, pid)) = self.start_process()? else {
             return Ok("it was stopped".to_owned());
         };
         wait_for_end(pid);
         let mut state = self.shared.state();
         state.child = None;
-        let status = life.child.wait()?;
+        let status = process.child.wait()?;
         let kept_alive = state.keep_alive;
         drop(state);
         if !kept_alive {
             // The end of the log becomes the error message. Later on, a fork of Redis may hold the pipe open for long.
-            life.log.join().ok();
+            process.log.join().ok();
         }
         Ok(status.to_string())
     }
@@ -197,8 +197,8 @@ impl Worker {
         let (reader, writer) = io::pipe()?;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(self.locks.share()?).stdout(writer.try_clone()?).stderr(writer);
-        let life = self.shared.tail.begin(aof::sizes(&self.data));
-        let log = log::forward(reader, self.shared.tail.clone(), life)?;
+        let start_count = self.shared.tail.begin(aof::sizes(&self.data));
+        let log = log::forward(reader, self.shared.tail.clone(), start_count)?;
         let (child, guard) = orphan::spawn(&mut command)?;
         let pid = Pid::from_child(&child);
         state.child = Some(pid);

@@ -79,7 +79,8 @@ object! {
         Box::pin(load_status(request(ctx)?, self.0.comment.id.status)).await
     }
 
-    /// Direct replies. A page has fewer entries than requested only at the end.
+    /// Direct replies. A page has fewer entries than requested only at the end, or if 10,000 replies in a row are not visible to the viewer: then
+    /// `pageInfo` has the cursor to continue from.
     async fn replies(
         &self,
         ctx: &Context<'_>,
@@ -131,7 +132,8 @@ impl CommentThread {
         Ok(self.sync_cursor.as_deref().ok_or_else(|| crate::base::error::Error::corrupt("a place that was not asked for"))?)
     }
 
-    /// Direct comments on the status. A page has fewer entries than requested only at the end.
+    /// Direct comments on the status. A page has fewer entries than requested only at the end, or if 10,000 comments in a row are not visible to the
+    /// viewer: then `pageInfo` has the cursor to continue from.
     async fn comments(
         &self,
         ctx: &Context<'_>,

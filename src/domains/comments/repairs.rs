@@ -6,18 +6,18 @@ use crate::base::ids::CommentId;
 /// Everything that is wrong in a thread, from a consistent read.
 #[derive(Debug, Default)]
 pub(super) struct ThreadRepairs {
-    /// The newest event at the read: the counts hold while it is the newest.
-    pub(super) last: String,
-    /// The number of comments, if the status says another one.
-    pub(super) living: Option<u64>,
+    /// The id of the thread's newest event when the thread was read. The counts are valid until there is a newer event.
+    pub(super) last_event: String,
+    /// The number of comments, if the status has a different count.
+    pub(super) comment_count: Option<u64>,
     /// Comments with wrong counts or positions.
     pub(super) comments: Vec<CommentRepair>,
-    /// Members of orders without a comment.
-    pub(super) strays: Vec<(Order, Vec<u8>, Option<CommentId>)>,
+    /// Members of orders whose comment does not exist.
+    pub(super) orphan_members: Vec<(Order, Vec<u8>, Option<CommentId>)>,
     /// Missing ancestors of existing comments, each with its own ancestors.
-    pub(super) lost: Vec<(CommentId, Vec<u64>)>,
+    pub(super) missing_ancestors: Vec<(CommentId, Vec<u64>)>,
     /// Members whose score is not 0.
-    pub(super) scored: Vec<(Order, Vec<u8>)>,
+    pub(super) nonzero_scores: Vec<(Order, Vec<u8>)>,
 }
 
 /// What is wrong with a comment.
@@ -28,18 +28,18 @@ pub(super) struct CommentRepair {
     /// The right counts: `replies places descendants others`.
     pub(super) counts: [u64; 4],
     /// Members at wrong positions.
-    pub(super) wrong: Vec<(Order, Vec<u8>)>,
-    /// Whether it is deleted and has no replies, so that it leaves the thread.
-    pub(super) leaves: bool,
+    pub(super) misplaced_members: Vec<(Order, Vec<u8>)>,
+    /// Whether the comment is deleted and has no replies, so that the repair removes it from the thread.
+    pub(super) is_removed: bool,
 }
 
 impl ThreadRepairs {
     /// Whether nothing is wrong.
     pub(super) fn is_empty(&self) -> bool {
-        self.living.is_none()
+        self.comment_count.is_none()
             && self.comments.is_empty()
-            && self.strays.is_empty()
-            && self.lost.is_empty()
-            && self.scored.is_empty()
+            && self.orphan_members.is_empty()
+            && self.missing_ancestors.is_empty()
+            && self.nonzero_scores.is_empty()
     }
 }

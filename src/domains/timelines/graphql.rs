@@ -24,7 +24,7 @@ pub enum Timeline {
 /// The kind of list in the ids of promoted entries.
 const PROMOTED: u8 = b'a';
 
-/// A home, a profile or a list timeline: statuses, newest first.
+/// A home timeline, a profile or a list timeline: statuses, newest first.
 #[Object(name = "Timeline")]
 impl Timeline {
     /// Cursor of the newest state that this response shows. To read newer entries, pass it as `before` with `last`; to receive events from here on,
@@ -45,7 +45,8 @@ impl Timeline {
         Ok(cursors.encode(self.list(), position) + &place.encode(&cursors, self.list()))
     }
 
-    /// Entries of the timeline, newest first. A page has fewer entries than requested only at the end of the timeline.
+    /// Entries of the timeline, newest first. A page has fewer entries than requested only at the end of the timeline, or if 10,000 entries in a row are
+    /// not visible to the viewer: then `pageInfo` has the cursor to continue from.
     async fn entries(
         &self,
         ctx: &Context<'_>,
@@ -159,8 +160,8 @@ object! {
         /// The status.
         "status" status: StatusObject = StatusObject(seen.clone());
 
-        /// Set on promoted entries, null on all others. Promoted entries are only served to clients that select this field, in a home that is read
-        /// with `first`: at most one in any ten successive entries, never the first. Reading counts no impression: report the promoted entries
+        /// Set on promoted entries, null on all others. Promoted entries are only served to clients that select this field, in a home timeline that
+        /// is read with `first`: at most one in any ten successive entries, never the first. Reading counts no impression: report the promoted entries
         /// that were visible with `recordImpressions`.
         "promotion" promotion: Option<&Promotion> = promotion.as_ref();
     }

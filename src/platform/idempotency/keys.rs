@@ -6,7 +6,8 @@ use crate::base::ids::UserId;
 /// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 2] = ["idempotency", "idempotent"];
 
-/// HASH, digest → `fingerprint id`. Bound: [`super::model::MAX_KEYS`]. Time to live: 24 hours from the last use of any.
+/// HASH, digest of a client's key → `fingerprint id`: the input's fingerprint and the id of the created object. At most
+/// [`super::model::MAX_KEYS`] digests. Time to live: 24 hours from the last use of a key of the account.
 pub(super) fn answers(account: UserId) -> String {
     format!("idempotency:{{{}}}", account.0)
 }

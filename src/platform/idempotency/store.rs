@@ -10,7 +10,7 @@ use crate::db::script::{Call, Script};
 use crate::domains::users::user_key;
 use redis::cmd;
 
-static REMEMBER_ANSWER: Script = Script::new(include_str!("lua/remember_answer.lua"));
+static BIND_KEY: Script = Script::new(include_str!("lua/bind_key.lua"));
 static FORGET_ANSWER: Script = Script::new(include_str!("lua/forget_answer.lua"));
 static REPAIR_ANSWER: Script = Script::new(include_str!("lua/repair_answer.lua"));
 
@@ -27,19 +27,19 @@ pub(super) async fn remember(
     now: Millis,
 ) -> Result<Option<(String, u64)>, Error> {
     let keys = [keys::answers(account), keys::times(account), user_key(account)];
-    let call = Call::new(&REMEMBER_ANSWER, keys).arg(&request.digest).arg(tied(request, id));
-    let tied: String = db.call(call.arg(now).arg(KEY_TTL).arg(MAX_KEYS)).await?;
-    if tied.is_empty() {
+    let call = Call::new(&BIND_KEY, keys).arg(&request.digest).arg(bound_value(request, id));
+    let bound: String = db.call(call.arg(now).arg(KEY_TTL).arg(MAX_KEYS)).await?;
+    if bound.is_empty() {
         return Ok(None);
     }
-    let (fingerprint, id) = tied.split_once(' ').ok_or_else(|| Error::corrupt("an idempotency record"))?;
+    let (fingerprint, id) = bound.split_once(' ').ok_or_else(|| Error::corrupt("an idempotency record"))?;
     Ok(Some((fingerprint.to_owned(), id.parse().map_err(Error::corrupt)?)))
 }
 
 /// Releases a key that is bound to exactly this input and `id`. One script.
 pub(super) async fn forget(db: &Db, account: UserId, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
     let call = Call::new(&FORGET_ANSWER, [keys::answers(account), keys::times(account)]);
-    db.call::<u64>(call.arg(&request.digest).arg(tied(request, id))).await.map(drop)
+    db.call::<u64>(call.arg(&request.digest).arg(bound_value(request, id))).await.map(drop)
 }
 
 /// Deletes all keys of an account. One command.
@@ -81,6 +81,6 @@ pub(super) async fn repair(db: &Db, account: UserId, now: Millis) -> Result<(), 
     Ok(())
 }
 
-fn tied(request: &IdempotentRequest, id: u64) -> String {
+fn bound_value(request: &IdempotentRequest, id: u64) -> String {
     format!("{} {id}", request.fingerprint)
 }

@@ -117,8 +117,8 @@ fn ack_in_background(app: &App, entries: Vec<JournalEntry>) {
 #[must_use]
 pub struct Subtasks(Vec<JournalEntry>);
 
-/// Writes, on a cluster, an entry for each part that a pass is about to delete. Each task names two sides; a node can lose one side while the other
-/// is kept, and then nothing else names both. One round trip. On a single server nothing is written.
+/// Writes, on a cluster, an entry for each part that a pass is about to delete. Each task names two keys. If a node loses
+/// one of them, the entry is the only record of which keys belong together. One round trip. On a single server nothing is written.
 ///
 /// # Errors
 /// As [`begin`].

@@ -79,10 +79,10 @@ pub(super) struct RenewalRequest {
     pub(super) cost: u64,
     /// Leased tokens that are used for it, and are not available to others meanwhile.
     pub(super) in_hand: u64,
-    /// The fewest tokens that suffice.
-    pub(super) least: u64,
-    /// The most tokens that are leased at once.
-    pub(super) most: u64,
+    /// The minimum number of tokens to take.
+    pub(super) min_tokens: u64,
+    /// The maximum number of tokens to take.
+    pub(super) max_tokens: u64,
     /// Debt that is taken in any case.
     pub(super) debt: u64,
 }
@@ -150,13 +150,13 @@ impl Lease {
         let debt = std::mem::take(&mut state.debt);
         let fresh = state.bucket.as_mut().filter(|bucket| bucket.is_fresh(quota, now));
         let in_hand = fresh.map_or(0, |bucket| std::mem::take(&mut bucket.held)).min(cost);
-        let least = cost - in_hand;
-        RenewalRequest { cost, in_hand, least, most: least.max(quota.tokens() / LEASE_FRACTION), debt }
+        let min_tokens = cost - in_hand;
+        RenewalRequest { cost, in_hand, min_tokens, max_tokens: min_tokens.max(quota.tokens() / LEASE_FRACTION), debt }
     }
 
     /// Stores the bucket's reply and charges the cost.
     pub(super) fn settle(&self, need: RenewalRequest, answer: BucketReply, quota: Quota, now: Millis) -> RateLimitDecision {
-        let (sum, paid) = (need.in_hand + answer.taken, answer.taken >= need.least);
+        let (sum, paid) = (need.in_hand + answer.taken, answer.taken >= need.min_tokens);
         let held = if paid { sum - need.cost } else { sum };
         let bucket = BucketState { held, left: answer.left, at: now };
         self.state().bucket = Some(bucket);
@@ -260,16 +260,20 @@ mod tests {
         let (lease, quota) = (Lease::default(), quota());
         assert_eq!(lease.spend(3, quota, 5), None, "the state of the bucket is unknown");
         let need = lease.need(3, quota, 5);
-        assert_eq!(need, RenewalRequest { cost: 3, in_hand: 0, least: 3, most: 10, debt: 0 });
+        assert_eq!(need, RenewalRequest { cost: 3, in_hand: 0, min_tokens: 3, max_tokens: 10, debt: 0 });
         let decision = lease.settle(need, BucketReply { taken: 10, left: 990, wait: 0 }, quota, 5);
         assert_eq!(paid(Some(decision)), 997);
         assert_eq!(paid(lease.spend(3, quota, 5)), 994);
         assert_eq!(paid(lease.spend(3, quota, 105)), 992, "one more has come back in Redis");
         assert_eq!(lease.spend(3, quota, 105), None);
         let need = lease.need(3, quota, 105);
-        assert_eq!(need, RenewalRequest { cost: 3, in_hand: 1, least: 2, most: 10, debt: 0 }, "leased tokens are used up first");
+        assert_eq!(
+            need,
+            RenewalRequest { cost: 3, in_hand: 1, min_tokens: 2, max_tokens: 10, debt: 0 },
+            "leased tokens are used up first"
+        );
         assert_eq!(lease.need(3, quota, 105).in_hand, 0, "the renewal holds the leased tokens");
-        assert_eq!(lease.need(50, quota, 105).most, 50, "an expensive request leases its cost");
+        assert_eq!(lease.need(50, quota, 105).max_tokens, 50, "an expensive request leases its cost");
     }
 
     #[test]
@@ -307,7 +311,7 @@ mod tests {
         assert_eq!(lease.allowance(quota, 5).map(|allowance| (allowance.left, allowance.debt)), Some((0, 107)));
         assert_eq!(lease.spend(1, quota, 5), None, "the debt must be written first");
         let need = lease.need(1, quota, 5);
-        assert_eq!(need, RenewalRequest { cost: 1, in_hand: 0, least: 1, most: 10, debt: 197 });
+        assert_eq!(need, RenewalRequest { cost: 1, in_hand: 0, min_tokens: 1, max_tokens: 10, debt: 197 });
         let decision = lease.settle(need, BucketReply { taken: 0, left: -107, wait: 10_800 }, quota, 5);
         assert_eq!(due(Some(decision)), Some(10_800));
         assert_eq!(due(lease.spend(1, quota, 5)), Some(10_800), "the denial is decided locally from then on");

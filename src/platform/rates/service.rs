@@ -55,7 +55,7 @@ pub async fn refund(app: &App, charges: &[Charge]) {
 }
 
 async fn refund_buckets(app: &App, mut taken: Vec<BucketRequest>) {
-    taken.iter_mut().for_each(|request| (request.least, request.most) = (-1, -1));
+    taken.iter_mut().for_each(|request| (request.min_tokens, request.max_tokens) = (-1, -1));
     for (request, answer) in taken.iter().zip(store::take_each(app.db(), app.now(), &taken).await) {
         if let Err(error) = answer {
             tracing::debug!(%error, limit = request.limit.name(), "a token was not refunded");
@@ -68,7 +68,7 @@ fn requests(app: &App, charges: &[Charge]) -> Option<Vec<BucketRequest>> {
     let rates = app.config().rates.as_ref().filter(|_| !charges.is_empty())?;
     let request = |limit: Limit, subject, factor| {
         let quota = rates.quota(limit).times(factor);
-        BucketRequest { limit, subject, quota, least: 1, most: 1, debt: None }
+        BucketRequest { limit, subject, quota, min_tokens: 1, max_tokens: 1, debt: None }
     };
     let mut requests = Vec::with_capacity(charges.len());
     for (limit, subject) in charges {
@@ -95,8 +95,8 @@ async fn take_with_debt(
     range: RangeInclusive<u64>,
     debt: Option<u64>,
 ) -> Result<BucketReply, Error> {
-    let [least, most] = [range.start(), range.end()].map(|tokens| (*tokens).min(quota.tokens()) as i64);
-    let request = BucketRequest { limit, subject, quota, least, most, debt };
+    let [min_tokens, max_tokens] = [range.start(), range.end()].map(|tokens| (*tokens).min(quota.tokens()) as i64);
+    let request = BucketRequest { limit, subject, quota, min_tokens, max_tokens, debt };
     store::take(app.db(), app.now(), &request).await
 }
 
@@ -151,7 +151,7 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
     let renewal = async move {
         let _permit = permit;
         let need = lease.need(cost, quota, now);
-        let asked = take_with_debt(&own, charge, quota, need.least..=need.most, Some(need.debt));
+        let asked = take_with_debt(&own, charge, quota, need.min_tokens..=need.max_tokens, Some(need.debt));
         let timeout = own.db().timing().charge;
         match within(timeout, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
             Ok(answer) => lease.settle(need, answer, quota, now),

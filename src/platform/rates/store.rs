@@ -11,8 +11,9 @@ use futures_util::future::join_all;
 use redis::cmd;
 
 static TAKE_TOKENS: Script = Script::new(include_str!("lua/take_tokens.lua"));
-/// The same in a full store: buckets expire. If writes are refused for another reason, Redis refuses a script with flags as a whole, and a script
-/// without flags at its first write: so this script still reports an empty bucket.
+/// The same script for a store whose memory is full: buckets expire, so they may still be written. The other script has no flags, because Redis
+/// rejects a script with flags before it runs where writes are refused for another reason, and a script without flags only at its first write:
+/// an empty bucket is reported even then.
 static TAKE_TOKENS_WHEN_FULL: Script = Script::allow_oom(include_str!("lua/take_tokens.lua"));
 
 /// A request to a bucket.
@@ -21,10 +22,10 @@ pub(super) struct BucketRequest {
     pub(super) limit: Limit,
     pub(super) subject: Subject,
     pub(super) quota: Quota,
-    /// The fewest tokens that suffice; negative for a refund.
-    pub(super) least: i64,
-    /// The most tokens to take.
-    pub(super) most: i64,
+    /// The minimum number of tokens to take; negative for a refund.
+    pub(super) min_tokens: i64,
+    /// The maximum number of tokens to take; negative for a refund.
+    pub(super) max_tokens: i64,
     /// Tokens of debt that are taken even if they are missing; `None` for a bucket without debt.
     pub(super) debt: Option<u64>,
 }
@@ -58,7 +59,8 @@ pub(super) async fn delete(db: &Db, buckets: &[Charge]) -> Result<(), Error> {
 
 fn call(script: &'static Script, now: Millis, request: &BucketRequest) -> Call {
     let call = Call::new(script, [keys::rate(request.limit, request.subject)]);
-    let call = call.arg(now).arg(request.quota.tokens()).arg(request.quota.window()).arg(request.least).arg(request.most);
+    let call =
+        call.arg(now).arg(request.quota.tokens()).arg(request.quota.window()).arg(request.min_tokens).arg(request.max_tokens);
     match request.debt {
         Some(debt) => call.arg(debt),
         None => call,

@@ -21,18 +21,18 @@ impl Model {
         Self { quota, owed: 0, at: 0 }
     }
 
-    fn take(&mut self, now: u64, least: u64, most: u64) -> BucketReply {
+    fn take(&mut self, now: u64, min_tokens: u64, max_tokens: u64) -> BucketReply {
         let (tokens, window) = (u128::from(self.quota.tokens()), u128::from(self.quota.window()));
         let full = tokens * window;
         let passed = u128::from(now.saturating_sub(self.at));
         let (owed, at) = (self.owed.saturating_sub(passed * tokens), self.at.max(now));
         let left = (full - owed) / window;
-        if left < u128::from(least) {
-            let missing = (owed + u128::from(least) * window - full).div_ceil(tokens) + u128::from(at - now);
+        if left < u128::from(min_tokens) {
+            let missing = (owed + u128::from(min_tokens) * window - full).div_ceil(tokens) + u128::from(at - now);
             let wait = missing.min(owed.div_ceil(tokens)) as u64;
             return BucketReply { taken: 0, left: left as i64, wait };
         }
-        let taken = left.min(u128::from(most));
+        let taken = left.min(u128::from(max_tokens));
         (self.owed, self.at) = (owed + taken * window, at);
         BucketReply { taken: taken as u64, left: (left - taken) as i64, wait: 0 }
     }
@@ -49,14 +49,14 @@ async fn buckets_count_exactly_for_every_quota_and_clock() {
         let (mut model, mut now) = (Model::new(quota), START);
         for step in 0..400 {
             let part = |dice: &mut StdRng, of: u64| [0, 1, of / 7, of / 2, dice.random_range(0..=of)][dice.random_range(0..5)];
-            let least = part(&mut dice, quota.tokens());
-            let most = (least + part(&mut dice, quota.tokens())).min(quota.tokens());
+            let min_tokens = part(&mut dice, quota.tokens());
+            let max_tokens = (min_tokens + part(&mut dice, quota.tokens())).min(quota.tokens());
             let by = part(&mut dice, quota.window() / 3) as i64 * if dice.random_range(0..6) == 0 { -1 } else { 1 };
             app.clock.advance(by);
             now = now.checked_add_signed(by).expect("a time");
-            let expected = model.take(now, least, most);
-            let taken = take(&app.app, charge, quota, least..=most).await.expect("an answer");
-            assert_eq!(taken, expected, "{quota}, step {step}: {least} to {most} at {now}");
+            let expected = model.take(now, min_tokens, max_tokens);
+            let taken = take(&app.app, charge, quota, min_tokens..=max_tokens).await.expect("an answer");
+            assert_eq!(taken, expected, "{quota}, step {step}: {min_tokens} to {max_tokens} at {now}");
             let (key, lives) = (format!("rate:{{{}}}:posts", number + 1), model.owed.div_ceil(u128::from(quota.tokens())) as u64);
             if taken.wait == 0 && lives > 0 {
                 let ttl: u64 = app.redis.run(&["PTTL", &key]);
@@ -79,13 +79,13 @@ async fn a_bucket_refills_exactly_at_the_announced_time() {
         let charge: Charge = (Limit::Posts, Subject::Account(UserId(number as u64 + 1)));
         let all = quota.tokens()..=quota.tokens();
         assert_eq!(take(&app.app, charge, quota, all).await.expect("an answer").taken, quota.tokens());
-        for least in [1, 2, 1, quota.tokens()] {
-            let wait = take(&app.app, charge, quota, least..=least).await.expect("an answer").wait;
+        for min_tokens in [1, 2, 1, quota.tokens()] {
+            let wait = take(&app.app, charge, quota, min_tokens..=min_tokens).await.expect("an answer").wait;
             assert!(wait > 0);
             app.clock.advance(wait as i64 - 1);
-            assert_eq!(take(&app.app, charge, quota, least..=least).await.expect("an answer").wait, 1);
+            assert_eq!(take(&app.app, charge, quota, min_tokens..=min_tokens).await.expect("an answer").wait, 1);
             app.clock.advance(1);
-            assert_eq!(take(&app.app, charge, quota, least..=least).await.expect("an answer").taken, least);
+            assert_eq!(take(&app.app, charge, quota, min_tokens..=min_tokens).await.expect("an answer").taken, min_tokens);
         }
     }
 }

@@ -11,21 +11,21 @@ pub(super) fn eviction(facts: &Facts) -> Option<InspectionFinding> {
     let policy = facts.maxmemory_policy.as_deref().filter(|policy| *policy != "noeviction")?;
     if facts.maxmemory == Some(0) {
         let message = format!(
-            "maxmemory-policy is {policy}: as soon as a memory limit is set, Redis drops data to stay under it. \
+            "maxmemory-policy is {policy}: as soon as a memory limit is set, Redis evicts keys to stay under it. \
              {NO_EVICTION}."
         );
         return volatile(Severity::Warning, message);
     }
     if policy.starts_with("volatile-") {
         let message = format!(
-            "maxmemory-policy is {policy}: when the memory is full, what has a time to live goes early, so people are \
-             logged out and limits forget. {NO_EVICTION}."
+            "maxmemory-policy is {policy}: when the memory is full, Redis evicts keys before they expire: sessions end \
+             early and rate limits are reset. {NO_EVICTION}."
         );
         return volatile(Severity::Warning, message);
     }
     let message = format!(
-        "maxmemory-policy is {policy}: when the memory is full, Redis deletes accounts, statuses and other data, and \
-         data would be silently lost. {NO_EVICTION}, or accept it with --allow-volatile."
+        "maxmemory-policy is {policy}: when the memory is full, Redis evicts accounts, statuses and other data \
+         without an error. {NO_EVICTION}, or accept this loss with --allow-volatile."
     );
     volatile(Severity::Refusal, message)
 }
@@ -36,14 +36,14 @@ pub const COVERED_NODE_TIMEOUT: u64 = 15_000;
 pub(super) fn node_timeout(facts: &Facts) -> Option<InspectionFinding> {
     let timeout = facts.node_timeout.filter(|timeout| *timeout > COVERED_NODE_TIMEOUT)?;
     let message = format!(
-        "cluster-node-timeout is {timeout}: a primary that has lost contact with the others takes changes for that long before its replica takes over, \
-         and they are lost. Beyond {COVERED_NODE_TIMEOUT} ms changes may also stay half done, until `waxwing fsck --repair`. Set `CONFIG SET \
-         cluster-node-timeout 5000`, then `CONFIG REWRITE`, on every node."
+        "cluster-node-timeout is {timeout}: a primary that has lost contact with the other nodes accepts writes for that long before its replica takes \
+         over; these writes are lost. Above {COVERED_NODE_TIMEOUT} ms, changes may also stay incomplete until `waxwing fsck --repair`. Set `CONFIG \
+         SET cluster-node-timeout 5000`, then `CONFIG REWRITE`, on every node."
     );
     volatile(Severity::Warning, message)
 }
 
-/// With `CONFIG SET`, not in the file: a restart would begin with an empty append-only file.
+/// Recommends `CONFIG SET`: with the configuration file alone, Redis starts with an empty append-only file and ignores the snapshot.
 const AOF_ON: &str = "Turn it on with `CONFIG SET appendonly yes`, then `CONFIG REWRITE`";
 
 pub(super) fn no_aof(facts: &Facts) -> Option<InspectionFinding> {
@@ -75,8 +75,8 @@ pub(super) fn aof_write_failed(facts: &Facts) -> Option<InspectionFinding> {
     }
     finding(
         Severity::Warning,
-        "Redis could not write its append-only file and refuses writes until it can. Look for a full or failing disk \
-         (`df -h`) and into its log.",
+        "Redis could not write its append-only file, and rejects writes until it can. Check the disk (`df -h`) and the log \
+         of Redis.",
     )
 }
 
@@ -91,12 +91,12 @@ pub(super) fn fsync(facts: &Facts) -> Option<InspectionFinding> {
         ),
         Some("everysec") => finding(
             Severity::Note,
-            "Redis flushes its file every second (appendfsync everysec): a crash loses nothing, a power cut the last \
-             one to two seconds.",
+            "Redis flushes its append-only file every second (appendfsync everysec): a crash loses nothing, a power cut loses \
+             the last one to two seconds.",
         ),
         Some("no") => volatile(
             Severity::Warning,
-            "appendfsync is no: Redis leaves flushing to the system, and a power cut may lose the last 30 s. Set \
+            "appendfsync is no: the operating system decides when writes are flushed, and a power cut may lose the last 30 s. Set \
              `CONFIG SET appendfsync everysec`, then `CONFIG REWRITE`.",
         ),
         _ => finding(
@@ -117,9 +117,9 @@ pub(super) fn load_truncated(facts: &Facts) -> Option<InspectionFinding> {
     }
     finding(
         Severity::Note,
-        "aof-load-truncated is yes: if a power cut ends the append-only file in the middle of a change, Redis starts all the same, and may \
-         lose or half repeat changes at the start after that. When its log reports \"Truncating the AOF\", run `BGREWRITEAOF` before anything \
-         else; or set `CONFIG SET aof-load-truncated no`, then `CONFIG REWRITE`, and repair the file with `redis-check-aof --fix` when Redis \
+        "aof-load-truncated is yes: if a power cut ends the append-only file in the middle of a change, Redis discards the incomplete tail and \
+         starts; at the next start it may lose changes or repeat a part of one. When its log reports \"Truncating the AOF\", run `BGREWRITEAOF` \
+         before anything else; or set `CONFIG SET aof-load-truncated no`, then `CONFIG REWRITE`, and repair the file with `redis-check-aof --fix` when Redis \
          refuses to start.",
     )
 }
@@ -129,14 +129,15 @@ pub(super) fn memory(facts: &Facts) -> Option<InspectionFinding> {
     let small = facts.compact_value.filter(|bytes| *bytes < COMPACT_VALUE);
     let mut message = small.map(|bytes| {
         format!(
-            "hash-max-listpack-value is {bytes}: a status with a longer text takes some 390 bytes more than with {COMPACT_VALUE}, and is not read \
-             faster. Set `CONFIG SET hash-max-listpack-value {COMPACT_VALUE}`, then `CONFIG REWRITE`; what is there gets smaller when Redis loads it \
-             anew."
+            "hash-max-listpack-value is {bytes}: a status with a longer text takes some 390 bytes more than with {COMPACT_VALUE}, and reads are not \
+             faster. Set `CONFIG SET hash-max-listpack-value {COMPACT_VALUE}`, then `CONFIG REWRITE`; stored statuses get smaller when Redis is \
+             restarted."
         )
     })?;
     if facts.active_defrag == Some(false) {
-        message
-            .push_str(" `CONFIG SET activedefrag yes` gives back memory that is held in fragments, where Redis is built for it.");
+        message.push_str(
+            " `CONFIG SET activedefrag yes` returns fragmented memory, if Redis was built with active defragmentation.",
+        );
     }
     finding(Severity::Note, message)
 }
@@ -147,7 +148,7 @@ pub(super) fn no_limit(facts: &Facts) -> Option<InspectionFinding> {
     }
     finding(
         Severity::Note,
-        "Redis has no memory limit: when the machine's memory is full, the system ends it. Set one below that, such as \
-         `CONFIG SET maxmemory 4gb`, and writes are refused instead.",
+        "Redis has no memory limit: when the machine's memory is full, the operating system kills Redis (OOM). Set a lower limit, such as \
+         `CONFIG SET maxmemory 4gb`: then Redis rejects writes instead.",
     )
 }

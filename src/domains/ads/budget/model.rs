@@ -24,7 +24,7 @@ impl ShareBalance {
     }
 
     /// Returns the money that several shares have used.
-    pub(in crate::domains::ads) fn taken(all: &[Self], day: u64) -> UsedBudget {
+    pub(in crate::domains::ads) fn used_budget(all: &[Self], day: u64) -> UsedBudget {
         let sum = |of: fn(&Self) -> u64| Money(all.iter().map(of).sum());
         let today = all.iter().map(|balance| balance.used_on(day).0).sum();
         UsedBudget { whole: sum(|balance| balance.spent.0 + balance.held.0), today: Money(today) }
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn spend_of_another_day_does_not_count_for_today() {
         let balance = ShareBalance { spent: Money(5), held: Money(2), used: Money(4), day: 9, ..ShareBalance::default() };
-        let taken = ShareBalance::taken(&[balance, ShareBalance { day: 8, ..balance }], 9);
-        assert_eq!(taken, UsedBudget { whole: Money(14), today: Money(4) });
+        let used = ShareBalance::used_budget(&[balance, ShareBalance { day: 8, ..balance }], 9);
+        assert_eq!(used, UsedBudget { whole: Money(14), today: Money(4) });
     }
 }

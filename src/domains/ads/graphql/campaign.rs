@@ -89,7 +89,8 @@ impl CampaignObject {
     /// Remaining daily budget of the current UTC day: neither spent nor reserved. Null without a daily budget.
     async fn left_today(&self, ctx: &Context<'_>) -> Result<Option<Decimal>> {
         let today = request(ctx)?.app.now() / DAY;
-        let left = |daily: Money| Decimal(daily.less(ShareBalance::taken(&self.0.balances, today).today).decimal());
+        let left =
+            |daily: Money| Decimal(daily.saturating_sub(ShareBalance::used_budget(&self.0.balances, today).today).decimal());
         Ok(self.0.campaign.daily.map(left))
     }
 
@@ -155,7 +156,7 @@ impl CampaignObject {
 
 impl DirectSerialize for CampaignObject {}
 
-/// The ads of a campaign.
+/// The connection of a campaign's ads.
 struct Ads;
 
 impl ConnectionKind for Ads {
@@ -172,7 +173,7 @@ async fn page_of_ads(request: &Request, campaign: CampaignId, args: PageArgs) ->
     Connection::from_page(request, page, service::ads_id(campaign), EmptyFields, ad).await
 }
 
-/// The viewer's campaigns.
+/// The connection of the viewer's campaigns.
 struct Campaigns;
 
 impl ConnectionKind for Campaigns {

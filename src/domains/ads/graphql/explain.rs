@@ -38,7 +38,7 @@ impl ExplainQuery {
         #[graphql(desc = "Slot on the page.")] slot: Slot,
         #[graphql(desc = "Keywords of the page. At most 250.")] keywords: Option<Vec<String>>,
         #[graphql(
-            desc = "The publisher's id of the visitor. Frequency caps of readers of home timelines cannot be checked here."
+            desc = "The publisher's id of the visitor. For the slot `IN_FEED`, the frequency cap counts by account and is not evaluated here."
         )]
         visitor_id: Option<String>,
     ) -> Option<Result<Option<AdExplanation>>> {

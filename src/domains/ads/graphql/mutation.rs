@@ -226,8 +226,8 @@ impl AdMutation {
         Some(done.await.map(Into::into))
     }
 
-    /// Adds keywords to a campaign of the viewer. A campaign has at most 250 keywords; more fail with `LIMIT_REACHED`. Keywords that it has already
-    /// do not change. Requires a session.
+    /// Adds keywords to a campaign of the viewer. A campaign has at most 250 keywords; a request that would exceed this limit fails with
+    /// `LIMIT_REACHED`. Keywords that the campaign has already do not change. Requires a session.
     async fn add_campaign_keywords(
         &self,
         ctx: &Context<'_>,

@@ -45,7 +45,7 @@ impl Money {
 
     /// Subtracts `other`; 0 if `other` is more.
     #[must_use]
-    pub const fn less(self, other: Self) -> Self {
+    pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 

@@ -33,14 +33,14 @@ pub(in crate::domains::comments) async fn thread_repairs(
 }
 
 impl Thread {
-    async fn repairs(&self, reader: &AuditReader, last: String) -> Result<ThreadRepairs, Error> {
-        let mut repairs = ThreadRepairs { last, lost: self.lost(), ..ThreadRepairs::default() };
-        let (counts, living) = self.sums();
-        repairs.living = (living != self.counted).then_some(living);
-        let mut wrong: HashMap<u64, Vec<(Order, Vec<u8>)>> = HashMap::new();
+    async fn repairs(&self, reader: &AuditReader, last_event: String) -> Result<ThreadRepairs, Error> {
+        let mut repairs = ThreadRepairs { last_event, missing_ancestors: self.missing_ancestors(), ..ThreadRepairs::default() };
+        let (counts, comment_count) = self.sums();
+        repairs.comment_count = (comment_count != self.counted).then_some(comment_count);
+        let mut misplaced: HashMap<u64, Vec<(Order, Vec<u8>)>> = HashMap::new();
         let mut displaced: HashSet<u64> = HashSet::new();
         for order in Order::ALL {
-            self.compare_order(reader, order, &mut wrong, &mut displaced, &mut repairs).await?;
+            self.compare_order(reader, order, &mut misplaced, &mut displaced, &mut repairs).await?;
         }
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()).filter(|it| self.is_attached(it)) {
             let number = comment.id.number;
@@ -50,10 +50,10 @@ impl Thread {
             }
             let says = [comment.replies, comment.children, comment.descendants, comment.descendants_by_others];
             let counts = [is.replies, is.children, is.descendants, is.descendants_by_others];
-            let leaves = comment.author.is_none() && is.children == 0;
-            let wrong = wrong.remove(&number).unwrap_or_default();
-            if says != counts || leaves || !wrong.is_empty() || displaced.contains(&number) {
-                repairs.comments.push(CommentRepair { comment: comment.clone(), counts, wrong, leaves });
+            let is_removed = comment.author.is_none() && is.children == 0;
+            let misplaced_members = misplaced.remove(&number).unwrap_or_default();
+            if says != counts || is_removed || !misplaced_members.is_empty() || displaced.contains(&number) {
+                repairs.comments.push(CommentRepair { comment: comment.clone(), counts, misplaced_members, is_removed });
             }
         }
         Ok(repairs)
@@ -65,36 +65,37 @@ impl Thread {
 
     /// The right counts of all comments, and of the status.
     fn sums(&self) -> (HashMap<u64, Counts>, u64) {
-        let (mut counts, mut living) = (HashMap::new(), 0);
+        let (mut counts, mut comment_count) = (HashMap::new(), 0);
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()) {
             let is_attached = self.is_attached(comment);
             self.count(comment, is_attached, &mut counts);
-            living += u64::from(is_attached && comment.author.is_some());
+            comment_count += u64::from(is_attached && comment.author.is_some());
         }
-        (counts, living)
+        (counts, comment_count)
     }
 
     /// Missing ancestors that were not removed with a branch, the top ones first.
-    fn lost(&self) -> Vec<(CommentId, Vec<u64>)> {
-        let mut lost: HashMap<u64, Vec<u64>> = HashMap::new();
+    fn missing_ancestors(&self) -> Vec<(CommentId, Vec<u64>)> {
+        let mut missing: HashMap<u64, Vec<u64>> = HashMap::new();
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()) {
             if comment.path.iter().any(|number| self.removed_branches.contains(number)) {
                 continue;
             }
             for (at, number) in comment.path.iter().enumerate().filter(|(_, number)| self.get(**number).is_none()) {
-                lost.insert(*number, comment.path[..at].to_vec());
+                missing.insert(*number, comment.path[..at].to_vec());
             }
         }
-        let mut lost: Vec<_> = lost.into_iter().map(|(number, path)| (CommentId { status: self.status, number }, path)).collect();
-        lost.sort_by_key(|(id, path)| (path.len(), id.number));
-        lost
+        let mut missing: Vec<_> =
+            missing.into_iter().map(|(number, path)| (CommentId { status: self.status, number }, path)).collect();
+        missing.sort_by_key(|(id, path)| (path.len(), id.number));
+        missing
     }
 
     async fn compare_order(
         &self,
         reader: &AuditReader,
         order: Order,
-        wrong: &mut HashMap<u64, Vec<(Order, Vec<u8>)>>,
+        misplaced: &mut HashMap<u64, Vec<(Order, Vec<u8>)>>,
         displaced: &mut HashSet<u64>,
         repairs: &mut ThreadRepairs,
     ) -> Result<(), Error> {
@@ -105,10 +106,10 @@ impl Thread {
                 let number = place_of(order, &member);
                 match number.and_then(|number| Some((number, self.get(number)?))) {
                     Some((number, comment)) if order.is_at(&member, comment) => drop(seen.insert(number)),
-                    Some((number, _)) => wrong.entry(number).or_default().push((order, member)),
+                    Some((number, _)) => misplaced.entry(number).or_default().push((order, member)),
                     None => {
                         let id = number.map(|number| CommentId { status: self.status, number });
-                        repairs.strays.push((order, member, id));
+                        repairs.orphan_members.push((order, member, id));
                     }
                 }
             }
@@ -120,7 +121,7 @@ impl Thread {
             let range =
                 |key: &str| cmd("ZRANGE").arg(key).arg(from).arg(to).arg("BYSCORE").arg("LIMIT").arg(0).arg(SCORES).take();
             let scored: Vec<Vec<u8>> = reader.query([key.as_str()], range).await?.read(&key.as_str()).unwrap_or_default();
-            repairs.scored.extend(scored.into_iter().map(|member| (order, member)));
+            repairs.nonzero_scores.extend(scored.into_iter().map(|member| (order, member)));
         }
         Ok(())
     }

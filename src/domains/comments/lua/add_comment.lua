@@ -1,7 +1,11 @@
 -- add_comment.lua - adds a comment, once.
--- KEYS those of thread.lua, all of {sid}
--- ARGV 1-6 those of thread.lua  7 author's id  8 message
--- Returns 1 it exists | 0 its parent does not exist | -1 it was deleted
+-- KEYS all of {sid}, as in thread.lua: 1 status  2 gone  3 thread  4 discussion  5 pending  6-9 replies, in the orders new, top, talk and split
+--      10 erased  11 fallen  12 comment, the new one  13 votes  14… comment, every ancestor; the last one is the parent
+-- ARGV 1 ids of the ancestors, 7 bytes each  2 the comment's id, 7 bytes  3 the same as a number  4 now, ms  5 how long events are kept, ms
+--      6 the most events in the log  7 author's id  8 message
+-- Returns 1 the comment exists | 0 its parent does not exist | -1 the comment was deleted
+-- The code of the event "comment added".
+local ADDED = 'a'
 local fields = redis.call('HMGET', KEYS[12], 'id', 'gone')
 if fields[2] or redis.call('ZSCORE', KEYS[10], ARGV[3]) then return -1 end
 if not is_attached() then return 0 end
@@ -15,5 +19,5 @@ end
 for order, member in ipairs(members(ancestor(DEPTH), ARGV[2], 0, 0, 0)) do redis.call('ZADD', KEYS[5 + order], 0, member) end
 add_to_counts(1, ARGV[7])
 add_to_replies(1)
-append('a', 0)
+append(ADDED, 0)
 return 1

@@ -42,6 +42,7 @@ fn decode(cursors: &Cursors, list: ListId, text: &str) -> Option<u128> {
     Some(u128::from_be_bytes(cursors.verify(list, text)?.try_into().ok()?))
 }
 
+/// The source of pages of direct replies.
 struct Replies<'a> {
     loaders: &'a Loaders,
     status: StatusId,

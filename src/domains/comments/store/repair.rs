@@ -38,14 +38,14 @@ pub(in super::super) async fn repair(
 ) -> Result<bool, Error> {
     let mut has_removed_branches = false;
     // The top ones first, since a script needs all ancestors.
-    for (id, path) in &repairs.lost {
+    for (id, path) in &repairs.missing_ancestors {
         has_removed_branches |= db.call::<u64>(change(&RESTORE_PARENT, log, *id, path).arg(removal)).await? == 2;
     }
     let mut scores: Vec<Cmd> = Vec::new();
-    for (order, member) in &repairs.scored {
+    for (order, member) in &repairs.nonzero_scores {
         scores.push(cmd("ZADD").arg(keys::replies(status, *order)).arg("XX").arg(0).arg(&member[..]).take());
     }
-    for (order, member, id) in &repairs.strays {
+    for (order, member, id) in &repairs.orphan_members {
         match id {
             Some(id) => {
                 let keys = [keys::replies(status, *order), keys::comment(*id)];
@@ -55,24 +55,25 @@ pub(in super::super) async fn repair(
         }
     }
     db.write_many(scores).await?;
-    let leaves = repairs.comments.iter().filter(|it| it.leaves);
-    let stay = repairs.comments.iter().filter(|it| !it.leaves);
-    let mut calls: Vec<Call> = stay.map(|it| place_call(log, &it.comment, &repairs.last, &it.counts, &it.wrong)).collect();
-    if let Some(living) = repairs.living {
+    let (removed, kept): (Vec<_>, Vec<_>) = repairs.comments.iter().partition(|it| it.is_removed);
+    let mut calls: Vec<Call> =
+        kept.iter().map(|it| place_call(log, &it.comment, &repairs.last_event, &it.counts, &it.misplaced_members)).collect();
+    if let Some(comment_count) = repairs.comment_count {
         let keys = [status_key(status), keys::thread(status)];
-        calls.push(Call::new(&SET_COMMENTS, keys).arg(&repairs.last).arg(living));
+        calls.push(Call::new(&SET_COMMENTS, keys).arg(&repairs.last_event).arg(comment_count));
     }
-    let remove =
-        |it: &Comment| change(&REMOVE_PLACEHOLDER, log, it.id, &it.path).arg(DELETED_KEPT).arg(MAX_DELETED).arg(&repairs.last);
-    calls.extend(leaves.map(|it| remove(&it.comment)));
+    let remove = |it: &Comment| {
+        change(&REMOVE_PLACEHOLDER, log, it.id, &it.path).arg(DELETED_KEPT).arg(MAX_DELETED).arg(&repairs.last_event)
+    };
+    calls.extend(removed.iter().map(|it| remove(&it.comment)));
     db.call_many(calls).await?;
     Ok(has_removed_branches)
 }
 
-fn place_call(log: Log, comment: &Comment, last: &str, counts: &[u64; 4], wrong: &[(Order, Vec<u8>)]) -> Call {
-    let call = change(&REPAIR_COMMENT, log, comment.id, &comment.path).arg(last).arg(&counts[..]);
+fn place_call(log: Log, comment: &Comment, last_event: &str, counts: &[u64; 4], misplaced: &[(Order, Vec<u8>)]) -> Call {
+    let call = change(&REPAIR_COMMENT, log, comment.id, &comment.path).arg(last_event).arg(&counts[..]);
     let at = |order: &Order| Order::ALL.iter().position(|it| it == order).unwrap_or(0) + 1;
-    wrong.iter().fold(call, |call, (order, member)| call.arg(at(order)).arg(&member[..]))
+    misplaced.iter().fold(call, |call, (order, member)| call.arg(at(order)).arg(&member[..]))
 }
 
 /// Adds a comment to all orders of its thread. One script.

@@ -1,12 +1,13 @@
--- remove_list.lua - deletes a list from its owner's set: the commit. No late step restores it.
+-- remove_list.lua - removes a list from its owner's set, which commits the deletion, and records the list's id, so that a delayed write cannot
+-- restore the list.
 -- KEYS 1 lists:{uid}  2 dropped:{uid}  3 user:{uid}
--- ARGV 1 list id  2 now, ms  3 how long deleted lists are remembered, ms  4 how many
--- Returns 1 | 2 it was deleted before | 0 no such list of this account
+-- ARGV 1 list id  2 now, ms  3 how long the ids of deleted lists are kept, ms  4 the most ids to keep
+-- Returns 1 deleted | 2 deleted before | 0 the account has no such list
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then
   if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 2 end
   return 0
 end
--- A deleted account receives no list again.
+-- Nothing is recorded for a deleted account: it cannot receive a list any more.
 if redis.call('EXISTS', KEYS[3]) == 0 then return 1 end
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])

@@ -24,7 +24,7 @@ pub(in crate::domains::ads) async fn owned(app: &App, owner: UserId, id: Campaig
 /// Returns the state of a campaign with these ads.
 pub fn state(app: &App, kept: &CampaignDetails, ads: &[AdDetails]) -> State {
     let now = app.now();
-    let left = kept.campaign.budget.less(ShareBalance::taken(&kept.balances, now / DAY).whole);
+    let left = kept.campaign.budget.saturating_sub(ShareBalance::used_budget(&kept.balances, now / DAY).whole);
     let can_pay = ads.is_empty() || ads.iter().any(|it| it.ad.price() <= left);
     kept.campaign.state(now, can_pay)
 }

@@ -153,7 +153,7 @@ async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u6
     let under = grants::freeze(app.db(), campaign.id).await?;
     budget::service::collect_free_money(app, campaign.id, campaign.shares).await?;
     let used =
-        ShareBalance::taken(&budget::store::balances(app.db(), campaign.id, campaign.shares).await?, app.now() / DAY).whole;
+        ShareBalance::used_budget(&budget::store::balances(app.db(), campaign.id, campaign.shares).await?, app.now() / DAY).whole;
     if used <= budget {
         return Ok(under);
     }

@@ -23,7 +23,7 @@ named_enum! {
         DailyBudgetSpent = "daily_budget_spent",
         /// Pacing: the campaign is ahead of its daily budget's schedule.
         Paced = "paced",
-        /// The frequency cap is reached for the visitor, or the campaign has a frequency cap and the request no `visitorId`.
+        /// The frequency cap is reached for the visitor, or the campaign has a frequency cap and the request has no `visitorId`.
         Capped = "capped",
         /// The page has none of the campaign's keywords.
         Keywords = "keywords",
@@ -53,23 +53,23 @@ pub struct EligibilityContext {
 pub fn reasons_against(
     campaign: &Campaign,
     ads: &[&Ad],
-    taken: UsedBudget,
+    used: UsedBudget,
     asked: EligibilityContext,
 ) -> Vec<IneligibilityReason> {
     let here = || ads.iter().filter(|ad| ad.slot == asked.slot);
     let cheapest = here().map(|ad| ad.price()).min().unwrap_or_default();
-    let left = |of: Money, taken: Money| Money(of.0.saturating_sub(taken.0));
-    let lacks = |of: Money, taken: Money| here().next().is_some() && left(of, taken) < cheapest;
-    let daily = campaign.daily.is_some_and(|daily| lacks(daily, taken.today));
+    let left = |of: Money, used: Money| Money(of.0.saturating_sub(used.0));
+    let lacks = |of: Money, used: Money| here().next().is_some() && left(of, used) < cheapest;
+    let daily = campaign.daily.is_some_and(|daily| lacks(daily, used.today));
     let capped = campaign.cap.is_some_and(|cap| asked.seen.is_none_or(|seen| seen >= cap.impressions));
     let rules = [
         (IneligibilityReason::Paused, campaign.paused),
         (IneligibilityReason::Stopped, campaign.stopped),
         (IneligibilityReason::NotStarted, campaign.starts.is_some_and(|starts| starts > asked.now)),
         (IneligibilityReason::Ended, campaign.ends.is_some_and(|ends| ends <= asked.now)),
-        (IneligibilityReason::BudgetSpent, lacks(campaign.budget, taken.whole)),
+        (IneligibilityReason::BudgetSpent, lacks(campaign.budget, used.whole)),
         (IneligibilityReason::DailyBudgetSpent, daily),
-        (IneligibilityReason::Paced, !daily && lacks(campaign.allowed(asked.now), taken.today)),
+        (IneligibilityReason::Paced, !daily && lacks(campaign.allowed(asked.now), used.today)),
         (IneligibilityReason::Capped, capped),
         (IneligibilityReason::Keywords, !asked.fits),
         (IneligibilityReason::Slot, !ads.is_empty() && here().next().is_none()),

@@ -13,7 +13,7 @@ pub(in crate::domains::ads) struct ListingInputs {
     pub(in crate::domains::ads) keywords: Vec<String>,
     /// Each ad with its tally over all shares.
     pub(in crate::domains::ads) ads: Vec<(Ad, Tally)>,
-    pub(in crate::domains::ads) taken: UsedBudget,
+    pub(in crate::domains::ads) used: UsedBudget,
     /// When the first hold expires.
     pub(in crate::domains::ads) first_hold: Option<Millis>,
 }
@@ -52,16 +52,16 @@ impl ListingInputs {
 
     /// Checks that the campaign can pay for an ad now. Fails with the time at which this may change.
     fn affords(&self, price: Money, now: Millis) -> Result<(), Option<Millis>> {
-        let (it, taken) = (&self.campaign, self.taken);
+        let (it, used) = (&self.campaign, self.used);
         let midnight = Some((now / DAY + 1) * DAY);
-        if it.budget.less(taken.whole) < price {
+        if it.budget.saturating_sub(used.whole) < price {
             return Err(None);
         }
-        if it.daily.is_some_and(|daily| daily.less(taken.today) < price) {
+        if it.daily.is_some_and(|daily| daily.saturating_sub(used.today) < price) {
             return Err(midnight);
         }
-        if it.allowed(now).less(taken.today) < price {
-            let enough = Money(taken.today.0 + price.0);
+        if it.allowed(now).saturating_sub(used.today) < price {
+            let enough = Money(used.today.0 + price.0);
             return Err(it.allowed_at(enough, now).map(|at| at.max(now + 1)).or(midnight));
         }
         Ok(())
@@ -129,7 +129,7 @@ mod tests {
             shares: 1,
             version: 1,
         };
-        ListingInputs { campaign, keywords: Vec::new(), ads, taken: UsedBudget::default(), first_hold: None }
+        ListingInputs { campaign, keywords: Vec::new(), ads, used: UsedBudget::default(), first_hold: None }
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
         let used = |today: u64, pacing| {
             let mut facts = facts(90_000_000, vec![ad(Slot::Banner, Pricing::Cpm, 1_000)]);
             (facts.campaign.daily, facts.campaign.pacing) = (Some(Money(1_440_000)), pacing);
-            facts.taken = UsedBudget { whole: Money(today), today: Money(today) };
+            facts.used = UsedBudget { whole: Money(today), today: Money(today) };
             plan(&facts, NOON)
         };
         assert_eq!(used(1_439_001, Pacing::Asap), ListingPlan { offers: vec![], at: Some(NOON + DAY / 2) });

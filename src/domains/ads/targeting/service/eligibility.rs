@@ -33,7 +33,7 @@ pub(in crate::domains::ads) struct Candidate {
     /// because a viewer may not see every status.
     pub(in crate::domains::ads) ads: Vec<(Arc<Ad>, Ecpm)>,
     pub(in crate::domains::ads) share: Share,
-    taken: UsedBudget,
+    used: UsedBudget,
     seen: Option<FrequencyCount>,
 }
 
@@ -61,14 +61,14 @@ impl Candidate {
         reasons_against(
             &self.campaign,
             &all,
-            self.taken,
+            self.used,
             EligibilityContext { now: context.now, slot: context.slot, fits, seen: self.seen.map(|seen| seen.count) },
         )
     }
 
     /// Returns the best ad that the campaign can pay for, else its best ad.
     pub(in crate::domains::ads) fn best(&self, now: Millis) -> Option<&(Arc<Ad>, Ecpm)> {
-        let left = left(&self.campaign, self.taken, now);
+        let left = left(&self.campaign, self.used, now);
         self.ads.iter().find(|(ad, _)| ad.price() <= left).or(self.ads.first())
     }
 
@@ -92,7 +92,7 @@ impl Candidate {
         if !reasons.is_empty() {
             return Err(reasons);
         }
-        let left = left(&self.campaign, self.taken, context.now);
+        let left = left(&self.campaign, self.used, context.now);
         Ok(self.ads.iter().filter(move |(ad, _)| ad.price() <= left).map(|(ad, ecpm)| Bid {
             ecpm: *ecpm,
             share: self.share,
@@ -103,9 +103,9 @@ impl Candidate {
 }
 
 /// Returns the money that a campaign can spend now.
-fn left(campaign: &Campaign, taken: UsedBudget, now: Millis) -> Money {
-    let whole = campaign.budget.0.saturating_sub(taken.whole.0);
-    Money(whole.min(campaign.allowed(now).0.saturating_sub(taken.today.0)))
+fn left(campaign: &Campaign, used: UsedBudget, now: Millis) -> Money {
+    let whole = campaign.budget.0.saturating_sub(used.whole.0);
+    Money(whole.min(campaign.allowed(now).0.saturating_sub(used.today.0)))
 }
 
 /// Evaluates campaigns, in their order; `None` for a campaign that does not exist. Two parallel round trips, one or two more if ads are not
@@ -143,20 +143,21 @@ pub(in crate::domains::ads) async fn evaluate_views(
     let known: Vec<(CampaignId, u64)> = campaigns.all.iter().map(|id| (*id, share_counts.shares_of(*id))).collect();
     let evaluations = store::read_evaluations(app.db(), now, &ranks.all, &visits.all);
     let (found, (ranked, seen)) = try_join!(campaigns::store::load_known(app.db(), &known), evaluations)?;
-    let found: Vec<Option<(Arc<Campaign>, UsedBudget)>> = found.into_iter().map(|it| it.map(|it| taken_of(it, now))).collect();
+    let found: Vec<Option<(Arc<Campaign>, UsedBudget)>> =
+        found.into_iter().map(|it| it.map(|it| with_used_budget(it, now))).collect();
     let evaluation = |(view, share): (&CandidateView, &Share)| {
-        let (campaign, taken) = found.get(campaigns.at(&view.campaign)?)?.clone()?;
+        let (campaign, used) = found.get(campaigns.at(&view.campaign)?)?.clone()?;
         let rank = ranked.get(ranks.at(&(*share, view.slot))?)?;
         let seen = view.visitor.and_then(|visitor| seen.get(visits.at(&(*share, visitor))?).copied());
-        Some(Evaluation { campaign, taken, slot: view.slot, share: *share, rank, seen })
+        Some(Evaluation { campaign, used, slot: view.slot, share: *share, rank, seen })
     };
     let evaluations: Vec<Option<Evaluation<'_>>> = of_views().map(evaluation).collect();
     let ads = ads_of(app, now, &evaluations).await?;
     Ok(evaluations.into_iter().map(|it| it.map(|it| it.candidate(&ads))).collect())
 }
 
-fn taken_of((campaign, balances): campaigns::store::CampaignWithBalances, now: Millis) -> (Arc<Campaign>, UsedBudget) {
-    (Arc::new(campaign), ShareBalance::taken(&balances, now / DAY))
+fn with_used_budget((campaign, balances): campaigns::store::CampaignWithBalances, now: Millis) -> (Arc<Campaign>, UsedBudget) {
+    (Arc::new(campaign), ShareBalance::used_budget(&balances, now / DAY))
 }
 
 /// Distinct values, each with its index.
@@ -185,7 +186,7 @@ impl<T: Copy + Eq + Hash> Distinct<T> {
 /// A campaign with its balance, ranked ads and frequency count, for a slot and a visitor.
 struct Evaluation<'a> {
     campaign: Arc<Campaign>,
-    taken: UsedBudget,
+    used: UsedBudget,
     slot: Slot,
     share: Share,
     rank: &'a store::Ranked,
@@ -197,7 +198,7 @@ impl Evaluation<'_> {
         let id = |number| AdId { campaign: self.campaign.id, number };
         let ad = |(number, ecpm): &(u64, Ecpm)| Some((ads.get(&id(*number))?.clone(), *ecpm));
         let ads = self.rank.iter().filter_map(ad).collect();
-        Candidate { taken: self.taken, campaign: self.campaign, ads, share: self.share, seen: self.seen }
+        Candidate { used: self.used, campaign: self.campaign, ads, share: self.share, seen: self.seen }
     }
 }
 
@@ -211,7 +212,7 @@ async fn ads_of(app: &App, now: Millis, evaluations: &[Option<Evaluation<'_>>]) 
     let mut others = Vec::new();
     for it in there() {
         let Some(((first, _), rest)) = it.rank.split_first() else { continue };
-        let left = left(&it.campaign, it.taken, now);
+        let left = left(&it.campaign, it.used, now);
         if it.slot == Slot::InFeed || ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > left) {
             others.extend(rest.iter().map(|(ad, _)| id(it, *ad)));
         }

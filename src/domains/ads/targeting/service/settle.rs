@@ -118,10 +118,10 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Cam
     if standing.there && standing.advertiser != campaign.suspended {
         campaign = agree_on_suspension(app, id, standing.advertiser).await?.unwrap_or(campaign);
     }
-    let taken = ShareBalance::taken(&balances, now / DAY);
+    let used = ShareBalance::used_budget(&balances, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|AdDetails { ad, counts, .. }| (ad, counts)).collect();
     let ads = without_deleted_statuses(app, ads).await?;
-    let facts = ListingInputs { campaign, keywords, ads, taken, first_hold };
+    let facts = ListingInputs { campaign, keywords, ads, used, first_hold };
     Ok(Some(CampaignState { facts, owner_is_there: standing.there, listed }))
 }
 
