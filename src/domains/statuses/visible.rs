@@ -52,8 +52,8 @@ pub async fn load_existing(
     if authors.is_empty() && relations::hides_as_absent(loaders) {
         authors.push(NOBODY);
     }
-    // The policy is asked about the authors later. What it needs first is not one of the authors' keys: with a key that the request has fetched
-    // already, none of them would be taken from the cache.
+    // The policy needs the kinds of the viewer's relations next: they are read in the same round trip. The viewer is not one of these keys, since a
+    // batch that contains a key which was fetched before takes nothing from the cache.
     let (there, _) = try_join!(loaders.users.load_many(authors.iter().copied()), relations::kinds(loaders))?;
     let by = |seen: ViewedStatus| {
         let author = there.get(authors.binary_search(&seen.status.author).ok()?)?.clone()?;

@@ -160,10 +160,10 @@ async fn unblocking_restores_every_page_with_its_cursors() {
     }
     let before = views(&people, &status).await;
     assert_eq!(before.iter().filter(|view| view.get("errors").is_some()).count(), 0, "{before:?}");
-    block(&ada, &bea.id).await;
+    block(ada, &bea.id).await;
     let blocked = views(&people, &status).await;
     assert_eq!(blocked[2], before[2], "a third party notices nothing");
-    unblock(&ada, &bea.id).await;
+    unblock(ada, &bea.id).await;
     assert_eq!(views(&people, &status).await, before);
 }
 
