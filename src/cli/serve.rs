@@ -99,7 +99,7 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
     let mut state = State::new(app.clone(), edge);
     migrate::at_start(&app).await?;
     match stop.run_until_cancelled(load_demo(options, &app)).await {
-        Some(demo) => state.demo = demo?,
+        Some(demo) => state.parts_mut().demo = demo?,
         None => return Ok(()),
     }
     if let Some(address) = options.metrics_listen {
@@ -109,11 +109,11 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
         if is_open(address) {
             tracing::warn!("/metrics is open on {address}: allow connections from Prometheus only");
         }
-        state.metrics_apart = true;
+        state.parts_mut().metrics_apart = true;
         tokio::spawn(server::serve_metrics(listener, app, stop.clone()));
     }
     let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
-    state.traces.clone_from(&traces);
+    state.parts_mut().traces.clone_from(&traces);
     let working = tokio::spawn({
         let (app, stop) = (app.clone(), stop.clone());
         async move { workers::run(&app, &stop).await }

@@ -58,7 +58,7 @@ const GRACE: Duration = Duration::from_secs(8);
 /// Serves requests until `stop` is cancelled. Then it accepts no new connections, ends sockets and event streams one by one, and waits at
 /// most eight seconds for running requests and background work.
 pub async fn run(listener: TcpListener, mut state: State, stop: CancellationToken) {
-    state.live.end_with(stop.clone());
+    state.parts_mut().live.end_with(stop.clone());
     let (app, edge) = (state.app.clone(), state.edge.clone());
     let serving = connection::serve(listener, router(state), &edge, &app, stop.clone());
     let stopped = async {

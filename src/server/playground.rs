@@ -81,7 +81,7 @@ async fn asset(Path(path): Path<String>) -> Response {
 
 /// Returns the settings of this server for the app: the demo's login, or nothing.
 async fn settings(Extract(state): Extract<State>) -> Json<Value> {
-    Json(match state.demo {
+    Json(match &state.demo {
         Some(demo) => json!({ "demo": demo }),
         None => json!({}),
     })

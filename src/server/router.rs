@@ -16,6 +16,7 @@ use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 use tower_http::CompressionLevel;
@@ -27,9 +28,13 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 /// Answers up to this many bytes are not compressed: they fit two packets.
 const COMPRESS_ABOVE: u64 = 2 << 10;
 
-/// The state of the server, shared by all handlers.
+/// The state of the server, shared by all handlers: one reference count, since every request clones it several times on both cores.
 #[derive(Clone)]
-pub struct State {
+pub struct State(Arc<StateParts>);
+
+/// What all handlers share.
+#[derive(Clone)]
+pub struct StateParts {
     /// The application.
     pub app: App,
     /// The schema.
@@ -62,7 +67,7 @@ impl State {
         let (concurrency, unread, edge) =
             (ConcurrencyLimit::new(&edge), UnreadResponses::new(app.clone(), &edge), Arc::new(edge));
         let (leases, live, reservations) = (Leases::default(), LiveConnections::default(), Reservations::default());
-        Self {
+        Self(Arc::new(StateParts {
             app,
             schema,
             valid: ValidationCache::default(),
@@ -77,7 +82,20 @@ impl State {
             demo: None,
             metrics_apart: false,
             traces: None,
-        }
+        }))
+    }
+
+    /// The parts, to be changed before the state is shared.
+    pub fn parts_mut(&mut self) -> &mut StateParts {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl Deref for State {
+    type Target = StateParts;
+
+    fn deref(&self) -> &StateParts {
+        &self.0
     }
 }
 

@@ -88,8 +88,8 @@ async fn lists_cost_the_same_for_one_and_for_many() {
         let input = json!({ "i": { "listId": list, "userId": member.id } });
         let trips = round_trips(change, input, "/data/addUserToList/userList/members/edges", number + 2).await;
         assert_eq!(
-            trips, 16,
-            "session, account, list, the journal, member, look, membership, reach, floor, profile, look; list, skeleton, accounts; striking out; telling"
+            trips, 18,
+            "session, account, list, the journal, member, look, owner, blocks, membership, reach, floor, profile, look; list, skeleton, accounts; striking out; telling"
         );
         member.post("x").await;
     }
