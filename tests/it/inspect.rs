@@ -123,7 +123,7 @@ async fn a_cache_is_refused_until_accepted() {
     let report = redis.report().await;
     assert!(report.refuses(false) && !report.refuses(true));
     assert_eq!(report.findings[0].severity, Severity::Refusal);
-    find(&report, "silently lost");
+    find(&report, "evicts accounts");
 }
 
 #[tokio::test]

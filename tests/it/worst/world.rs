@@ -26,7 +26,7 @@ use waxwing::domains::users::User;
 use waxwing::domains::{graph, lists, relations, sessions, statuses, timelines, users};
 use waxwing::platform::events;
 
-/// Accounts that the heaviest mutes.
+/// Accounts that the heaviest mutes, and as many others that it blocks.
 const MUTED: usize = 120;
 /// Whom the heaviest follows, and who follow them: a few fewer than anybody may follow, so that one more can be followed.
 const PEOPLE: usize = 9_990;
@@ -116,7 +116,7 @@ impl World {
         let app = TestApp::without_client_cache(limited(&[(Limit::Requests, PLENTY)])).await;
         let people: Vec<UserId> = (0..PEOPLE + POSTER).map(|at| UserId(id(at, PEOPLE + POSTER, 9))).collect();
         accounts(&app.app, &people).await;
-        mutes(&app.app, &people).await;
+        mutes_and_blocks(&app.app, &people).await;
         let count = SAID_BY_OTHERS + PEOPLE;
         let said: Vec<StatusId> = (0..count).map(|at| StatusId(id(at, count, 3))).collect();
         talk(&app.app, &people, &said).await;
@@ -148,10 +148,14 @@ impl World {
     }
 }
 
-/// The heaviest mutes some of those whom it follows.
-async fn mutes(app: &App, people: &[UserId]) {
-    for muted in &people[people.len() - MUTED..] {
+/// The heaviest mutes some of those whom it follows, and blocks others.
+async fn mutes_and_blocks(app: &App, people: &[UserId]) {
+    let (others, muted) = people.split_at(people.len() - MUTED);
+    for muted in muted {
         relations::service::mute(app, people[HEAVY], *muted, Some(31_536_000)).await.expect("a mute");
+    }
+    for blocked in &others[others.len() - MUTED..] {
+        timelines::service::block(app, people[HEAVY], *blocked).await.expect("a block");
     }
 }
 
