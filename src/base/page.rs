@@ -3,7 +3,7 @@
 //! Every list is a sorted set whose scores are unique ids (of a status, a follow, a like). So a position names exactly one row, and paging neither
 //! repeats nor skips rows while others write. A page is filled in four steps: read rows (ids), hydrate them (loaders), drop what the viewer may not
 //! see, and present the rest. If rows were dropped, the next window is read, so a page is shorter than requested only at the end of the list, or
-//! after [`MAX_DROPPED`] dropped rows: such a page says where the next one continues.
+//! after 10,000 dropped rows: such a page says where the next one continues.
 //! `pageInfo` is correct in both directions, as the Relay specification of cursor connections requires.
 
 use crate::base::error::Error;
@@ -246,7 +246,7 @@ pub struct Page<T, P = u64> {
     pub has_next: bool,
     /// Whether there is a visible newer item.
     pub has_previous: bool,
-    /// Where a page of `last` continues, if it ended at [`MAX_DROPPED`]: the last row that was read. Otherwise the first item is its start.
+    /// Where a page of `last` continues, if it ended after 10,000 dropped rows: the last row that was read. Otherwise the first item is its start.
     pub start: Option<P>,
     /// The same for a page of `first`, whose end is otherwise its last item.
     pub end: Option<P>,
@@ -259,7 +259,7 @@ impl<T, P> Page<T, P> {
     }
 }
 
-/// Reads a page. One read and one hydration, and more of both while rows are dropped, up to [`MAX_DROPPED`] rows. A page that ends there says
+/// Reads a page. One read and one hydration, and more of both while rows are dropped, up to 10,000 rows. A page that ends there says
 /// that there is more in the direction of reading, and counts a row beyond a bound as visible if none was found.
 ///
 /// # Errors

@@ -41,10 +41,10 @@ export function CommentItem({ comment, thread, acts }: Props) {
     <article tabIndex={-1}>
       <Head comment={comment} to={tree.comment(comment.parent?.id)} />
       <p className="message" dir="auto">
-        {comment.isDeleted ? 'This comment was deleted.' : comment.message}
+        {comment.isDeleted ? 'This comment was deleted.' : comment.isHidden ? 'This comment is hidden by a block.' : comment.message}
       </p>
       <footer ref={footer}>
-        {!comment.isDeleted && <Votes comment={comment} onVote={(vote) => say(acts.vote(id, vote))} />}
+        {!comment.isDeleted && !comment.isHidden && <Votes comment={comment} onVote={(vote) => say(acts.vote(id, vote))} />}
         {may.collapse && (
           <button type="button" className="collapse quiet" aria-expanded={!tree.isCollapsed(id)} onClick={() => change(() => tree.toggle(id))}>
             {tree.isCollapsed(id) ? `Expand ${NUMBER.format(may.hidden)}` : 'Collapse'}

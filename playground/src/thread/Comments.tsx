@@ -16,11 +16,11 @@ export function Comments({ thread, acts }: Props) {
     const { tree, arrived } = thread;
     const comment = tree.comment(id);
     if (!comment) return null;
-    const { depth, isDeleted } = comment;
+    const { depth, isDeleted, isHidden } = comment;
     const marks = {
       deep: depth >= DEEP,
       deeper: depth >= DEEPER,
-      gone: isDeleted,
+      gone: isDeleted || isHidden,
       collapsed: tree.isCollapsed(id),
       new: arrived.includes(id),
     };

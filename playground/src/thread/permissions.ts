@@ -10,7 +10,7 @@ export function permissionsOf(comment: ThreadCommentFragment, tree: CommentTree,
   const isAllOwn = isOwn && below.every(({ isDeleted, author }) => isDeleted || author?.id === viewer?.id);
   const living = below.filter(({ isDeleted }) => !isDeleted).length;
   return {
-    reply: Boolean(viewer) && !comment.isDeleted,
+    reply: Boolean(viewer) && !comment.isDeleted && !comment.isHidden,
     edit: isOwn,
     // Delete with replies: any comment under one's own status; elsewhere only if all replies are one's own.
     prune: isOwnStatus ? !isOwn || hasReplies : isAllOwn && hasReplies,

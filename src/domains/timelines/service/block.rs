@@ -18,7 +18,7 @@ use crate::platform::journal::{Feed, Task};
 use futures_util::try_join;
 
 /// Blocks `other`. Both accounts are hidden from each other from the first step on; when this returns, all follows and list memberships between
-/// them have ended. Blocking again changes nothing. A charge, the journal, the commit, the other side and the reads of [`sever`].
+/// them have ended. Blocking again changes nothing. A charge, the journal, the commit, the other side, and three round trips to find what to sever.
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account; `LIMIT_REACHED` at 10,000 blocks; `NOT_FOUND` if `other` was deleted; `UNAUTHENTICATED` if the
@@ -36,7 +36,7 @@ pub async fn block(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
 }
 
 /// Ends the block of `other`; succeeds without a change if there is none. Both accounts see each other again with the last step. A charge, the
-/// journal, the commit, the other side and a read; the reads of [`sever`] if there is a block.
+/// journal, the commit, the other side and a read; three round trips more if there is a block.
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.
