@@ -61,4 +61,4 @@ pub use graphql::{BlockMutation, BlockQuery, RelationMutation, RelationQuery};
 pub use keys::blocks as blocks_key;
 pub use load::FetchStandings;
 pub use model::{BlockState, MAX_BLOCKS, MAX_MUTES, Mute, RelationKinds, Standing, StatusAudience, StatusFacts};
-pub use service::{HiddenAuthor, SettledBlock};
+pub use service::{HiddenAuthor, SettledRelation};

@@ -1,17 +1,19 @@
 //! The use cases of relations.
 
 mod blocks;
+mod edges;
 mod hidden;
 
 pub use blocks::{
-    SettledBlock, add_block, block_state, block_task, blocks, blocks_id, count_blocks, find_blocked, forbidden, refuse_blocked,
-    remove_block, settle_block,
+    add_block, block_state, block_task, blocks, blocks_id, count_blocks, find_blocked, forbidden, refuse_blocked, remove_block,
+    settle_block,
 };
+pub use edges::SettledRelation;
 pub use hidden::{HiddenAuthor, hidden_authors};
 
 use super::model::{self, Mute, Standing};
 use super::policy;
-use super::store::{self, MuteResult};
+use super::store::{self, MuteResult, edges as sides};
 use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -25,6 +27,7 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{RelationKind, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
+use edges::PASS;
 use futures_util::try_join;
 use std::sync::Arc;
 
@@ -34,8 +37,6 @@ pub use super::access::{
 };
 pub use super::follows::follows;
 
-/// Mutes that one pass removes.
-const PASS: usize = 1_000;
 /// Accounts of each partition of the schedule whose ended mutes one sweep removes.
 const ACCOUNTS: usize = 20;
 /// When an account whose ended mutes could not be removed is swept again.
@@ -100,7 +101,7 @@ async fn schedule(app: &App, viewer: UserId, end: Option<Millis>) -> Result<(), 
 pub async fn unmute(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     charge_change(app, viewer, other).await?;
     let lease = journal::begin_deletion(app, task(viewer, other)).await?;
-    store::unmute(app.db(), viewer, &[other]).await?;
+    sides::remove(app.db(), RelationKind::Mute, viewer, &[other]).await?;
     settle(app, viewer, other).await?;
     lease.ack(app);
     Ok(())
@@ -119,7 +120,7 @@ pub async fn charge_change(app: &App, viewer: UserId, other: UserId) -> Outcome<
 }
 
 const fn task(from: UserId, to: UserId) -> Task {
-    Task::Relation { kind: RelationKind::Mute, from, to }
+    edges::task(RelationKind::Mute, from, to)
 }
 
 /// Reconciles the muted account's side with the muter's, as often as that changes meanwhile; `false` if the muted account was deleted, and
@@ -128,23 +129,9 @@ const fn task(from: UserId, to: UserId) -> Task {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<bool, Error> {
-    let (mut id, mut exists) = (store::mute_id(app.db(), from, to).await?, true);
-    loop {
-        match id {
-            Some(id) if !store::add_muter(app.db(), to, from, id).await? => {
-                store::unmute(app.db(), from, &[to]).await?;
-                exists = false;
-            }
-            Some(_) => {}
-            None => store::remove_muter(app.db(), &[to], from).await?,
-        }
-        let now = store::mute_id(app.db(), from, to).await?;
-        if now == id {
-            events::publish_change(app, from.0);
-            return Ok(exists);
-        }
-        id = now;
-    }
+    let settled = edges::settle(app, RelationKind::Mute, from, to).await?;
+    events::publish_change(app, from.0);
+    Ok(settled != SettledRelation::NoAccount)
 }
 
 /// Removes mutes that have ended, of a bounded number of accounts. Returns the number of accounts; more may be due. One pipeline, and three
@@ -191,7 +178,7 @@ async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
     let ended = store::ended_mutes(app.db(), id, now, PASS).await?;
     let parts = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
     // The other sides first: if the process dies in between, the next sweep finds the mutes again.
-    store::remove_muter(app.db(), &ended, id).await?;
+    sides::remove_other(app.db(), RelationKind::Mute, &ended, id).await?;
     for left in store::end_mutes(app.db(), id, now, &ended).await? {
         settle(app, id, left).await?;
     }
@@ -213,27 +200,15 @@ pub async fn end_all_mutes(app: &App, id: UserId) -> Result<(), Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
-    Ok(purge_mutes(app, id).await? | blocks::purge(app, id).await?)
+    Ok(purge_mutes(app, id).await? | edges::purge(app, RelationKind::Block, id).await?)
 }
 
 async fn purge_mutes(app: &App, id: UserId) -> Result<bool, Error> {
-    let windows = [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }];
-    let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
-    let muted = accounts(store::mutes(app.db(), id, &windows).await?);
-    let muters = accounts(store::muters(app.db(), id, &windows).await?);
-    let parts = muted.iter().map(|other| task(id, *other)).chain(muters.iter().map(|muter| task(*muter, id)));
-    let parts = journal::begin_subtasks(app, parts).await?;
-    // The other sides first: they are unknown afterwards.
-    store::remove_muter(app.db(), &muted, id).await?;
-    store::unmute(app.db(), id, &muted).await?;
-    store::unmute_by(app.db(), &muters, id).await?;
-    store::remove_muters(app.db(), id, &muters).await?;
-    parts.ack(app);
-    if muted.len() == PASS || muters.len() == PASS {
-        return Ok(true);
+    let is_more = edges::purge(app, RelationKind::Mute, id).await?;
+    if !is_more {
+        store::unschedule(app.db(), id).await?;
     }
-    store::unschedule(app.db(), id).await?;
-    Ok(false)
+    Ok(is_more)
 }
 
 /// The versions of the relations of accounts (how often they have changed), in the order of `ids`. One round trip; none for none.
@@ -286,7 +261,7 @@ impl PageSource for Mutes<'_> {
     type Item = MutedUser;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        store::mutes(self.app.db(), self.viewer, windows).await
+        sides::of(self.app.db(), RelationKind::Mute, self.viewer, windows).await
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<MutedUser>>, Error> {

@@ -1,6 +1,7 @@
 //! Relations in Redis.
 
 pub(super) mod blocks;
+pub(super) mod edges;
 pub(super) mod hidden;
 
 use super::keys::{self, SCHEDULES, schedule_partition};
@@ -8,17 +9,14 @@ use super::model::{MAX_MUTES, Mute, RelationKinds, Standing};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::base::page::{Row, Window};
 use crate::db::script::{Call, Script};
-use crate::db::{Db, decode, ranges};
+use crate::db::{Db, decode};
 use crate::domains::users::user_key;
 use redis::cmd;
 
 static MUTE_USER: Script = Script::new(include_str!("lua/mute_user.lua"));
-static UNMUTE_USER: Script = Script::allow_oom(include_str!("lua/unmute_user.lua"));
 static END_MUTES: Script = Script::allow_oom(include_str!("lua/end_mutes.lua"));
 static UNSCHEDULE_MUTES: Script = Script::allow_oom(include_str!("lua/unschedule_mutes.lua"));
-static ADD_MUTER: Script = Script::allow_oom(include_str!("lua/add_muter.lua"));
 
 /// Result of writing a mute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +39,6 @@ pub(super) async fn mute(db: &Db, a: UserId, b: UserId, id: u64, end: Option<Mil
     })
 }
 
-/// Removes mutes of `a`: the commit, on the muter's tag. One script; nothing for none.
-pub(super) async fn unmute(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
-    if others.is_empty() {
-        return Ok(());
-    }
-    let call = Call::new(&UNMUTE_USER, mute_keys(a));
-    db.call::<u64>(others.iter().fold(call, |call, other| call.arg(other.0))).await.map(drop)
-}
-
 /// Up to `most` accounts whose mutes by `a` have ended, those that ended first. One command.
 pub(super) async fn ended_mutes(db: &Db, a: UserId, now: Millis, most: usize) -> Result<Vec<UserId>, Error> {
     let range = cmd("ZRANGE").arg(keys::mute_ends(a)).arg("-inf").arg(now).arg("BYSCORE").arg("LIMIT").arg(0).arg(most).take();
@@ -69,41 +58,6 @@ pub(super) async fn end_mutes(db: &Db, a: UserId, now: Millis, others: &[UserId]
 
 fn mute_keys(a: UserId) -> [String; 3] {
     [keys::mutes(a), keys::mute_ends(a), user_key(a)]
-}
-
-/// The id of `a`'s mute of `b`; `None` without one, and for a deleted account. One pipeline on the muter's tag.
-pub(super) async fn mute_id(db: &Db, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
-    let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), cmd("ZSCORE").arg(keys::mutes(a)).arg(b.0).take()];
-    let mut replies = db.read_many(commands).await?.into_iter();
-    let mut reply = || replies.next().unwrap_or_default();
-    let (exists, id): (bool, Option<f64>) = (decode::one(reply())?, decode::one(reply())?);
-    Ok(id.filter(|_| exists).map(|id| id as u64))
-}
-
-/// Writes the other side of a mute; `false` if that account was deleted. One script.
-pub(super) async fn add_muter(db: &Db, b: UserId, a: UserId, id: u64) -> Result<bool, Error> {
-    db.call(Call::new(&ADD_MUTER, [keys::muters(b), user_key(b)]).arg(a.0).arg(id)).await
-}
-
-/// Removes `a` from the other sides of mutes. One pipeline; nothing for none.
-pub(super) async fn remove_muter(db: &Db, others: &[UserId], a: UserId) -> Result<(), Error> {
-    let commands = others.iter().map(|other| cmd("ZREM").arg(keys::muters(*other)).arg(a.0).take()).collect();
-    db.write_many_allow_oom(commands).await.map(drop)
-}
-
-/// Removes accounts from the accounts that mute `b`. One command; nothing for none.
-pub(super) async fn remove_muters(db: &Db, b: UserId, muters: &[UserId]) -> Result<(), Error> {
-    if muters.is_empty() {
-        return Ok(());
-    }
-    let members: Vec<u64> = muters.iter().map(|muter| muter.0).collect();
-    db.write_many_allow_oom(vec![cmd("ZREM").arg(keys::muters(b)).arg(members).take()]).await.map(drop)
-}
-
-/// Removes `b` from the mutes of many accounts. One pipeline of scripts; nothing for none.
-pub(super) async fn unmute_by(db: &Db, muters: &[UserId], b: UserId) -> Result<(), Error> {
-    let call = |muter: &UserId| Call::new(&UNMUTE_USER, mute_keys(*muter)).arg(b.0);
-    db.call_many(muters.iter().map(call).collect()).await.map(drop)
 }
 
 /// How `viewer` stands to `others`, in their order, also with mutes that have ended; `kinds` of relations only. One pipeline of up to four
@@ -150,16 +104,6 @@ pub(super) async fn count(db: &Db, id: UserId, now: Millis) -> Result<u64, Error
     let mut replies = db.read_many(vec![cmd("ZCARD").arg(keys::mutes(id)).take(), ended]).await?.into_iter();
     let mut number = || decode::one::<u64>(replies.next().unwrap_or_default());
     Ok(number()?.saturating_sub(number()?))
-}
-
-/// Windows of the accounts that `id` mutes. One pipeline.
-pub(super) async fn mutes(db: &Db, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-    ranges::read(db, &keys::mutes(id), windows).await
-}
-
-/// Windows of the accounts that mute `id`. One pipeline.
-pub(super) async fn muters(db: &Db, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-    ranges::read(db, &keys::muters(id), windows).await
 }
 
 /// Schedules the end of a mute, unless an earlier one is scheduled. One command.

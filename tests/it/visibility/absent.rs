@@ -208,7 +208,7 @@ async fn what_is_hidden_is_answered_in_the_bytes_and_round_trips_of_what_does_no
 
 #[tokio::test]
 async fn what_is_hidden_costs_what_does_not_exist() {
-    // On a cluster nothing is cached: what is hidden is read each time, and that work is told.
+    // On a cluster nothing is cached: what is hidden is read each time, and `worked` counts that read.
     let redis = Arc::new(RedisServer::single(SingleServerReason::ClientCache));
     let scene = Scene::start(TestApp::on_redis(redis, Clock::manual(START), Config::default()).await).await;
     scene.block(true);

@@ -3,6 +3,8 @@
 use super::super::model::{BlockState, MAX_BLOCKS, Standing};
 use super::super::policy;
 use super::super::store::blocks::{self as store, BlockResult};
+use super::super::store::edges as sides;
+use super::edges::{self, SettledRelation};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
@@ -10,17 +12,13 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::users::{User, service as users};
 use crate::platform::events::service as events;
-use crate::platform::journal::service as journal;
 use crate::platform::journal::{RelationKind, Task};
 use futures_util::try_join;
 use std::sync::Arc;
 
-/// Blocks that one pass removes.
-const PASS: usize = 1_000;
-
 /// The journal's task of a block.
 pub const fn block_task(from: UserId, to: UserId) -> Task {
-    Task::Relation { kind: RelationKind::Block, from, to }
+    edges::task(RelationKind::Block, from, to)
 }
 
 /// Makes `a` block `b`: the commit; [`settle_block`] does the rest. One script; the caller has written the journal.
@@ -40,7 +38,7 @@ pub async fn add_block(app: &App, a: UserId, b: UserId) -> Outcome<()> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn remove_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
-    store::unblock(app.db(), a, &[b]).await
+    sides::remove(app.db(), RelationKind::Block, a, &[b]).await
 }
 
 /// Whether each of two accounts blocks the other, as committed. One pipeline.
@@ -49,17 +47,6 @@ pub async fn remove_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> 
 /// `STORAGE_UNAVAILABLE`.
 pub async fn block_state(app: &App, a: UserId, b: UserId) -> Result<BlockState, Error> {
     store::state_between(app.db(), a, b).await
-}
-
-/// Result of settling a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettledBlock {
-    /// The block stands.
-    Stands,
-    /// There is no block.
-    Ended,
-    /// There is no block: the account to be blocked was deleted.
-    NoAccount,
 }
 
 /// Refuses a change that would connect the viewer with an account that the viewer blocks. Nothing is read for a viewer without relations.
@@ -88,50 +75,12 @@ pub async fn find_blocked(loaders: &Loaders, id: &str) -> Outcome<UserId> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_block(app: &App, from: UserId, to: UserId) -> Result<SettledBlock, Error> {
-    let (mut id, mut exists) = (store::block_id(app.db(), from, to).await?, true);
-    loop {
-        match id {
-            Some(id) if !store::add_blocker(app.db(), to, from, id).await? => {
-                store::unblock(app.db(), from, &[to]).await?;
-                exists = false;
-            }
-            Some(_) => {}
-            None => store::remove_blocker(app.db(), &[to], from).await?,
-        }
-        let now = store::block_id(app.db(), from, to).await?;
-        if now == id {
-            // Both sides are hidden from each other: the subscriptions of both have changed.
-            events::publish_change(app, from.0);
-            events::publish_change(app, to.0);
-            return Ok(match now {
-                Some(_) => SettledBlock::Stands,
-                None if exists => SettledBlock::Ended,
-                None => SettledBlock::NoAccount,
-            });
-        }
-        id = now;
-    }
-}
-
-/// Removes the blocks of a deleted account, and those by others of it: up to a thousand of each; `true` means that more may be left.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub(super) async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
-    let windows = [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }];
-    let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
-    let blocked = accounts(store::blocks(app.db(), id, &windows).await?);
-    let blockers = accounts(store::blockers(app.db(), id, &windows).await?);
-    let parts = blocked.iter().map(|other| block_task(id, *other)).chain(blockers.iter().map(|blocker| block_task(*blocker, id)));
-    let parts = journal::begin_subtasks(app, parts).await?;
-    // The other sides first: they are unknown afterwards.
-    store::remove_blocker(app.db(), &blocked, id).await?;
-    store::unblock(app.db(), id, &blocked).await?;
-    store::unblock_by(app.db(), &blockers, id).await?;
-    store::remove_blockers(app.db(), id, &blockers).await?;
-    parts.ack(app);
-    Ok(blocked.len() == PASS || blockers.len() == PASS)
+pub async fn settle_block(app: &App, from: UserId, to: UserId) -> Result<SettledRelation, Error> {
+    let settled = edges::settle(app, RelationKind::Block, from, to).await?;
+    // Both sides are hidden from each other: the subscriptions of both have changed.
+    events::publish_change(app, from.0);
+    events::publish_change(app, to.0);
+    Ok(settled)
 }
 
 /// The number of accounts that an account blocks. One command.
@@ -167,7 +116,7 @@ impl PageSource for Blocks<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        store::blocks(self.app.db(), self.viewer, windows).await
+        sides::of(self.app.db(), RelationKind::Block, self.viewer, windows).await
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {

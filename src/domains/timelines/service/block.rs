@@ -10,7 +10,7 @@ use crate::base::error::{Error, Outcome};
 use crate::base::ids::UserId;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::{MAX_LISTS, service as lists};
-use crate::domains::relations::SettledBlock;
+use crate::domains::relations::SettledRelation;
 use crate::domains::relations::service as relations;
 use crate::domains::users::service as users;
 use crate::platform::journal::service as journal;
@@ -32,7 +32,7 @@ pub async fn block(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     }
     let settled = settle(app, viewer, other).await?;
     lease.ack(app);
-    if settled == SettledBlock::NoAccount { Err(users::not_found().into()) } else { Ok(()) }
+    if settled == SettledRelation::NoAccount { Err(users::not_found().into()) } else { Ok(()) }
 }
 
 /// Ends the block of `other`; succeeds without a change if there is none. Both accounts see each other again with the last step. A charge, the
@@ -57,9 +57,9 @@ pub async fn unblock(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<SettledBlock, Error> {
+pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<SettledRelation, Error> {
     let settled = relations::settle_block(app, from, to).await?;
-    if settled == SettledBlock::Stands {
+    if settled == SettledRelation::Stands {
         sever(app, from, to).await?;
     }
     Ok(settled)

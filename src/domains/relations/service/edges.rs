@@ -1,0 +1,71 @@
+//! What mutes and blocks share: agreement of their two sides, and their end with an account.
+
+use super::super::store::edges as store;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::base::page::{Row, Window};
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{RelationKind, Task};
+
+/// Relations that one pass removes.
+pub(super) const PASS: usize = 1_000;
+
+/// Result of settling a relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettledRelation {
+    /// The relation stands.
+    Stands,
+    /// There is no relation.
+    Ended,
+    /// There is no relation: the other account was deleted.
+    NoAccount,
+}
+
+/// The journal's task of a relation.
+pub(super) const fn task(kind: RelationKind, from: UserId, to: UserId) -> Task {
+    Task::Relation { kind, from, to }
+}
+
+/// Reconciles the other account's side with that of the account that decides, as often as that changes meanwhile. If the other account was
+/// deleted, the relation is removed. A read, a write and a read.
+pub(super) async fn settle(app: &App, kind: RelationKind, from: UserId, to: UserId) -> Result<SettledRelation, Error> {
+    let db = app.db();
+    let (mut id, mut exists) = (store::id(db, kind, from, to).await?, true);
+    loop {
+        match id {
+            Some(id) if !store::add_other(db, kind, to, from, id).await? => {
+                store::remove(db, kind, from, &[to]).await?;
+                exists = false;
+            }
+            Some(_) => {}
+            None => store::remove_other(db, kind, &[to], from).await?,
+        }
+        let now = store::id(db, kind, from, to).await?;
+        if now == id {
+            return Ok(match now {
+                Some(_) => SettledRelation::Stands,
+                None if exists => SettledRelation::Ended,
+                None => SettledRelation::NoAccount,
+            });
+        }
+        id = now;
+    }
+}
+
+/// Removes the relations of a deleted account, and those of others to it: up to a thousand of each; `true` means that more may be left.
+pub(super) async fn purge(app: &App, kind: RelationKind, id: UserId) -> Result<bool, Error> {
+    let (db, windows) = (app.db(), [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }]);
+    let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
+    let of = accounts(store::of(db, kind, id, &windows).await?);
+    let to = accounts(store::to(db, kind, id, &windows).await?);
+    let parts = of.iter().map(|other| task(kind, id, *other)).chain(to.iter().map(|other| task(kind, *other, id)));
+    let parts = journal::begin_subtasks(app, parts).await?;
+    // The other sides first: they are unknown afterwards.
+    store::remove_other(db, kind, &of, id).await?;
+    store::remove(db, kind, id, &of).await?;
+    store::remove_by(db, kind, &to, id).await?;
+    store::remove_others(db, kind, id, &to).await?;
+    parts.ack(app);
+    Ok(of.len() == PASS || to.len() == PASS)
+}
