@@ -13,6 +13,9 @@ use crate::base::request::Request;
 use async_graphql::resolver_utils::resolve_list;
 use async_graphql::{ContextSelectionSet, ID, OutputType, Positioned, ServerResult, Value, parser::types::Field};
 
+/// The usual length of an item of a list, in bytes.
+const USUAL_ITEM: usize = 384;
+
 /// A value that may be rendered directly.
 pub trait DirectSerialize {
     /// Writes the value, of an object the fields in `selected`. `None` if the library must render it, which is the default.
@@ -39,7 +42,7 @@ impl<T: OutputType + DirectSerialize> DirectSerializeList<T> {
         }
         let selected = Selected::collect_from(ctx, &T::type_name())?;
         let left = ctx.data::<Request>().map_or(usize::MAX, |request| request.response_size().left());
-        let mut json = Json::default();
+        let mut json = Json::with_capacity((self.0.len() * USUAL_ITEM).min(left));
         for (at, item) in self.0.iter().enumerate() {
             json.next(at == 0, '[');
             item.write(&selected, &mut json)?;

@@ -3,12 +3,19 @@
 use async_graphql::{Response, Value};
 use bytes::Bytes;
 use serde::Serialize;
+use std::fmt::Display;
+use std::io::Write;
 
 /// A buffer of JSON text, written in order.
 #[derive(Default)]
 pub struct Json(Vec<u8>);
 
 impl Json {
+    /// An empty buffer.
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
     /// Writes a value that implements `Serialize`.
     pub fn value(&mut self, value: impl Serialize) {
         // Strings, numbers and booleans cannot fail. A value that fails is written as null.
@@ -27,6 +34,12 @@ impl Json {
         self.raw("\"");
         self.raw(text);
         self.raw("\"");
+    }
+
+    /// Writes a string whose text needs no escapes.
+    pub(super) fn plain_text(&mut self, text: impl Display) {
+        // Writing to memory does not fail.
+        let _ = write!(self.0, "\"{text}\"");
     }
 
     /// Number of bytes written.
@@ -88,9 +101,18 @@ impl Json {
     }
 }
 
+/// Bytes of JSON text in a value.
+fn written(value: &Value) -> usize {
+    match value {
+        Value::Binary(text) => text.len(),
+        Value::Object(fields) => fields.values().map(written).sum(),
+        _ => 0,
+    }
+}
+
 /// A response as JSON on one line, errors first, as the specification advises. Without `data` if nothing was executed.
 pub fn json(response: &Response, with_data: bool) -> String {
-    let mut json = Json(Vec::with_capacity(1 << 10));
+    let mut json = Json::with_capacity((1 << 10) + written(&response.data));
     let mut is_first = true;
     let mut member = |json: &mut Json, name: &str| {
         json.next(std::mem::take(&mut is_first), '{');

@@ -1,8 +1,13 @@
 //! Custom scalars.
 
+use super::sized::typed_as;
 use super::{DirectSerialize, Json, Selected};
 use crate::base::clock::{DAY, Millis};
-use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value};
+use crate::base::ids::GlobalId;
+use async_graphql::parser::types::Field;
+use async_graphql::{
+    ContextSelectionSet, ID, InputValueError, InputValueResult, OutputType, Positioned, Scalar, ScalarType, ServerResult, Value,
+};
 use jiff::Timestamp;
 use rust_decimal::Decimal as Number;
 use std::fmt::{self, Display, Formatter};
@@ -35,7 +40,22 @@ impl Display for DateTime {
 
 impl DirectSerialize for DateTime {
     fn write(&self, _: &Selected<'_>, json: &mut Json) -> Option<()> {
-        json.text(&self.to_string());
+        json.plain_text(self);
+        Some(())
+    }
+}
+
+impl OutputType for GlobalId {
+    typed_as!(ID);
+
+    async fn resolve(&self, _: &ContextSelectionSet<'_>, _: &Positioned<Field>) -> ServerResult<Value> {
+        Ok(Value::String(self.to_string()))
+    }
+}
+
+impl DirectSerialize for GlobalId {
+    fn write(&self, _: &Selected<'_>, json: &mut Json) -> Option<()> {
+        json.plain_text(self.as_str());
         Some(())
     }
 }

@@ -75,7 +75,7 @@ fn ids_come_back(list: ListId, position: u64) {
         (IdKind::User, UserId(id).global()),
         (IdKind::Status, StatusId(id).global()),
         (IdKind::Comment, CommentId { status: StatusId(id), number: id }.global()),
-        (IdKind::TimelineEntry, ids::encode_entry(list.kind, list.owner, id)),
+        (IdKind::TimelineEntry, ids::encode_entry(list.kind, list.owner, id).to_string()),
     ] {
         let decoded = ids::decode(&text).ok();
         assert_eq!(decoded, (id > 0).then_some((kind, id)), "{text}");

@@ -11,6 +11,7 @@ use crate::base::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display, Formatter};
 
 /// The kind of object that a global id names: its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,7 +74,9 @@ macro_rules! typed {
             /// The time of creation.
             pub const fn time(self) -> Millis { source::time_of(self.0) }
             /// The global id.
-            pub fn global(self) -> String { encode(IdKind::$kind, self.0) }
+            pub fn global(self) -> String { self.global_id().to_string() }
+            /// The global id, without an allocation.
+            pub fn global_id(self) -> GlobalId { number_id(IdKind::$kind, self.0) }
             /// Parses a global id of this kind.
             pub fn from_global(text: &str) -> Option<Self> {
                 match decode(text) { Ok((IdKind::$kind, id)) => Some(Self(id)), _ => None }
@@ -116,7 +119,12 @@ impl CommentId {
 
     /// The global id.
     pub fn global(self) -> String {
-        encode_part(IdKind::Comment, self.status.0, self.number)
+        self.global_id().to_string()
+    }
+
+    /// The global id, without an allocation.
+    pub fn global_id(self) -> GlobalId {
+        part_id(IdKind::Comment, self.status.0, self.number)
     }
 
     /// Parses a comment's global id.
@@ -138,7 +146,7 @@ pub struct AdId {
 impl AdId {
     /// The global id.
     pub fn global(self) -> String {
-        encode_part(IdKind::Ad, self.campaign.0, self.number)
+        part_id(IdKind::Ad, self.campaign.0, self.number).to_string()
     }
 
     /// Parses an ad's global id.
@@ -148,14 +156,41 @@ impl AdId {
     }
 }
 
+/// A global id: up to 23 characters, without an allocation.
+#[derive(Clone, Copy)]
+pub struct GlobalId {
+    text: [u8; 23],
+    length: u8,
+}
+
+impl GlobalId {
+    /// Encodes at most 17 bytes.
+    fn new(bytes: &[u8]) -> Self {
+        let mut text = [0; 23];
+        let length = URL_SAFE_NO_PAD.encode_slice(bytes, &mut text).unwrap_or_default();
+        Self { text, length: length as u8 }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.text[..usize::from(self.length)]).unwrap_or_default()
+    }
+}
+
+impl Display for GlobalId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// The global id of an object that is stored with another one.
-fn encode_part(kind: IdKind, whole: u64, number: u64) -> String {
+fn part_id(kind: IdKind, whole: u64, number: u64) -> GlobalId {
     let mut bytes = [0; 16];
     bytes[1..8].copy_from_slice(&whole.to_be_bytes()[1..]);
     bytes[8..15].copy_from_slice(&number.to_be_bytes()[1..]);
     bytes[0] = kind as u8;
     bytes[15] = check(&bytes[..15]);
-    URL_SAFE_NO_PAD.encode(bytes)
+    GlobalId::new(&bytes)
 }
 
 /// Parses such a global id into both ids.
@@ -168,22 +203,26 @@ fn decode_part(kind: IdKind, text: &str) -> Option<(u64, u64)> {
 
 /// The global id of an object.
 pub fn encode(kind: IdKind, id: u64) -> String {
+    number_id(kind, id).to_string()
+}
+
+fn number_id(kind: IdKind, id: u64) -> GlobalId {
     let mut bytes = [0; 9];
     bytes[..8].copy_from_slice(&id.to_be_bytes());
     bytes[0] = kind as u8;
     bytes[8] = check(&bytes[..8]);
-    URL_SAFE_NO_PAD.encode(bytes)
+    GlobalId::new(&bytes)
 }
 
 /// The global id of a timeline entry: of its list and its position.
-pub fn encode_entry(list: u8, owner: u64, position: u64) -> String {
+pub fn encode_entry(list: u8, owner: u64, position: u64) -> GlobalId {
     let mut bytes = [0; 17];
     bytes[2..9].copy_from_slice(&owner.to_be_bytes()[1..]);
     bytes[9..16].copy_from_slice(&position.to_be_bytes()[1..]);
     bytes[0] = IdKind::TimelineEntry as u8;
     bytes[1] = list;
     bytes[16] = check(&bytes[..16]);
-    URL_SAFE_NO_PAD.encode(bytes)
+    GlobalId::new(&bytes)
 }
 
 /// Parses a global id. The number is the position of a timeline entry, and the own number of a comment or an ad ([`CommentId::from_global`] and
@@ -226,7 +265,7 @@ mod tests {
             assert_eq!(decode(&UserId(id).global()).expect("an id"), (IdKind::User, id));
             assert_eq!(StatusId::from_global(&StatusId(id).global()), Some(StatusId(id)));
             assert_eq!(StatusId::from_global(&UserId(id).global()), None);
-            assert_eq!(decode(&encode_entry(b'h', 7, id)).expect("an entry"), (IdKind::TimelineEntry, id));
+            assert_eq!(decode(encode_entry(b'h', 7, id).as_str()).expect("an entry"), (IdKind::TimelineEntry, id));
             let comment = CommentId { status: StatusId(source::MAX - id + 1), number: id };
             assert_eq!(CommentId::from_global(&comment.global()), Some(comment));
             assert_eq!(decode(&comment.global()).expect("a comment"), (IdKind::Comment, id));

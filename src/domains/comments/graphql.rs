@@ -3,7 +3,7 @@
 use super::model::{Draft, ParentRef, Sort, Vote};
 use super::service::{self, TreeArgs, VisibleComment};
 use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
-use crate::base::ids::{CommentId, StatusId, UserId};
+use crate::base::ids::{CommentId, GlobalId, StatusId, UserId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::statuses::{self, StatusObject, ViewedStatus};
@@ -25,7 +25,7 @@ object! {
     /// its counts remain.
     "Comment": CommentObject(shown) {
         /// Global id, accepted by `node`.
-        "id" id: ID = shown.comment.id.global().into();
+        "id" id: GlobalId = shown.comment.id.global_id();
 
         /// Text of the comment: plain text of 1 to 2,000 grapheme clusters. Empty if the comment is deleted or hidden.
         "message" message: Text<'_> = Text(if shown.is_placeholder() { "" } else { &shown.comment.message });

@@ -4,7 +4,7 @@ use super::load::ViewedStatus;
 use super::model::{Draft, Location};
 use super::service;
 use crate::base::error::{Error, Outcome};
-use crate::base::ids::StatusId;
+use crate::base::ids::{GlobalId, StatusId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::comments::CommentThread;
@@ -22,7 +22,7 @@ object! {
     /// A status: a short text that an account has posted to its followers.
     "Status": StatusObject(seen) {
         /// Global id, accepted by `node`.
-        "id" id: ID = seen.status.id.global().into();
+        "id" id: GlobalId = seen.status.id.global_id();
 
         /// Text of the status: plain text of 1 to 500 grapheme clusters.
         "message" message: Text<'_> = Text(&seen.status.message);

@@ -8,7 +8,7 @@ pub const KINDS: [&str; 5] = ["status", "gone", "likers", "liked", "profile"];
 
 /// HASH `id uid message posted likes comments [lat lon]` (posted in ms since the epoch). No time to live.
 pub fn status(id: StatusId) -> String {
-    format!("status:{{{}}}", id.0)
+    audit::id_key("status:{", id.0)
 }
 
 /// STRING `1`: the tombstone of a deleted status, without its author. Time to live: 25 hours, longer than any step may be late. The stored name is

@@ -1,7 +1,7 @@
 //! Timelines in GraphQL.
 
 use super::service;
-use crate::base::ids::{self, UserId};
+use crate::base::ids::{self, GlobalId, UserId};
 use crate::base::page::{ListId, Page, PageArgs};
 use crate::base::request::Request;
 use crate::domains::ads::Promotion;
@@ -9,7 +9,7 @@ use crate::domains::statuses::{self, StatusObject, ViewedStatus};
 use crate::platform::journal::Feed;
 use crate::schema::{Connection, ConnectionKind, Edge, object, request};
 use async_graphql::connection::EmptyFields;
-use async_graphql::{Context, ID, Object, Result};
+use async_graphql::{Context, Object, Result};
 
 /// A timeline.
 pub enum Timeline {
@@ -155,7 +155,7 @@ object! {
     /// A status at its place in a timeline.
     "TimelineEntry": TimelineEntry { list, position, seen, promotion } {
         /// Id of this entry, unique in all timelines. `node` does not accept it.
-        "id" id: ID = entry_id(*list, *position, promotion.is_some()).into();
+        "id" id: GlobalId = entry_id(*list, *position, promotion.is_some());
 
         /// The status.
         "status" status: StatusObject = StatusObject(seen.clone());
@@ -168,7 +168,7 @@ object! {
 }
 
 /// The id of an entry. A promoted entry has the position of the entry before it, and a kind of its own.
-fn entry_id(list: ListId, position: u64, is_promoted: bool) -> String {
+fn entry_id(list: ListId, position: u64, is_promoted: bool) -> GlobalId {
     ids::encode_entry(if is_promoted { PROMOTED } else { list.kind }, list.owner, position)
 }
 

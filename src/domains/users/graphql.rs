@@ -2,12 +2,13 @@
 
 use super::model::User;
 use super::service::{self, ProfileChange, Registration};
+use crate::base::ids::GlobalId;
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, Follows, Relation};
 use crate::domains::relations::{self, Standing};
 use crate::domains::timelines::Timeline;
 use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, object, payload, refuse, request};
-use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result};
+use async_graphql::{Context, InputObject, MaybeUndefined, Object, Result};
 use std::sync::Arc;
 
 /// A user account.
@@ -17,7 +18,7 @@ object! {
     /// A user account.
     "User": UserObject(user) {
         /// Global id, accepted by `node`.
-        "id" id: ID = user.id.global().into();
+        "id" id: GlobalId = user.id.global_id();
 
         /// Login, as written at sign-up. Unique, ignoring case.
         "login" login: &str = &user.login;

@@ -15,7 +15,7 @@ const SHARDS: u32 = 4_096;
 /// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices`, a random number to which device
 /// tokens are bound, once the account has revoked them. At most 9 fields, no time to live.
 pub fn user(id: UserId) -> String {
-    format!("user:{{{}}}", id.0)
+    audit::id_key("user:{", id.0)
 }
 
 /// HASH, lower-case login → id. One field for each account, over [`SHARDS`] keys, no time to live.
