@@ -62,7 +62,8 @@ pub struct GraphMutation;
 
 #[Object]
 impl GraphMutation {
-    /// Follows an account. On return its latest statuses are in the viewer's home. Succeeds without a change if the viewer follows it already.
+    /// Follows an account. On return its latest statuses are in the viewer's home timeline. Succeeds without a change if the viewer
+    /// follows it already.
     /// Following oneself fails with `CANNOT_FOLLOW_SELF`. Requires a session.
     async fn follow_user(
         &self,
@@ -73,7 +74,8 @@ impl GraphMutation {
         Some(changed.map(Into::into))
     }
 
-    /// Unfollows an account. On return its statuses are no longer in the viewer's home. Succeeds without a change if the viewer does not follow it.
+    /// Unfollows an account. On return its statuses are no longer in the viewer's home timeline. Succeeds without a change if the viewer does
+    /// not follow it.
     /// Requires a session.
     async fn unfollow_user(
         &self,

@@ -38,7 +38,7 @@ impl UserListObject {
         DateTime(self.0.id.time())
     }
 
-    /// ListMembers of the list, the last one added first. At most 500.
+    /// Members of the list, the last one added first. At most 500.
     async fn members(
         &self,
         ctx: &Context<'_>,

@@ -237,7 +237,7 @@ pub(super) struct StatusFilter {
     locations: Option<Vec<BoxFilter>>,
 }
 
-/// A sample of all statuses: the same sample for the same `identifier`.
+/// A sample of all statuses. The argument `identifier` of `statusEvents` selects it: the same identifier selects the same statuses.
 #[derive(InputObject)]
 pub(super) struct SampleFilter {
     /// Size of the sample in percent: more than 0, at most 100.
@@ -280,9 +280,8 @@ impl StreamSubscription {
     async fn home_timeline_events(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Cursor of an event, or `syncCursor` of the home, to resume after. Default: now.")] after: Option<
-            String,
-        >,
+        #[graphql(desc = "Cursor of an event, or `syncCursor` of the home timeline, to resume after. Default: now.")]
+        after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
         events(ctx, service::home(request(ctx)?.clone(), after.as_deref()), StatusEvent::of).await
     }

@@ -125,8 +125,8 @@ impl ServeMutation {
     }
 
     /// Counts a click and returns the destination URL. Only the first click of an impression is valid; clicks beyond what is plausible for a visitor,
-    /// an address or a website are not. A forged token, or one older than an hour, fails with `INVALID_TOKEN`; `clickUrl` redirects for a while
-    /// longer.
+    /// an address or a website are not. A forged token, or one older than an hour, fails with `INVALID_TOKEN`. `clickUrl` redirects a
+    /// late click without counting it, until two hours after the server's signing key was replaced.
     async fn click_ad(
         &self,
         ctx: &Context<'_>,
