@@ -5,7 +5,7 @@ import { load } from './source.mjs';
 
 const { less, money } = await load('routes/ads/money.ts');
 const { ctrOf, namedDays, ticks, tickTexts } = await load('routes/ads/scale.ts');
-const { allowedActions, capText, duration, hostOf, inUnits, reasonText, rows, stateName, stateText } = await load('routes/ads/words.ts');
+const { allowedActions, capText, duration, hostOf, inUnits, reasonText, rows, stateName, stateText } = await load('routes/ads/labels.ts');
 
 // Independent of the separators of the locale.
 const digits = (text) => text.replace(/\D/g, '');
@@ -98,8 +98,8 @@ test('every state and reason has a text, and an unknown one its code', () => {
 });
 
 test('a campaign that cannot be served is not called active', () => {
-  const said = (more) => stateText({ state: 'ACTIVE', isSuspended: false, ads: { edges: [{}] }, ...more });
-  const all = [said({}), said({ ads: { edges: [] } }), said({ isSuspended: true })];
+  const text = (more) => stateText({ state: 'ACTIVE', isSuspended: false, ads: { edges: [{}] }, ...more });
+  const all = [text({}), text({ ads: { edges: [] } }), text({ isSuspended: true })];
   assert.deepEqual(
     all.map((text) => text.startsWith('Its ads are served')),
     [true, false, false],

@@ -16,7 +16,7 @@ export interface Follow<Data, Variables extends AnyVariables> extends Pick<Resum
 export interface Following {
   connection: Connection;
   // Reconnects at once, also after a refusal.
-  again: () => void;
+  reconnect: () => void;
 }
 
 // Subscribes again when `key` changes. Null means no subscription. With `asViewer: false` the subscription does not depend on the session.
@@ -56,9 +56,9 @@ export function useEvents<Data, Variables extends AnyVariables>(key: string | nu
     };
   }, [client, key, attempt]);
 
-  const again = () => {
+  const reconnect = () => {
     if (connection.phase === 'waiting') running.current?.now();
     else setAttempt((attempt) => attempt + 1);
   };
-  return { connection, again };
+  return { connection, reconnect };
 }

@@ -66,7 +66,7 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
       ) : (
         <p className="hint">Log in to comment, to like, and to vote.</p>
       )}
-      <ConnectionLine connection={thread.connection} gap={thread.gap} onAgain={thread.again} />
+      <ConnectionLine connection={thread.connection} gap={thread.gap} onReconnect={thread.reconnect} />
       {unseen.count > 0 && (
         <button type="button" className="newer" onClick={() => unseen.go(reveal)}>
           {unseen.count} new

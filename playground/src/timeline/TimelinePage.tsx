@@ -13,21 +13,21 @@ interface Props {
   title: string;
   aside?: ReactNode;
   empty: ReactNode;
-  timeline: ReturnType<typeof useRows> & { connection: Connection; again: () => void; gap: string | null };
+  timeline: ReturnType<typeof useRows> & { connection: Connection; reconnect: () => void; gap: string | null };
   // Whether there is a subscription whose state is shown.
-  isOn?: boolean;
+  hasSubscription?: boolean;
 }
 
-export function TimelinePage({ title, aside, empty, timeline, isOn = true }: Props) {
+export function TimelinePage({ title, aside, empty, timeline, hasSubscription = true }: Props) {
   const [thread, openThread] = useThreadLink();
-  usePlace(thread, timeline.list);
+  useScrollRestoration(thread, timeline.list);
   return (
     <div className={`columns timelines${aside ? '' : ' no-aside'}${thread ? ' with-thread' : ''}`}>
       {aside}
       <main>
         <h1 className="visually-hidden">{title}</h1>
         <PostBox />
-        {isOn && <ConnectionLine connection={timeline.connection} gap={timeline.gap} onAgain={timeline.again} />}
+        {hasSubscription && <ConnectionLine connection={timeline.connection} gap={timeline.gap} onReconnect={timeline.reconnect} />}
         <Stream timeline={timeline} thread={thread} onThread={openThread} empty={empty} />
       </main>
       {thread && <Thread key={thread} statusId={thread} onStatus={timeline.updateStatus} onClose={() => openThread(null)} />}
@@ -36,18 +36,18 @@ export function TimelinePage({ title, aside, empty, timeline, isOn = true }: Pro
 }
 
 // Restores the scroll position of the timeline when the thread is closed.
-function usePlace(thread: string | null, list: React.RefObject<HTMLOListElement | null>): void {
-  const left = useRef({ top: scrollY, thread });
+function useScrollRestoration(thread: string | null, list: React.RefObject<HTMLOListElement | null>): void {
+  const saved = useRef({ top: scrollY, thread });
   useEffect(() => {
-    const note = () => void (left.current.thread || (left.current.top = scrollY));
-    addEventListener('scroll', note, { passive: true });
-    return () => removeEventListener('scroll', note);
+    const savePosition = () => void (saved.current.thread || (saved.current.top = scrollY));
+    addEventListener('scroll', savePosition, { passive: true });
+    return () => removeEventListener('scroll', savePosition);
   }, []);
   useEffect(() => {
-    const before = left.current.thread;
-    left.current.thread = thread;
+    const before = saved.current.thread;
+    saved.current.thread = thread;
     if (thread || !before) return;
-    scrollTo(0, left.current.top);
+    scrollTo(0, saved.current.top);
     const button = list.current?.querySelector<HTMLElement>(`[data-id='${CSS.escape(before)}'] .comments`);
     (button ?? list.current)?.focus({ preventScroll: true });
   }, [thread]);

@@ -13,10 +13,10 @@ const TEXTS: Record<string, string> = {
 interface Props {
   connection: Connection | { phase: 'gone'; message: string };
   gap: string | null;
-  onAgain: () => void;
+  onReconnect: () => void;
 }
 
-export function ConnectionLine({ connection, gap, onAgain }: Props) {
+export function ConnectionLine({ connection, gap, onReconnect }: Props) {
   const { phase } = connection;
   const canRetry = phase === 'waiting' || phase === 'refused';
   return (
@@ -25,7 +25,7 @@ export function ConnectionLine({ connection, gap, onAgain }: Props) {
         <span role="status">{'message' in connection ? connection.message : TEXTS[phase]}</span>
         {phase === 'waiting' && <Countdown key={connection.seconds} seconds={connection.seconds} />}
         {canRetry && (
-          <button type="button" className="quiet" onClick={onAgain}>
+          <button type="button" className="quiet" onClick={onReconnect}>
             {phase === 'refused' ? 'Try again' : 'Now'}
           </button>
         )}

@@ -9,7 +9,7 @@ import type { AdsAdFragment } from './fragments/AdsAd.generated.ts';
 import type { AdsCampaignFragment } from './fragments/AdsCampaign.generated.ts';
 import { money } from './money.ts';
 import { AdsRemoveAdDocument } from './operations/RemoveAd.generated.ts';
-import { count, percent, pricingText, slotName } from './words.ts';
+import { count, percent, pricingText, slotName } from './labels.ts';
 
 interface Props {
   campaign: AdsCampaignFragment;

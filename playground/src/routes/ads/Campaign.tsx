@@ -11,7 +11,7 @@ import { campaignFacts } from './campaign-facts.ts';
 import { Figures } from './Figures.tsx';
 import { Keywords } from './Keywords.tsx';
 import { useCampaign } from './useCampaign.ts';
-import { stateName, stateText } from './words.ts';
+import { stateName, stateText } from './labels.ts';
 
 export function Campaign({ id, focus }: { id: string; focus: (heading: HTMLElement | null) => void }) {
   const [days, setDays] = useState(30);
@@ -26,10 +26,10 @@ export function Campaign({ id, focus }: { id: string; focus: (heading: HTMLEleme
     focus(element);
   }, []);
   if (!viewer) return null;
-  const said = error || messageOf(errors);
+  const message = error || messageOf(errors);
   const alert = (
     <p className="error" role="alert">
-      {said}
+      {message}
     </p>
   );
   if (!campaign) return <section className="campaign">{alert}</section>;

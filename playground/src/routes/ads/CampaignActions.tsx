@@ -7,7 +7,7 @@ import { useBusy } from '../../ui/useBusy.ts';
 import { AdsPauseCampaignDocument } from './operations/PauseCampaign.generated.ts';
 import { AdsResumeCampaignDocument } from './operations/ResumeCampaign.generated.ts';
 import { AdsStopCampaignDocument } from './operations/StopCampaign.generated.ts';
-import { allowedActions } from './words.ts';
+import { allowedActions } from './labels.ts';
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 

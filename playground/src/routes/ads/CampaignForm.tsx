@@ -8,7 +8,7 @@ import type { AdsCampaignFragment } from './fragments/AdsCampaign.generated.ts';
 import { changesOf, localTime, read, type CampaignFields } from './campaign-fields.ts';
 import { AdsCreateCampaignDocument } from './operations/CreateCampaign.generated.ts';
 import { AdsUpdateCampaignDocument } from './operations/UpdateCampaign.generated.ts';
-import { inUnits, rows } from './words.ts';
+import { inUnits, rows } from './labels.ts';
 
 const UNITS = { 1: 'seconds', 60: 'minutes', 3600: 'hours', 86400: 'days' };
 const PACINGS = { EVEN: 'evenly', ASAP: 'as fast as possible' };

@@ -6,7 +6,7 @@ import type { AdsCampaignRowFragment } from './fragments/AdsCampaignRow.generate
 import { AdsCampaignsDocument } from './operations/Campaigns.generated.ts';
 import { Pages } from './Pages.tsx';
 import { Link } from 'react-router';
-import { stateName } from './words.ts';
+import { stateName } from './labels.ts';
 
 export function CampaignList({ open }: { open: string | null }) {
   const viewer = useViewer();

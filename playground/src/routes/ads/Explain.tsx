@@ -6,7 +6,7 @@ import type { AdSlot } from '../../api/schema.generated.ts';
 import { AreaField, ChoiceField, Form, TextField } from '../../ui/Form.tsx';
 import { money } from './money.ts';
 import { AdsExplainDocument, type AdsExplainQuery } from './operations/Explain.generated.ts';
-import { count, reasonText, rows } from './words.ts';
+import { count, reasonText, rows } from './labels.ts';
 
 const SLOTS = { BANNER: 'Banner', SKYSCRAPER: 'Skyscraper', SQUARE: 'Square', IN_FEED: 'In the feed' };
 const GONE: ErrorMessage[] = [{ message: 'There is no such campaign, or it is not yours.', path: [] }];

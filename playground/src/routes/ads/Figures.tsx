@@ -4,7 +4,7 @@ import { money } from './money.ts';
 import { Plot, type PlotProps } from './Plot.tsx';
 import { ctrOf, wholeDay } from './scale.ts';
 import type { CampaignWithReport } from './useCampaign.ts';
-import { count, percent } from './words.ts';
+import { count, percent } from './labels.ts';
 
 type Report = CampaignWithReport['report'];
 type Day = Report['days'][number];
@@ -13,11 +13,11 @@ const DAYS = [7, 30, 90, 366];
 const ctrText = (day: Day, none: string) => (day.impressions > 0 ? percent(ctrOf(day) ?? 0) : none);
 
 // Converts money to a number, for the bars of a plot only.
-const PLOTS: (Omit<PlotProps, 'dates' | 'values' | 'texts'> & { of: (day: Day) => number | null; said: (day: Day) => string })[] = [
-  { title: 'Daily spend', kind: 'bars', of: ({ spend }) => Number(spend), said: ({ spend }) => money(spend) },
-  { title: 'CTR: clicks per impression', kind: 'line', style: 'percent', of: ctrOf, said: (day) => ctrText(day, 'no impressions') },
-  { title: 'Daily impressions', kind: 'bars', whole: true, of: ({ impressions }) => impressions, said: ({ impressions }) => count(impressions) },
-  { title: 'Daily clicks', kind: 'bars', whole: true, of: ({ clicks }) => clicks, said: ({ clicks }) => count(clicks) },
+const PLOTS: (Omit<PlotProps, 'dates' | 'values' | 'texts'> & { of: (day: Day) => number | null; text: (day: Day) => string })[] = [
+  { title: 'Daily spend', kind: 'bars', of: ({ spend }) => Number(spend), text: ({ spend }) => money(spend) },
+  { title: 'CTR: clicks per impression', kind: 'line', style: 'percent', of: ctrOf, text: (day) => ctrText(day, 'no impressions') },
+  { title: 'Daily impressions', kind: 'bars', whole: true, of: ({ impressions }) => impressions, text: ({ impressions }) => count(impressions) },
+  { title: 'Daily clicks', kind: 'bars', whole: true, of: ({ clicks }) => clicks, text: ({ clicks }) => count(clicks) },
 ];
 const COLUMNS: [name: string, text: (day: Day) => string][] = [
   ['Day', ({ date }) => wholeDay(date)],
@@ -55,8 +55,8 @@ export function Figures({ report, days, onDays }: Props) {
         </label>
       </div>
       <div className="plots">
-        {PLOTS.map(({ of, said, ...plot }) => (
-          <Plot key={plot.title} {...plot} dates={dates} values={report.days.map(of)} texts={report.days.map(said)} />
+        {PLOTS.map(({ of, text, ...plot }) => (
+          <Plot key={plot.title} {...plot} dates={dates} values={report.days.map(of)} texts={report.days.map(text)} />
         ))}
       </div>
       <p className="hint">The last day is drawn open: it is not over yet. Days are UTC.</p>

@@ -4,9 +4,9 @@ import { useMutation } from 'urql';
 import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
 import { useBusy } from '../../ui/useBusy.ts';
 import { AdsClickAdDocument } from './operations/ClickAd.generated.ts';
-import { hostOf } from './words.ts';
+import { hostOf } from './labels.ts';
 
-const NOT_COUNTED = 'Not counted: it was counted before, came too late, or its visitor clicks more often than people do.';
+const NOT_COUNTED = 'Not counted: a repeated or late click, or too many clicks from this visitor, address or website.';
 
 interface Props {
   impression: { token: string; clickUrl: string; ad: { slot: string; snippet: string; targetUrl: string } };
@@ -14,13 +14,13 @@ interface Props {
 
 export function Impression({ impression: { token, clickUrl, ad } }: Props) {
   const [, click] = useMutation(AdsClickAdDocument);
-  const [said, setSaid] = useState({ error: '', outcome: '' });
+  const [result, setResult] = useState({ error: '', outcome: '' });
   const [busy, run] = useBusy();
   const act = async () => {
     const { data, error } = await click({ input: { token } });
     const errors = errorMessagesOf(error, data?.clickAd);
     const outcome = data?.clickAd?.counted ? `Counted. Destination: ${data.clickAd.targetUrl}` : NOT_COUNTED;
-    setSaid({ error: messageOf(errors), outcome: errors.length > 0 ? '' : outcome });
+    setResult({ error: messageOf(errors), outcome: errors.length > 0 ? '' : outcome });
   };
   return (
     <li className="impression">
@@ -37,11 +37,11 @@ export function Impression({ impression: { token, clickUrl, ad } }: Props) {
             Follow its link
           </a>
         </footer>
-        <p className="said" role="status">
-          {said.outcome}
+        <p className="click-result" role="status">
+          {result.outcome}
         </p>
         <p className="error" role="alert">
-          {said.error}
+          {result.error}
         </p>
       </article>
     </li>

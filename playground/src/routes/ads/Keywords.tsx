@@ -6,7 +6,7 @@ import { AreaField, Form } from '../../ui/Form.tsx';
 import { useBusy } from '../../ui/useBusy.ts';
 import { AdsAddKeywordsDocument } from './operations/AddKeywords.generated.ts';
 import { AdsRemoveKeywordsDocument } from './operations/RemoveKeywords.generated.ts';
-import { rows } from './words.ts';
+import { rows } from './labels.ts';
 
 interface Props {
   campaign: { id: string; keywords: readonly string[] };

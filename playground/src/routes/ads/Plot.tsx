@@ -29,8 +29,8 @@ export function Plot(props: PlotProps) {
   return (
     <figure ref={figure}>
       <figcaption id={id}>{props.title}</figcaption>
-      <svg role="img" aria-labelledby={`${id} ${id}said`} width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`}>
-        <desc id={`${id}said`}>{summary(props)}</desc>
+      <svg role="img" aria-labelledby={`${id} ${id}summary`} width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`}>
+        <desc id={`${id}summary`}>{summary(props)}</desc>
         {width > NARROWEST && <Drawing {...props} width={width} />}
       </svg>
     </figure>

@@ -8,7 +8,7 @@ import { AreaField, ChoiceField, Field, Form, TextField } from '../../ui/Form.ts
 import { SLOTS } from './CreateAd.tsx';
 import { Impression } from './Impression.tsx';
 import { AdsServeAdsDocument, type AdsServeAdsMutation } from './operations/ServeAds.generated.ts';
-import { count, rows, slotName } from './words.ts';
+import { count, rows, slotName } from './labels.ts';
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 // The number of requests that are listed.

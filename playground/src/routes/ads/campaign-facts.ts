@@ -2,7 +2,7 @@
 import type { Fact } from './Facts.tsx';
 import type { AdsCampaignFragment } from './fragments/AdsCampaign.generated.ts';
 import { less, money } from './money.ts';
-import { capText, date, pacingText } from './words.ts';
+import { capText, date, pacingText } from './labels.ts';
 
 export function campaignFacts(campaign: AdsCampaignFragment): Fact[] {
   const { budget, spent, dailyBudget, spentToday, leftToday, reserved, startsAt, endsAt, createdAt, frequencyCap, pacing } = campaign;

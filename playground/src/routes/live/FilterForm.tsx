@@ -26,7 +26,7 @@ export function FilterForm({ onAsk, complaint, version }: Props) {
     setAsked(kind);
     onAsk(filterOf(kind, new FormData(event.currentTarget)));
   };
-  const said = asked === kind ? complaint : '';
+  const message = asked === kind ? complaint : '';
   return (
     <aside aria-label="Filter">
       <form ref={form} aria-label="Filter" onSubmit={submit}>
@@ -39,7 +39,7 @@ export function FilterForm({ onAsk, complaint, version }: Props) {
             </label>
           ))}
         </fieldset>
-        <Fields key={kind} kind={kind} complaint={said} />
+        <Fields key={kind} kind={kind} complaint={message} />
         <button className="primary">Follow</button>
       </form>
     </aside>
