@@ -15,15 +15,17 @@ pub(super) fn check<B>(request: &Request<B>) -> Result<(), RequestError> {
 fn check_host(version: Version, headers: &HeaderMap) -> Result<(), RequestError> {
     let mut hosts = headers.get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
-        (None, _) if version == Version::HTTP_11 => Err(bad("HTTP/1.1 asks for a `Host` header: every proxy must pass it on.")),
+        (None, _) if version == Version::HTTP_11 => {
+            Err(bad("HTTP/1.1 requires a `Host` header. Configure every proxy to forward it."))
+        }
         (None, _) => Ok(()),
-        (Some(host), None) if host.as_bytes().iter().all(is_of_host) => Ok(()),
+        (Some(host), None) if host.as_bytes().iter().all(is_host_byte) => Ok(()),
         _ => Err(bad("`Host` must be one host, with a port or without.")),
     }
 }
 
-/// Returns whether a host with its port may contain a byte. An empty host is valid.
-fn is_of_host(byte: &u8) -> bool {
+/// Returns whether a byte is allowed in a host and its port. An empty host is valid.
+fn is_host_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(byte)
 }
 
@@ -33,11 +35,11 @@ fn check_codings(headers: &HeaderMap) -> Result<(), RequestError> {
     for line in headers.get_all(header::TRANSFER_ENCODING) {
         for coding in line.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|coding| !coding.is_empty()) {
             if !coding.eq_ignore_ascii_case(b"chunked") {
-                let message = "Of the transfer codings, this server has `chunked` alone.";
+                let message = "Unsupported transfer coding. Only `chunked` is supported.";
                 return Err(RequestError::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", message));
             }
             if is_chunked {
-                return Err(bad("A body is chunked once."));
+                return Err(bad("`Transfer-Encoding` lists `chunked` more than once. Send it once."));
             }
             is_chunked = true;
         }

@@ -190,14 +190,14 @@ mod tests {
 
     #[test]
     fn every_value_is_checked_separately() {
-        let wrong = |key, value| parsed(&[(key, value)], &["--needed", "x"]).expect_err("it does not fit").join(" ");
+        let wrong = |key, value| parsed(&[(key, value)], &["--needed", "x"]).expect_err("the value is invalid").join(" ");
         assert_eq!(
             wrong("origins", Value::Integer("1".into())),
             "f:1: `origins` is a whole number, where a list of texts in quotes is expected (the default is self)"
         );
         assert_eq!(wrong("ports", text(&["1"])), "f:1: `ports` is a list, where a whole number without quotes is expected");
         assert!(wrong("ports", Value::Integer("70000".into())).contains("70000 is not in 0..=65535"));
-        assert_eq!(wrong("key", Value::Integer("999".into())), "f:1: `key`: the value does not fit", "a secret is not repeated");
+        assert_eq!(wrong("key", Value::Integer("999".into())), "f:1: `key`: the value is not valid", "a secret is not repeated");
         // A whole number is a number. A missing required option does not invalidate the file.
         assert!(parsed(&[("rate", Value::Integer("2".into()))], &["--needed", "x"]).is_ok());
         assert!(parsed(&[("needed", Value::Text("x".into()))], &[]).is_ok(), "a file may set a required option");

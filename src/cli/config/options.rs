@@ -48,10 +48,10 @@ impl OptionSet {
         }
         let (command, option) = self.definition(key, command_name).ok_or_else(|| self.unknown(key))?;
         let words = words(option, value)
-            .map_err(|expected| format!("`{key}` is {}, where {expected} is expected{}", value.kind(), example(option)))?;
+            .map_err(|expected| format!("`{key}` is {}, where {expected} is expected{}", value.kind(), default_suffix(option)))?;
         if !is_switch(option) {
             self.probe(command.unwrap_or(command_name), option, &words)
-                .map_err(|why| format!("`{key}`: {why}{}", example(option)))?;
+                .map_err(|why| format!("`{key}`: {why}{}", default_suffix(option)))?;
         }
         Ok(words)
     }
@@ -104,21 +104,21 @@ pub(super) fn describe_error(error: &clap::Error, option: &Arg) -> String {
     };
     let given = if is_secret(option) || value.is_empty() { "the value".to_owned() } else { format!("`{value}`") };
     match error.source().map(ToString::to_string) {
-        Some(why) if is_secret(option) && why.contains(value) => return format!("{given} does not fit"),
+        Some(why) if is_secret(option) && why.contains(value) => return format!("{given} is not valid"),
         // Errors of numbers begin with the value.
         Some(why) if why.starts_with(value) && !value.is_empty() => return why,
         Some(why) => return format!("{given}: {why}"),
         None => {}
     }
     match error.get(ContextKind::ValidValue) {
-        Some(ContextValue::Strings(fitting)) if !fitting.is_empty() => {
-            let meant = match error.get(ContextKind::SuggestedValue) {
+        Some(ContextValue::Strings(valid)) if !valid.is_empty() => {
+            let suggestion = match error.get(ContextKind::SuggestedValue) {
                 Some(ContextValue::String(value)) => format!(". Did you mean `{value}`?"),
                 _ => String::new(),
             };
-            format!("{given} is not one of: {}{meant}", fitting.join(", "))
+            format!("{given} is not one of: {}{suggestion}", valid.join(", "))
         }
-        _ => format!("{given} does not fit"),
+        _ => format!("{given} is not valid"),
     }
 }
 
@@ -185,8 +185,8 @@ fn word(option: &Arg, value: &Value) -> Result<String, &'static str> {
     }
 }
 
-/// The default, for the end of a sentence.
-fn example(option: &Arg) -> String {
+/// Returns ` (the default is …)` to append to an error message; empty for a switch and for an option without one default.
+fn default_suffix(option: &Arg) -> String {
     let defaults: Vec<&str> = option.get_default_values().iter().filter_map(|value| value.to_str()).collect();
     match &defaults[..] {
         [one] if !is_switch(option) => format!(" (the default is {one})"),

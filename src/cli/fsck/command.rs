@@ -29,7 +29,7 @@ use std::process::ExitCode;
     are (or if the account was found), or if the store could not be read completely (stderr says so then, and there is no summary).\n\n\
     With --repair it repairs the findings from what is committed, and checks again until nothing changes. It prints what was found and \
     repaired, and what is left with the reason: content that has no other copy, and keys of other programs. It can be interrupted and started \
-    again. Give it the limits of the servers. The exit code is 0 if nothing is left. Make a backup first.\n\n\
+    again. Pass the same limits as the servers (`--home-window`, `--star-followers`, `--home-idle-days`). The exit code is 0 if nothing is left. Make a backup first.\n\n\
     Only one process can use a data folder. While a server runs on it, name that server's socket instead:\n\
     \x20 waxwing fsck --redis unix:waxwing-data/redis.sock"
 )]
@@ -75,13 +75,13 @@ pub(in crate::cli) async fn check(db: &Db, home_window: Option<usize>, account: 
     let bar = progress(db.size().await.map_err(cause)?);
     let app = App::new(db.clone(), Clock::System, Config::default());
     let options = fsck::AuditOptions { home_window, ..fsck::AuditOptions::default() };
-    let tell = |step: AuditProgress<'_>| match step {
+    let on_progress = |step: AuditProgress<'_>| match step {
         AuditProgress::Read(keys) => bar.set_position(keys),
         AuditProgress::Found(finding) => bar.suspend(|| println!("{finding}")),
     };
     let report = match account {
-        Some(id) => fsck::references(&app, id, tell).await,
-        None => fsck::run(&app, options, tell).await,
+        Some(id) => fsck::references(&app, id, on_progress).await,
+        None => fsck::run(&app, options, on_progress).await,
     };
     bar.finish_and_clear();
     report.map_err(cause).context("the store could not be read completely")

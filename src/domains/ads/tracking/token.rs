@@ -112,7 +112,7 @@ impl Token {
     }
 }
 
-/// The signing keys of a deployment: the newest one signs, the one before stays valid for a while.
+/// The signing keys of a deployment: the newest one signs, the one before stays valid for [`OVERLAP`] after the newest was created.
 #[derive(Clone, Debug, Default)]
 pub(in crate::domains::ads) struct Ring {
     pub(in crate::domains::ads) newest: u32,
@@ -134,8 +134,8 @@ impl Ring {
     /// Returns the content of a token that one of these keys has signed and that is valid now.
     pub(in crate::domains::ads) fn open(&self, text: &str, now: Millis) -> Option<Token> {
         let (version, mut bytes) = unsigned(text)?;
-        let is_good = version == self.newest || version + 1 == self.newest && now < self.made + OVERLAP;
-        let key = self.keys.get(&version).filter(|_| is_good)?;
+        let is_valid = version == self.newest || version + 1 == self.newest && now < self.made + OVERLAP;
+        let key = self.keys.get(&version).filter(|_| is_valid)?;
         let tag: [u8; TAG] = bytes.split_off(LENGTH).try_into().ok()?;
         apply_cipher(key, &tag, bytes.get_mut(VERSION..)?)?;
         mac(key, &bytes)?.verify_truncated_left(&tag).ok()?;
@@ -157,12 +157,12 @@ fn mac(key: &Key, bytes: &[u8]) -> Option<Hmac<Sha256>> {
 }
 
 /// Encrypts or decrypts the fields of a token.
-fn apply_cipher(key: &Key, tag: &[u8; TAG], said: &mut [u8]) -> Option<()> {
+fn apply_cipher(key: &Key, tag: &[u8; TAG], fields: &mut [u8]) -> Option<()> {
     // No token is as short as this text, so no token has the same MAC.
     let key = mac(key, b"sealed")?.finalize().into_bytes();
     let mut nonce = [0; 24];
     nonce[..TAG].copy_from_slice(tag);
-    XChaCha20::new_from_slices(&key, &nonce).ok()?.try_apply_keystream(said).ok()
+    XChaCha20::new_from_slices(&key, &nonce).ok()?.try_apply_keystream(fields).ok()
 }
 
 #[cfg(test)]
@@ -192,13 +192,13 @@ mod tests {
 
     #[test]
     fn a_token_with_a_changed_bit_is_rejected() {
-        for said in [
+        for token in [
             token(),
             Token { purpose: Purpose::Ad, visitor: None, ..token() },
             Token { pricing: Pricing::Cpm, price: Money(0), ..token() },
         ] {
-            let text = ring().sign(&said).expect("a key");
-            assert_eq!(ring().open(&text, 1_000), Some(said));
+            let text = ring().sign(&token).expect("a key");
+            assert_eq!(ring().open(&text, 1_000), Some(token));
             let (_, bytes) = unsigned(&text).expect("a token");
             for bit in 0..bytes.len() * 8 {
                 let mut forged = bytes.clone();
@@ -214,24 +214,24 @@ mod tests {
 
     #[test]
     fn a_token_is_encrypted() {
-        let said = token();
-        let text = ring().sign(&said).expect("a key");
+        let token = token();
+        let text = ring().sign(&token).expect("a key");
         let (_, bytes) = unsigned(&text).expect("a token");
         let holds = |field: &[u8]| bytes.windows(field.len()).any(|window| window == field);
         let fields: [&[u8]; 7] = [
-            &said.visitor.expect("one").0[..4],
-            &said.price.0.to_be_bytes()[1..],
-            &said.share.campaign.0.to_be_bytes()[1..],
-            &said.impression.to_be_bytes()[1..],
-            &said.at.to_be_bytes()[1..],
-            &said.place.to_be_bytes()[1..],
-            &said.nonce[..4],
+            &token.visitor.expect("one").0[..4],
+            &token.price.0.to_be_bytes()[1..],
+            &token.share.campaign.0.to_be_bytes()[1..],
+            &token.impression.to_be_bytes()[1..],
+            &token.at.to_be_bytes()[1..],
+            &token.place.to_be_bytes()[1..],
+            &token.nonce[..4],
         ];
         for field in fields {
             assert!(!holds(field), "{field:?} in {bytes:?}");
         }
         // Two tokens that differ in one bit of one field have nothing in common except the version of the key.
-        let other = ring().sign(&Token { ad: 6, ..said }).expect("a key");
+        let other = ring().sign(&Token { ad: 6, ..token }).expect("a key");
         let (_, other) = unsigned(&other).expect("a token");
         let same = bytes.iter().zip(&other).skip(4).filter(|(one, other)| one == other).count();
         assert!(same < 8, "{same} of {} bytes", bytes.len() - 4);

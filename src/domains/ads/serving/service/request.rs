@@ -83,8 +83,8 @@ fn address_of(request: &AdRequest, server_key: u64) -> Result<Option<IpAddr>, Us
 
 /// Fails if a page has more keywords than the maximum.
 pub(in crate::domains::ads) fn words(keywords: &[String]) -> Result<(), UserError> {
-    let is_sound = keywords.len() <= MAX_WORDS;
-    is_sound.then_some(()).ok_or_else(|| invalid("A page has at most 250 keywords.", "keywords"))
+    let is_valid = keywords.len() <= MAX_WORDS;
+    is_valid.then_some(()).ok_or_else(|| invalid("A page has at most 250 keywords.", "keywords"))
 }
 
 /// Returns the visitor for a publisher's visitor name.
@@ -92,7 +92,7 @@ pub(in crate::domains::ads) fn visitor_of(secret: [u8; 16], name: Option<&str>) 
     let Some(name) = name else { return Ok(None) };
     if name.is_empty() || name.len() > MAX_VISITOR || name.chars().any(char::is_control) {
         let message =
-            "What you call a visitor is 1 to 200 bytes without control characters. Leave it out for one that you cannot tell.";
+            "The visitor's id must be 1 to 200 bytes without control characters. Omit it for a visitor whom you cannot identify.";
         return Err(invalid(message, "visitorId"));
     }
     Ok(Some(Visitor::new(secret, name)))

@@ -67,11 +67,7 @@ async fn leads_to(app: &App, token: &Token) -> Result<Option<String>, Error> {
 
 /// The error for a text that is not a valid token.
 pub(in crate::domains::ads) fn invalid() -> UserError {
-    UserError::new(
-        UserErrorCode::InvalidToken,
-        "This is no token of an impression, or too old: it is good for an hour.",
-        &["token"],
-    )
+    UserError::new(UserErrorCode::InvalidToken, "Invalid or expired impression token: a token is valid for an hour.", &["token"])
 }
 
 async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool, Error> {
