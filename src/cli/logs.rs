@@ -58,14 +58,14 @@ pub(super) fn json_line(level: &str, message: &str, members: serde_json::Value) 
 }
 
 /// Prints the progress or result of a long command on stderr.
-pub(super) fn tell(message: &str) {
+pub(super) fn print(message: &str) {
     let line = if is_json() { json_line("INFO", message, serde_json::Value::Null) } else { format!("{message}\n") };
     // stderr may be closed.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// Prints on stderr why a command failed.
-pub(super) fn tell_failure(error: &anyhow::Error) {
+pub(super) fn print_failure(error: &anyhow::Error) {
     let message = format!("{error:#}");
     let line = if is_json() { json_line("ERROR", &message, serde_json::Value::Null) } else { format!("waxwing: {message}\n") };
     let _ = std::io::stderr().write_all(line.as_bytes());

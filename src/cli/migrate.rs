@@ -45,11 +45,11 @@ pub(super) async fn run(options: MigrateOptions) -> anyhow::Result<()> {
 pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
     let before = migrations::store_status(app.db(), STEPS).await?;
     let bar = bar();
-    let tell = |step: Progress| {
+    let on_progress = |step: Progress| {
         bar.set_message(format!("version {}: {}", step.version, step.name));
         bar.set_position(step.percent);
     };
-    let after = migrations::run(app, STEPS, None, tell).await.context("the migration is not complete: run it again");
+    let after = migrations::run(app, STEPS, None, on_progress).await.context("the migration is not complete: run it again");
     bar.finish_and_clear();
     refuse_newer(&after?)?;
     // The version of the store: a later program may have migrated it further, where both can use it.

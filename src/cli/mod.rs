@@ -73,7 +73,7 @@ pub fn main() -> ExitCode {
     match start() {
         Ok(code) => code,
         Err(error) => {
-            logs::tell_failure(&error);
+            logs::print_failure(&error);
             ExitCode::FAILURE
         }
     }

@@ -61,7 +61,7 @@ impl Storage {
 async fn examine(target: &Target, allow_volatile: bool) -> anyhow::Result<()> {
     let findings = check::examine(target, &fsck::key_kinds()).await?;
     for finding in &findings {
-        tell(finding);
+        log_finding(finding);
     }
     if findings.iter().any(|finding| finding.refuses(allow_volatile)) {
         bail!("this Redis cannot hold the data: see above");
@@ -69,7 +69,7 @@ async fn examine(target: &Target, allow_volatile: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell(finding: &InspectionFinding) {
+fn log_finding(finding: &InspectionFinding) {
     match finding.severity {
         Severity::Note => tracing::info!("{finding}"),
         Severity::Warning => tracing::warn!("{finding}"),

@@ -276,7 +276,7 @@ impl Call<'_> {
             if is_supposed && request_log::outcome_of(&response) == down.code() && response::is_all_null(&response.data) {
                 return Err(RequestError::from(&down));
             }
-            self.tell_cost(&mut response, &charge);
+            self.add_cost(&mut response, &charge);
             response::respond_counted(self.state, self.media, self.id, self.address, checked.kind, response)
         };
         rates::charged(self.state, self.media, payer, checked.cost, answer).await
@@ -293,10 +293,10 @@ impl Call<'_> {
         done.map_err(|error| RequestError::from(&error))
     }
 
-    fn tell_cost(&self, response: &mut async_graphql::Response, charge: &OperationCharge) {
+    fn add_cost(&self, response: &mut async_graphql::Response, charge: &OperationCharge) {
         if self.headers.get(COST).is_some_and(|wanted| wanted == "1") {
             let (settled, limit) = (charge.settle(), self.state.app.config().documents.cost);
-            // Work that every operation may do is not told apart: it would tell what is hidden from what does not exist.
+            // Work up to FREE_UNITS is reported as FREE_UNITS: the exact number would reveal whether an object is hidden or does not exist.
             let worked = settled.worked.max(FREE_UNITS);
             let cost = value!({ "charged": settled.charged, "worked": worked, "limit": limit });
             response.extensions.insert("cost".into(), cost);

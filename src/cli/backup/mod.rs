@@ -105,11 +105,11 @@ async fn copy(address: &Address, folder: &Path, name: String, bar: &ProgressBar,
     let path = folder.join(&name);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
     let mut before = 0;
-    let tell = |bytes| {
+    let on_progress = |bytes| {
         bar.set_position(all.fetch_add(bytes - before, Ordering::Relaxed) + bytes - before);
         before = bytes;
     };
-    let done = download(address, &mut file, tell).await.with_context(|| format!("{name} cannot be copied"))?;
+    let done = download(address, &mut file, on_progress).await.with_context(|| format!("{name} cannot be copied"))?;
     file.sync_all()?;
     Ok(Node { file: name, bytes: done.bytes, sha256: done.sha256 })
 }

@@ -118,9 +118,9 @@ async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Resul
         write_tokens(file, data, &tokens).with_context(|| file.display().to_string())?;
     }
     bar.finish_and_clear();
-    let (people, edges, said) = (data.users.len(), data.follows.len(), data.statuses.len());
+    let (users, follows, statuses) = (data.users.len(), data.follows.len(), data.statuses.len());
     let took = bar.elapsed().as_secs_f64();
-    logs::tell(&format!("Loaded {people} users, {edges} follows and {said} statuses in {took:.1} s."));
+    logs::print(&format!("Loaded {users} users, {follows} follows and {statuses} statuses in {took:.1} s."));
     Ok(())
 }
 

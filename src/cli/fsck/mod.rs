@@ -66,20 +66,20 @@ pub struct Report {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn run(app: &App, options: AuditOptions, mut tell: impl FnMut(AuditProgress<'_>)) -> Result<Report, Error> {
+pub async fn run(app: &App, options: AuditOptions, mut on_progress: impl FnMut(AuditProgress<'_>)) -> Result<Report, Error> {
     let mut fsck =
         Fsck { app, options, being_deleted: deletions_in_progress(app).await?, candidates: Vec::new(), reported: HashSet::new() };
     let keys = walk(app, async |page, keys| {
         let found = fsck.check(page).await?;
         fsck.candidates.extend(found);
         if fsck.candidates.len() >= PAGE {
-            fsck.recheck(&mut tell).await?;
+            fsck.recheck(&mut on_progress).await?;
         }
-        tell(AuditProgress::Read(keys));
+        on_progress(AuditProgress::Read(keys));
         Ok(())
     })
     .await?;
-    fsck.recheck(&mut tell).await?;
+    fsck.recheck(&mut on_progress).await?;
     Ok(Report { keys, findings: fsck.reported.len() })
 }
 
@@ -144,7 +144,7 @@ impl Fsck<'_> {
         Ok(found)
     }
 
-    async fn recheck(&mut self, tell: &mut impl FnMut(AuditProgress<'_>)) -> Result<(), Error> {
+    async fn recheck(&mut self, on_progress: &mut impl FnMut(AuditProgress<'_>)) -> Result<(), Error> {
         for _ in 0..RECHECKS {
             if self.candidates.is_empty() {
                 return Ok(());
@@ -155,7 +155,7 @@ impl Fsck<'_> {
         }
         for finding in std::mem::take(&mut self.candidates) {
             if !self.reported.contains(&finding) {
-                tell(AuditProgress::Found(&finding));
+                on_progress(AuditProgress::Found(&finding));
                 self.reported.insert(finding);
             }
         }

@@ -13,14 +13,14 @@ use crate::domains::users;
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn references(app: &App, id: UserId, mut tell: impl FnMut(AuditProgress<'_>)) -> Result<super::Report, Error> {
+pub async fn references(app: &App, id: UserId, mut on_progress: impl FnMut(AuditProgress<'_>)) -> Result<super::Report, Error> {
     let mut findings = 0;
     let keys = walk(app, async |page, keys| {
         for finding in search(app, id, page).await? {
             findings += 1;
-            tell(AuditProgress::Found(&finding));
+            on_progress(AuditProgress::Found(&finding));
         }
-        tell(AuditProgress::Read(keys));
+        on_progress(AuditProgress::Read(keys));
         Ok(())
     })
     .await?;

@@ -67,7 +67,7 @@ pub async fn repair(
     app: &App,
     options: AuditOptions,
     dry_run: bool,
-    mut tell: impl FnMut(RepairProgress<'_>),
+    mut on_progress: impl FnMut(RepairProgress<'_>),
 ) -> Result<RepairReport, Error> {
     let mut repaired = RepairReport::default();
     let mut known: HashSet<(String, String)> = HashSet::new();
@@ -76,13 +76,13 @@ pub async fn repair(
         settle_journal(app).await?;
     }
     for round in 0..=ROUNDS {
-        tell(RepairProgress::Checking);
-        let (keys, findings) = audit(app, options, &mut tell).await?;
+        on_progress(RepairProgress::Checking);
+        let (keys, findings) = audit(app, options, &mut on_progress).await?;
         (repaired.keys, repaired.audits) = (keys, round + 1);
         for finding in &findings {
             if known.insert(name(finding)) {
                 *repaired.found.entry(kind(finding)).or_default() += 1;
-                tell(RepairProgress::Found(finding));
+                on_progress(RepairProgress::Found(finding));
             }
         }
         let remedies = remedies(&findings);
@@ -96,8 +96,8 @@ pub async fn repair(
         if remedies.is_empty() || is_stuck || round == ROUNDS {
             break;
         }
-        tell(RepairProgress::Repairing(remedies.len()));
-        apply_all(app, &remedies, &mut repaired, &mut tell).await?;
+        on_progress(RepairProgress::Repairing(remedies.len()));
+        apply_all(app, &remedies, &mut repaired, &mut on_progress).await?;
         // Tasks that a remedy has left to the workers, such as backfills.
         settle_journal(app).await?;
         before = Some(now);
@@ -124,11 +124,11 @@ async fn settle_journal(app: &App) -> Result<(), Error> {
 async fn audit(
     app: &App,
     options: AuditOptions,
-    tell: &mut impl FnMut(RepairProgress<'_>),
+    on_progress: &mut impl FnMut(RepairProgress<'_>),
 ) -> Result<(u64, Vec<Finding>), Error> {
     let mut findings = Vec::new();
     let report = run(app, options, |step| match step {
-        AuditProgress::Read(keys) => tell(RepairProgress::Read(keys)),
+        AuditProgress::Read(keys) => on_progress(RepairProgress::Read(keys)),
         AuditProgress::Found(finding) if findings.len() < MAX_FINDINGS => findings.push(finding.clone()),
         AuditProgress::Found(_) => {}
     });
@@ -150,7 +150,7 @@ async fn apply_all(
     app: &App,
     remedies: &[Remedy],
     repaired: &mut RepairReport,
-    tell: &mut impl FnMut(RepairProgress<'_>),
+    on_progress: &mut impl FnMut(RepairProgress<'_>),
 ) -> Result<(), Error> {
     for stage in remedies.chunk_by(|a, b| a.stage() == b.stage()) {
         let one = async |remedy| (remedy, apply(app, remedy).await);
@@ -158,7 +158,7 @@ async fn apply_all(
         while let Some((remedy, result)) = applied.next().await {
             let counts = if result.is_ok() { &mut repaired.done } else { &mut repaired.failed };
             *counts.entry(remedy.name()).or_default() += 1;
-            tell(RepairProgress::Applied(remedy, result.as_ref().err()));
+            on_progress(RepairProgress::Applied(remedy, result.as_ref().err()));
             if let Err(error @ (Error::StorageUnavailable | Error::OutcomeUnknown)) = result {
                 return Err(error);
             }

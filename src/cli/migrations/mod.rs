@@ -131,7 +131,7 @@ pub async fn run(
     app: &App,
     steps: &[Step],
     deadline: Option<Instant>,
-    mut tell: impl FnMut(Progress),
+    mut on_progress: impl FnMut(Progress),
 ) -> Result<StoreStatus, Error> {
     loop {
         let mark = app.db().version_mark().await?;
@@ -154,7 +154,7 @@ pub async fn run(
         }
         let place = from.step.map(|(_, place)| place).unwrap_or_default();
         let pass = (step.pass)(app.clone(), place.clone()).await?;
-        tell(Progress { version, name: step.name, percent: percent(&pass) });
+        on_progress(Progress { version, name: step.name, percent: percent(&pass) });
         let to = match pass {
             Pass::Done => mark_of(steps, version, None),
             Pass::More { place: next, .. } if next == place => {

@@ -1,4 +1,4 @@
-//! What the log of Redis says about loading the append-only file: whether it was truncated, and where loading ends.
+//! Parses the log of Redis for truncations of the append-only file and for the end of loading.
 
 use std::collections::HashMap;
 
@@ -17,18 +17,18 @@ impl Truncation {
         Some(Self { file: file.to_owned(), offset })
     }
 
-    /// The number of lost bytes, from the sizes of the files before.
+    /// Returns the number of lost bytes, from the sizes of the files before Redis started.
     fn lost(&self, sizes: &HashMap<String, u64>) -> Option<u64> {
         sizes.get(&self.file)?.checked_sub(self.offset)
     }
 }
 
-/// Whether a line marks the end of loading.
+/// Returns whether a line marks the end of loading.
 pub(super) fn ends_load(line: &str) -> bool {
     line.to_ascii_lowercase().contains("ready to accept connections")
 }
 
-/// The truncation that a line reports, and the number of lost bytes if known.
+/// Returns the truncation that a line reports, and the number of lost bytes if known.
 pub(super) fn truncation(line: &str, sizes: &HashMap<String, u64>) -> Option<(Truncation, Option<u64>)> {
     let cut = Truncation::in_line(line)?;
     let lost = cut.lost(sizes);

@@ -52,7 +52,7 @@ pub async fn delete_unchecked(app: &App, id: UserId, login: &str) -> Result<(), 
     Ok(())
 }
 
-/// Deletes an account without a check, and returns when nothing of it is left. `tell` is called with each stage.
+/// Deletes an account without a check, and returns when nothing of it is left. Calls `on_stage` with the name of each stage.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the account is deleted, the workers do the rest.

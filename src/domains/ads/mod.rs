@@ -1,13 +1,13 @@
 //! Ads: campaigns, ad decisions, frequency caps, and budgets that are never exceeded.
 //!
-//! ## Parts
+//! ## Modules
 //!
-//! A part names only itself and the parts above it in this table, by `crate::domains::ads::PART`; `tests/it/architecture.rs` holds that. Inside of a
-//! part the modules are those of any domain: `model`, `store`, `load`, `service`.
+//! A module depends only on itself and the modules above it in this table, by `crate::domains::ads::MODULE`; `tests/it/architecture.rs` checks this.
+//! Each of them has the modules of any domain: `model`, `store`, `load`, `service`.
 //!
-//! | part | content |
+//! | module | content |
 //! |---|---|
-//! | `model` | values that all parts share: money, slots, listings, shares, visitors, tallies, limits |
+//! | `model` | values that all modules share: money, slots, listings, shares, visitors, tallies, limits |
 //! | `keys`, `rate_limit` | every Redis key; rate limits of requests for ads and of changes |
 //! | `budget` | a campaign's pool and shares, grants, reservations, holds for clicks |
 //! | `accounts` | the campaigns and websites that an account owns; whether it is suspended |
@@ -19,7 +19,7 @@
 //! | `reporting` | impressions, clicks, spend and reach by day |
 //! | `management` | creating and changing campaigns and ads, suspension, deletion with the account |
 //!
-//! `service` (all use cases for other domains), `graphql`, `audit` and `lua/` are outside of the parts and may name every part.
+//! `service` (all use cases for other domains), `graphql`, `audit` and `lua/` are outside of this order and may depend on every module.
 //!
 //! ## The flow of a decision
 //!
@@ -50,6 +50,9 @@
 //! ```
 //!
 //! ## Keys
+//!
+//! `C` is a campaign, `n` the number of one of its shares, `A` an ad, `V` a visitor or an address, `I` an impression, `T` a period of ten minutes, `L` a
+//! listing (a slot and a keyword), `W` a website.
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|

@@ -97,8 +97,8 @@ object! {
     }
 }
 
-// The bodies that wait are boxed by their callers: the library keeps the futures of all fields of an object in one place, sized for the
-// largest, so that a large one makes every sibling slow.
+// Futures that wait for the storage are boxed: async-graphql reserves, for the future of any field of an object, the size of the largest
+// one.
 impl UserObject {
     async fn relation(&self, ctx: &Context<'_>) -> Result<Relation> {
         Ok(Box::pin(request(ctx)?.loaders().relations.load(self.0.id)).await?)
@@ -203,12 +203,12 @@ impl UserMutation {
 async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> Result<UpdateProfilePayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?;
-    let credentials = |value: MaybeUndefined<String>| match value {
+    let to_change = |value: MaybeUndefined<String>| match value {
         MaybeUndefined::Undefined => None,
         MaybeUndefined::Null => Some(String::new()),
         MaybeUndefined::Value(text) => Some(text),
     };
-    let change = ProfileChange { name: credentials(input.name), bio: credentials(input.bio) };
+    let change = ProfileChange { name: to_change(input.name), bio: to_change(input.bio) };
     let (user, user_errors) = refuse(service::update_profile(&request.app, viewer.user, change).await)?;
     request.reset_loaders();
     Ok(UpdateProfilePayload { user: user.map(UserObject), user_errors })

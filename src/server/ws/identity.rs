@@ -17,10 +17,11 @@ pub(super) struct Identity {
     pub(super) viewer: Option<Viewer>,
 }
 
-/// The authorization of a socket: that of the payload before that of the handshake.
+/// Returns the authorization of a client: `authorization` in the payload of `connection_init`, or else the `Authorization` header of the
+/// handshake; `None` without both.
 ///
 /// # Errors
-/// `Forbidden` where it is not a string.
+/// `Forbidden` if it is not a string.
 pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Result<Option<String>, Close> {
     match (payload.take_ignoring_case("authorization"), header) {
         (Some(Value::String(text)), _) => Ok(Some(text)),

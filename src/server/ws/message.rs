@@ -81,8 +81,8 @@ const ECHO: usize = 1 << 10;
 
 /// The answer to a ping, with the payload of the ping.
 pub(super) fn pong(payload: Option<Object>) -> String {
-    let said = payload.map(|payload| json!({ "type": "pong", "payload": payload }).to_string());
-    said.filter(|said| said.len() <= ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())
+    let text = payload.map(|payload| json!({ "type": "pong", "payload": payload }).to_string());
+    text.filter(|text| text.len() <= ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())
 }
 
 /// The `error` message of an operation that does not begin.
@@ -90,8 +90,8 @@ pub(super) fn error(id: &str, errors: &Value) -> String {
     json!({ "id": id, "type": "error", "payload": errors }).to_string()
 }
 
-/// The text of an operation's message.
-pub(super) fn written(item: &QueuedMessage) -> String {
+/// Serializes a message of an operation.
+pub(super) fn serialize(item: &QueuedMessage) -> String {
     let id = Value::from(item.handle.id.as_str());
     match &item.message {
         OutgoingMessage::Next(payload, _) => format!(r#"{{"id":{id},"type":"next","payload":{payload}}}"#),

@@ -89,7 +89,7 @@ impl SocketReader {
                 frame = frames.next() => match frame {
                     Some(Ok(frame)) => self.frame(frame),
                     Some(Err(error)) => return broken(error),
-                    None => return SocketEnd::Gone,
+                    None => return SocketEnd::Disconnected,
                 },
                 identity = self.identity.resolved() => identity.and_then(|identity| self.identity(identity)),
                 () = sleep_until(next_deadline) => self.handle_deadline(),
@@ -236,8 +236,8 @@ fn broken(error: axum::Error) -> SocketEnd {
     match inner.downcast_ref::<Error>() {
         Some(Error::Capacity(_)) => SocketEnd::Close(Close::TOO_LONG),
         Some(Error::Utf8(_)) => SocketEnd::Close(Close::NO_TEXT),
-        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => SocketEnd::Gone,
+        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => SocketEnd::Disconnected,
         Some(Error::Protocol(_)) => SocketEnd::Close(Close::BROKEN),
-        _ => SocketEnd::Gone,
+        _ => SocketEnd::Disconnected,
     }
 }

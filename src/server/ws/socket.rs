@@ -56,9 +56,9 @@ pub(super) enum SocketEnd {
     /// We close it.
     Close(Close),
     /// The client has closed it, or the connection broke.
-    Gone,
-    /// The client does not read.
-    Stuck,
+    Disconnected,
+    /// The client reads too slowly.
+    TooSlow,
 }
 
 /// The capacity of the queue of pings, pongs and acknowledgements.
@@ -81,14 +81,14 @@ impl Socket {
         let speaks = stream.protocol().is_some_and(|protocol| protocol == PROTOCOL);
         let (mut sink, mut frames) = stream.split();
         let (reader, (control, mut controls)) = (state.unread.reader(address), mpsc::channel(MAX_CONTROLS));
-        let (disconnected, (out, mut said)) = (reader.disconnected().clone(), queue(reader));
+        let (disconnected, (out, mut messages)) = (reader.disconnected().clone(), queue(reader));
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
         let shared = Arc::new(SocketShared { state, id, address, agent, operations, out, control, forbidden });
         let mut reader = SocketReader::new(shared.clone(), authorization, slot);
         let end = if speaks {
             tokio::select! {
                 end = reader.run(&mut frames) => end,
-                end = writer::run(&mut sink, &mut controls, &mut said, &shared) => end,
+                end = writer::run(&mut sink, &mut controls, &mut messages, &shared) => end,
                 () = disconnected.cancelled() => SocketEnd::Close(Close::UNREAD),
             }
         } else {
@@ -96,7 +96,7 @@ impl Socket {
         };
         // Queued messages are dropped, and no operation begins any more.
         shared.operations.clear();
-        drop((said, controls));
+        drop((messages, controls));
         log(&end, began, reader.begun());
         drop(reader);
         if let SocketEnd::Close(close) = end {
@@ -114,8 +114,8 @@ impl Socket {
 fn log(end: &SocketEnd, began: Instant, operations: u64) {
     let (code, reason) = match end {
         SocketEnd::Close(close) => (Some(close.code), close.reason.as_ref()),
-        SocketEnd::Gone => (None, "the client has disconnected"),
-        SocketEnd::Stuck => (None, "the client does not read"),
+        SocketEnd::Disconnected => (None, "the client has disconnected"),
+        SocketEnd::TooSlow => (None, "the client does not read"),
     };
     let duration_ms = began.elapsed().as_secs_f64() * 1_000.0;
     tracing::info!(code, reason, duration_ms, operations, "socket ended");

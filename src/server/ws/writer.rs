@@ -15,7 +15,7 @@ use tokio::sync::mpsc::Receiver;
 pub(super) async fn run(
     sink: &mut SplitSink<WebSocket, Message>,
     controls: &mut Receiver<Message>,
-    said: &mut MessageQueue,
+    messages: &mut MessageQueue,
     shared: &SocketShared,
 ) -> SocketEnd {
     let (timeout, rate) = (shared.state.edge.live.write_timeout, shared.state.edge.min_read_rate.max(1));
@@ -24,18 +24,18 @@ pub(super) async fn run(
         let (message, _units) = tokio::select! {
             biased;
             Some(message) = controls.recv() => (message, None),
-            Some(item) = said.recv() => match text(shared, &item) {
+            Some(item) = messages.recv() => match text(shared, &item) {
                 Some(text) => (Message::text(text), Some(item)),
                 None => continue,
             },
-            else => return SocketEnd::Gone,
+            else => return SocketEnd::Disconnected,
         };
         // The connection measures the reading rate. This timeout bounds the time of one message at that rate.
         let timeout = timeout + Duration::from_secs(message_bytes(&message) / rate);
         match within(timeout, sink.send(message)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => return if is_too_slow(error) { SocketEnd::Stuck } else { SocketEnd::Gone },
-            Err(_) => return SocketEnd::Stuck,
+            Ok(Err(error)) => return if is_too_slow(error) { SocketEnd::TooSlow } else { SocketEnd::Disconnected },
+            Err(_) => return SocketEnd::TooSlow,
         }
     }
 }
@@ -63,5 +63,5 @@ fn text(shared: &SocketShared, item: &QueuedMessage) -> Option<String> {
     if item.message.is_last() {
         shared.operations.end(&item.handle);
     }
-    Some(message::written(item))
+    Some(message::serialize(item))
 }

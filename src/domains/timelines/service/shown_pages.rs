@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 pub(in crate::domains::timelines) struct ShownPages {
     feeds: Mutex<Vec<FeedPages>>,
     /// Signals that a page was finished.
-    news: Notify,
+    page_finished: Notify,
 }
 
 /// The pages of one feed.
@@ -50,14 +50,14 @@ impl ShownPages {
     /// Waits for all announced pages of a feed. Returns the statuses that they show.
     pub(super) async fn finished(&self, feed: Feed) -> Vec<StatusId> {
         loop {
-            let mut news = pin!(self.news.notified());
-            news.as_mut().enable();
+            let mut page_finished = pin!(self.page_finished.notified());
+            page_finished.as_mut().enable();
             match self.feeds().iter().find(|it| it.feed == feed) {
                 None => return Vec::new(),
                 Some(it) if it.unfinished == 0 => return it.statuses.clone(),
                 Some(_) => {}
             }
-            news.await;
+            page_finished.await;
         }
     }
 }
@@ -75,7 +75,7 @@ impl Drop for UnfinishedPage<'_> {
             it.unfinished -= 1;
             it.statuses.append(&mut self.statuses);
         }
-        self.pages.news.notify_waiters();
+        self.pages.page_finished.notify_waiters();
     }
 }
 
