@@ -1,7 +1,7 @@
 //! Checks of the sources' layout, by reading them: the dependencies between modules, the length of files and functions, and which modules
 //! use Redis and axum.
 
-mod circles;
+mod cycles;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const LAYERS: [(&str, u8); 15] = [
     ("domains/streaming", 7),
     ("domains/accounts", 8),
 ];
-/// The parts of the ad server, from the lowest to the highest: a part names only itself and the parts before it.
+/// The modules of the ad server, called parts here, from the lowest to the highest: a part depends only on itself and the parts before it.
 const AD_PARTS: [&str; 12] = [
     "model",
     "keys",
@@ -39,7 +39,7 @@ const AD_PARTS: [&str; 12] = [
     "reporting",
     "management",
 ];
-/// The modules of `domains/ads` that are no parts. They may name all parts.
+/// The modules of `domains/ads` outside of this order. They may depend on all parts.
 const AD_SURFACE: [&str; 5] = ["audit", "graphql", "lua", "mod", "service"];
 /// The files and folders directly in src.
 const TOP: [&str; 10] = ["app.rs", "base", "cli", "db", "domains", "lib.rs", "main.rs", "platform", "schema", "server"];
@@ -128,7 +128,7 @@ fn walk(folder: &Path, visit: &mut impl FnMut(PathBuf)) {
 }
 
 /// Fails if there are violations of a rule, and lists them.
-fn hold(rule: &str, broken: impl IntoIterator<Item = String>) {
+fn assert_no_violations(rule: &str, broken: impl IntoIterator<Item = String>) {
     let broken: Vec<String> = broken.into_iter().collect();
     assert!(broken.is_empty(), "{rule}:\n{}", broken.join("\n"));
 }
@@ -155,7 +155,7 @@ fn named(source: &Source) -> Vec<(String, String)> {
 
 #[test]
 fn only_the_server_uses_axum() {
-    hold(
+    assert_no_violations(
         "axum outside of server/",
         sources().iter().filter(|it| it.top() != "server" && !it.names("axum").is_empty()).map(|it| it.path.clone()),
     );
@@ -164,7 +164,7 @@ fn only_the_server_uses_axum() {
 #[test]
 fn only_db_and_the_stores_use_redis() {
     let allowed = |it: &Source| it.top() == "db" || (it.layer().is_some() && matches!(it.room(), "store" | "audit"));
-    hold(
+    assert_no_violations(
         "Redis outside of db/, store.rs and audit.rs",
         sources().iter().filter(|it| !allowed(it) && !it.names("redis::").is_empty()).map(|it| it.path.clone()),
     );
@@ -173,7 +173,7 @@ fn only_db_and_the_stores_use_redis() {
 #[test]
 fn only_the_edge_uses_async_graphql() {
     let allowed = |it: &Source| matches!(it.top(), "schema" | "server") || it.room() == "graphql";
-    hold(
+    assert_no_violations(
         "async-graphql outside of schema/, server/ and graphql.rs",
         sources().iter().filter(|it| !allowed(it) && !it.names("async_graphql").is_empty()).map(|it| it.path.clone()),
     );
@@ -185,8 +185,8 @@ fn metrics_and_traces_have_one_module_each() {
         let named = |it: &Source| !it.path.starts_with(place) && !it.names(library).is_empty();
         sources().iter().filter(|it| named(it)).map(|it| format!("{} names {library}", it.path)).collect::<Vec<_>>()
     };
-    hold("Prometheus outside of base/metrics/", outside("base/metrics/", "prometheus_client"));
-    hold("OpenTelemetry outside of server/traces.rs", outside("server/traces.rs", "opentelemetry"));
+    assert_no_violations("Prometheus outside of base/metrics/", outside("base/metrics/", "prometheus_client"));
+    assert_no_violations("OpenTelemetry outside of server/traces.rs", outside("server/traces.rs", "opentelemetry"));
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn keys_are_built_only_by_their_own_domain() {
     let rooms = ["store", "audit", "mod", "keys"];
     let broken =
         sources().into_iter().filter(|it| it.layer().is_some() && !rooms.contains(&it.room()) && !it.names("keys::").is_empty());
-    hold("keys outside of store.rs", broken.map(|it| it.path));
+    assert_no_violations("keys outside of store.rs", broken.map(|it| it.path));
     let literal = |it: &Source| it.layer().is_some() && it.room() != "keys" && it.lines.iter().any(|line| line.contains(":{{{"));
-    hold("a key written outside of keys.rs", sources().iter().filter(|it| literal(it)).map(|it| it.path.clone()));
+    assert_no_violations("a key written outside of keys.rs", sources().iter().filter(|it| literal(it)).map(|it| it.path.clone()));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn the_base_depends_on_no_domain() {
             }
         }
     }
-    hold("base depends on a domain", broken);
+    assert_no_violations("base depends on a domain", broken);
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn domains_depend_on_lower_layers_only() {
             }
         }
     }
-    hold("a domain depends on its own layer or a higher one", broken);
+    assert_no_violations("a domain depends on its own layer or a higher one", broken);
 }
 
 #[test]
@@ -261,19 +261,22 @@ fn modules_of_the_ad_server_depend_on_lower_modules_only() {
             }
         }
     }
-    hold("a part of the ad server names a higher part, or a part without `crate::domains::ads::PART`", broken);
+    assert_no_violations(
+        "a part of the ad server that depends on a higher part, or on a part by another path than `crate::domains::ads::PART`",
+        broken,
+    );
     assert_eq!(found.len(), AD_PARTS.len(), "{found:?}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/domains/ads");
     let names = fs::read_dir(root).expect("a folder").map(|entry| entry.expect("an entry").file_name());
     let names = names.map(|name| name.to_string_lossy().trim_end_matches(".rs").to_owned());
     let is_known = |name: &String| [&AD_PARTS[..], &AD_SURFACE].concat().contains(&name.as_str());
-    hold("a module of the ad server that AD_PARTS does not list", names.filter(|name| !is_known(name)));
+    assert_no_violations("a module of the ad server that AD_PARTS does not list", names.filter(|name| !is_known(name)));
 }
 
 #[test]
 fn stores_and_loaders_call_no_service() {
     let low = |it: &Source| it.layer().is_some() && matches!(it.room(), "store" | "load" | "model" | "keys" | "audit");
-    hold(
+    assert_no_violations(
         "a module below the service layer names a service",
         sources().iter().filter(|it| low(it) && !it.names("service").is_empty()).map(|it| it.path.clone()),
     );
@@ -291,7 +294,7 @@ fn files_are_short_and_documented() {
             broken.push(format!("{} does not begin with a description", source.path));
         }
     }
-    hold("a file that is too long or lacks a description", broken);
+    assert_no_violations("a file that is too long or lacks a description", broken);
 }
 
 #[test]
@@ -311,7 +314,7 @@ fn functions_stay_under_eighty_lines() {
             }
         }
     }
-    hold("a function that is too long", broken);
+    assert_no_violations("a function that is too long", broken);
 }
 
 #[test]
@@ -343,7 +346,7 @@ fn scripts_document_their_arguments_and_use_one_hash_tag() {
             }
         }
     }
-    hold("a script with an incomplete header or several hash tags", broken);
+    assert_no_violations("a script with an incomplete header or several hash tags", broken);
 }
 
 #[test]
@@ -362,7 +365,7 @@ fn every_used_command_is_checked_at_start() {
     used.extend(scripts().iter().flat_map(|(_, script)| quoted(script, "redis.call('", '\'')));
     assert!(used.len() > 15, "{used:?}");
     let unasked = used.into_iter().filter(|name| !own.contains(&name.as_str()) && !rights.contains(&format!("&[\"{name}\"")));
-    hold("a command that inspect/rights.rs does not list", unasked);
+    assert_no_violations("a command that inspect/rights.rs does not list", unasked);
 }
 
 #[test]
@@ -376,7 +379,7 @@ fn every_command_checked_at_start_is_used() {
     let used = |name: &String| {
         [format!("cmd(\"{name}\")"), format!("redis.call('{name}'")].iter().any(|call| texts.iter().any(|it| it.contains(call)))
     };
-    hold("a right that no code uses", asked.into_iter().filter(|name| !used(name)));
+    assert_no_violations("a right that no code uses", asked.into_iter().filter(|name| !used(name)));
 }
 
 #[test]
@@ -389,9 +392,15 @@ fn every_kind_of_key_is_listed() {
     }
     assert!(kinds.len() > 12, "{kinds:?}");
     let listed = waxwing::cli::fsck::key_kinds();
-    hold("a kind of keys that is not in KINDS", kinds.iter().filter(|kind| !listed.contains(&kind.as_str())).cloned());
+    assert_no_violations(
+        "a kind of keys that is not in KINDS",
+        kinds.iter().filter(|kind| !listed.contains(&kind.as_str())).cloned(),
+    );
     let spelled = |kind: &&str| kinds.iter().any(|other| other == kind);
-    hold("a kind in KINDS without a key", listed.iter().filter(|kind| !spelled(kind)).map(|kind| (*kind).to_owned()));
+    assert_no_violations(
+        "a kind in KINDS without a key",
+        listed.iter().filter(|kind| !spelled(kind)).map(|kind| (*kind).to_owned()),
+    );
 }
 
 #[test]
@@ -402,7 +411,7 @@ fn secrets_are_compared_in_constant_time() {
     let compares =
         |line: &&String| ["==", "!="].iter().any(|by| line.contains(by)) && makers.iter().any(|maker| line.contains(maker));
     let broken = sources().into_iter().filter_map(|it| it.lines.iter().find(compares).map(|line| format!("{}: {line}", it.path)));
-    hold("a secret that is compared by `==`: use `ct_eq`", broken);
+    assert_no_violations("a secret that is compared by `==`: use `ct_eq`", broken);
 }
 
 #[test]
@@ -410,7 +419,10 @@ fn no_script_and_no_pattern_is_built_from_strings() {
     for word in ["EVAL", "MATCH", "KEYS", "PSUBSCRIBE", "SORT"] {
         let word = format!("\"{word}\"");
         let broken = sources().into_iter().filter(|it| it.lines.iter().any(|line| line.contains(&word)));
-        hold("a command whose argument is a script or a pattern", broken.map(|it| format!("{}: {word}", it.path)));
+        assert_no_violations(
+            "a command whose argument is a script or a pattern",
+            broken.map(|it| format!("{}: {word}", it.path)),
+        );
     }
     let made = |line: &String| {
         let new = |by: &str| line.contains(&format!("Script::{by}(")) && !line.contains(&format!("Script::{by}(include_str!("));
@@ -422,7 +434,7 @@ fn no_script_and_no_pattern_is_built_from_strings() {
         ["new", "allow_oom", "refusable"].into_iter().any(new) || ["after", "allow_oom_after"].into_iter().any(after)
     };
     let broken = sources().into_iter().filter(|it| it.path != "db/script.rs" && it.lines.iter().any(made));
-    hold("a script that is not a file", broken.map(|it| it.path));
+    assert_no_violations("a script that is not a file", broken.map(|it| it.path));
     for (path, script) in scripts() {
         let code = script.lines().filter(|line| !line.starts_with("--"));
         let makes_code = |line: &&str| ["load(", "loadstring(", "pcall("].iter().any(|word| line.contains(word));
@@ -436,7 +448,7 @@ fn no_script_and_no_pattern_is_built_from_strings() {
                     .filter(|call| call.split_once("', ").is_some_and(|it| it.1.starts_with("KEYS[")))
                     .count()
         };
-        hold(&path, code.filter(|line| makes_code(line) || touches_others(line)).map(str::to_owned));
+        assert_no_violations(&path, code.filter(|line| makes_code(line) || touches_others(line)).map(str::to_owned));
     }
 }
 
@@ -470,7 +482,7 @@ fn every_domain_is_registered_everywhere() {
             }
         }
     }
-    hold("a domain that is missing somewhere (see CONTRIBUTING.md)", broken);
+    assert_no_violations("a domain that is missing somewhere (see CONTRIBUTING.md)", broken);
 }
 
 /// Returns the places where a domain is missing, given the texts of lib.rs, fsck, request.rs and the schema.
@@ -513,7 +525,7 @@ fn every_root_is_merged() {
         roots.extend(structs.filter(is_root).map(str::to_owned));
     }
     assert!(roots.len() > 12, "{roots:?}");
-    hold("a root that schema/mod.rs does not merge", roots.into_iter().filter(|name| !is_merged(name)));
+    assert_no_violations("a root that schema/mod.rs does not merge", roots.into_iter().filter(|name| !is_merged(name)));
 }
 
 #[test]
@@ -523,7 +535,10 @@ fn the_tests_excluded_on_a_cluster_exist() {
     let names: Vec<String> = quoted(&filter, "test(/^(", ')').iter().flat_map(|it| it.split('|')).map(str::to_owned).collect();
     assert!(names.len() > 10, "{names:?}");
     let modules = fs::read_to_string(root.join("tests/it/main.rs")).expect("the tests");
-    hold("a module of tests that does not exist", names.into_iter().filter(|name| !modules.contains(&format!("mod {name};"))));
+    assert_no_violations(
+        "a module of tests that does not exist",
+        names.into_iter().filter(|name| !modules.contains(&format!("mod {name};"))),
+    );
 }
 
 #[test]
@@ -537,7 +552,7 @@ fn tests_start_the_binary_in_one_place() {
             broken.push(file.display().to_string());
         }
     });
-    hold("a test that starts the binary itself: use support::waxwing", broken);
+    assert_no_violations("a test that starts the binary itself: use support::waxwing", broken);
 }
 
 /// Returns each text between `open` and `close` on a line.

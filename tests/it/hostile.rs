@@ -57,7 +57,7 @@ async fn scene() -> (TestApp, Actor, TextInputs) {
     let campaign = ads::make(&ada, json!({})).await;
     let ad = ads::add(&ada, &campaign, json!({})).await;
     let site = json!({ "name": "News", "origin": "https://news.example" });
-    let site = ads::done(&ada, "RegisterWebsite", "website", site).await["id"].as_str().expect("a website").to_owned();
+    let site = ads::run_ok(&ada, "RegisterWebsite", "website", site).await["id"].as_str().expect("a website").to_owned();
     let of_ada = [("User", ada.id.clone()), ("Status", status), ("Session", session), ("UserList", list), ("Comment", comment)];
     let of_ads = [("Campaign", campaign), ("Ad", ad), ("Website", site)];
     let ids = of_ada.into_iter().chain(of_ads).collect();

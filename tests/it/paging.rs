@@ -74,7 +74,7 @@ impl World {
     /// The reader registers a website.
     async fn website(&self) -> String {
         let input = json!({ "name": "News", "origin": "https://news.example" });
-        let made = ads::done(&self.reader, "RegisterWebsite", "website", input).await;
+        let made = ads::run_ok(&self.reader, "RegisterWebsite", "website", input).await;
         made["id"].as_str().expect("an id").to_owned()
     }
 

@@ -1,7 +1,7 @@
 //! `waxwing fsck` over ads: data that the API has written have no findings, and every damage is found, and nothing else.
 
 use super::decide::{serve, website};
-use super::{add, done, make, number, number_of_ad};
+use super::{add, make, number, number_of_ad, run_ok};
 use crate::support::{START, TestApp, findings};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,10 +26,10 @@ impl Scene {
         let ad = add(&ada, &campaign, json!({})).await;
         let square = add(&ada, &campaign, json!({ "slot": "SQUARE", "pricing": "CPC", "bid": "0.5" })).await;
         let removed = add(&ada, &campaign, json!({})).await;
-        done(&ada, "RemoveAd", "removedAdId", json!({ "adId": removed })).await;
+        run_ok(&ada, "RemoveAd", "removedAdId", json!({ "adId": removed })).await;
         let paused = make(&ada, json!({})).await;
         add(&ada, &paused, json!({})).await;
-        done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": paused })).await;
+        run_ok(&ada, "PauseCampaign", "campaign", json!({ "campaignId": paused })).await;
         for slot in ["BANNER", "SQUARE", "SQUARE"] {
             let served = serve(&bob, &key, json!({ "slot": slot, "keywords": ["SHOES"], "visitorId": "v" })).await;
             assert_eq!(served.len(), 1);

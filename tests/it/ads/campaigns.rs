@@ -1,6 +1,6 @@
 //! Creating, changing and reading campaigns, ads and websites, and the permissions for it.
 
-use super::{add, banner, campaign, done, make, number, number_of_ad, offers, run};
+use super::{add, banner, campaign, make, number, number_of_ad, offers, run, run_ok};
 use crate::support::{START, TestApp, error_codes, user_error_codes};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ async fn a_campaign_with_an_ad_is_listed() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let more = json!({ "dailyBudget": 2.5, "frequencyCap": { "impressions": 3, "perSeconds": 3600 }, "pacing": "ASAP" });
-    let made = done(&ada, "CreateCampaign", "campaign", campaign(more)).await;
+    let made = run_ok(&ada, "CreateCampaign", "campaign", campaign(more)).await;
     let expected = json!({
         "id": made["id"],
         "name": "Shoes",
@@ -41,7 +41,7 @@ async fn a_campaign_with_an_ad_is_listed() {
     assert_eq!(made, expected);
     let id = made["id"].as_str().expect("an id");
     assert_eq!(offers(&app, id), []);
-    let ad = done(&ada, "CreateAd", "ad", banner(id, json!({ "bid": 2.25 }))).await;
+    let ad = run_ok(&ada, "CreateAd", "ad", banner(id, json!({ "bid": 2.25 }))).await;
     let expected = json!({
         "id": ad["id"],
         "slot": "BANNER",
@@ -123,7 +123,7 @@ async fn only_its_owner_sees_and_changes_a_campaign() {
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let id = make(&ada, json!({})).await;
     let ad = add(&ada, &id, json!({})).await;
-    let site = done(&ada, "RegisterWebsite", "website", json!({ "name": "News", "origin": "https://news.example" })).await;
+    let site = run_ok(&ada, "RegisterWebsite", "website", json!({ "name": "News", "origin": "https://news.example" })).await;
     let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } viewerCampaigns { totalCount } }";
     let ids = json!({ "ids": [id, ad, site["id"]] });
     let own = ada.gql(query, ids.clone()).await;
@@ -180,15 +180,15 @@ async fn an_idempotency_key_creates_one_object() {
     make(&ada, json!({ "idempotencyKey": "late" })).await;
     let ad = add(&ada, &id, json!({ "idempotencyKey": "k" })).await;
     assert_eq!(add(&ada, &id, json!({ "idempotencyKey": "k" })).await, ad);
-    done(&ada, "RemoveAd", "removedAdId", json!({ "adId": ad })).await;
+    run_ok(&ada, "RemoveAd", "removedAdId", json!({ "adId": ad })).await;
     assert_eq!(
-        done(&ada, "CreateAd", "ad", banner(&id, json!({ "idempotencyKey": "k" }))).await,
+        run_ok(&ada, "CreateAd", "ad", banner(&id, json!({ "idempotencyKey": "k" }))).await,
         Value::Null,
         "it was removed since"
     );
     let site = json!({ "name": "News", "origin": "https://news.example", "idempotencyKey": "k" });
-    let first = done(&ada, "RegisterWebsite", "website", site.clone()).await;
-    assert_eq!(done(&ada, "RegisterWebsite", "website", site).await, first);
+    let first = run_ok(&ada, "RegisterWebsite", "website", site.clone()).await;
+    assert_eq!(run_ok(&ada, "RegisterWebsite", "website", site).await, first);
     let counts = ada.gql("{ viewerCampaigns { totalCount } viewerWebsites { totalCount } }", json!({})).await;
     assert_eq!(counts["data"], json!({ "viewerCampaigns": { "totalCount": 2 }, "viewerWebsites": { "totalCount": 1 } }));
 }
@@ -210,7 +210,7 @@ async fn a_pause_takes_effect_at_once_and_a_stop_is_final() {
         ("StopCampaign", "STOPPED", 0),
         ("StopCampaign", "STOPPED", 0),
     ] {
-        let now = done(&ada, operation, "campaign", input.clone()).await;
+        let now = run_ok(&ada, operation, "campaign", input.clone()).await;
         assert_eq!((&now["state"], offers(&app, &id).len()), (&json!(state), listed), "{operation}");
     }
     for operation in ["PauseCampaign", "ResumeCampaign"] {
@@ -226,7 +226,7 @@ async fn keywords_are_compared_without_case() {
     add(&ada, &id, json!({})).await;
     assert_eq!(offers(&app, &id), [("banner".to_owned(), 2_000_000)]);
     let keywords = async |operation: &str, keywords: &[&str]| {
-        done(&ada, operation, "campaign", json!({ "campaignId": id, "keywords": keywords })).await["keywords"].take()
+        run_ok(&ada, operation, "campaign", json!({ "campaignId": id, "keywords": keywords })).await["keywords"].take()
     };
     assert_eq!(keywords("AddKeywords", &["Running  Shoes", "STRASSE"]).await, json!(["Running Shoes", "STRASSE"]));
     assert_eq!(offers(&app, &id).len(), 2, "with keywords it does not match every page");
@@ -237,11 +237,11 @@ async fn keywords_are_compared_without_case() {
     assert_eq!(keywords("RemoveKeywords", &["Straße"]).await, json!([]));
     assert_eq!(offers(&app, &id), [("banner".to_owned(), 2_000_000)]);
     let many: Vec<String> = (0..250).map(|number| format!("k{number}")).collect();
-    done(&ada, "AddKeywords", "campaign", json!({ "campaignId": id, "keywords": many })).await;
+    run_ok(&ada, "AddKeywords", "campaign", json!({ "campaignId": id, "keywords": many })).await;
     let refused = run(&ada, "AddKeywords", json!({ "campaignId": id, "keywords": ["one more"] })).await;
     assert_eq!(rows(&refused), [("LIMIT_REACHED".to_owned(), "keywords".to_owned())]);
-    done(&ada, "AddKeywords", "campaign", json!({ "campaignId": id, "keywords": ["K249"] })).await;
-    let all = done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": id, "keywords": ["k7", "new"] })).await;
+    run_ok(&ada, "AddKeywords", "campaign", json!({ "campaignId": id, "keywords": ["K249"] })).await;
+    let all = run_ok(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": id, "keywords": ["k7", "new"] })).await;
     assert_eq!((&all["keywords"], offers(&app, &id).len()), (&json!(["k7", "new"]), 2));
     let listed = || app.redis.run::<u64>(&["ZCARD", &format!("listed:{{{}}}", number(&id))]);
     assert!(listed() > 250, "former listings are remembered for a while");
@@ -263,14 +263,14 @@ async fn an_update_keeps_omitted_fields_and_null_removes_them() {
     let id = make(&ada, more).await;
     let query = "query($id: ID!) { node(id: $id) { ... on Campaign { name budget dailyBudget startsAt endsAt pacing frequencyCap { impressions } state } } }";
     let now = async || ada.gql(query, json!({ "id": id })).await["data"]["node"].take();
-    done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": id, "name": "Boots", "pacing": "ASAP" })).await;
+    run_ok(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": id, "name": "Boots", "pacing": "ASAP" })).await;
     let expected = json!({
         "name": "Boots", "budget": "10", "dailyBudget": "1", "startsAt": at(START + 1_000), "endsAt": at(START + 60_000), "pacing": "ASAP",
         "frequencyCap": { "impressions": 1 }, "state": "SCHEDULED",
     });
     assert_eq!(now().await, expected);
     let nothing = json!({ "campaignId": id, "dailyBudget": null, "startsAt": null, "endsAt": null, "frequencyCap": null });
-    done(&ada, "UpdateCampaign", "campaign", nothing).await;
+    run_ok(&ada, "UpdateCampaign", "campaign", nothing).await;
     let expected = json!({
         "name": "Boots", "budget": "10", "dailyBudget": null, "startsAt": null, "endsAt": null, "pacing": "ASAP",
         "frequencyCap": null, "state": "ACTIVE",
@@ -295,7 +295,7 @@ async fn only_its_author_promotes_a_status() {
     for status in ["nonsense", &bob.id] {
         assert_eq!(rows(&run(&ada, "CreateAd", input(status)).await), [("NOT_FOUND".to_owned(), "statusId".to_owned())]);
     }
-    let ad = done(&ada, "CreateAd", "ad", input(&own)).await;
+    let ad = run_ok(&ada, "CreateAd", "ad", input(&own)).await;
     assert_eq!((&ad["status"]["id"], &ad["snippet"], &ad["ecpm"]), (&json!(own), &Value::Null, &json!("5")));
     assert_eq!(offers(&app, &id), [("in-feed".to_owned(), 5_000_000)]);
     ada.delete(&own).await;
@@ -316,7 +316,7 @@ async fn a_campaign_limits_its_ads_at_once_and_over_its_lifetime() {
     let refused = rows(&run(&ada, "CreateAd", banner(&id, json!({}))).await);
     assert_eq!(refused, [("LIMIT_REACHED".to_owned(), "campaignId".to_owned())]);
     assert_eq!(offers(&app, &id), [("banner".to_owned(), 9_000_000)]);
-    let removed = done(&ada, "RemoveAd", "removedAdId", json!({ "adId": first })).await;
+    let removed = run_ok(&ada, "RemoveAd", "removedAdId", json!({ "adId": first })).await;
     assert_eq!((removed, offers(&app, &id)), (json!(first), vec![("banner".to_owned(), 2_000_000)]));
     assert_eq!(user_error_codes(&run(&ada, "RemoveAd", json!({ "adId": first })).await), ["NOT_FOUND"]);
     let record = format!("ad:{{{}}}:{}", number(&id), number_of_ad(&first));
@@ -383,7 +383,7 @@ async fn a_website_has_a_key_and_an_origin() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let input = json!({ "name": "News", "origin": "https://News.example/" });
-    let site = done(&ada, "RegisterWebsite", "website", input).await;
+    let site = run_ok(&ada, "RegisterWebsite", "website", input).await;
     assert_eq!((&site["name"], &site["origin"]), (&json!("News"), &json!("https://news.example")));
     let key = site["key"].as_str().expect("a key");
     assert_eq!(key.len(), 31);
@@ -396,7 +396,7 @@ async fn a_website_has_a_key_and_an_origin() {
     );
     let other = TestApp::start().await;
     let [bob] = other.users(["bob"]).await;
-    let foreign = done(&bob, "RegisterWebsite", "website", json!({ "name": "N", "origin": "http://localhost:8080" })).await;
+    let foreign = run_ok(&bob, "RegisterWebsite", "website", json!({ "name": "N", "origin": "http://localhost:8080" })).await;
     assert_ne!(foreign["key"], site["key"]);
 }
 
@@ -406,7 +406,7 @@ async fn a_stopped_campaign_cannot_be_changed() {
     let ada = app.user("ada").await;
     let id = make(&ada, json!({})).await;
     let keyed = banner(&id, json!({ "idempotencyKey": "once" }));
-    let ad = done(&ada, "CreateAd", "ad", keyed.clone()).await;
+    let ad = run_ok(&ada, "CreateAd", "ad", keyed.clone()).await;
     run(&ada, "StopCampaign", json!({ "campaignId": id })).await;
     let changes = [
         ("UpdateCampaign", json!({ "campaignId": id, "name": "Boots" })),
@@ -421,7 +421,7 @@ async fn a_stopped_campaign_cannot_be_changed() {
         let row = &refused["userErrors"][0];
         assert_eq!((user_error_codes(&refused), &row["path"]), (vec!["INVALID_INPUT"], &json!(["campaignId"])), "{operation}");
     }
-    assert_eq!(done(&ada, "CreateAd", "ad", keyed).await["id"], ad["id"], "a repeated request returns the first result");
-    let stopped = done(&ada, "StopCampaign", "campaign", json!({ "campaignId": id })).await;
+    assert_eq!(run_ok(&ada, "CreateAd", "ad", keyed).await["id"], ad["id"], "a repeated request returns the first result");
+    let stopped = run_ok(&ada, "StopCampaign", "campaign", json!({ "campaignId": id })).await;
     assert_eq!(stopped["state"], "STOPPED");
 }

@@ -1,7 +1,7 @@
 //! Clicks: the first click of an impression is counted and charged within an hour. Every other click redirects and is counted as invalid.
 
-use super::decide::{assert_money_invariants, of_share, serve, spent, start_with, started};
-use super::{add, done, make, run};
+use super::decide::{assert_money_invariants, of_share, serve, spent, start_server, start_with};
+use super::{add, make, run, run_ok};
 use crate::support::{Actor, TestApp, user_error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
@@ -33,7 +33,7 @@ async fn assert_is_late(page: &Actor, token: &str) {
 
 /// Starts a server with a campaign that has a CPC ad of 0.5.
 async fn with_cpc_campaign(shares: u64) -> (TestApp, Actor, String, String) {
-    let (app, ada, key) = started(shares).await;
+    let (app, ada, key) = start_server(shares).await;
     let id = make(&ada, json!({ "budget": "2" })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
     (app, ada, key, id)
@@ -102,7 +102,7 @@ async fn reserved_and_left(owner: &Actor, campaign: &str) -> Value {
 
 #[tokio::test]
 async fn a_click_after_midnight_counts_on_the_day_of_its_impression() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let id = make(&ada, json!({ "dailyBudget": "0.5", "pacing": "ASAP" })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
     let page = app.anonymous();
@@ -140,7 +140,7 @@ async fn a_click_after_midnight_counts_on_the_day_of_its_impression() {
 
 #[tokio::test]
 async fn a_cpm_ad_counts_a_click_once_without_a_charge() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     let page = app.anonymous();
@@ -157,7 +157,7 @@ async fn a_cpm_ad_counts_a_click_once_without_a_charge() {
 #[tokio::test]
 async fn implausibly_many_clicks_of_a_visitor_are_not_charged() {
     for visitor in [json!({ "visitorId": "bot" }), json!({})] {
-        let (app, ada, key) = started(1).await;
+        let (app, ada, key) = start_server(1).await;
         let id = make(&ada, json!({ "budget": "100" })).await;
         add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
         let page = app.anonymous();
@@ -251,7 +251,7 @@ async fn a_click_link_counts_and_redirects_without_being_cached() {
     }
     // A removed ad is still known for clicks on its impressions.
     let ad = shown[0]["ad"]["id"].clone();
-    done(&ada, "RemoveAd", "removedAdId", json!({ "adId": ad })).await;
+    run_ok(&ada, "RemoveAd", "removedAdId", json!({ "adId": ad })).await;
     let sibling = app.sibling().await;
     let answer = client.get(format!("{}/click/{}", sibling.url, token(&shown[0]))).send().await.expect("an answer");
     assert_eq!(answer.status(), 302);

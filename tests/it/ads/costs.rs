@@ -1,6 +1,6 @@
 //! The cost of ad decisions, counted by Redis.
 
-use super::decide::{serve, spent, start_with, started};
+use super::decide::{serve, spent, start_server, start_with};
 use super::{add, make};
 use crate::support::TestApp;
 use serde_json::json;
@@ -17,7 +17,7 @@ async fn decision(app: &TestApp, key: &str, more: serde_json::Value) -> (u64, us
 
 #[tokio::test]
 async fn a_decision_takes_two_round_trips_with_any_number_of_campaigns() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     for number in 0..40 {
         let keywords: Vec<String> = if number % 2 == 0 { vec!["shoes".into()] } else { Vec::new() };
         let id = make(&ada, json!({ "keywords": keywords })).await;
@@ -38,7 +38,7 @@ async fn a_decision_takes_two_round_trips_with_any_number_of_campaigns() {
 
 #[tokio::test]
 async fn capped_campaigns_and_the_second_price_cost_extra_reads() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     for number in 0..30 {
         let cap = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } });
         let id = make(&ada, if number < 5 { json!({}) } else { cap }).await;
@@ -74,7 +74,7 @@ async fn capped_campaigns_and_the_second_price_cost_extra_reads() {
 
 #[tokio::test]
 async fn a_visitor_without_an_id_gets_the_best_uncapped_campaign_cheaply() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     for number in 0..150 {
         let id = make(&ada, json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } })).await;
         add(&ada, &id, json!({ "bid": (number + 100).to_string() })).await;
@@ -99,7 +99,7 @@ async fn a_visitor_without_an_id_gets_the_best_uncapped_campaign_cheaply() {
 
 #[tokio::test]
 async fn explanations_of_one_request_share_their_reads() {
-    let (app, ada, _) = started(1).await;
+    let (app, ada, _) = start_server(1).await;
     let bob = app.user("bob").await;
     let keywords: Vec<String> = (0..50).map(|number| format!("keyword {number}")).collect();
     for bid in 0..120 {
@@ -140,7 +140,7 @@ async fn explanations_of_one_request_share_their_reads() {
 #[tokio::test]
 async fn backfill_stops_early_if_no_ad_can_be_paid_for() {
     for (shares, most) in [(1, 45), (4, 75)] {
-        let (app, ada, key) = started(shares).await;
+        let (app, ada, key) = start_server(shares).await;
         for _ in 0..5 {
             let id = make(&ada, json!({ "budget": "0.01" })).await;
             for bid in 0..12 {

@@ -1,6 +1,6 @@
 //! Ad decisions: which ads are served, and that budgets, daily budgets and frequency caps are exact under concurrent requests.
 
-use super::{add, done, make, number, run};
+use super::{add, make, number, run, run_ok};
 use crate::support::{Actor, START, TestApp, user_error_codes};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -14,7 +14,7 @@ const DAY: i64 = 24 * HOUR;
 /// Registers a website and returns its key.
 pub(crate) async fn website(publisher: &Actor) -> String {
     let input = json!({ "name": "News", "origin": "https://news.example" });
-    let made = done(publisher, "RegisterWebsite", "website", input).await;
+    let made = run_ok(publisher, "RegisterWebsite", "website", input).await;
     made["key"].as_str().expect("a key").to_owned()
 }
 
@@ -22,7 +22,7 @@ pub(crate) async fn website(publisher: &Actor) -> String {
 pub(crate) async fn serve(page: &Actor, key: &str, more: Value) -> Vec<Value> {
     let mut input = json!({ "websiteKey": key, "slot": "BANNER" });
     super::merge(&mut input, more);
-    let served = done(page, "ServeAds", "impressions", input).await;
+    let served = run_ok(page, "ServeAds", "impressions", input).await;
     served.as_array().unwrap_or_else(|| panic!("{served}")).clone()
 }
 
@@ -79,11 +79,11 @@ pub(crate) fn assert_money_invariants(app: &TestApp, campaign: &str, shares: u64
 
 /// Starts a server with this number of shares for each campaign and no limit of concurrent requests. Returns the server, an account, and the key of
 /// its website.
-pub(crate) async fn started(shares: u64) -> (TestApp, Actor, String) {
+pub(crate) async fn start_server(shares: u64) -> (TestApp, Actor, String) {
     start_with(Config { ad_shares: Some(shares), ..Config::default() }).await
 }
 
-/// As [`started`], with this configuration.
+/// As [`start_server`], with this configuration.
 pub(crate) async fn start_with(config: Config) -> (TestApp, Actor, String) {
     let edge = EdgeConfig { request_timeout: Duration::from_secs(60), max_requests: 1_000, ..EdgeConfig::default() };
     let app = TestApp::with_edge(config, edge).await;
@@ -106,7 +106,7 @@ async fn count_served(app: &TestApp, key: &str, count: usize, input: impl Fn(usi
 
 #[tokio::test]
 async fn the_best_matching_ads_come_first_and_cost_their_bids() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let [low, high, shoes] =
         [make(&ada, json!({})).await, make(&ada, json!({})).await, make(&ada, json!({ "keywords": ["Running  Shoes"] })).await];
     let (_, high_ad) = (add(&ada, &low, json!({ "bid": "1" })).await, add(&ada, &high, json!({ "bid": "2.5" })).await);
@@ -133,7 +133,7 @@ async fn the_best_matching_ads_come_first_and_cost_their_bids() {
 
 #[tokio::test]
 async fn a_page_with_few_campaigns_gets_several_ads_of_each() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let (one, two) =
         (make(&ada, json!({})).await, make(&ada, json!({ "frequencyCap": { "impressions": 2, "perSeconds": 60 } })).await);
     let mut ads = Vec::new();
@@ -154,7 +154,7 @@ async fn a_page_with_few_campaigns_gets_several_ads_of_each() {
 #[tokio::test]
 async fn concurrent_requests_spend_a_budget_exactly() {
     for shares in [1, 4] {
-        let (app, ada, key) = started(shares).await;
+        let (app, ada, key) = start_server(shares).await;
         // 200 impressions at a thousandth of 2, and half an impression.
         let id = make(&ada, json!({ "budget": "0.401" })).await;
         add(&ada, &id, json!({})).await;
@@ -176,7 +176,7 @@ async fn concurrent_requests_spend_a_budget_exactly() {
 
 #[tokio::test]
 async fn an_exhausted_share_takes_the_money_of_the_others() {
-    let (app, ada, key) = started(4).await;
+    let (app, ada, key) = start_server(4).await;
     let id = make(&ada, json!({ "budget": "0.1" })).await;
     add(&ada, &id, json!({})).await;
     // Two shares have free money. Only the visitor of the other shares can spend the rest; shares of visitors differ from run to run.
@@ -196,7 +196,7 @@ async fn an_exhausted_share_takes_the_money_of_the_others() {
 #[tokio::test]
 async fn a_frequency_cap_is_exact_under_concurrent_requests() {
     for shares in [1, 4] {
-        let (app, ada, key) = started(shares).await;
+        let (app, ada, key) = start_server(shares).await;
         let id = make(&ada, json!({ "frequencyCap": { "impressions": 3, "perSeconds": 3600 } })).await;
         add(&ada, &id, json!({})).await;
         let same = |_| json!({ "visitorId": "v" });
@@ -217,7 +217,7 @@ async fn a_frequency_cap_is_exact_under_concurrent_requests() {
 #[tokio::test]
 async fn a_daily_budget_is_spent_and_renewed_at_midnight() {
     for shares in [1, 4] {
-        let (app, ada, key) = started(shares).await;
+        let (app, ada, key) = start_server(shares).await;
         let id = make(&ada, json!({ "dailyBudget": "0.02", "budget": "0.05", "pacing": "ASAP" })).await;
         add(&ada, &id, json!({})).await;
         let input = |number: usize| json!({ "visitorId": number.to_string() });
@@ -236,7 +236,7 @@ async fn a_daily_budget_is_spent_and_renewed_at_midnight() {
 
 #[tokio::test]
 async fn even_pacing_spreads_the_daily_budget() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     // 1,440 impressions a day: one a minute.
     let id = make(&ada, json!({ "dailyBudget": "1.44" })).await;
     add(&ada, &id, json!({ "bid": "1" })).await;
@@ -256,7 +256,7 @@ async fn even_pacing_spreads_the_daily_budget() {
 
 #[tokio::test]
 async fn an_inactive_campaign_is_not_served_from_the_next_decision_on() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let id = make(&ada, json!({ "startsAt": "2026-03-01T01:00:00Z", "endsAt": "2026-03-01T02:00:00Z" })).await;
     add(&ada, &id, json!({})).await;
     let page = app.anonymous();
@@ -281,7 +281,7 @@ async fn an_inactive_campaign_is_not_served_from_the_next_decision_on() {
 
 #[tokio::test]
 async fn an_invalid_ad_request_is_refused() {
-    let (app, _ada, key) = started(1).await;
+    let (app, _ada, key) = start_server(1).await;
     let page = app.anonymous();
     let serve_errors = async |more: Value| {
         let mut input = json!({ "websiteKey": key, "slot": "BANNER" });
@@ -303,7 +303,7 @@ async fn an_invalid_ad_request_is_refused() {
 
 #[tokio::test]
 async fn a_suspended_website_or_advertiser_gets_no_ads_until_it_is_restored() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let bob = app.user("bob").await;
     let id = make(&bob, json!({})).await;
     add(&bob, &id, json!({})).await;

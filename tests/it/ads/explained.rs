@@ -50,19 +50,19 @@ async fn each_ineligibility_reason_is_reported_in_order() {
             json!(["PAUSED", "NOT_STARTED", "BUDGET_SPENT", "KEYWORDS"]),
         ),
     ];
-    for (input, ad, done, request, expected) in table {
+    for (input, ad, run_ok, request, expected) in table {
         let id = make(&ada, input.clone()).await;
         if !ad.is_null() {
             add(&ada, &id, ad).await;
         }
-        match done {
+        match operation {
             "" => {}
             "later" => app.clock.advance(day / 24),
             "serve" => assert_eq!(serve(&page, &key, json!({ "visitorId": "v" })).await.len(), 1),
             operation => drop(run(&ada, operation, json!({ "campaignId": id })).await),
         }
-        assert_eq!(reasons(&id, request).await, expected, "{input} {done}");
-        if done != "StopCampaign" {
+        assert_eq!(reasons(&id, request).await, expected, "{input} {run_ok}");
+        if operation != "StopCampaign" {
             run(&ada, "StopCampaign", json!({ "campaignId": id })).await;
         }
     }

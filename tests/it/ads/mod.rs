@@ -1,20 +1,20 @@
 //! Tests of the ad server, and what they share.
 
 mod audit;
+mod budget_changes;
 mod campaigns;
 mod clicks;
 mod costs;
 mod crashes;
 pub(crate) mod decide;
 mod explained;
-mod less;
 mod plain;
 mod promoted;
+mod random_faults;
 mod readers;
 mod reports;
 mod settle;
 mod steps;
-mod storm;
 mod traffic;
 
 use crate::support::{Actor, TestApp};
@@ -57,7 +57,7 @@ pub(crate) async fn run(actor: &Actor, operation: &str, input: Value) -> Value {
 }
 
 /// Runs a mutation that must succeed and returns a field of its payload.
-pub(crate) async fn done(actor: &Actor, operation: &str, field: &str, input: Value) -> Value {
+pub(crate) async fn run_ok(actor: &Actor, operation: &str, field: &str, input: Value) -> Value {
     let mut payload = run(actor, operation, input).await;
     assert_eq!(payload["userErrors"], json!([]), "{operation}");
     payload[field].take()
@@ -65,13 +65,13 @@ pub(crate) async fn done(actor: &Actor, operation: &str, field: &str, input: Val
 
 /// Creates a campaign and returns its id.
 pub(crate) async fn make(actor: &Actor, more: Value) -> String {
-    let made = done(actor, "CreateCampaign", "campaign", campaign(more)).await;
+    let made = run_ok(actor, "CreateCampaign", "campaign", campaign(more)).await;
     made["id"].as_str().expect("an id").to_owned()
 }
 
 /// Creates an ad and returns its id.
 pub(crate) async fn add(actor: &Actor, campaign: &str, more: Value) -> String {
-    let made = done(actor, "CreateAd", "ad", banner(campaign, more)).await;
+    let made = run_ok(actor, "CreateAd", "ad", banner(campaign, more)).await;
     made["id"].as_str().expect("an id").to_owned()
 }
 

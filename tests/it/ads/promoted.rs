@@ -1,7 +1,7 @@
 //! Promoted statuses: their positions, that reading them counts nothing, and that a recorded impression counts once within the budget.
 
 use super::decide::{assert_money_invariants, of_share, run_at_once, spent, start_with};
-use super::{done, make, run};
+use super::{make, run, run_ok};
 use crate::support::monitor::Monitor;
 use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, user_error_codes};
 use crate::visibility::{block, unblock};
@@ -58,7 +58,7 @@ pub(super) async fn promote(owner: &Actor, campaign: Value, ad: Value) -> (Strin
     let id = make(owner, campaign).await;
     let mut input = json!({ "campaignId": id, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": "2" });
     super::merge(&mut input, ad);
-    done(owner, "CreateAd", "ad", input).await;
+    run_ok(owner, "CreateAd", "ad", input).await;
     (id, status)
 }
 

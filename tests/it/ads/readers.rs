@@ -2,7 +2,7 @@
 
 use super::decide::{assert_money_invariants, of_share, run_at_once, serve, start_with};
 use super::promoted::{names, page, promote, reader, record, tokens};
-use super::{add, done, make, number};
+use super::{add, make, number, run_ok};
 use crate::support::monitor::Monitor;
 use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, findings};
 use serde_json::json;
@@ -58,7 +58,7 @@ async fn an_impression_counts_once_despite_clock_skew() {
 /// Creates an in-feed ad for a status.
 async fn create_in_feed_ad(owner: &Actor, campaign: &str, status: &str, bid: &str) -> String {
     let input = json!({ "campaignId": campaign, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": bid });
-    done(owner, "CreateAd", "ad", input).await["id"].as_str().expect("an id").to_owned()
+    run_ok(owner, "CreateAd", "ad", input).await["id"].as_str().expect("an id").to_owned()
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Reports of campaigns and ads: totals, days, and the cost of reading them.
 
-use super::decide::{serve, started};
-use super::{add, campaign, done, make, run};
+use super::decide::{serve, start_server};
+use super::{add, campaign, make, run, run_ok};
 use crate::support::{Actor, TestApp, error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
@@ -48,7 +48,7 @@ fn expected_report(whole: (Counts, Option<u64>), days: &[(&str, Counts, Option<u
 #[tokio::test]
 async fn a_report_has_the_counts_the_spend_and_the_reach_of_each_day() {
     for shares in [1, 4] {
-        let (app, ada, key) = started(shares).await;
+        let (app, ada, key) = start_server(shares).await;
         let id = make(&ada, json!({})).await;
         let banner = add(&ada, &id, json!({})).await;
         let square = add(&ada, &id, json!({ "slot": "SQUARE", "pricing": "CPC", "bid": "0.5" })).await;
@@ -112,7 +112,7 @@ async fn a_report_has_at_most_the_requested_days() {
 
 #[tokio::test]
 async fn arguments_with_defaults_accept_null_variables() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let query = "mutation($input: CreateCampaignInput!) { createCampaign(input: $input) { campaign { id pacing } } }";
     for pacing in [json!({}), json!({ "pacing": null })] {
         let made = ada.gql(query, json!({ "input": campaign(pacing) })).await;
@@ -140,7 +140,7 @@ async fn with_campaigns() -> (TestApp, Actor) {
     for number in 0..25 {
         let id = make(&ada, json!({ "name": number.to_string() })).await;
         for slot in ["BANNER", "SQUARE"] {
-            done(&ada, "CreateAd", "ad", super::banner(&id, json!({ "slot": slot }))).await;
+            run_ok(&ada, "CreateAd", "ad", super::banner(&id, json!({ "slot": slot }))).await;
         }
     }
     app.clock.advance(5 * DAY);

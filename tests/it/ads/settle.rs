@@ -1,6 +1,6 @@
 //! Settling: listings, shares and the schedule follow the definition of a campaign.
 
-use super::{add, done, make, number, number_of_ad, offers};
+use super::{add, make, number, number_of_ad, offers, run_ok};
 use crate::support::{START, TestApp, findings};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
@@ -50,7 +50,7 @@ async fn a_campaign_starts_and_ends_on_schedule() {
     app.clock.advance(2 * MINUTE);
     app.drain().await;
     assert_eq!(due(&app, &campaign), None, "an ended campaign is not scheduled");
-    done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "endsAt": null })).await;
+    run_ok(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "endsAt": null })).await;
     assert_eq!((offers(&app, &campaign).len(), due(&app, &campaign).is_some()), (1, true), "it runs again");
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
@@ -99,7 +99,7 @@ async fn a_larger_budget_reactivates_an_exhausted_campaign() {
     let refused = super::run(&ada, "UpdateCampaign", json!({ "campaignId": campaign, "budget": "0.002999" })).await;
     assert_eq!(refused["userErrors"][0]["message"], "The budget must be at least 0.003: that much is spent or reserved.");
     assert_eq!(refused["userErrors"][0]["path"], json!(["budget"]));
-    done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "budget": "0.005" })).await;
+    run_ok(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "budget": "0.005" })).await;
     assert_eq!((offers(&app, &campaign).len(), state(&ada, &campaign).await["state"].take()), (2, json!("ACTIVE")));
 }
 
@@ -196,7 +196,7 @@ async fn suspending_a_publisher_refuses_its_websites() {
     let app = TestApp::start().await;
     let [ada] = app.users(["ada"]).await;
     let register = async || {
-        let made = done(&ada, "RegisterWebsite", "website", json!({ "name": "N", "origin": "https://n.example" })).await;
+        let made = run_ok(&ada, "RegisterWebsite", "website", json!({ "name": "N", "origin": "https://n.example" })).await;
         made["id"].as_str().expect("an id").to_owned()
     };
     let before = register().await;
@@ -241,7 +241,7 @@ async fn deleting_an_account_deletes_its_campaigns_and_websites() {
         let campaign = make(&ada, json!({ "keywords": ["x"] })).await;
         add(&ada, &campaign, json!({})).await;
     }
-    done(&ada, "RegisterWebsite", "website", json!({ "name": "N", "origin": "https://n.example" })).await;
+    run_ok(&ada, "RegisterWebsite", "website", json!({ "name": "N", "origin": "https://n.example" })).await;
     ads::suspend(&app.app, ada.user_id(), Role::Publisher, true).await.expect("a store");
     waxwing::domains::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
     app.drain().await;
@@ -274,7 +274,7 @@ async fn the_number_of_keywords_does_not_change_the_round_trips_of_a_change() {
         app.drain().await;
         for operation in ["PauseCampaign", "ResumeCampaign"] {
             let before = app.app.db().round_trips();
-            done(&ada, operation, "campaign", json!({ "campaignId": campaign })).await;
+            run_ok(&ada, operation, "campaign", json!({ "campaignId": campaign })).await;
             app.app.drain().await;
             costs.push(app.app.db().round_trips() - before);
         }
@@ -336,17 +336,17 @@ async fn replaced_keywords_leave_no_listings() {
     }
     let status = ada.post("buy").await;
     let input = json!({ "campaignId": campaign, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": "2" });
-    done(&ada, "CreateAd", "ad", input).await;
+    run_ok(&ada, "CreateAd", "ad", input).await;
     for round in 1..6 {
         app.clock.advance(1);
-        done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "keywords": words(round) })).await;
+        run_ok(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "keywords": words(round) })).await;
         let listed = app.redis.keys().into_iter().filter(|key| key.starts_with("offers:")).count();
         assert_eq!(listed, 1_000, "round {round}: it is listed under its keywords only");
     }
-    done(&ada, "RemoveKeywords", "campaign", json!({ "campaignId": campaign, "keywords": &words(5)[..200] })).await;
+    run_ok(&ada, "RemoveKeywords", "campaign", json!({ "campaignId": campaign, "keywords": &words(5)[..200] })).await;
     let offers = || app.redis.keys().into_iter().filter(|key| key.starts_with("offers:")).count();
     assert_eq!(offers(), 200);
-    done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": campaign })).await;
+    run_ok(&ada, "PauseCampaign", "campaign", json!({ "campaignId": campaign })).await;
     assert_eq!(offers(), 0, "a paused campaign is not listed");
     for _ in 0..4 {
         app.clock.advance(2 * MINUTE);

@@ -1,6 +1,6 @@
 //! The scripts over a campaign's money: a repeated call has no effect, pacing follows the model, and a late clock begins no day.
 
-use super::decide::{of_share, started};
+use super::decide::{of_share, start_server};
 use super::{add, make, number, number_of_ad};
 use crate::support::{RedisServer, SingleServerReason, TestApp};
 use rand::rngs::StdRng;
@@ -186,7 +186,7 @@ fn reserve(app: &TestApp, campaign: &str, reservation: Reservation) -> String {
 
 #[tokio::test]
 async fn a_retried_reservation_counts_once() {
-    let (app, ada, _) = started(1).await;
+    let (app, ada, _) = start_server(1).await;
     let id = make(&ada, json!({})).await;
     let ad = add(&ada, &id, json!({})).await;
     let now = app.clock.now();
@@ -199,7 +199,7 @@ async fn a_retried_reservation_counts_once() {
 
 #[tokio::test]
 async fn money_of_another_day_is_returned_and_a_late_clock_is_corrected() {
-    let (app, ada, _) = started(1).await;
+    let (app, ada, _) = start_server(1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     let (now, day) = (app.clock.now(), app.clock.now() / DAY);

@@ -2,7 +2,7 @@
 
 use super::decide::{assert_money_invariants, of_share, spent, start_with, website};
 use super::promoted::{page, promote, record, tokens};
-use super::{add, done, make, run};
+use super::{add, make, run, run_ok};
 use crate::support::{Actor, TestApp, findings, user_error_codes};
 use serde_json::{Value, json};
 use std::net::IpAddr;
@@ -29,7 +29,7 @@ fn address(text: &str) -> IpAddr {
 }
 
 /// Starts a server with these limits. Returns the server, an advertiser, and the key of the advertiser's website.
-async fn started_with(ad_traffic: AdTraffic, shares: u64) -> (TestApp, Actor, String) {
+async fn start_server_with(ad_traffic: AdTraffic, shares: u64) -> (TestApp, Actor, String) {
     start_with(Config { ad_traffic: Some(ad_traffic), ad_shares: Some(shares), ..Config::default() }).await
 }
 
@@ -127,7 +127,7 @@ async fn clicks_of_an_address_are_limited_for_all_its_visitors() {
     for (bounds, reason) in
         [(AdTraffic { address_clicks: 5, ..LOOSE }, "ADDRESS"), (AdTraffic { campaign_clicks: 5, ..LOOSE }, "CAMPAIGN")]
     {
-        let (app, ada, key) = started_with(bounds, 1).await;
+        let (app, ada, key) = start_server_with(bounds, 1).await;
         let id = cpc_campaign(&ada).await;
         assert_eq!(clicks_at(&app, "2001:db8:1:2::3", &key, 0..9).await, 5);
         assert_eq!(clicks_at(&app, "2001:db8:1:2:ffff::1", &key, 9..11).await, 0, "a /64 is one address");
@@ -144,10 +144,10 @@ async fn clicks_of_an_address_are_limited_for_all_its_visitors() {
 
 #[tokio::test]
 async fn clicks_of_an_address_are_limited_per_campaign() {
-    let (app, ada, key) = started_with(AdTraffic { campaign_clicks: 2, ..LOOSE }, 1).await;
+    let (app, ada, key) = start_server_with(AdTraffic { campaign_clicks: 2, ..LOOSE }, 1).await;
     let first = cpc_campaign(&ada).await;
     assert_eq!(clicks_at(&app, "192.0.2.1", &key, 0..4).await, 2);
-    done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": first })).await;
+    run_ok(&ada, "PauseCampaign", "campaign", json!({ "campaignId": first })).await;
     cpc_campaign(&ada).await;
     assert_eq!(clicks_at(&app, "192.0.2.1", &key, 4..8).await, 2);
 }
@@ -155,7 +155,7 @@ async fn clicks_of_an_address_are_limited_per_campaign() {
 #[tokio::test]
 async fn every_invalid_click_has_a_reason() {
     let bounds = AdTraffic { address_clicks: 12, ..LOOSE };
-    let (app, ada, key) = started_with(bounds, 1).await;
+    let (app, ada, key) = start_server_with(bounds, 1).await;
     let id = cpc_campaign(&ada).await;
     let from = Some(address("192.0.2.1"));
     let mut late = serve_at(&app, "192.0.2.1", ad_request(&key, 0)).await;
@@ -189,7 +189,7 @@ async fn implausibly_many_impressions_of_an_address_are_shown_free() {
         (AdTraffic { campaign_impressions: 5, ..LOOSE }, 1),
         (AdTraffic { address_impressions: 5, ..LOOSE }, 4),
     ] {
-        let (app, ada, key) = started_with(bounds, shares).await;
+        let (app, ada, key) = start_server_with(bounds, shares).await;
         let id = make(&ada, json!({})).await;
         add(&ada, &id, json!({})).await;
         assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..9, &id).await, 5);
@@ -205,7 +205,7 @@ async fn implausibly_many_impressions_of_an_address_are_shown_free() {
 
 #[tokio::test]
 async fn the_impression_limit_of_an_address_is_divided_among_shares() {
-    let (app, ada, key) = started_with(AdTraffic { campaign_impressions: 24, ..LOOSE }, 4).await;
+    let (app, ada, key) = start_server_with(AdTraffic { campaign_impressions: 24, ..LOOSE }, 4).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     // Two impressions are shown before the limit is divided. Each share has some fifty of the 200 visitors, far more than its limit of six.
@@ -214,7 +214,7 @@ async fn the_impression_limit_of_an_address_is_divided_among_shares() {
 
 #[tokio::test]
 async fn an_invalid_impression_holds_no_money_but_counts_for_the_cap() {
-    let (app, ada, key) = started_with(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
+    let (app, ada, key) = start_server_with(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
     let id = make(&ada, json!({ "budget": "5", "frequencyCap": { "impressions": 2, "perSeconds": 600 } })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
     assert_eq!(serve_at(&app, "192.0.2.1", ad_request(&key, 0)).await.len(), 1);
@@ -228,7 +228,7 @@ async fn an_invalid_impression_holds_no_money_but_counts_for_the_cap() {
 
 #[tokio::test]
 async fn a_website_is_held_to_its_own_history() {
-    let (app, ada, key) = started_with(AdTraffic { website_clicks: 3, website_impressions: 6, ..LOOSE }, 1).await;
+    let (app, ada, key) = start_server_with(AdTraffic { website_clicks: 3, website_impressions: 6, ..LOOSE }, 1).await;
     let other = website(&ada).await;
     let id = cpc_campaign(&ada).await;
     let from = |n: usize| format!("198.51.100.{n}");
@@ -248,7 +248,7 @@ async fn a_website_is_held_to_its_own_history() {
 
 #[tokio::test]
 async fn the_mean_of_a_website_follows_its_valid_traffic() {
-    let (app, ada, key) = started_with(AdTraffic { website_impressions: 10, ..LOOSE }, 1).await;
+    let (app, ada, key) = start_server_with(AdTraffic { website_impressions: 10, ..LOOSE }, 1).await;
     let id = make(&ada, json!({ "budget": "1000" })).await;
     add(&ada, &id, json!({})).await;
     let site = app.redis.keys().into_iter().find(|key| key.starts_with("website:")).expect("a website");
@@ -274,7 +274,7 @@ async fn the_mean_of_a_website_follows_its_valid_traffic() {
 
 #[tokio::test]
 async fn invalid_impressions_do_not_use_up_the_limit_of_a_website() {
-    let (app, ada, key) = started_with(AdTraffic { address_impressions: 2, website_impressions: 4, ..LOOSE }, 1).await;
+    let (app, ada, key) = start_server_with(AdTraffic { address_impressions: 2, website_impressions: 4, ..LOOSE }, 1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..20, &id).await, 2);
@@ -292,7 +292,7 @@ const RENEW: &str = "mutation($input: RenewWebsiteServerKeyInput!) { renewWebsit
 
 #[tokio::test]
 async fn a_website_may_require_its_server_key() {
-    let (app, ada, open) = started_with(AdTraffic { address_impressions: 2, ..LOOSE }, 1).await;
+    let (app, ada, open) = start_server_with(AdTraffic { address_impressions: 2, ..LOOSE }, 1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     let input = json!({ "name": "News", "origin": "https://news.example", "requireServerKey": true });
@@ -341,7 +341,7 @@ async fn a_website_may_require_its_server_key() {
 
 #[tokio::test]
 async fn a_new_server_key_revokes_the_previous_one() {
-    let (app, ada, key) = started_with(LOOSE, 1).await;
+    let (app, ada, key) = start_server_with(LOOSE, 1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     let own = "{ viewerWebsites(first: 1) { edges { node { id key serverKey } } } }";
@@ -376,7 +376,7 @@ async fn a_new_server_key_revokes_the_previous_one() {
 #[tokio::test]
 async fn one_address_cannot_hold_a_whole_budget() {
     for shares in [1, 4] {
-        let (app, ada, key) = started_with(AdTraffic { campaign_clicks: 8, ..LOOSE }, shares).await;
+        let (app, ada, key) = start_server_with(AdTraffic { campaign_clicks: 8, ..LOOSE }, shares).await;
         let id = make(&ada, json!({ "budget": "20" })).await;
         add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
         let mut shown = Vec::new();
@@ -413,7 +413,7 @@ async fn one_address_cannot_hold_a_whole_budget() {
 
 #[tokio::test]
 async fn a_click_without_a_hold_is_charged_on_its_own_day() {
-    let (app, ada, key) = started_with(AdTraffic { campaign_clicks: 1, ..LOOSE }, 1).await;
+    let (app, ada, key) = start_server_with(AdTraffic { campaign_clicks: 1, ..LOOSE }, 1).await;
     let id = make(&ada, json!({ "dailyBudget": "4", "pacing": "ASAP" })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
     app.clock.advance(24 * HOUR - 60_000);
@@ -440,7 +440,7 @@ async fn a_click_without_a_hold_is_charged_on_its_own_day() {
 #[tokio::test]
 async fn invalid_traffic_does_not_use_up_limits() {
     let bounds = AdTraffic { address_clicks: 3, address_impressions: 30, website_impressions: 40, ..LOOSE };
-    let (app, ada, key) = started_with(bounds, 1).await;
+    let (app, ada, key) = start_server_with(bounds, 1).await;
     let id = cpc_campaign(&ada).await;
     let shown = serve_at(&app, "192.0.2.1", ad_request(&key, 0)).await;
     for round in 0..9 {
@@ -477,7 +477,7 @@ async fn invalid_traffic_does_not_use_up_limits() {
 
 #[tokio::test]
 async fn the_impression_limit_of_an_address_is_per_campaign() {
-    let (app, ada, key) = started_with(AdTraffic { campaign_impressions: 20, ..LOOSE }, 1).await;
+    let (app, ada, key) = start_server_with(AdTraffic { campaign_impressions: 20, ..LOOSE }, 1).await;
     let mut campaigns = Vec::new();
     for _ in 0..4 {
         let id = make(&ada, json!({})).await;
@@ -500,7 +500,7 @@ async fn the_impression_limit_of_an_address_is_per_campaign() {
 
 #[tokio::test]
 async fn a_publisher_cannot_drain_a_campaign_with_invented_addresses() {
-    let (app, ada, key) = started_with(AdTraffic { campaign_impressions: 3, ..LOOSE }, 1).await;
+    let (app, ada, key) = start_server_with(AdTraffic { campaign_impressions: 3, ..LOOSE }, 1).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
     let input = json!({ "name": "News", "origin": "https://news.example", "requireServerKey": true });
@@ -529,7 +529,7 @@ async fn a_publisher_cannot_drain_a_campaign_with_invented_addresses() {
 
 #[tokio::test]
 async fn promoted_impressions_of_an_address_are_limited() {
-    let (app, ada, _) = started_with(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
+    let (app, ada, _) = start_server_with(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
     let (id, _) = promote(&ada, json!({}), json!({})).await;
     let mut counted = Vec::new();
     for login in ["bob", "eve"] {

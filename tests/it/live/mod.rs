@@ -6,12 +6,12 @@ mod filters;
 mod hidden;
 mod large;
 mod placeholders;
+mod random_faults;
 mod replay;
 mod resume;
 mod shared;
-mod shown;
 mod sockets;
-mod storm;
+mod sync_cursor;
 mod threads;
 
 use crate::support::monitor::Monitor;

@@ -1,4 +1,4 @@
-//! An error in a root field that is nullable nulls that field alone. Every one of the schema is made to fail, beside a sibling that stands.
+//! An error in a nullable root field nulls only that field. The test makes each nullable root field fail next to a sibling field that succeeds.
 
 use crate::ads::{self, decide};
 use crate::support::{Actor, HttpResponse, RedisServer, TestApp, error_codes};
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::base::config::Config;
 
-/// Root fields without an error that a client could provoke: whoever asks nobody is told null.
+/// Nullable root fields that never fail: without a session `viewer` is null, without an error.
 const NEVER_FAIL: [&str; 1] = ["viewer"];
 
-/// The nullable root fields, those that are not, and whether they have selections.
+/// Returns the fields of a root type, each with whether it is nullable.
 fn roots(kind: &str) -> Vec<(String, bool)> {
     let sdl = parse_schema(include_str!("../../../schema.graphql")).expect("a schema");
     let fields = sdl.definitions.into_iter().find_map(|definition| match definition {
@@ -25,14 +25,14 @@ fn roots(kind: &str) -> Vec<(String, bool)> {
     fields.expect("a root").into_iter().map(|it| field(it.node)).collect()
 }
 
-/// What each field is asked with, so that it comes as far as the storage.
-struct Scene {
+/// Arguments with which each root field reaches the storage.
+struct Fixture {
     user: String,
     key: String,
     tokens: Vec<String>,
 }
 
-impl Scene {
+impl Fixture {
     fn arguments(&self, field: &str) -> String {
         let id = &self.user;
         match field {
@@ -75,7 +75,7 @@ impl Scene {
             "renewWebsiteServerKey" => format!("(input: {{ websiteId: {id:?} }})"),
             "removeAd" => format!("(input: {{ adId: {id:?} }})"),
             "updateProfile" => "(input: { name: \"x\" })".to_owned(),
-            _ => panic!("what is `{field}` asked with? Say it here, so that it is made to fail"),
+            _ => panic!("no arguments for root field `{field}`: add them to `Fixture::arguments`"),
         }
     }
 
@@ -87,38 +87,38 @@ impl Scene {
     }
 }
 
-/// An error nulls the field, and nothing beside it.
-fn check(field: &str, answer: &Value, codes: &[&str]) {
-    let told = error_codes(answer);
-    assert!(told.len() == 1 && codes.contains(&told[0].as_str()), "{field}: {answer}");
+/// Asserts that the error nulls only its field.
+fn check(field: &str, answer: &Value, expected: &[&str]) {
+    let codes = error_codes(answer);
+    assert!(codes.len() == 1 && expected.contains(&codes[0].as_str()), "{field}: {answer}");
     assert_eq!(answer["errors"][0]["path"], json!(["field"]), "{field}: {answer}");
     assert_eq!(answer["data"]["field"], Value::Null, "{field}: {answer}");
     assert!(answer["data"].get("field").is_some() && !answer["data"]["sibling"].is_null(), "{field}: {answer}");
     assert!(answer["data"]["before"].is_string(), "{field}: {answer}");
 }
 
-async fn scene(app: &TestApp) -> (Scene, Actor) {
+async fn create_fixture(app: &TestApp) -> (Fixture, Actor) {
     let ada = app.user("ada").await;
     let key = decide::website(&ada).await;
     let campaign = ads::make(&ada, json!({})).await;
     ads::add(&ada, &campaign, json!({})).await;
     let served = decide::serve(&app.anonymous(), &key, json!({})).await;
     let tokens = served.iter().map(|it| it["token"].as_str().expect("a token").to_owned()).collect();
-    (Scene { user: ada.id.clone(), key, tokens }, ada)
+    (Fixture { user: ada.id.clone(), key, tokens }, ada)
 }
 
 #[tokio::test]
 async fn without_a_storage_every_nullable_root_field_fails_alone() {
     let redis = Arc::new(RedisServer::start());
-    let calm =
+    let setup_app =
         TestApp::on_redis(redis.clone(), waxwing::base::clock::Clock::manual(crate::support::START), Config::default()).await;
-    let (scene, _) = scene(&calm).await;
+    let (fixture, _) = create_fixture(&setup_app).await;
     let app = TestApp::with_default_timeouts_on(redis, Config::default()).await;
     app.redis.kill();
     let mut failed = 0;
     for kind in ["Query", "Mutation"] {
         for (field, _) in roots(kind).into_iter().filter(|(field, nullable)| *nullable && !NEVER_FAIL.contains(&field.as_str())) {
-            let answer = app.query(&scene.query(kind, &field)).await.json();
+            let answer = app.query(&fixture.query(kind, &field)).await.json();
             check(&field, &answer, &["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN", "UNAUTHENTICATED", "BAD_USER_INPUT"]);
             failed += 1;
         }
@@ -129,7 +129,7 @@ async fn without_a_storage_every_nullable_root_field_fails_alone() {
 #[tokio::test]
 async fn an_error_of_the_client_nulls_only_its_field() {
     let app = TestApp::start().await;
-    let (_, ada) = scene(&app).await;
+    let (_, ada) = create_fixture(&app).await;
     let queries = [
         ("node(id: \"no id\") { id }", "BAD_USER_INPUT"),
         ("viewerLists(first: 0) { totalCount }", "BAD_USER_INPUT"),
@@ -141,7 +141,7 @@ async fn an_error_of_the_client_nulls_only_its_field() {
         let answer = ada.gql(&format!("{{ before: __typename field: {field} sibling: viewer {{ login }} }}"), json!({})).await;
         check(field, &answer, &[code]);
     }
-    // Nobody is logged in.
+    // Requests without a session.
     for (field, inner) in [("homeTimeline", "__typename"), ("viewerSessions", "id"), ("viewerLists", "totalCount")] {
         let answer =
             app.query(&format!("{{ before: __typename field: {field} {{ {inner} }} sibling: serverLimits {{ depth }} }}")).await;
@@ -149,7 +149,7 @@ async fn an_error_of_the_client_nulls_only_its_field() {
     }
 }
 
-/// Non-null roots null the whole answer when they fail: as few as can be.
+/// An error in a non-null root field nulls the whole response, so new root fields are nullable.
 #[tokio::test]
 async fn non_null_root_fields_are_listed() {
     let strict =

@@ -2,7 +2,7 @@
 //! subscribed connection and Redis. Each client reconnects with its last cursor. In the end each client has received all events once and
 //! in order, or a gap where events are missing.
 //!
-//! `WAXWING_STORM_SECONDS` sets the duration, `WAXWING_STORM_SEED` the seed.
+//! `WAXWING_FAULTS_SECONDS` sets the duration, `WAXWING_FAULTS_SEED` the seed.
 
 use crate::support::{Actor, RedisServer, ServerPair, SingleServerReason, TestApp};
 use futures_util::{SinkExt, StreamExt};
@@ -26,7 +26,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// The servers, and the state of the test.
-struct Storm {
+struct FaultTest {
     servers: ServerPair,
     /// A counter: the client with this number (modulo the number of clients) closes its socket.
     cut: AtomicUsize,
@@ -40,13 +40,13 @@ struct ReceivedEvents {
     reconnects: usize,
 }
 
-/// Subscribes to its home, and reconnects after every fault, until it has received `end` of every author.
+/// Subscribes to its home, and reconnects after every fault, until it has received all statuses: `posted` of each author, known at the end.
 async fn client(
-    state: Arc<Storm>,
+    state: Arc<FaultTest>,
     actor: Actor,
     number: usize,
     cursor: String,
-    end: Arc<Mutex<Option<[usize; AUTHORS]>>>,
+    posted: Arc<Mutex<Option<[usize; AUTHORS]>>>,
 ) -> ReceivedEvents {
     let (mut received, mut cursor) = (ReceivedEvents { next: [0; AUTHORS], gaps: 0, reconnects: 0 }, cursor);
     let mut attempt = number;
@@ -56,7 +56,7 @@ async fn client(
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
-        match read_socket(&state, &url, &actor, number, &mut cursor, &mut received, &end).await {
+        match read_socket(&state, &url, &actor, number, &mut cursor, &mut received, &posted).await {
             Ok(true) => return received,
             Ok(false) | Err(_) => received.reconnects += 1,
         }
@@ -66,13 +66,13 @@ async fn client(
 
 /// Reads one socket until it ends. Returns `true` when all events have been received.
 async fn read_socket(
-    state: &Storm,
+    state: &FaultTest,
     url: &str,
     actor: &Actor,
     number: usize,
     cursor: &mut String,
     received: &mut ReceivedEvents,
-    end: &Mutex<Option<[usize; AUTHORS]>>,
+    posted: &Mutex<Option<[usize; AUTHORS]>>,
 ) -> Result<bool, SocketError> {
     let mut request = format!("{}/graphql", url.replace("http:", "ws:")).into_client_request()?;
     request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().expect("a header"));
@@ -82,8 +82,8 @@ async fn read_socket(
     let payload = json!({ "query": DOCUMENT, "operationName": "HomeEvents", "variables": { "after": cursor } });
     let cut = state.cut.load(Ordering::SeqCst);
     loop {
-        if let Some(end) = *end.lock().expect("no panic while held")
-            && received.next == end
+        if let Some(posted) = *posted.lock().expect("no panic while held")
+            && received.next == posted
         {
             return Ok(true);
         }
@@ -136,7 +136,7 @@ fn record_event(event: &Value, received: &mut ReceivedEvents) {
 }
 
 /// Posts until the faults are over. Each status is posted once, however often the request is retried. Returns the number of statuses.
-async fn author(state: Arc<Storm>, actor: Actor, number: usize) -> usize {
+async fn author(state: Arc<FaultTest>, actor: Actor, number: usize) -> usize {
     let mut posted = 0;
     while !state.over.load(Ordering::SeqCst) {
         let input = json!({ "message": format!("{number} {posted}"), "idempotencyKey": format!("{number}-{posted}") });
@@ -158,7 +158,7 @@ async fn author(state: Arc<Storm>, actor: Actor, number: usize) -> usize {
     posted
 }
 
-fn inject_faults(state: &Storm, random: &mut StdRng, duration: Duration) {
+fn inject_faults(state: &FaultTest, random: &mut StdRng, duration: Duration) {
     let began = Instant::now();
     while began.elapsed() < duration {
         std::thread::sleep(Duration::from_millis(random.random_range(50..600)));
@@ -182,44 +182,44 @@ fn inject_faults(state: &Storm, random: &mut StdRng, duration: Duration) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_client_receives_every_event_under_random_faults() {
-    let seed = number("WAXWING_STORM_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
-    let duration = Duration::from_secs(number("WAXWING_STORM_SECONDS").unwrap_or(12));
+    let seed = number("WAXWING_FAULTS_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
+    let duration = Duration::from_secs(number("WAXWING_FAULTS_SECONDS").unwrap_or(12));
     println!("seed {seed}");
     let redis =
         RedisServer::single_with(SingleServerReason::ConnectionControl, &["--appendonly", "yes", "--appendfsync", "always"]);
     let redis = Arc::new(redis);
     let app = TestApp::on_redis(redis.clone(), Clock::System, Config::default()).await;
     let authors = app.create_users("author", AUTHORS).await;
-    let crowd = app.create_users("client", CLIENTS).await;
-    for client in &crowd {
+    let users = app.create_users("client", CLIENTS).await;
+    for user in &users {
         for author in &authors {
-            client.follow(author).await;
+            user.follow(author).await;
         }
     }
     app.drain().await;
     let mut cursors = Vec::new();
-    for client in &crowd {
-        let answer = client.run("Home", json!({ "first": 1 })).await;
+    for user in &users {
+        let answer = user.run("Home", json!({ "first": 1 })).await;
         cursors.push(answer["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned());
     }
     drop(app);
-    let state = Storm { servers: ServerPair::start(redis), cut: AtomicUsize::new(0), over: AtomicBool::new(false) };
+    let state = FaultTest { servers: ServerPair::start(redis), cut: AtomicUsize::new(0), over: AtomicBool::new(false) };
     let state = Arc::new(state);
-    let end = Arc::new(Mutex::new(None));
-    let clients = crowd.into_iter().zip(cursors).enumerate();
+    let all_posted = Arc::new(Mutex::new(None));
+    let clients = users.into_iter().zip(cursors).enumerate();
     let clients: Vec<_> =
-        clients.map(|(at, (actor, cursor))| tokio::spawn(client(state.clone(), actor, at, cursor, end.clone()))).collect();
+        clients.map(|(at, (actor, cursor))| tokio::spawn(client(state.clone(), actor, at, cursor, all_posted.clone()))).collect();
     let authors: Vec<_> =
         authors.into_iter().enumerate().map(|(at, actor)| tokio::spawn(author(state.clone(), actor, at))).collect();
     let faulty = state.clone();
-    let storm = tokio::task::spawn_blocking(move || inject_faults(&faulty, &mut StdRng::seed_from_u64(seed), duration));
-    storm.await.expect("no panic");
+    let faults = tokio::task::spawn_blocking(move || inject_faults(&faulty, &mut StdRng::seed_from_u64(seed), duration));
+    faults.await.expect("no panic");
     state.over.store(true, Ordering::SeqCst);
     let mut posted = [0; AUTHORS];
     for (at, author) in authors.into_iter().enumerate() {
         posted[at] = author.await.expect("no panic");
     }
-    *end.lock().expect("no panic while held") = Some(posted);
+    *all_posted.lock().expect("no panic while held") = Some(posted);
     let (mut gaps, mut reconnects) = (0, 0);
     for client in clients {
         let received = tokio::time::timeout(Duration::from_secs(30), client)

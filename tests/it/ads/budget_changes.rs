@@ -1,7 +1,7 @@
-//! Lowering the budget of a campaign: its shares return their money first, and every later decision respects the new budget.
+//! Changes of a budget or of pacing, also under load: every later decision respects them. Also: shares with corrupt balances.
 
-use super::decide::{assert_money_invariants, run_at_once, serve, spent, started};
-use super::{add, done, make};
+use super::decide::{assert_money_invariants, run_at_once, serve, spent, start_server};
+use super::{add, make, run_ok};
 use crate::support::{Actor, TestApp, findings};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +10,12 @@ const HOUR: i64 = 3_600_000;
 
 async fn update(owner: &Actor, campaign: &str, mut change: Value) {
     change["campaignId"] = json!(campaign);
-    done(owner, "UpdateCampaign", "campaign", change).await;
+    run_ok(owner, "UpdateCampaign", "campaign", change).await;
 }
 
 #[tokio::test]
 async fn a_budget_that_is_lowered_repeatedly_is_still_spent() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let id = make(&ada, json!({ "budget": "9000000" })).await;
     add(&ada, &id, json!({ "bid": "0.001" })).await;
     let page = app.anonymous();
@@ -31,27 +31,27 @@ async fn a_budget_that_is_lowered_repeatedly_is_still_spent() {
 
 #[tokio::test]
 async fn a_campaign_with_corrupt_balances_takes_no_slot_from_others() {
-    let (app, ada, key) = started(1).await;
-    let [broken, sound] = [make(&ada, json!({})).await, make(&ada, json!({})).await];
-    add(&ada, &broken, json!({ "bid": "5" })).await;
-    let ad = add(&ada, &sound, json!({ "bid": "1" })).await;
+    let (app, ada, key) = start_server(1).await;
+    let [corrupt, valid] = [make(&ada, json!({})).await, make(&ada, json!({})).await];
+    add(&ada, &corrupt, json!({ "bid": "5" })).await;
+    let ad = add(&ada, &valid, json!({ "bid": "1" })).await;
     let page = app.anonymous();
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
-    app.redis.run::<u64>(&["HSET", &format!("share:{{{}.0}}", super::number(&broken)), "r", "1000000000000"]);
+    app.redis.run::<u64>(&["HSET", &format!("share:{{{}.0}}", super::number(&corrupt)), "r", "1000000000000"]);
     let shown = serve(&page, &key, json!({})).await;
     assert_eq!((shown.len(), &shown[0]["ad"]["id"]), (1, &json!(ad)));
 }
 
 #[tokio::test]
 async fn a_pacing_change_takes_effect_at_the_next_decision() {
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let id = make(&ada, json!({ "budget": "1000", "dailyBudget": "100", "pacing": "ASAP" })).await;
     add(&ada, &id, json!({ "bid": "1000" })).await;
     let page = app.anonymous();
     app.clock.advance(HOUR);
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
     update(&ada, &id, json!({ "pacing": "EVEN" })).await;
-    // Of a hundred a day, an hour and the current minute allow four.
+    // Even pacing of 100 a day allows 100 x 61 / 1440 = 4.2 after one hour and the current minute: four impressions at a price of 1.
     for shown in [1, 1, 1, 0, 0] {
         assert_eq!(serve(&page, &key, json!({})).await.len(), shown);
     }
@@ -61,23 +61,23 @@ async fn a_pacing_change_takes_effect_at_the_next_decision() {
 /// Sends ad requests all the time while the owner changes the campaign, and then until the budget is spent.
 async fn change_under_load(app: &TestApp, owner: &Actor, key: &str, campaign: &str, change: Value) {
     let (page, is_changed) = (app.anonymous(), AtomicBool::new(false));
-    let asking = async |_: usize| {
+    let request_ads = async |_: usize| {
         while !is_changed.load(Ordering::SeqCst) {
             serve(&page, key, json!({})).await;
         }
         while !serve(&page, key, json!({})).await.is_empty() {}
     };
-    let changing = async {
+    let change_campaign = async {
         serve(&page, key, json!({})).await;
         update(owner, campaign, change).await;
         is_changed.store(true, Ordering::SeqCst);
     };
-    tokio::join!(run_at_once((0..8).map(asking)), changing);
+    tokio::join!(run_at_once((0..8).map(request_ads)), change_campaign);
 }
 
 #[tokio::test]
 async fn a_daily_budget_is_lowered_under_load() {
-    let (app, ada, key) = started(2).await;
+    let (app, ada, key) = start_server(2).await;
     let id = make(&ada, json!({ "dailyBudget": "0.9", "pacing": "ASAP" })).await;
     add(&ada, &id, json!({ "bid": "0.5" })).await;
     change_under_load(&app, &ada, &key, &id, json!({ "dailyBudget": "0.15" })).await;
@@ -87,7 +87,7 @@ async fn a_daily_budget_is_lowered_under_load() {
 
 #[tokio::test]
 async fn a_budget_is_lowered_under_load() {
-    let (app, ada, key) = started(2).await;
+    let (app, ada, key) = start_server(2).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({ "bid": "0.5" })).await;
     change_under_load(&app, &ada, &key, &id, json!({ "budget": "0.15" })).await;

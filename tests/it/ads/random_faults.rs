@@ -1,9 +1,9 @@
 //! Two servers on one Redis, and 64 clients that request far more ads than the budgets pay for, while both servers are killed (-9) and Redis is
 //! frozen: the impressions equal the spend exactly, and expired holds are released.
 //!
-//! `WAXWING_ADS_ASKED` is the number of requests; the budgets pay for a twentieth of them.
+//! `WAXWING_ADS_REQUESTS` is the number of requests; the budgets pay for a twentieth of them.
 
-use super::{add, done, make};
+use super::{add, make, run_ok};
 use crate::support::{Actor, RedisServer, ServerPair, SingleServerReason, TestApp, findings};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ const CLIENTS: usize = 64;
 
 /// The number of requests of all clients.
 fn request_count() -> usize {
-    std::env::var("WAXWING_ADS_ASKED").map_or(4_000, |text| text.parse().expect("a number"))
+    std::env::var("WAXWING_ADS_REQUESTS").map_or(4_000, |text| text.parse().expect("a number"))
 }
 
 /// The state that the clients share.
@@ -104,7 +104,7 @@ async fn budgets_are_exact_while_servers_are_killed() {
     add(&ada, &tea, json!({})).await;
     let pots = make(&ada, json!({ "name": "Pots", "budget": format!("{}.{:02}", held / 4, held % 4 * 25) })).await;
     add(&ada, &pots, json!({ "pricing": "CPC", "bid": "0.25" })).await;
-    let site = done(&ada, "RegisterWebsite", "website", json!({ "name": "Blog", "origin": "https://blog.example" })).await;
+    let site = run_ok(&ada, "RegisterWebsite", "website", json!({ "name": "Blog", "origin": "https://blog.example" })).await;
     let key = site["key"].as_str().expect("a key").to_owned();
     app.drain().await;
 
@@ -112,11 +112,11 @@ async fn budgets_are_exact_while_servers_are_killed() {
     let visitors: Vec<_> = (0..CLIENTS)
         .map(|number| tokio::spawn(visitor(servers.clone(), shared.clone(), app.anonymous(), key.clone(), number)))
         .collect();
-    let (harmed, seen) = (servers.clone(), shared.clone());
-    tokio::task::spawn_blocking(move || inject_faults(&harmed, &seen, budgets)).await.expect("the harm is done");
+    let (faulty, seen) = (servers.clone(), shared.clone());
+    tokio::task::spawn_blocking(move || inject_faults(&faulty, &seen, budgets)).await.expect("no panic");
     let mut ids = Vec::new();
     for visitor in visitors {
-        ids.extend(visitor.await.expect("nothing odd is answered"));
+        ids.extend(visitor.await.expect("every response is valid"));
     }
     let failed = shared.failed.load(Ordering::SeqCst);
     println!("{} shown of {budgets}, {failed} not answered", ids.len());

@@ -17,12 +17,12 @@ use waxwing::platform::journal::{Feed, Progress, Task, service as journal};
 
 /// Creates Ada, and the authors whom she follows.
 async fn reader_and_authors(app: &TestApp, authors: usize) -> (Actor, Vec<Actor>) {
-    let mut crowd = app.create_users("c", authors + 1).await;
-    let reader = crowd.remove(0);
-    for author in &crowd {
+    let mut users = app.create_users("c", authors + 1).await;
+    let reader = users.remove(0);
+    for author in &users {
         reader.follow(author).await;
     }
-    (reader, crowd)
+    (reader, users)
 }
 
 /// Returns the messages of a timeline's page.
@@ -83,17 +83,17 @@ async fn three_hundred_statuses_of_one_response_are_not_sent_again() {
     };
     // A process that had cached an earlier position would return it here.
     read_home(&reader, "").await;
-    let mut said = BTreeSet::new();
+    let mut posted = BTreeSet::new();
     for number in 0..300 {
         authors[number % 3].post(&number.to_string()).await;
-        said.insert(format!("+{number}"));
+        posted.insert(format!("+{number}"));
     }
     let (first, second) = cursors().await;
     let pages = format!(
         "a: entries(first: 100) {{ ...Page }} b: entries(first: 100, after: {first}) {{ ...Page }} c: entries(first: 100, after: {second}) {{ ...Page }}"
     );
     let (shown, cursor) = read_home(&reader, &pages).await;
-    assert_eq!(shown, said);
+    assert_eq!(shown, posted);
     assert!(cursor.len() < 200, "the cursor names published statuses: {} bytes", cursor.len());
     assert_eq!(messages_after(&app, &reader, &authors[0], &cursor).await, [""; 0]);
 }
@@ -152,7 +152,8 @@ async fn a_late_status_below_a_shown_one_is_sent() {
     assert_eq!(messages_after(&app, &reader, &authors[1], &cursor).await, ["+late"]);
 }
 
-/// Otherwise an event between the two reads would neither be in the response nor arrive after its cursor.
+/// A request reads the position in the event log before the entries. Otherwise an event between the two reads would be missing from the response
+/// and from the events after its cursor.
 #[tokio::test]
 async fn the_position_is_read_before_the_entries() {
     // On a cluster this read is a separate round trip before the entries.
@@ -239,7 +240,8 @@ async fn statuses_of_a_list_timeline_are_not_sent_again() {
     assert_eq!(LiveSubscription::open(&app, Some(&reader), "ListEvents", variables).await.next_events(1).await, ["+after"]);
 }
 
-/// Creates more statuses of one author than a cursor can name without a read. All but the last one are published.
+/// Creates 261 statuses of one author, which is too many for a cursor to name without reading which ones are published. All but the last one are
+/// published.
 async fn create_many_statuses(app: &TestApp) -> (Actor, Vec<StatusId>) {
     let author = app.user("author").await;
     let mut ids = Vec::new();
