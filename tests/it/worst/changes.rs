@@ -1,11 +1,11 @@
-//! Mutations: every one of the schema, with every field of its input at its bound.
+//! All mutations of the schema, with every field of their inputs at its bound.
 
 use super::generator::Generator;
 use super::inputs::{Call, Inputs};
 use super::types::Field;
 use serde_json::Value;
 
-/// What takes away something that the others need: behind them, in this order.
+/// Mutations that remove objects that the others need. They run last, in this order.
 const LAST: [&str; 15] = [
     "removeUserFromList",
     "removeCampaignKeywords",
@@ -32,17 +32,17 @@ pub(super) struct Change {
 }
 
 impl Generator<'_> {
-    /// All mutations, in the order in which they can be run by one account: each with the least selection and with the largest. One that answers with
-    /// no object is run with the largest alone, since it may work only once.
+    /// Returns all mutations in an order in which one account can run them, each with the smallest and the largest selection. A mutation whose payload has
+    /// no object gets the largest selection only, since it may succeed only once.
     pub(super) fn mutations(&mut self, inputs: &Inputs<'_>) -> Vec<Change> {
         let types = self.types();
         let mut fields: Vec<&Field> = types.fields("Mutation").iter().collect();
         fields.sort_by_key(|field| LAST.iter().position(|last| *last == field.name).map_or(0, |at| at + 1));
         let mut changes = Vec::new();
         for field in fields {
-            let mut answered = types.fields(&field.of).iter().filter(|it| it.name != "userErrors");
-            let least = answered.any(|it| types.is_selected(&it.of)).then(|| "userErrors { code }".to_owned());
-            for selection in least.into_iter().chain([self.selection(&field.of, 4, "")]) {
+            let mut payload_fields = types.fields(&field.of).iter().filter(|it| it.name != "userErrors");
+            let smallest = payload_fields.any(|it| types.is_selected(&it.of)).then(|| "userErrors { code }".to_owned());
+            for selection in smallest.into_iter().chain([self.selection(&field.of, 4, "")]) {
                 changes.extend(inputs.calls(field).into_iter().map(|call| change(field, call, &selection)));
             }
         }

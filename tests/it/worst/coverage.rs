@@ -1,4 +1,4 @@
-//! Which fields of the schema were answered: a generator that asks wrongly for a field finds nothing about it.
+//! The fields of the schema for which a response had a value. Without this check, mistakes of the generator would go unnoticed.
 
 use super::types::Types;
 use async_graphql::parser::parse_query;
@@ -6,12 +6,12 @@ use async_graphql::parser::types::{OperationType, Selection, SelectionSet};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Fields that had a value in an answer, as `Type.field`.
+/// Fields that had a value in a response, as `Type.field`.
 #[derive(Default)]
 pub(super) struct Coverage(BTreeSet<String>);
 
 impl Coverage {
-    /// Adds what the `data` of an answer to a document holds.
+    /// Adds the fields with values in the `data` of a response to a document.
     pub(super) fn add(&mut self, types: &Types, document: &str, data: &Value) {
         let document = parse_query(document).expect("a document");
         let (_, operation) = document.operations.iter().next().expect("an operation");
@@ -49,7 +49,7 @@ impl Coverage {
         }
     }
 
-    /// The fields of the objects of `root` that no answer had a value of; what `elsewhere` reaches is left to its own documents.
+    /// Returns the fields of types reachable from `root` that never had a value, except for types reachable from `elsewhere`.
     pub(super) fn missing(&self, types: &Types, root: &str, elsewhere: Option<&str>) -> Vec<String> {
         let others = elsewhere.map(|root| types.reachable(root)).unwrap_or_default();
         let own = types.reachable(root).into_iter().filter(|of| !others.contains(of));
@@ -58,7 +58,7 @@ impl Coverage {
     }
 }
 
-/// Whether an object is of this type: it says so, or else has what was selected of the type.
+/// Returns whether an object has this type: by its `__typename`, or else because it has the selected fields.
 fn is_of(value: &Value, of: &str, selected: &SelectionSet) -> bool {
     if let Some(name) = value["__typename"].as_str() {
         return name == of;

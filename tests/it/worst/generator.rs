@@ -1,4 +1,4 @@
-//! Documents out of the schema: every field at its bounds, as many times as a document may have it, in one another as far as the cost allows.
+//! Generates queries from the schema: every field with its arguments at their bounds, with the maximum of aliases, and nested pages.
 
 use super::types::{Argument, Field, Types};
 use super::world::World;
@@ -9,21 +9,21 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use waxwing::domains::ads::MAX_DAYS;
 
-/// The documents are the same each time.
+/// The seed: the documents are the same in each run.
 const SEED: u64 = 18;
-/// Aliases of one field: as many as an operation may have at its root.
+/// The number of aliases of one field: the maximum of root fields.
 const ALIASES: usize = 20;
-/// Nested pages are a sample of all pairs; each pair is as likely as another.
+/// The number of nested pages: a uniform sample of all pairs.
 const NESTED: usize = 200;
 
-/// A document.
+/// A generated document.
 pub(super) struct Document {
     pub text: String,
-    /// A document whose answer has the cursor that `$cursor` is to be, at its deepest end.
+    /// A document whose response has the cursor for `$cursor`.
     pub finds_cursor: Option<String>,
 }
 
-/// A cursor in the midst of the list that an answer has.
+/// Returns a cursor in the middle of the list of a response.
 pub(super) fn cursor_in(answer: &Value) -> Option<String> {
     fn collect<'a>(answer: &'a Value, found: &mut Vec<&'a str>) {
         match answer {
@@ -40,7 +40,7 @@ pub(super) fn cursor_in(answer: &Value) -> Option<String> {
     found.get(found.len() / 2).map(|cursor| (*cursor).to_owned())
 }
 
-/// An operation with the variables that it uses.
+/// Returns an operation that declares the variables of its body.
 fn operation(body: &str) -> String {
     let variables = [("$cursor", "String"), ("$ids", "[ID!]!"), ("$words", "[String!]!")];
     let used: Vec<String> =
@@ -48,7 +48,7 @@ fn operation(body: &str) -> String {
     if used.is_empty() { format!("{{ {body} }}") } else { format!("query({}) {{ {body} }}", used.join(", ")) }
 }
 
-/// How an object of a type is reached: what stands before a selection of it, and behind.
+/// The path to an object of a type: the text before and after its selection.
 #[derive(Clone, Default)]
 struct Route {
     before: String,
@@ -58,21 +58,21 @@ struct Route {
 pub(super) struct Generator<'a> {
     world: &'a World,
     types: &'a Types,
-    /// The value of an enum that a field is asked with, so that a cursor is of the same order as the page behind it.
-    chosen: BTreeMap<String, String>,
+    /// The enum value of each argument: always the same, so that a cursor has the order of the page after it.
+    enum_values: BTreeMap<String, String>,
     dice: StdRng,
 }
 
 impl<'a> Generator<'a> {
     pub(super) fn new(world: &'a World, types: &'a Types) -> Self {
-        Self { world, types, chosen: BTreeMap::new(), dice: StdRng::seed_from_u64(SEED) }
+        Self { world, types, enum_values: BTreeMap::new(), dice: StdRng::seed_from_u64(SEED) }
     }
 
     pub(super) const fn types(&self) -> &'a Types {
         self.types
     }
 
-    /// All queries.
+    /// Returns all queries.
     pub(super) fn queries(&mut self) -> Vec<Document> {
         let routes = self.routes();
         let (mut documents, mut nested) = (BTreeMap::new(), Vec::new());
@@ -93,7 +93,7 @@ impl<'a> Generator<'a> {
         documents.into_iter().map(|(text, finds_cursor)| Document { text, finds_cursor }).collect()
     }
 
-    /// The shortest way to each type of object.
+    /// Returns the shortest path to each object type.
     fn routes(&mut self) -> BTreeMap<String, Route> {
         let (mut routes, mut next) = (BTreeMap::new(), VecDeque::from([("Query".to_owned(), Route::default())]));
         while let Some((of, route)) = next.pop_front() {
@@ -113,7 +113,7 @@ impl<'a> Generator<'a> {
         routes
     }
 
-    /// The objects that a type may be, each with what begins a selection of it.
+    /// Returns the object types of a type, each with the beginning of a selection of it.
     fn members(&self, of: &str) -> Vec<(String, String)> {
         match self.types.members(of) {
             Some(members) => {
@@ -125,9 +125,9 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// The arguments of a field, all that it has; of those that choose a page, these.
+    /// Returns all arguments of a field, with `page` for those that select a page.
     fn arguments(&mut self, field: &Field, page: &str, of: Option<&str>) -> String {
-        let mut given = Vec::new();
+        let mut passed = Vec::new();
         for argument in &field.arguments {
             let (name, ty) = (&argument.name, &argument.of);
             if matches!(name.as_str(), "first" | "last" | "after" | "before") {
@@ -135,18 +135,18 @@ impl<'a> Generator<'a> {
             }
             let value = self.value(&field.name, argument, of);
             assert!(value.is_some() || !argument.is_required, "no value for {name}: {ty} of {}", field.name);
-            given.extend(value.map(|value| format!("{name}: {value}")));
+            passed.extend(value.map(|value| format!("{name}: {value}")));
         }
         if field.pages() {
-            given.push(page.to_owned());
+            passed.push(page.to_owned());
         }
-        if given.is_empty() { String::new() } else { format!("({})", given.join(", ")) }
+        if passed.is_empty() { String::new() } else { format!("({})", passed.join(", ")) }
     }
 
     fn value(&mut self, field: &str, argument: &Argument, of: Option<&str>) -> Option<String> {
         let (name, ty) = (argument.name.as_str(), argument.of.as_str());
         if argument.is_list {
-            // As variables: in the document they would be bounded by its tokens.
+            // Lists are variables: in the document the limit of tokens would bound them.
             return Some(if ty == "ID" { "$ids" } else { "$words" }.to_owned());
         }
         let id = |of: &str| self.world.ids.get(of).map(|id| format!("{id:?}"));
@@ -162,20 +162,20 @@ impl<'a> Generator<'a> {
             ("Boolean", _) => Some("true".into()),
             _ => {
                 let values = self.types.values(ty)?;
-                // The slot in which there are ads; of everything else, any.
+                // The slot that has ads; for other enums any value.
                 if values.iter().any(|value| value == "BANNER") {
                     return Some("BANNER".into());
                 }
-                let chosen = values.choose(&mut self.dice).cloned().unwrap_or_default();
-                Some(self.chosen.entry(format!("{field}.{name}")).or_insert(chosen).clone())
+                let enum_values = values.choose(&mut self.dice).cloned().unwrap_or_default();
+                Some(self.enum_values.entry(format!("{field}.{name}")).or_insert(enum_values).clone())
             }
         }
     }
 
-    /// Everything that a selection of an object may have, so many levels down, without pages in it.
+    /// Returns a selection of all fields of an object, this many levels deep, without nested pages.
     pub(super) fn selection(&mut self, of: &str, levels: usize, page: &str) -> String {
         let mut parts = Vec::new();
-        // Fields of two members may be of types that do not merge: one stands for all.
+        // Fields of two member types may not merge, so only one member type is selected.
         for (member, selects) in self.members(of).into_iter().take(1) {
             let mut inner = vec!["__typename".to_owned()];
             for field in self.types.fields(&member) {
@@ -193,14 +193,15 @@ impl<'a> Generator<'a> {
         parts.join(" ")
     }
 
-    /// A field that is no object: beside all of its aliases.
+    /// Adds a document for a field that is no object, with all its aliases.
     fn leaf(&mut self, documents: &mut BTreeMap<String, Option<String>>, route: &Route, field: &Field) {
         let arguments = self.arguments(field, "", None);
         let many: String = (0..ALIASES).map(|at| format!("a{at}: {}{arguments} ", field.name)).collect();
         documents.insert(operation(&format!("{}{many}{}", route.before, route.behind)), None);
     }
 
-    /// A field that is an object or a list of them: its largest and its least page at both ends and in the middle, alone and as often as it may.
+    /// Adds documents for a field that is an object or a list of objects: the largest and the smallest page at both ends and in the middle, once and with
+    /// the maximum of aliases.
     fn object(&mut self, documents: &mut BTreeMap<String, Option<String>>, route: &Route, field: &Field) {
         let pages: &[&str] = match (field.pages(), field.has("last")) {
             (true, true) => &[
@@ -219,7 +220,7 @@ impl<'a> Generator<'a> {
         for page in pages {
             let has_cursor = page.contains("$cursor");
             let finds = has_cursor.then(|| {
-                // The middle of the list, or the end of a page where it can be read from its beginning only.
+                // The middle of the list, or the end of the first page if the list can only be read from its beginning.
                 let near = if field.has("last") { "last: 100" } else { "first: 100" };
                 let arguments = self.arguments(field, near, None);
                 operation(&format!("{}{}{arguments} {{ edges {{ cursor }} }}{}", route.before, field.name, route.behind))
@@ -232,18 +233,18 @@ impl<'a> Generator<'a> {
                 let arguments = self.arguments(field, page, of.as_deref());
                 let least: String =
                     (0..ALIASES).map(|at| format!("a{at}: {}{arguments} {{ __typename }} ", field.name)).collect();
-                let whole = match &of {
+                let complete = match &of {
                     Some(member) => format!("... on {member} {{ {} }}", self.selection(member, 4, "")),
                     None => self.selection(&field.of, 4, ""),
                 };
-                for inner in [least, format!("{}{arguments} {{ {whole} }}", field.name)] {
+                for inner in [least, format!("{}{arguments} {{ {complete} }}", field.name)] {
                     documents.insert(operation(&format!("{}{inner}{}", route.before, route.behind)), finds.clone());
                 }
             }
         }
     }
 
-    /// Pages in each item of a page: every field below it, the least and the largest.
+    /// Adds documents with a page in each item of a page: every field below it, with the smallest and the largest page.
     fn nest(&mut self, nested: &mut Vec<String>, route: &Route, field: &Field) {
         let mut seen = BTreeSet::new();
         let mut below = vec![(field.of.clone(), String::new(), String::new())];

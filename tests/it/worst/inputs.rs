@@ -1,29 +1,29 @@
-//! Arguments of mutations and subscriptions: every field of an input at its bound, ids and tokens of what is there.
+//! Arguments of mutations and subscriptions: every field of an input at its bound, and ids and tokens of existing objects.
 
 use super::types::{Argument, Field, Types};
 use super::world::{POSTER, WORD, World, keyword, login};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
 
-/// Inputs of which one of several groups of fields is given.
+/// Inputs with several groups of fields, of which exactly one group is used.
 const EITHER: [(&str, &[&[&str]]); 4] = [
     ("AddCommentInput", &[&["statusId"], &["parentId"]]),
     ("CreateAdInput", &[&["snippet", "targetUrl"], &["statusId"]]),
     ("EndSessionsInput", &[&["sessionId"], &["allOthers"]]),
     ("StatusFilter", &[&["sample"], &["track"], &["follow"], &["locations"]]),
 ];
-/// One character to its reader, and as many bytes as each character of a long text may have.
+/// One grapheme cluster, with the maximum average of bytes in a long text.
 pub(super) const FLAG: &str = "🇩🇪";
 
-/// The values that one world has for inputs.
+/// Values for inputs from a world.
 pub(super) struct Inputs<'a> {
     world: &'a World,
     types: &'a Types,
-    /// What only one document can use: it makes logins and idempotency keys differ.
+    /// The number of used texts: it makes logins and idempotency keys unique.
     used: Cell<usize>,
 }
 
-/// How a root field is called: the variables that an operation declares, what the field is passed, and the variables' values.
+/// The call of a root field: the declared variables, the arguments, and the values of the variables.
 pub(super) struct Call {
     pub declared: String,
     pub passed: String,
@@ -35,43 +35,46 @@ impl<'a> Inputs<'a> {
         Self { world, types, used: Cell::new(0) }
     }
 
-    /// Every way to call a field: one for each group of fields that exclude each other.
+    /// Returns the calls of a field: one for each exclusive group of fields.
     pub(super) fn calls(&self, field: &Field) -> Vec<Call> {
-        let mut ways = vec![Map::new()];
+        let mut calls = vec![Map::new()];
         for argument in &field.arguments {
             let values = self.alternatives(&field.name, argument);
             assert!(!values.is_empty() || !argument.is_required, "no value for {} of {}", argument.name, field.name);
             if values.is_empty() {
                 continue;
             }
-            let with = |way: &Map<String, Value>, value: &Value| {
-                let mut way = way.clone();
-                way.insert(argument.name.clone(), value.clone());
-                way
+            let with = |variables: &Map<String, Value>, value: &Value| {
+                let mut variables = variables.clone();
+                variables.insert(argument.name.clone(), value.clone());
+                variables
             };
-            ways = ways.iter().flat_map(|way| values.iter().map(|value| with(way, value)).collect::<Vec<_>>()).collect();
+            calls = calls
+                .iter()
+                .flat_map(|variables| values.iter().map(|value| with(variables, value)).collect::<Vec<_>>())
+                .collect();
         }
-        for way in &mut ways {
-            // It names a sample.
-            if way.get("filter").is_some_and(|filter| filter["sample"].is_null()) {
-                way.remove("identifier");
+        for variables in &mut calls {
+            // `identifier` is only valid with a sample.
+            if variables.get("filter").is_some_and(|filter| filter["sample"].is_null()) {
+                variables.remove("identifier");
             }
         }
-        ways.into_iter().map(|variables| Self::call(field, variables)).collect()
+        calls.into_iter().map(|variables| Self::call(field, variables)).collect()
     }
 
     fn call(field: &Field, variables: Map<String, Value>) -> Call {
-        let given: Vec<&Argument> = field.arguments.iter().filter(|it| variables.contains_key(&it.name)).collect();
-        let all = |each: &dyn Fn(&&Argument) -> String| match given.is_empty() {
+        let passed_arguments: Vec<&Argument> = field.arguments.iter().filter(|it| variables.contains_key(&it.name)).collect();
+        let all = |each: &dyn Fn(&&Argument) -> String| match passed_arguments.is_empty() {
             true => String::new(),
-            false => format!("({})", given.iter().map(each).collect::<Vec<_>>().join(", ")),
+            false => format!("({})", passed_arguments.iter().map(each).collect::<Vec<_>>().join(", ")),
         };
         let declared = all(&|it| format!("${}: {}", it.name, it.declared));
         let passed = all(&|it| format!("{}: ${}", it.name, it.name));
         Call { declared, passed, variables: Value::Object(variables) }
     }
 
-    /// The values that an argument or a field may have, where they exclude each other; none for what can be left out and is not known.
+    /// Returns the alternative values of an argument or a field: several for exclusive groups, none if it is optional and has no known value.
     fn alternatives(&self, owner: &str, argument: &Argument) -> Vec<Value> {
         if self.types.inputs(&argument.of).is_none() || argument.is_list {
             return self.value(owner, argument).into_iter().collect();
@@ -83,7 +86,7 @@ impl<'a> Inputs<'a> {
         groups.iter().map(|group| self.object(&argument.of, &without(groups, group))).collect()
     }
 
-    /// An input object with all its fields but those.
+    /// Returns an input object with all its fields except `left_out`.
     fn object(&self, of: &str, left_out: &[&str]) -> Value {
         let mut fields = Map::new();
         for field in self.types.inputs(of).unwrap_or_default() {
@@ -100,7 +103,7 @@ impl<'a> Inputs<'a> {
         Value::Object(fields)
     }
 
-    /// What is there, or the bound of the field's type.
+    /// Returns an existing object's value, or a value at the bound of the field's type.
     fn value(&self, owner: &str, field: &Argument) -> Option<Value> {
         if let Some(value) = self.of_world(owner, &field.name) {
             return Some(value);
@@ -130,14 +133,14 @@ impl<'a> Inputs<'a> {
         self.used.get()
     }
 
-    /// The bounds that a field's description names, or else that of another field of its name.
+    /// Returns the bounds in a field's description, or else in the description of another field with the same name.
     fn bounds(&self, field: &Argument) -> Vec<usize> {
         let own = bounds_in(&field.description);
         let others = || self.types.inputs_named(&field.name).map(|it| bounds_in(&it.description)).find(|it| !it.is_empty());
         if own.is_empty() { others().unwrap_or_default() } else { own }
     }
 
-    /// What must be something that is there, or of a certain form.
+    /// Returns a value that must refer to an existing object, or must have a certain form.
     fn of_world(&self, owner: &str, name: &str) -> Option<Value> {
         let world = self.world;
         let id = |of: &str| world.ids.get(of).map(|id| json!(id));
@@ -168,12 +171,12 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The fields of all groups but one.
+/// Returns the fields of all groups except one.
 fn without<'a>(groups: &[&[&'a str]], group: &[&'a str]) -> Vec<&'a str> {
     groups.iter().flat_map(|it| it.iter().copied()).filter(|it| !group.contains(it)).collect()
 }
 
-/// The numbers behind "to" and "most" in a description.
+/// Returns the numbers after "to" and "most" in a description.
 fn bounds_in(description: &str) -> Vec<usize> {
     let words: Vec<&str> = description.split_whitespace().collect();
     let number = |word: &str| word.trim_end_matches(|it: char| !it.is_ascii_digit()).replace(',', "").parse().ok();
@@ -181,7 +184,7 @@ fn bounds_in(description: &str) -> Vec<usize> {
     words.windows(2).filter_map(bound).collect()
 }
 
-/// A text of so many characters that no other text begins like; a short one where nothing bounds it.
+/// Returns a text of the maximum length with a unique beginning; a short text without a bound.
 fn text(description: &str, number: usize, bound: Option<usize>) -> String {
     let begin = format!("x{number}");
     let is_plain = ["ASCII", "bytes", "letters"].iter().any(|word| description.contains(word));
@@ -190,7 +193,7 @@ fn text(description: &str, number: usize, bound: Option<usize>) -> String {
     begin + &fill.repeat(rest)
 }
 
-/// The edges of a box around the whole earth.
+/// Returns the edges of a box around the whole earth.
 fn edge(name: &str) -> Option<f64> {
     match name {
         "minLatitude" => Some(-90.0),

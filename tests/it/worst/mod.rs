@@ -1,10 +1,10 @@
-//! The worst documents: no document does more work for what it is charged than twenty times what a first screen does.
+//! The worst documents: no document causes more than twenty times the work per charged token that a first screen causes.
 //!
-//! Work is what Redis counts by itself (commands, those inside of scripts among them, and bytes that it sent), so that it is the same on every
-//! machine, and independent of what the server meters. The documents are generated from the schema: queries ([`generator`]), mutations
-//! ([`changes`]) and subscriptions ([`events`]), with every argument at its bound ([`inputs`]). A field that is added to it is covered without a line
-//! here: each field has to be answered with a value by one of them ([`coverage`]), and an error is a failure. They are run by the heaviest account
-//! that there may be ([`world`]).
+//! Work is counted by Redis (commands, including those in scripts, and sent bytes), so it is the same on every machine, and independent of the
+//! server's own metering. The documents are generated from the schema: queries ([`generator`]), mutations
+//! ([`changes`]) and subscriptions ([`events`]), with every argument at its bound ([`inputs`]). New fields are covered
+//! automatically: one of the documents must return a value for each field ([`coverage`]), and an error fails the test. The documents are run by an
+//! account with nearly the maximum of data ([`world`]).
 
 mod changes;
 mod coverage;
@@ -26,20 +26,20 @@ use waxwing::base::config::Config;
 use waxwing::domains::ads::MAX_KEYWORDS;
 use world::{World, keyword};
 
-/// How many times the work that a first screen does per token a document may do.
+/// The maximum work of a document per charged token, as a multiple of a first screen's.
 const FACTOR: u64 = 20;
 /// Bytes that count as one command.
 const BYTES_PER_COMMAND: u64 = 256;
-/// Errors that a document may come to: the code, what stands in the document, and why.
+/// Allowed errors: the code, a part of the document, and the reason.
 const EXPECTED: [(&str, &str, &str); 0] = [];
-/// Fields that no document has a value of, and why; `Type.*` for all of a type.
+/// Fields for which no document returns a value, and the reason; `Type.*` for all fields of a type.
 const UNANSWERED: [(&str, &str); 3] = [
-    ("UserError.*", "every input is as it should be"),
-    ("CommentVoted.*", "told at most once a second for each comment, as an edit is"),
-    ("StreamGap.*", "told in place of events that are kept no longer"),
+    ("UserError.*", "every input is valid"),
+    ("CommentVoted.*", "sent at most once a second for each comment, and tested as an edit"),
+    ("StreamGap.*", "sent instead of events that have expired"),
 ];
 
-/// Work in the store and what was charged for it.
+/// Work in the store, and the charged cost.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
     work: u64,
@@ -47,21 +47,21 @@ struct Measure {
 }
 
 impl Measure {
-    /// How many times the work per token of `screen` this is, in hundredths.
+    /// Returns the work per token as a multiple of `screen`'s, in hundredths.
     const fn times(self, screen: Self) -> u64 {
         100 * self.work * screen.charged / (self.charged * screen.work)
     }
 }
 
-/// What Redis has done since its counters were reset.
+/// Returns the work of Redis since its counters were reset.
 fn work(redis: &RedisServer) -> u64 {
     let sent = redis.each::<redis::InfoDict>(&["INFO", "stats"]);
     let sent: u64 = sent.iter().filter_map(|stats| stats.get::<u64>("total_net_output_bytes")).sum();
     redis.calls().values().sum::<u64>() + sent / BYTES_PER_COMMAND
 }
 
-/// Runs a document by itself, with what it leaves to be done at once after the answer. The answer, and its measure: `idle` is the work of a request
-/// that reads nothing but its session.
+/// Runs a document alone, including its background tasks. Returns the response and the measure, without `idle`: the work of a request that reads only
+/// its session.
 async fn measure(app: &TestApp, who: &Actor, body: &Value, idle: u64) -> (Value, Measure) {
     app.app.drain().await;
     app.redis.reset_calls();
@@ -74,16 +74,16 @@ async fn measure(app: &TestApp, who: &Actor, body: &Value, idle: u64) -> (Value,
     (answer, Measure { work, charged })
 }
 
-/// What a request that reads nothing does.
+/// Returns the work of a request that reads only its session.
 async fn idle(app: &TestApp, who: &Actor) -> u64 {
-    // The first one leases tokens.
+    // The first request leases tokens.
     for _ in 0..2 {
         measure(app, who, &json!({ "query": "{ __typename }" }), 0).await;
     }
     measure(app, who, &json!({ "query": "{ __typename }" }), 0).await.1.work
 }
 
-/// The first screen of an ordinary reader, with nothing cached.
+/// Measures the first screen of an ordinary reader, without cached objects.
 async fn first_screen(app: &TestApp, reader: &Actor) -> Measure {
     let idle = idle(app, reader).await;
     let home = json!({ "query": document("Home"), "operationName": "Home", "variables": { "first": 30 } });
@@ -93,22 +93,22 @@ async fn first_screen(app: &TestApp, reader: &Actor) -> Measure {
     screen
 }
 
-/// The beginning of an answer.
+/// Returns the beginning of a response.
 fn short(answer: &Value) -> String {
     answer.to_string().chars().take(600).collect()
 }
 
-/// What documents have come to.
+/// The results of documents.
 struct Report<'a> {
     types: &'a Types,
     screen: Measure,
     began: Instant,
     coverage: Coverage,
-    /// Times a first screen in hundredths, the document, and its measure.
+    /// The multiple of a first screen in hundredths, the document, and its measure.
     rows: Vec<(u64, String, Measure)>,
-    /// Documents that are too large to be run.
+    /// The number of documents that are refused as too large.
     refused: usize,
-    /// What the generator asks wrongly for.
+    /// Documents with unexpected errors: mistakes of the generator.
     failed: Vec<String>,
 }
 
@@ -118,10 +118,10 @@ impl<'a> Report<'a> {
         Self { types, screen, began: Instant::now(), coverage, rows: Vec::new(), refused: 0, failed: Vec::new() }
     }
 
-    /// Adds a document with its answer.
+    /// Adds a document and its response.
     fn add(&mut self, document: &str, answer: &Value, measure: Measure) {
         let codes = error_codes(answer);
-        // What is too large is refused before anything runs.
+        // A document that is too large is refused before its execution.
         if codes.iter().any(|code| code.starts_with("QUERY_TOO")) {
             self.refused += 1;
             return;
@@ -136,7 +136,7 @@ impl<'a> Report<'a> {
         self.rows.push((measure.times(self.screen), document.to_owned(), measure));
     }
 
-    /// Prints the worst, and fails where a document breaks the bound, the generator asks wrongly, or a field was not answered.
+    /// Prints the worst documents. Fails if a document exceeds the factor or has an unexpected error, or if a field never had a value.
     fn judge(mut self, root: &str, elsewhere: Option<&str>) {
         self.rows.sort_by_key(|(times, ..)| std::cmp::Reverse(*times));
         println!(
@@ -149,18 +149,13 @@ impl<'a> Report<'a> {
         for (times, document, measure) in self.rows.iter().take(15) {
             println!("{:>4}.{:02} x {measure:?} {document:.400}", times / 100, times % 100);
         }
-        assert!(
-            self.failed.is_empty(),
-            "{} documents that the generator asks wrongly for: {:#?}",
-            self.failed.len(),
-            self.failed
-        );
+        assert!(self.failed.is_empty(), "{} documents have unexpected errors: {:#?}", self.failed.len(), self.failed);
         let is_explained = |field: &String| {
             UNANSWERED.iter().any(|(of, _)| of == field || of.strip_suffix('*').is_some_and(|of| field.starts_with(of)))
         };
         let missing = self.coverage.missing(self.types, root, elsewhere);
         let missing: Vec<_> = missing.into_iter().filter(|field| !is_explained(field)).collect();
-        assert!(missing.is_empty(), "fields that no document has a value of: {missing:#?}");
+        assert!(missing.is_empty(), "no document returns a value for these fields: {missing:#?}");
         let over: Vec<_> = self.rows.iter().filter(|(times, ..)| *times > 100 * FACTOR).map(|it| &it.1).collect();
         assert!(
             over.is_empty(),
@@ -170,7 +165,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Runs a query, with a cursor deep in its list where it wants one.
+/// Runs a query. If it needs a cursor, the cursor is deep in its list.
 async fn query(world: &World, document: &Document, idle: u64, report: &mut Report<'_>) {
     let words: Vec<String> = (0..MAX_KEYWORDS).map(keyword).collect();
     let mut variables = json!({ "ids": world.statuses, "words": words });
@@ -201,32 +196,32 @@ async fn no_query_does_more_work_than_it_is_charged_for() {
     report.judge("Query", None);
 }
 
-/// How many times the work of a first screen a post does that is pushed to a thousand, on a server that charges nobody: there a document counts no more
-/// than its estimate.
-async fn by_estimate_alone(world: &World) -> u64 {
+/// Returns the work of a post that is pushed to a thousand followers, as a multiple of a first screen's, on a server without rate limits. There the cost is
+/// only the estimate.
+async fn work_by_estimate(world: &World) -> u64 {
     let app = TestApp::on_redis(world.app.redis.clone(), world.app.clock.clone(), Config::default()).await;
     let post = json!({ "query": "mutation { postStatus(input: { message: \"x\" }) { __typename } }" });
     measure(&app, &world.heavy.at(&app), &post, 0).await.1.times(world.screen)
 }
 
-/// Runs a mutation, and what it leaves to the journal.
+/// Runs a mutation and its journal entries.
 async fn mutate(world: &World, change: &Change, idle: u64, report: &mut Report<'_>) {
     let who = if change.field == "logOut" { &world.other_session } else { &world.heavy };
     let body = json!({ "query": change.text, "variables": change.variables });
     let (answer, measured) = measure(&world.app, who, &body, idle).await;
     report.add(&change.text, &answer, measured);
-    // What becomes of an account of this size takes long.
+    // The rest of the deletion of such an account takes long.
     if change.field != "deleteAccount" {
         world.app.redis.reset_calls();
         world.app.drain().await;
-        println!("{:>8} behind the answer of {}", work(&world.app.redis), change.field);
+        println!("{:>8} after the response of {}", work(&world.app.redis), change.field);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_mutation_does_more_work_than_it_is_charged_for() {
     let (world, types) = (World::load().await, Types::load());
-    assert!(by_estimate_alone(&world).await > 100 * FACTOR, "the factor tells nothing");
+    assert!(work_by_estimate(&world).await > 100 * FACTOR, "the factor would not detect an undercharged post");
     world.app.drain().await;
     let idle = idle(&world.app, &world.heavy).await;
     let mut report = Report::new(&types, world.screen);

@@ -1,4 +1,4 @@
-//! The types of the schema, as the generator of documents reads them.
+//! The types of the schema for the generator of documents.
 
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{BaseType, FieldDefinition, InputValueDefinition, TypeKind, TypeSystemDefinition};
@@ -71,7 +71,7 @@ fn field(definition: &FieldDefinition) -> Field {
 }
 
 impl Types {
-    /// Those of the schema that is served.
+    /// Reads the types of the running schema.
     pub(super) fn load() -> Self {
         let schema = parse_schema(waxwing::schema::build().sdl()).expect("a schema");
         let mut types = BTreeMap::new();
@@ -118,7 +118,7 @@ impl Types {
         }
     }
 
-    /// Whether a type has a selection.
+    /// Returns whether a type has a selection.
     pub(super) fn is_selected(&self, of: &str) -> bool {
         matches!(self.0.get(of), Some(Type::Object(_) | Type::Abstract(_)))
     }
@@ -145,7 +145,7 @@ impl Types {
         inputs.flatten().filter(move |it| it.name == name)
     }
 
-    /// The objects that answers to operations of this root may hold, the root among them.
+    /// Returns the object types that are reachable from a root, including the root.
     pub(super) fn reachable(&self, root: &str) -> BTreeSet<String> {
         let (mut found, mut open) = (BTreeSet::new(), vec![root.to_owned()]);
         while let Some(of) = open.pop() {

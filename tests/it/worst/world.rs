@@ -1,6 +1,6 @@
-//! The heaviest account: nearly as many follows and followers as there may be, lists, a long thread, campaigns with 250 keywords, and texts of as
-//! many bytes as they may have. Of lists, members, campaigns and comments there are fewer than there may be: where work grows with one of these, it is
-//! beyond the factor long before.
+//! The account with the most data: nearly the maximum of follows and followers, lists, a long thread, campaigns with 250 keywords, and texts of the
+//! maximum length. Lists, members, campaigns and comments are fewer than their maxima: work that grows with one of them exceeds the factor with far
+//! fewer.
 
 use super::inputs::FLAG;
 use super::{Measure, first_screen};
@@ -26,40 +26,40 @@ use waxwing::domains::users::User;
 use waxwing::domains::{graph, lists, relations, sessions, statuses, timelines, users};
 use waxwing::platform::events;
 
-/// Accounts that the heaviest mutes, and as many others that it blocks.
+/// The number of accounts that the heaviest account mutes, and of other accounts that it blocks.
 const MUTED: usize = 120;
-/// Whom the heaviest follows, and who follow them: a few fewer than anybody may follow, so that one more can be followed.
+/// The number of accounts that the heaviest account follows, and that follow it: slightly below the limit, so that it can follow one more.
 const PEOPLE: usize = 9_990;
-/// Places among all people. The stranger is followed by nobody; from the poster on all are followed by the heaviest.
+/// Indexes of accounts. Nobody follows the stranger; the heaviest account follows the poster and all accounts after it.
 const HEAVY: usize = 0;
 const READER: usize = 1;
 const STRANGER: usize = 2;
 pub(super) const POSTER: usize = 3;
-/// Statuses: of the heaviest, of the stranger, and of the poster, whose are told again to who subscribes with an old cursor: more than are read at once.
-/// Behind them one of everybody from the poster on.
-const SAID: usize = 1_500;
-const SAID_BY_STRANGER: usize = 800;
+/// Statuses, in this order: of the heaviest account; of the stranger; of the poster, whose events are replayed to subscriptions with an old cursor,
+/// more than one read returns; and one of each account from the poster on.
+const OWN_STATUSES: usize = 1_500;
+const STATUSES_OF_STRANGER: usize = 800;
 const EVENTS: usize = 600;
-const TOLD: usize = SAID + SAID_BY_STRANGER;
-const SAID_BY_OTHERS: usize = TOLD + EVENTS;
-/// A word of what the others have said.
+const FIRST_EVENT: usize = OWN_STATUSES + STATUSES_OF_STRANGER;
+const FIRST_OF_OTHERS: usize = FIRST_EVENT + EVENTS;
+/// A word of the statuses of the poster and the accounts after it.
 pub(super) const WORD: &str = "herons";
-/// Comments of the thread: most directly under the status, some under each other as deep as they may.
+/// Comments of the thread: most are direct comments on the status; some form a branch of nearly the maximum depth.
 const COMMENTS: usize = 400;
 const DEEP: usize = 60;
 const LISTS: usize = 10;
 const MEMBERS: usize = 40;
 const CAMPAIGNS: usize = 40;
-/// Ads of the campaign that is changed.
+/// Ads of the campaign that mutations change.
 const ADS: usize = 20;
-/// Sessions of the heaviest besides the one that asks.
+/// Other sessions of the heaviest account.
 const SESSIONS: usize = 20;
-/// More than are sent at once are not faster.
+/// The number of concurrent writes. More are not faster.
 const AT_ONCE: usize = 16;
-/// Never empty.
+/// A quota that is never exhausted.
 const PLENTY: &str = "4503599627370/1s";
 
-/// What only a server gives.
+/// Tokens that only the server can create.
 #[derive(Default)]
 pub(super) struct Tokens {
     pub click: String,
@@ -67,32 +67,32 @@ pub(super) struct Tokens {
     pub device: String,
 }
 
-/// The store, its people, and an id of each type for the heaviest.
+/// A server with the data, and values for the arguments of documents.
 pub(super) struct World {
     pub app: TestApp,
-    /// Who has most of all.
+    /// The heaviest account.
     pub heavy: Actor,
-    /// The same account by another session.
+    /// The heaviest account in another session.
     pub other_session: Actor,
-    /// Somebody whom the heaviest follows and has on a list.
+    /// An account that the heaviest account follows and has on a list.
     pub poster: Actor,
-    /// What a first screen does.
+    /// The work and cost of a first screen.
     pub screen: Measure,
     pub website_key: String,
     pub tokens: Tokens,
-    /// The global id of something of each type that is an end of `node`.
+    /// The global id of one object of each type that `node` returns.
     pub ids: BTreeMap<&'static str, String>,
     /// A campaign with many ads and no keywords.
     pub campaign: String,
-    /// Somebody with many statuses whom the heaviest does not follow.
+    /// An account with many statuses that the heaviest account does not follow.
     pub stranger: String,
-    /// Statuses that are there.
+    /// Existing statuses.
     pub statuses: Vec<String>,
-    /// For each subscription an old cursor, behind which all events are told again.
+    /// An old cursor for each subscription, after which all events are replayed.
     pub cursors: BTreeMap<&'static str, String>,
 }
 
-/// The `at`th id of so many, spread over a day.
+/// Returns the `at`th of `of` ids that are distributed over a day.
 fn id(at: usize, of: usize, day: u64) -> u64 {
     source::compose(START - day * DAY + at as u64 * DAY / of as u64, IMPORT_WORKER, at as u64 % 64)
 }
@@ -101,7 +101,7 @@ pub(super) fn login(at: usize) -> String {
     format!("user{at}")
 }
 
-/// A keyword as long as it may be.
+/// Returns a keyword of the maximum length.
 pub(super) fn keyword(at: usize) -> String {
     let begin = format!("word {at} ");
     format!("{begin:x<80}")
@@ -115,41 +115,41 @@ impl World {
     pub(super) async fn load() -> Self {
         let app = TestApp::without_client_cache(limited(&[(Limit::Requests, PLENTY)])).await;
         let people: Vec<UserId> = (0..PEOPLE + POSTER).map(|at| UserId(id(at, PEOPLE + POSTER, 9))).collect();
-        accounts(&app.app, &people).await;
-        mutes_and_blocks(&app.app, &people).await;
-        let count = SAID_BY_OTHERS + PEOPLE;
-        let said: Vec<StatusId> = (0..count).map(|at| StatusId(id(at, count, 3))).collect();
-        talk(&app.app, &people, &said).await;
-        let mut whose = vec![people[HEAVY], people[READER], people[POSTER]];
-        whose.resize(whose.len() + SESSIONS, people[HEAVY]);
-        let tokens = sessions::service::create_many(&app.app, &whose).await.expect("sessions");
+        import_accounts(&app.app, &people).await;
+        create_mutes_and_blocks(&app.app, &people).await;
+        let count = FIRST_OF_OTHERS + PEOPLE;
+        let status_ids: Vec<StatusId> = (0..count).map(|at| StatusId(id(at, count, 3))).collect();
+        import_statuses(&app.app, &people, &status_ids).await;
+        let mut owners = vec![people[HEAVY], people[READER], people[POSTER]];
+        owners.resize(owners.len() + SESSIONS, people[HEAVY]);
+        let tokens = sessions::service::create_many(&app.app, &owners).await.expect("sessions");
         let actor = |token: usize, at: usize| {
             let user = json!({ "id": people[at].global(), "login": login(at) });
             Actor::new(&app, Some(&json!({ "token": tokens[token], "user": user })))
         };
         let [heavy, other_session, reader, poster] = [(0, HEAVY), (3, HEAVY), (1, READER), (2, POSTER)].map(|(a, b)| actor(a, b));
-        let mut ids = BTreeMap::from([("User", people[HEAVY].global()), ("Status", said[0].global())]);
-        likes(&app.app, said[0], &people).await;
-        ids.insert("UserList", some_lists(&app.app, &people).await.global());
+        let mut ids = BTreeMap::from([("User", people[HEAVY].global()), ("Status", status_ids[0].global())]);
+        import_likes(&app.app, status_ids[0], &people).await;
+        ids.insert("UserList", create_lists(&app.app, &people).await.global());
         let cursors = cursors(&heavy, &ids).await;
-        tell(&app.app, &people, &said).await;
-        ids.insert("Comment", thread(&app.app, &people, said[0]).await.global());
-        let website_key = campaigns(&app.app, people[HEAVY], said[0], &mut ids).await;
-        ids.insert("Session", another_session(&heavy, &other_session).await);
+        publish_events(&app.app, &people, &status_ids).await;
+        ids.insert("Comment", create_thread(&app.app, &people, status_ids[0]).await.global());
+        let website_key = create_campaigns(&app.app, people[HEAVY], status_ids[0], &mut ids).await;
+        ids.insert("Session", find_other_session(&heavy, &other_session).await);
         app.drain().await;
         let screen = first_screen(&app, &reader).await;
-        // Only now: the screen that all are compared with has no ads.
-        let campaign = promote(&app.app, &people, &said).await.global();
+        // Not before: the first screen, with which all documents are compared, has no promoted statuses.
+        let campaign = create_promotions(&app.app, &people, &status_ids).await.global();
         app.drain().await;
-        let tokens = some_tokens(&heavy, &website_key).await;
-        let statuses = said.iter().step_by(said.len() / 100).take(100).map(|id| id.global()).collect();
+        let tokens = collect_tokens(&heavy, &website_key).await;
+        let statuses = status_ids.iter().step_by(status_ids.len() / 100).take(100).map(|id| id.global()).collect();
         let stranger = people[STRANGER].global();
         Self { app, heavy, other_session, poster, screen, website_key, tokens, ids, campaign, stranger, statuses, cursors }
     }
 }
 
-/// The heaviest mutes some of those whom it follows, and blocks others.
-async fn mutes_and_blocks(app: &App, people: &[UserId]) {
+/// Makes the heaviest account mute some of the accounts that it follows, and block others.
+async fn create_mutes_and_blocks(app: &App, people: &[UserId]) {
     let (others, muted) = people.split_at(people.len() - MUTED);
     for muted in muted {
         relations::service::mute(app, people[HEAVY], *muted, Some(31_536_000)).await.expect("a mute");
@@ -159,15 +159,15 @@ async fn mutes_and_blocks(app: &App, people: &[UserId]) {
     }
 }
 
-/// The first follows everybody and is followed by everybody; the second follows sixty.
-async fn accounts(app: &App, people: &[UserId]) {
+/// Imports accounts. The heaviest account follows all accounts from the poster on, and they follow it; the reader follows sixty of them.
+async fn import_accounts(app: &App, people: &[UserId]) {
     let mut edges = Vec::new();
     for at in POSTER..people.len() {
         edges.extend([(HEAVY, at), (at, HEAVY)]);
     }
     edges.extend((POSTER..POSTER + 60).map(|at| (READER, at)));
-    let many = edges.len();
-    let edges: Vec<_> = edges.into_iter().enumerate().map(|(at, (a, b))| (a, b, id(at, many, 8))).collect();
+    let edge_count = edges.len();
+    let edges: Vec<_> = edges.into_iter().enumerate().map(|(at, (a, b))| (a, b, id(at, edge_count, 8))).collect();
     let mut counts = vec![(0, 0); people.len()];
     for (a, b, _) in &edges {
         counts[*a].0 += 1;
@@ -187,8 +187,8 @@ async fn accounts(app: &App, people: &[UserId]) {
 
 const fn statuses_of(at: usize) -> u64 {
     match at {
-        HEAVY => SAID as u64,
-        STRANGER => SAID_BY_STRANGER as u64,
+        HEAVY => OWN_STATUSES as u64,
+        STRANGER => STATUSES_OF_STRANGER as u64,
         READER => 0,
         POSTER => EVENTS as u64 + 1,
         _ => 1,
@@ -197,22 +197,22 @@ const fn statuses_of(at: usize) -> u64 {
 
 const fn author(at: usize) -> usize {
     match at {
-        0..SAID => HEAVY,
-        SAID..TOLD => STRANGER,
-        TOLD..SAID_BY_OTHERS => POSTER,
-        _ => at - SAID_BY_OTHERS + POSTER,
+        0..OWN_STATUSES => HEAVY,
+        OWN_STATUSES..FIRST_EVENT => STRANGER,
+        FIRST_EVENT..FIRST_OF_OTHERS => POSTER,
+        _ => at - FIRST_OF_OTHERS + POSTER,
     }
 }
 
 fn message(at: usize) -> String {
     match at {
-        0..TOLD => FLAG.repeat(500),
+        0..FIRST_EVENT => FLAG.repeat(500),
         _ => format!("What a day for a walk along the river; the {WORD} are back, and so are those who photograph them."),
     }
 }
 
-/// Who says much and who says one thing. Homes hold their window.
-async fn talk(app: &App, people: &[UserId], said: &[StatusId]) {
+/// Imports all statuses, and the profiles and homes with them.
+async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) {
     let status = |(at, id): (usize, &StatusId)| Status {
         id: *id,
         author: people[author(at)],
@@ -220,41 +220,40 @@ async fn talk(app: &App, people: &[UserId], said: &[StatusId]) {
         posted_at: id.time(),
         likes: if at == 0 { PEOPLE as u64 } else { 0 },
         comments: 0,
-        location: (at < SAID).then_some(Location { latitude: 51.5, longitude: 0.125 }),
+        location: (at < OWN_STATUSES).then_some(Location { latitude: 51.5, longitude: 0.125 }),
     };
-    let all: Vec<Status> = said.iter().enumerate().map(status).collect();
+    let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
     statuses::service::import(app, all.iter()).await.expect("statuses");
-    let (own, others) = (&said[..SAID], &said[SAID_BY_OTHERS..]);
-    statuses::service::import_profile(app, people[STRANGER], &said[SAID..TOLD]).await.expect("a profile");
-    statuses::service::import_profile(app, people[POSTER], &said[TOLD..=SAID_BY_OTHERS]).await.expect("a profile");
+    let (own, others) = (&status_ids[..OWN_STATUSES], &status_ids[FIRST_OF_OTHERS..]);
+    statuses::service::import_profile(app, people[STRANGER], &status_ids[OWN_STATUSES..FIRST_EVENT]).await.expect("a profile");
+    statuses::service::import_profile(app, people[POSTER], &status_ids[FIRST_EVENT..=FIRST_OF_OTHERS]).await.expect("a profile");
     let one_each = others.iter().zip(&people[POSTER..]).skip(1);
     let profiles = one_each.map(|(id, author)| statuses::service::import_profile(app, *author, std::slice::from_ref(id)));
     stream::iter(profiles).buffer_unordered(64).for_each(async |done| done.expect("a profile")).await;
-    timelines::service::import(app, people[HEAVY], own, [own, &said[TOLD..]].concat()).await.expect("a home");
+    timelines::service::import(app, people[HEAVY], own, [own, &status_ids[FIRST_EVENT..]].concat()).await.expect("a home");
     timelines::service::import(app, people[READER], &[], others[..60].to_vec()).await.expect("a home");
 }
 
-/// Tells that the poster's statuses were posted, as if they were of now and from somewhere: no filter of words wants any of them.
-async fn tell(app: &App, people: &[UserId], said: &[StatusId]) {
+/// Publishes the poster's statuses as new events with a location. No word filter selects them.
+async fn publish_events(app: &App, people: &[UserId], status_ids: &[StatusId]) {
     let term_hasher = events::service::term_hasher(app).await.expect("a marker");
     let terms = term_hasher.status(people[POSTER], "Nothing.", Some((51.5, 0.125)));
-    let told = said[TOLD..SAID_BY_OTHERS]
+    let published = status_ids[FIRST_EVENT..FIRST_OF_OTHERS]
         .iter()
         .map(|status| events::service::publish_posted(app, people[POSTER], *status, terms.clone()));
-    stream::iter(told).buffer_unordered(AT_ONCE).for_each(async |done| done.expect("an event")).await;
+    stream::iter(published).buffer_unordered(AT_ONCE).for_each(async |done| done.expect("an event")).await;
 }
 
-async fn likes(app: &App, status: StatusId, people: &[UserId]) {
+async fn import_likes(app: &App, status: StatusId, people: &[UserId]) {
     let likers: Vec<_> = people[POSTER..].iter().enumerate().map(|(at, user)| (*user, id(at, people.len(), 2))).collect();
     statuses::service::import_likes(app, status, &likers).await.expect("likes");
 }
 
-/// A thread under a status of the first. The comment with the most replies.
-async fn thread(app: &App, people: &[UserId], status: StatusId) -> CommentId {
-    let add = async |author: usize, under: ParentRef| {
+/// Creates a thread on a status of the heaviest account. Returns the comment with the most replies.
+async fn create_thread(app: &App, people: &[UserId], status: StatusId) -> CommentId {
+    let add = async |author: usize, parent: ParentRef| {
         let loaders = Request::new(app.clone(), None, None, None).loaders();
-        let draft =
-            comments::Draft { parent: under, message: "I have never seen it from this side.".into(), idempotency_key: None };
+        let draft = comments::Draft { parent, message: "I have never seen it from this side.".into(), idempotency_key: None };
         threads::add(app, &loaders, people[author], draft).await.ok().flatten().expect("a comment")
     };
     let first = add(0, ParentRef::Status(status)).await;
@@ -270,8 +269,8 @@ async fn thread(app: &App, people: &[UserId], status: StatusId) -> CommentId {
     first
 }
 
-/// Lists of the first, all with members. The first of them.
-async fn some_lists(app: &App, people: &[UserId]) -> UserListId {
+/// Creates lists of the heaviest account, with members. Returns the first list.
+async fn create_lists(app: &App, people: &[UserId]) -> UserListId {
     let mut made = Vec::new();
     for number in 0..LISTS {
         let list = NewList { name: format!("list {number}"), idempotency_key: None };
@@ -285,7 +284,7 @@ async fn some_lists(app: &App, people: &[UserId]) -> UserListId {
     made[0]
 }
 
-/// A campaign that runs for the whole year, or one without any bound but its budget.
+/// Returns a campaign with a period, a daily budget and a frequency cap, or one with a budget only.
 fn campaign(number: usize, keywords: Vec<String>) -> NewCampaign {
     let is_bounded = number.is_multiple_of(2);
     NewCampaign {
@@ -301,7 +300,7 @@ fn campaign(number: usize, keywords: Vec<String>) -> NewCampaign {
     }
 }
 
-/// Makes a banner, or promotes a status.
+/// Creates a banner, or an ad that promotes a status.
 async fn add_ad(app: &App, owner: UserId, campaign: CampaignId, number: usize, status: Option<StatusId>) -> AdId {
     let ad = NewAd {
         campaign: Some(campaign),
@@ -317,8 +316,8 @@ async fn add_ad(app: &App, owner: UserId, campaign: CampaignId, number: usize, s
     ads::create_ad(app, &loaders, owner, ad).await.expect("an ad").expect("it is there")
 }
 
-/// Campaigns of the first, each with as many keywords as it may have and an ad; a website, whose key is given.
-async fn campaigns(app: &App, owner: UserId, status: StatusId, ids: &mut BTreeMap<&'static str, String>) -> String {
+/// Creates campaigns of the heaviest account, each with the maximum of keywords and an ad, and two websites. Returns the key of one website.
+async fn create_campaigns(app: &App, owner: UserId, status: StatusId, ids: &mut BTreeMap<&'static str, String>) -> String {
     let site = |require_server_key| NewWebsite {
         name: "Blog".into(),
         origin: "https://blog.example".into(),
@@ -331,31 +330,31 @@ async fn campaigns(app: &App, owner: UserId, status: StatusId, ids: &mut BTreeMa
     for number in 0..CAMPAIGNS {
         let campaign = ads::create(app, owner, campaign(number, keywords(number))).await.expect("a campaign");
         let ad = add_ad(app, owner, campaign, number, None).await;
-        // The cheapest bid: all the others are looked at before it.
+        // The lowest bid: a decision evaluates all other campaigns first.
         ids.entry("Campaign").or_insert_with(|| campaign.global());
         ids.entry("Ad").or_insert_with(|| ad.global());
         if number == 0 {
-            // In no feed: the campaign has keywords.
+            // This ad is not served in feeds, because its campaign has keywords.
             add_ad(app, owner, campaign, number, Some(status)).await;
         }
     }
     ads::key(app, site).await.expect("a key")
 }
 
-/// Statuses of the stranger that are promoted in feeds; a campaign of the first with many ads, which is given.
-async fn promote(app: &App, people: &[UserId], said: &[StatusId]) -> CampaignId {
+/// Creates campaigns of the stranger that promote statuses in feeds, and a campaign of the heaviest account with many ads. Returns the latter.
+async fn create_promotions(app: &App, people: &[UserId], status_ids: &[StatusId]) -> CampaignId {
     for number in 0..5 {
         let campaign = ads::create(app, people[STRANGER], campaign(number, Vec::new())).await.expect("a campaign");
-        add_ad(app, people[STRANGER], campaign, number, Some(said[SAID + number])).await;
+        add_ad(app, people[STRANGER], campaign, number, Some(status_ids[OWN_STATUSES + number])).await;
     }
     let campaign = ads::create(app, people[HEAVY], campaign(1, Vec::new())).await.expect("a campaign");
-    for (number, status) in said.iter().enumerate().take(ADS) {
+    for (number, status) in status_ids.iter().enumerate().take(ADS) {
         add_ad(app, people[HEAVY], campaign, number, number.is_multiple_of(2).then_some(*status)).await;
     }
     campaign
 }
 
-/// What a document finds in its answer at this place.
+/// Runs a document. Returns the value at a JSON pointer in its data.
 async fn read(actor: &Actor, document: &str, variables: Value, place: &str) -> Value {
     let mut answer = actor.gql(document, variables).await;
     assert_eq!(answer.get("errors"), None, "{answer}");
@@ -383,8 +382,8 @@ async fn cursors(heavy: &Actor, ids: &BTreeMap<&'static str, String>) -> BTreeMa
     cursors
 }
 
-/// A session that is neither of these two.
-async fn another_session(first: &Actor, second: &Actor) -> String {
+/// Returns the id of a session other than the two actors' own.
+async fn find_other_session(first: &Actor, second: &Actor) -> String {
     let mut free = BTreeMap::new();
     for actor in [first, second] {
         for session in
@@ -397,10 +396,10 @@ async fn another_session(first: &Actor, second: &Actor) -> String {
     free.into_iter().find(|(_, is_free)| *is_free).expect("a session").0
 }
 
-async fn some_tokens(heavy: &Actor, key: &str) -> Tokens {
+async fn collect_tokens(heavy: &Actor, key: &str) -> Tokens {
     let serve = "mutation($key: String!) { serveAds(input: { websiteKey: $key, slot: BANNER, visitorId: \"x\" }) { impressions { token } } }";
     let served = read(heavy, serve, json!({ "key": key }), "/serveAds/impressions").await;
-    // One click counts, and one that is repeated does not.
+    // The first click counts, and a repeated one does not.
     let click = "mutation($token: String!) { clickAd(input: { token: $token }) { counted } }";
     for _ in 0..2 {
         read(heavy, click, json!({ "token": texts(&served, "/token").first() }), "/clickAd/counted").await;
