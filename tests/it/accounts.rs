@@ -1,4 +1,4 @@
-//! Accounts, as the contract has them.
+//! Accounts: sign-up, profiles and their validation, as the contract defines them.
 
 use crate::support::texts::{self, FAMILY};
 use crate::support::{Actor, HttpResponse, TestApp, error_codes, user_error_codes};
@@ -30,7 +30,7 @@ async fn update(actor: &Actor, input: Value) -> Value {
     answer["data"]["updateProfile"].take()
 }
 
-/// A payload that refuses one field, and nothing else in it.
+/// Returns the payload that rejects one field.
 fn assert_refused(payload: &Value, result: &str, code: &str, path: &[&str]) {
     assert_eq!(user_error_codes(payload), [code], "{payload}");
     assert_eq!(payload["userErrors"][0]["path"], json!(path), "{payload}");
@@ -127,7 +127,7 @@ async fn a_bio_has_up_to_160_characters_and_may_be_empty() {
     }
 }
 
-/// A new value of each field of a profile, as its rules have it.
+/// A valid new value of each field of a profile.
 const NEW: &[(&str, &str)] = &[("name", "Countess"), ("bio", "Numbers.")];
 
 #[tokio::test]
@@ -223,7 +223,7 @@ async fn one_of_a_hundred_concurrent_sign_ups_gets_a_login() {
     assert_eq!(keys.len(), 5 + of("worker") + of("secret"), "{keys:?}");
 }
 
-/// A claim without its account: what a process leaves that died in between.
+/// A claimed login without an account: the state after a crash between the two writes.
 async fn abandoned_claim(app: &TestApp, login: &str) {
     let gone = app.user(login).await.user_id().0;
     app.redis.run::<()>(&["DEL", &format!("user:{{{gone}}}"), &format!("password:{{{gone}}}")]);

@@ -10,7 +10,7 @@ fn acl(arguments: &[&str], stdin: &str) -> Output {
     let mut command = waxwing(&["acl"]);
     let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = command.spawn().expect("it runs");
-    // One that refuses its arguments reads nothing.
+    // A command that rejects its arguments reads nothing.
     let _ = running.stdin.take().expect("a pipe").write_all(stdin.as_bytes());
     running.wait_with_output().expect("it ends")
 }
@@ -23,7 +23,7 @@ fn line(arguments: &[&str], stdin: &str) -> String {
     text.trim_end().to_owned()
 }
 
-/// A Redis whose ACL file is what the command printed, and the URL of that user.
+/// Starts a Redis with the ACL file that the command prints. Returns it and the URL of its user.
 fn with_file() -> (RedisServer, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("users.acl");
@@ -41,7 +41,7 @@ async fn the_printed_acl_line_creates_a_user_with_all_needed_rights() {
     assert!(findings.iter().all(|finding| !finding.message.contains("could not be checked")), "{findings:?}");
 }
 
-/// An operator's commands, those that take Lua, patterns or what blocks, and keys that are not ours.
+/// Commands of operators, commands with Lua or patterns, blocking commands, and keys of other programs.
 const DENIED: &str = "FLUSHALL; FLUSHDB; KEYS *; CONFIG GET requirepass; CONFIG SET save x; SHUTDOWN; MONITOR; ACL LIST; \
     ACL GETUSER default; ACL SETUSER feed +@all; EVAL return 0; SCRIPT FLUSH; SCRIPT KILL; FUNCTION LOAD x; MODULE LIST; \
     CLIENT LIST; CLIENT KILL ID 1; CLIENT PAUSE 1; REPLICAOF no one; SLAVEOF no one; SAVE; BGSAVE; BGREWRITEAOF; SWAPDB 0 1; \
@@ -93,7 +93,7 @@ fn a_foreign_key_is_reported_without_reading_it() {
     assert_eq!(told, "stray: is not a key of Waxwing\n1 key read, 1 finding.\n", "{fsck:?}");
 }
 
-/// What a command line says on stderr, which must be all that it says.
+/// Returns the stderr of a command line, and asserts that its stdout is empty.
 fn refused(arguments: &[&str]) -> String {
     let output = waxwing(arguments).output().expect("it runs");
     assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");

@@ -221,9 +221,11 @@ fn an_interrupted_command_removes_its_files() {
     redis.run::<()>(&["SET", "world:{demo}", "x"]);
     let copy = backup(&redis, &folder);
     let slow = folder.path().join("slow-redis");
-    let told = folder.path().join("started");
-    let script =
-        format!("#!/bin/sh\n[ \"$1\" = --version ] && exec redis-server --version\ntouch {}\nexec sleep 300\n", told.display());
+    let started_file = folder.path().join("started");
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] && exec redis-server --version\ntouch {}\nexec sleep 300\n",
+        started_file.display()
+    );
     std::fs::write(&slow, script).expect("it is written");
     std::fs::set_permissions(&slow, std::fs::Permissions::from_mode(0o700)).expect("it is ours");
     let (scratch, other, data) = (folder.path().join("scratch"), folder.path().join("other"), folder.path().join("data"));
@@ -235,14 +237,14 @@ fn an_interrupted_command_removes_its_files() {
         let mut command = waxwing(command);
         let process = Process::start_in_background(command.args(["--redis-server", text(&slow)]).env("TMPDIR", &scratch));
         let began = Instant::now();
-        while !told.exists() {
+        while !started_file.exists() {
             assert!(began.elapsed() < Duration::from_secs(60), "{}", process.log());
             std::thread::sleep(Duration::from_millis(2));
         }
         process.signal("INT");
         let (code, log) = process.wait();
         assert!(code == 1 && log.contains("interrupted"), "{code} {log}");
-        std::fs::remove_file(&told).expect("it was there");
+        std::fs::remove_file(&started_file).expect("it was there");
         let left: Vec<_> = std::fs::read_dir(&scratch).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
         assert!(left.is_empty() && !folder.path().join("data.unfinished").exists(), "{left:?}");
     }

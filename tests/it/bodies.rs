@@ -168,6 +168,6 @@ async fn a_body_below_the_minimum_rate_is_aborted_early() {
     let mut stream = begun(&app, 2, 400_000).await;
     reaches(&app, RESERVED, (400_000 - (16_u64 << 10)).next_multiple_of(16 << 10)).await;
     let mut byte = [0];
-    let said = timeout(Duration::from_millis(300), stream.read(&mut byte)).await;
-    assert!(said.is_err(), "it is waited for");
+    let read = timeout(Duration::from_millis(300), stream.read(&mut byte)).await;
+    assert!(read.is_err(), "the server does not wait for the rest");
 }

@@ -25,7 +25,7 @@ const HOME: &str =
     "{ homeTimeline { entries { edges { node { status { message likeCount viewerHasLiked author { name } } } } } } }";
 const WHO: &str = "query($id: ID!) { node(id: $id) { ... on User { name } } }";
 
-/// Two processes over one Redis, one of them through a proxy. The statuses of one account are read there.
+/// Two processes on one Redis, one of them through a proxy. The tests read the statuses of one account there.
 pub(crate) struct TwoProcesses {
     pub(crate) near: TestServer,
     pub(crate) proxy: Proxy,
@@ -48,7 +48,7 @@ async fn rename(actor: &Actor, name: &str) {
     assert_eq!(changed["data"]["updateProfile"]["user"]["name"], name, "{changed}");
 }
 
-/// Messages, likes, whether the viewer likes it, authors.
+/// Returns the message, the number of likes, whether the viewer likes the status, and the author of each status.
 async fn home(reader: &Actor) -> Vec<Value> {
     let answer = reader.gql(HOME, json!({})).await;
     let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
@@ -114,7 +114,7 @@ async fn a_change_by_another_process_is_seen_by_the_next_request() {
     }
 }
 
-/// Likes are per viewer, whoever has read the status before.
+/// `viewerHasLiked` depends on the viewer, also for a cached status.
 #[tokio::test]
 async fn cached_values_are_shared_and_likes_are_per_viewer() {
     let app = TestApp::start().await;
@@ -147,17 +147,17 @@ async fn a_delayed_invalidation_delays_the_answer() {
         }
         both.proxy.set(Flow::Pass, Flow::PassOnly(0));
         rename(&ada, &format!("Ada {round}")).await;
-        let asked = [&there, &nobody].map(|actor| {
+        let readings = [&there, &nobody].map(|actor| {
             tokio::spawn({
                 let (actor, id) = (actor.clone(), ada.id.clone());
                 async move { actor.gql(WHO, json!({ "id": id })).await["data"]["node"]["name"].take() }
             })
         });
         tokio::time::sleep(Duration::from_millis(100)).await;
-        assert!(asked.iter().all(|asked| !asked.is_finished()), "both wait");
+        assert!(readings.iter().all(|reading| !reading.is_finished()), "both wait");
         both.proxy.set(Flow::Pass, Flow::Pass);
-        for asked in asked {
-            assert_eq!(asked.await.expect("no panic"), format!("Ada {round}"));
+        for reading in readings {
+            assert_eq!(reading.await.expect("no panic"), format!("Ada {round}"));
         }
     }
 }
@@ -178,11 +178,11 @@ async fn reset_loaders_use_a_new_barrier() {
     both.proxy.set(Flow::Pass, Flow::PassOnly(0));
     rename(&ada, "Ada").await;
     request.reset_loaders();
-    let asked = tokio::spawn(load(request));
+    let reading = tokio::spawn(load(request));
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!asked.is_finished(), "nothing was heard since");
+    assert!(!reading.is_finished(), "no reply has arrived since");
     both.proxy.set(Flow::Pass, Flow::Pass);
-    assert_eq!(asked.await.expect("no panic").as_deref(), Some("Ada"));
+    assert_eq!(reading.await.expect("no panic").as_deref(), Some("Ada"));
 }
 
 /// Reads outside of the loaders are not older either.
@@ -201,10 +201,10 @@ async fn authentication_uses_a_new_barrier() {
     }
     both.proxy.set(Flow::Pass, Flow::PassOnly(0));
     rename(&ada, "Ada").await;
-    let asked = tokio::spawn(prove(app));
+    let reading = tokio::spawn(prove(app));
     tokio::time::sleep(Duration::from_millis(100)).await;
     both.proxy.set(Flow::Pass, Flow::Pass);
-    assert_eq!(asked.await.expect("no panic").as_deref(), Some("Ada"));
+    assert_eq!(reading.await.expect("no panic").as_deref(), Some("Ada"));
 }
 
 /// Invalidations during a broken connection are lost.
@@ -264,9 +264,9 @@ struct ClientThread(std::sync::mpsc::Sender<Pin<Box<dyn Future<Output = ()> + Se
 
 impl ClientThread {
     fn new() -> Self {
-        let (jobs, asked) = std::sync::mpsc::channel();
+        let (jobs, receiver) = std::sync::mpsc::channel();
         let runtime = tokio::runtime::Handle::current();
-        std::thread::spawn(move || asked.into_iter().for_each(|job| runtime.block_on(job)));
+        std::thread::spawn(move || receiver.into_iter().for_each(|job| runtime.block_on(job)));
         Self(jobs)
     }
 
@@ -314,8 +314,8 @@ impl Two {
     }
 
     fn start_read(&self, client: &ClientThread) -> JoinHandle<Option<u64>> {
-        let asked = read_key(self.db.clone(), KEY.into());
-        client.begin(async { asked.await.expect("an answer") })
+        let reading = read_key(self.db.clone(), KEY.into());
+        client.begin(async { reading.await.expect("an answer") })
     }
 
     async fn read(&self, client: &ClientThread) -> Option<u64> {
@@ -343,12 +343,12 @@ impl Two {
     async fn release_reply(&self, stuck: JoinHandle<Option<u64>>) -> [Option<u64>; 2] {
         self.proxy.set(Flow::Pass, Flow::PassOnly(1));
         let stuck = stuck.await.expect("no panic");
-        let (before, asked) = (self.reads(), self.start_read(&self.quick));
-        while self.reads() == before && !asked.is_finished() {
+        let (before, reading) = (self.reads(), self.start_read(&self.quick));
+        while self.reads() == before && !reading.is_finished() {
             tokio::task::yield_now().await;
         }
         self.proxy.set(Flow::Pass, Flow::Pass);
-        [stuck, asked.await.expect("no panic")]
+        [stuck, reading.await.expect("no panic")]
     }
 }
 
@@ -402,8 +402,8 @@ async fn waiting_for_a_pending_request_has_a_timeout() {
     let since = db.read_barrier();
     let mut sent = pin!(db.read::<Option<String>>(redis::cmd("GET").arg("user:{8}").take()));
     assert!(sent.as_mut().now_or_never().is_none());
-    let asked = tokio::time::timeout(Duration::from_secs(10), db.read_cached(since, vec![KEY.into()], text, |_| Vec::new()));
-    assert_eq!(asked.await.expect("in time").expect("an answer").0, [Some(Arc::new(Text("1".into())))]);
+    let reading = tokio::time::timeout(Duration::from_secs(10), db.read_cached(since, vec![KEY.into()], text, |_| Vec::new()));
+    assert_eq!(reading.await.expect("in time").expect("an answer").0, [Some(Arc::new(Text("1".into())))]);
     assert_eq!(sent.await.expect("an answer"), None);
     assert_eq!(redis.calls()["hgetall"], 2, "it was near, and was read nevertheless");
 }
@@ -566,19 +566,19 @@ async fn the_option_of_the_server_disables_the_cache() {
     }
 }
 
-/// Some tasks write and tell each other, others read: no read is older than a write that was acknowledged before it, whatever is evicted or
-/// disconnected meanwhile.
+/// Some tasks write and record the acknowledged values, others read: no read is older than a write that was acknowledged before it, despite
+/// evictions and disconnections.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_read_is_older_than_an_acknowledged_write_before_it() {
     const KEYS: usize = 40;
     let redis = RedisServer::single(SingleServerReason::ClientCache);
     // Room for half of them.
     let db = Db::open(&redis.target(), Timing { client_cache: 3_000, ..LONG_TIMEOUTS }).await.expect("a store");
-    let told: Arc<Vec<AtomicU64>> = Arc::new((0..KEYS).map(|_| AtomicU64::new(0)).collect());
+    let acknowledged: Arc<Vec<AtomicU64>> = Arc::new((0..KEYS).map(|_| AtomicU64::new(0)).collect());
     let over = Arc::new(AtomicBool::new(false));
     let key = |at: usize| format!("user:{{{at}}}");
     let writer = std::thread::spawn({
-        let (url, told, over) = (redis.operator_url(), told.clone(), over.clone());
+        let (url, acknowledged, over) = (redis.operator_url(), acknowledged.clone(), over.clone());
         move || {
             let mut operator = redis::Client::open(url).expect("a URL").get_connection().expect("it listens");
             let mut random = 1_usize;
@@ -586,7 +586,7 @@ async fn no_read_is_older_than_an_acknowledged_write_before_it() {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let at = (random >> 40) % KEYS;
                 let value: u64 = redis::cmd("HINCRBY").arg(key(at)).arg("n").arg(1).query(&mut operator).expect("an answer");
-                told[at].store(value, Ordering::SeqCst);
+                acknowledged[at].store(value, Ordering::SeqCst);
                 if (random >> 30).is_multiple_of(500) {
                     redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").query::<u64>(&mut operator).expect("an answer");
                 }
@@ -594,20 +594,20 @@ async fn no_read_is_older_than_an_acknowledged_write_before_it() {
         }
     });
     let readers = (0..4).map(|reader| {
-        let (db, told) = (db.clone(), told.clone());
+        let (db, acknowledged) = (db.clone(), acknowledged.clone());
         tokio::spawn(async move {
             for round in 0..3_000 {
                 // Some of the keys are read far more often than the others.
                 let at = if round % 4 == 0 { (round * 7 + reader) % KEYS } else { round % 3 };
-                let least = told[at].load(Ordering::SeqCst);
+                let least = acknowledged[at].load(Ordering::SeqCst);
                 if let Ok(seen) = read_key(db.clone(), format!("user:{{{at}}}")).await {
-                    assert!(seen.unwrap_or(0) >= least, "{seen:?} where {least} was told");
+                    assert!(seen.unwrap_or(0) >= least, "{seen:?}, older than the acknowledged {least}");
                 }
             }
         })
     });
     for reader in readers.collect::<Vec<_>>() {
-        reader.await.expect("nobody was given less");
+        reader.await.expect("every value was new enough");
     }
     over.store(true, Ordering::SeqCst);
     writer.join().expect("no panic");

@@ -167,8 +167,8 @@ fn a_check_prints_every_option_with_its_source() {
     let text = r#"{"good": "{ viewer { id } }", "bad": "{ viewer { nam } }"}"#;
     std::fs::write(&documents, text).expect("it is written");
     let (code, _, stderr) = File::new(&format!("trusted-documents = \"{}\"", documents.display())).check(&[]);
-    let told = "  bad: Cannot query field \"nam\" on type \"User\".";
-    assert!(code == 1 && stderr.contains(told) && !stderr.contains("good"), "{stderr}");
+    let expected = "  bad: Cannot query field \"nam\" on type \"User\".";
+    assert!(code == 1 && stderr.contains(expected) && !stderr.contains("good"), "{stderr}");
     let (code, _, stderr) = File::new("").check(&[("WAXWING_HOME_WINDW", "1"), ("WAXWING_SERVICE_HOST", "10.0.0.1")]);
     assert_eq!(code, 0);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What the GraphQL library must keep doing right for us, on a schema of its own: two releases of it did not.
+//! Behavior of the GraphQL library on which the server depends, tested on a small schema: two releases of the library broke it.
 
 use async_graphql::{EmptyMutation, EmptySubscription, Object, Schema};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ struct Child;
 
 #[Object]
 impl Query {
-    /// Ready long after its sibling.
+    /// Completes long after its sibling.
     async fn slow(&self) -> i32 {
         for _ in 0..100 {
             tokio::task::yield_now().await;

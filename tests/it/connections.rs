@@ -296,8 +296,8 @@ async fn sockets_and_event_streams_are_never_closed_for_others() {
     assert_eq!(third.answer().await.0, 200);
     let init = json!({ "type": "connection_init" }).to_string();
     futures_util::SinkExt::send(&mut socket, init.as_str().into()).await.expect("it is open");
-    let said = socket.next().await.expect("it is open").expect("a message").into_text().expect("text");
-    assert!(said.contains("connection_ack"), "{said}");
+    let message = socket.next().await.expect("it is open").expect("a message").into_text().expect("text");
+    assert!(message.contains("connection_ack"), "{message}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What a request costs, counted by Redis itself: an N+1 fails here.
+//! The cost of requests in commands and round trips, counted by Redis: an N+1 query fails here.
 
 use crate::support::TestApp;
 use serde_json::json;
@@ -15,7 +15,7 @@ async fn the_first_screen_costs_five_round_trips_at_any_length() {
     let reader = app.create_reader().await;
     reader.run("Home", json!({ "first": 1 })).await;
     app.drain().await;
-    // Where nodes answer in no order, the position among the events is read before the skeleton.
+    // On a cluster, whose nodes reply in any order, the position in the event log is read before the skeleton.
     let (trips, positions) = if app.app.db().is_cluster() { (6, 8) } else { (5, 1) };
     for (first, authors) in [(1, 1), (30, 4), (100, 11)] {
         app.redis.reset_calls();
@@ -29,9 +29,9 @@ async fn the_first_screen_costs_five_round_trips_at_any_length() {
         assert_eq!(total(&calls, "zscore"), first as u64 + 1, "{calls:?}");
         // The page and the sync cursor.
         assert_eq!(total(&calls, "zrange"), 2, "{calls:?}");
-        // How the entries are to be read (before and after them), whose statuses are merged, and whose are not shown.
+        // The state of the home (before and after its entries), the merged authors, and the hidden authors.
         assert_eq!(["hmget", "zinter", "zdiff"].map(|name| total(&calls, name)), [2, 1, 1], "{calls:?}");
-        // The position among the events, of each part of their log.
+        // The position in each shard of the event log.
         assert_eq!(total(&calls, "hget"), positions, "{calls:?}");
         assert_eq!(calls.len(), 7, "nothing else: {calls:?}");
     }
@@ -58,8 +58,8 @@ async fn a_page_of_accounts_costs_the_same_for_one_and_for_many() {
 #[tokio::test]
 async fn lists_cost_the_same_for_one_and_for_many() {
     let app = TestApp::without_client_cache(Config::default()).await;
-    let crowd = app.create_users("c", 30).await;
-    let ada = &crowd[0];
+    let users = app.create_users("c", 30).await;
+    let ada = &users[0];
     let mut list = String::new();
     for number in 0..25 {
         let made = ada.run("CreateList", json!({ "input": { "name": number.to_string() } })).await;
@@ -81,20 +81,20 @@ async fn lists_cost_the_same_for_one_and_for_many() {
         assert_eq!(trips - of_members, 3, "session, skeleton, lists");
     }
     let change = "mutation($i: AddUserToListInput!) { addUserToList(input: $i) { userList { name members(first: 100) { edges { node { login } } } } } }";
-    // Redis learns the scripts.
-    let learned = json!({ "i": { "listId": list, "userId": crowd[26].id } });
-    round_trips(change, learned, "/data/addUserToList/userList/members/edges", 1).await;
-    for (number, member) in crowd[1..=25].iter().enumerate() {
+    // Loads the scripts.
+    let first_input = json!({ "i": { "listId": list, "userId": users[26].id } });
+    round_trips(change, first_input, "/data/addUserToList/userList/members/edges", 1).await;
+    for (number, member) in users[1..=25].iter().enumerate() {
         let input = json!({ "i": { "listId": list, "userId": member.id } });
         let trips = round_trips(change, input, "/data/addUserToList/userList/members/edges", number + 2).await;
         assert_eq!(
             trips, 18,
-            "session, account, list, the journal, member, look, owner, blocks, membership, reach, floor, profile, look; list, skeleton, accounts; striking out; telling"
+            "session, account, list, journal, member, edge, owner, blocks, membership, mode, floor, profile, edge; list, skeleton, accounts; acknowledgement; notification"
         );
         member.post("x").await;
     }
     let query = "query($id: ID!, $n: Int) { node(id: $id) { ... on UserList { timeline { entries(first: $n) { edges { node { status { message author { login } } } } } } } } }";
-    // That it is read is noted once an hour.
+    // The read of a timeline is recorded once an hour.
     round_trips(query, json!({ "id": list, "n": 1 }), "/data/node/timeline/entries/edges", 1).await;
     for n in [1, 20] {
         let trips = round_trips(query, json!({ "id": list, "n": n }), "/data/node/timeline/entries/edges", n).await;
@@ -105,15 +105,15 @@ async fn lists_cost_the_same_for_one_and_for_many() {
 #[tokio::test]
 async fn the_cost_of_a_thread_grows_with_its_depth_only() {
     let app = TestApp::without_client_cache(Config::default()).await;
-    let crowd = app.create_users("c", 8).await;
-    let status = crowd[0].post("x").await;
+    let users = app.create_users("c", 8).await;
+    let status = users[0].post("x").await;
     let add = async |author: usize, input: serde_json::Value| {
         let mut input = input;
         input["message"] = json!("x");
-        let added = crowd[author].run("AddComment", json!({ "input": input })).await;
+        let added = users[author].run("AddComment", json!({ "input": input })).await;
         added["data"]["addComment"]["comment"]["id"].as_str().unwrap_or_else(|| panic!("{added}")).to_owned()
     };
-    // Five wide at each of three levels; those of one level are by people of its own.
+    // Three levels with five replies to each comment; each level has its own authors.
     for top in 0..5 {
         let top = add(1 + top % 2, json!({ "statusId": status })).await;
         for reply in 0..5 {
@@ -126,7 +126,7 @@ async fn the_cost_of_a_thread_grows_with_its_depth_only() {
     app.drain().await;
     let round_trips = async |query: &str, variables: serde_json::Value| {
         let before = app.app.db().round_trips();
-        let answer = crowd[7].gql(query, variables).await;
+        let answer = users[7].gql(query, variables).await;
         assert_eq!(answer.get("errors"), None, "{answer}");
         (app.app.db().round_trips() - before, answer)
     };
@@ -159,7 +159,7 @@ async fn the_cost_of_a_thread_grows_with_its_depth_only() {
         assert_eq!(trips, 6, "session, status, its author, order, comments, authors");
         let after = &edges[n / 2]["cursor"];
         let (trips, _) = round_trips(query, json!({ "id": status, "n": n, "after": after })).await;
-        // The author of what the page begins below is not on a page of one.
+        // The author of the comment before the page is not on a page of one comment.
         assert_eq!(trips, 8 + u64::from(n == 1), "and those above the cursor, and the first of all");
     }
     let one =
@@ -168,7 +168,7 @@ async fn the_cost_of_a_thread_grows_with_its_depth_only() {
     app.drain().await;
     let (trips, _) = round_trips(one, json!({ "id": deep })).await;
     assert_eq!(trips, 5, "session, comment, status, its author, the comment's author");
-    // Redis has learned the scripts.
+    // The scripts are loaded.
     let input = json!({ "i": { "statusId": status, "message": "x" } });
     let add = "mutation($i: AddCommentInput!) { addComment(input: $i) { comment { message author { login } } } }";
     let (trips, _) = round_trips(add, input).await;

@@ -1,5 +1,5 @@
-//! A process that dies between any two of its writes: whoever comes after the lease finishes what was begun. Nothing that was
-//! acknowledged is lost, nothing is doubled, and the whole store is sound.
+//! Crashes between any two writes of a change: another process completes the change when the lease has expired. No acknowledged change
+//! is lost, none is applied twice, and the store has no findings.
 
 use crate::support::{
     Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, is_repeated_run, references,
@@ -14,7 +14,7 @@ use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
-use waxwing::domains::comments::{self, ParentRef, Sort, Vote, service as says};
+use waxwing::domains::comments::{self, ParentRef, Sort, Vote, service as comment_service};
 use waxwing::domains::graph::service as graph;
 use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::relations::service as relations;
@@ -23,7 +23,7 @@ use waxwing::domains::timelines::service as timelines;
 use waxwing::domains::users::service as users;
 use waxwing::platform::journal::service as journal;
 
-/// The changes that are cut off, each in a world of its own: six people of whom the second and third follow the first.
+/// The changes during which the process crashes. Each has a world of its own with six users; the second and third follow the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Follow,
@@ -35,31 +35,31 @@ enum Change {
     Comment,
     EditComment,
     Vote,
-    /// One with replies.
+    /// Deletes a comment with replies.
     DeleteComment,
-    /// The last reply of one that is deleted.
+    /// Deletes the last reply of a deleted comment.
     DeleteReply,
     DeleteBranch,
     CreateList,
     AddToList,
     RemoveFromList,
     DeleteList,
-    /// Of the first by the fifth, for a time.
+    /// The fifth user mutes the first temporarily.
     Mute,
     Unmute,
     /// The removal of a mute that has ended.
     EndMute,
-    /// Of the first by the fifth, who follow each other and have each other on a list.
+    /// The fifth user blocks the first. They follow each other and have each other on a list.
     Block,
     Unblock,
     /// The end of a block that was not completed.
     UnblockIncomplete,
     DeleteAccount,
-    /// The follow with which the first of them becomes a star, and the crossing.
+    /// The follow with which the first user becomes a star, and the switch of the fan-out mode.
     Rise,
-    /// The unfollow with which it is none any more, and the crossing.
+    /// The unfollow after which the first user is no longer a star, and the switch of the fan-out mode.
     Fall,
-    /// The first read after a long absence, and what follows from it.
+    /// The first read of a dropped home, and its rebuild.
     Return,
 }
 
@@ -68,9 +68,9 @@ const STAR: u64 = 4;
 struct World {
     people: Vec<Actor>,
     status: StatusId,
-    /// Of the fifth, with the first on it where that is to be changed.
+    /// A list of the fifth user. Contains the first user if the change removes a member or the list.
     list: Option<UserListId>,
-    /// Under the status: of the second, the third's reply to it, and the fourth's to that.
+    /// A comment of the second user on the status, the third user's reply to it, and the fourth user's reply to that.
     comments: Vec<CommentId>,
 }
 
@@ -83,13 +83,13 @@ fn draft(key: Option<&str>) -> Draft {
 }
 
 impl Change {
-    /// Whether the first and the fifth follow each other in its world.
-    const fn is_of_blocks(self) -> bool {
+    /// Returns whether the first and the fifth user follow each other in the world of the change.
+    const fn involves_blocks(self) -> bool {
         matches!(self, Self::Block | Self::Unblock | Self::UnblockIncomplete)
     }
 
-    /// Whether there are comments in its world.
-    const fn is_of_comments(self) -> bool {
+    /// Returns whether the world of the change has comments.
+    const fn involves_comments(self) -> bool {
         use Change::{Comment, Delete, DeleteAccount, DeleteBranch, DeleteComment, DeleteReply, EditComment, Vote};
         matches!(self, Comment | EditComment | Vote | DeleteComment | DeleteReply | DeleteBranch | Delete | DeleteAccount)
     }
@@ -99,21 +99,24 @@ fn loaders(app: &App) -> Arc<waxwing::base::request::Loaders> {
     waxwing::base::request::Request::new(app.clone(), None, None, None).loaders()
 }
 
-/// Three comments, each a reply to the one before, and two votes.
+/// Creates three comments, each a reply to the one before, and two votes.
 async fn thread(app: &App, status: StatusId, people: &[Actor]) -> Vec<CommentId> {
-    let (mut under, mut all) = (ParentRef::Status(status), Vec::new());
+    let (mut parent, mut all) = (ParentRef::Status(status), Vec::new());
     for (author, message) in [(1, "a"), (2, "b"), (3, "c")] {
-        let draft = comments::Draft { parent: under, message: message.into(), idempotency_key: None };
-        let id = says::add(app, &loaders(app), people[author].user_id(), draft).await.expect("a comment").expect("it is new");
-        (under, all) = (ParentRef::Comment(id), [all, vec![id]].concat());
+        let draft = comments::Draft { parent, message: message.into(), idempotency_key: None };
+        let id = comment_service::add(app, &loaders(app), people[author].user_id(), draft)
+            .await
+            .expect("a comment")
+            .expect("it is new");
+        (parent, all) = (ParentRef::Comment(id), [all, vec![id]].concat());
     }
     for (who, comment) in [(3, all[0]), (1, all[1])] {
-        says::vote(app, &loaders(app), people[who].user_id(), comment, Vote::Up).await.expect("a vote");
+        comment_service::vote(app, &loaders(app), people[who].user_id(), comment, Vote::Up).await.expect("a vote");
     }
     all
 }
 
-/// A campaign with an ad, and a website.
+/// Creates a campaign with an ad, and a website.
 async fn advertise(app: &App, owner: UserId) {
     let new = NewCampaign {
         name: "Shoes".into(),
@@ -147,11 +150,11 @@ async fn advertise(app: &App, owner: UserId) {
     ads::register(app, owner, new).await.expect("a website");
 }
 
-/// A thread in reading order: depths and messages.
+/// Returns the depths and messages of a thread in reading order.
 async fn lines(app: &App, status: StatusId) -> Vec<String> {
-    let args = says::TreeArgs { first: Some(100), sort: Sort::Old, ..Default::default() };
-    let tree = says::tree(app, &loaders(app), status, &args).await.expect("a page");
-    let line = |(_, it): &(String, says::VisibleComment)| {
+    let args = comment_service::TreeArgs { first: Some(100), sort: Sort::Old, ..Default::default() };
+    let tree = comment_service::tree(app, &loaders(app), status, &args).await.expect("a page");
+    let line = |(_, it): &(String, comment_service::VisibleComment)| {
         format!("{} {}", it.comment.depth(), if it.is_deleted() { "*" } else { &it.comment.message })
     };
     tree.items.iter().map(line).collect()
@@ -160,14 +163,14 @@ async fn lines(app: &App, status: StatusId) -> Vec<String> {
 impl World {
     async fn make(app: &TestApp, number: usize, change: Change) -> Self {
         let people = app.create_users(&format!("p{number}x"), 6).await;
-        let (first, fans) = people.split_first().expect("people");
-        let followers = match change {
+        let (first, others) = people.split_first().expect("people");
+        let count = match change {
             Change::Rise => 3,
             Change::Fall => 4,
             _ => 2,
         };
-        for fan in &fans[..followers] {
-            timelines::follow(&app.app, fan.user_id(), first.user_id()).await.expect("a follow");
+        for follower in &others[..count] {
+            timelines::follow(&app.app, follower.user_id(), first.user_id()).await.expect("a follow");
         }
         let mut status = None;
         for _ in 0..if change == Change::Return { 30 } else { 3 } {
@@ -176,49 +179,50 @@ impl World {
         }
         app.drain().await;
         if change == Change::Return {
-            fans[0].home().await;
+            others[0].home().await;
             app.drain().await;
             app.clock.advance(40 * 86_400_000);
             timelines::post(&app.app, first.user_id(), draft(None)).await.expect("a status");
             app.drain().await;
         }
         if change == Change::DeleteAccount {
-            timelines::follow(&app.app, first.user_id(), fans[0].user_id()).await.expect("a follow");
-            for (owner, member) in [(first, &fans[0]), (&fans[0], first)] {
+            timelines::follow(&app.app, first.user_id(), others[0].user_id()).await.expect("a follow");
+            for (owner, member) in [(first, &others[0]), (&others[0], first)] {
                 let new = NewList { name: "friends".into(), idempotency_key: Some("k".into()) };
                 let list = lists::create(&app.app, owner.user_id(), new).await.expect("a list").expect("it is new");
                 timelines::add_to_list(&app.app, owner.user_id(), list, member.user_id()).await.expect("a member");
             }
-            let other = timelines::post(&app.app, fans[0].user_id(), draft(None)).await.expect("a status").expect("it is new");
-            let draft = |under| comments::Draft { parent: under, message: "x".into(), idempotency_key: Some("c".into()) };
-            let held = says::add(&app.app, &loaders(&app.app), first.user_id(), draft(ParentRef::Status(other)))
+            let other = timelines::post(&app.app, others[0].user_id(), draft(None)).await.expect("a status").expect("it is new");
+            let draft = |parent| comments::Draft { parent, message: "x".into(), idempotency_key: Some("c".into()) };
+            let held = comment_service::add(&app.app, &loaders(&app.app), first.user_id(), draft(ParentRef::Status(other)))
                 .await
                 .expect("a comment");
             let held = held.expect("it is new");
             let reply = draft(ParentRef::Comment(held));
-            says::add(&app.app, &loaders(&app.app), fans[1].user_id(), reply).await.expect("a reply");
-            says::vote(&app.app, &loaders(&app.app), first.user_id(), held, Vote::Up).await.expect("a vote");
+            comment_service::add(&app.app, &loaders(&app.app), others[1].user_id(), reply).await.expect("a reply");
+            comment_service::vote(&app.app, &loaders(&app.app), first.user_id(), held, Vote::Up).await.expect("a vote");
             advertise(&app.app, first.user_id()).await;
-            for (who, what) in [(first, other), (&fans[0], status.expect("a status")), (&fans[3], status.expect("a status"))] {
+            for (who, what) in [(first, other), (&others[0], status.expect("a status")), (&others[3], status.expect("a status"))]
+            {
                 statuses::like(&app.app, &loaders(&app.app), who.user_id(), what, true).await.expect("a like");
             }
-            for (muter, muted) in [(first, &fans[0]), (&fans[1], first)] {
+            for (muter, muted) in [(first, &others[0]), (&others[1], first)] {
                 relations::mute(&app.app, muter.user_id(), muted.user_id(), Some(100_000)).await.expect("a mute");
             }
-            for (blocker, blocked) in [(first, &fans[4]), (&fans[4], first)] {
+            for (blocker, blocked) in [(first, &others[4]), (&others[4], first)] {
                 timelines::block(&app.app, blocker.user_id(), blocked.user_id()).await.expect("a block");
             }
             app.drain().await;
         }
         let status = status.expect("a status");
-        let comments = if change.is_of_comments() { thread(&app.app, status, &people).await } else { Vec::new() };
+        let comments = if change.involves_comments() { thread(&app.app, status, &people).await } else { Vec::new() };
         if change == Change::DeleteReply {
             let loaders = loaders(&app.app);
-            says::delete(&app.app, &loaders, people[2].user_id(), comments[1], false).await.expect("it is deleted");
+            comment_service::delete(&app.app, &loaders, people[2].user_id(), comments[1], false).await.expect("it is deleted");
             app.drain().await;
         }
         if change == Change::Fall {
-            timelines::unfollow(&app.app, fans[3].user_id(), first.user_id()).await.expect("no follow");
+            timelines::unfollow(&app.app, others[3].user_id(), first.user_id()).await.expect("no follow");
         }
         if matches!(change, Change::Unmute | Change::EndMute) {
             let seconds = (change == Change::EndMute).then_some(5);
@@ -226,7 +230,7 @@ impl World {
             app.drain().await;
             app.clock.advance(5_000);
         }
-        if change.is_of_blocks() {
+        if change.involves_blocks() {
             let between = [(&people[4], first), (first, &people[4])];
             for (a, b) in between {
                 timelines::follow(&app.app, a.user_id(), b.user_id()).await.expect("a follow");
@@ -262,21 +266,21 @@ impl World {
         self.list.expect("there is a list")
     }
 
-    /// Makes the change, and works off what it leaves.
-    async fn make_it(&self, app: &App, change: Change) -> Result<(), Refusal> {
+    /// Applies the change.
+    async fn apply(&self, app: &App, change: Change) -> Result<(), Refusal> {
         let id = |at: usize| self.people[at].user_id();
         let loaders = loaders(app);
         match change {
             Change::Comment => {
-                let under = ParentRef::Comment(self.comments[1]);
-                let draft = comments::Draft { parent: under, message: "new".into(), idempotency_key: Some("once".into()) };
-                says::add(app, &loaders, id(4), draft).await?;
+                let parent = ParentRef::Comment(self.comments[1]);
+                let draft = comments::Draft { parent, message: "new".into(), idempotency_key: Some("once".into()) };
+                comment_service::add(app, &loaders, id(4), draft).await?;
             }
-            Change::EditComment => says::edit(app, &loaders, id(1), self.comments[0], "edited").await?,
-            Change::Vote => says::vote(app, &loaders, id(4), self.comments[0], Vote::Down).await?,
-            Change::DeleteComment => drop(says::delete(app, &loaders, id(2), self.comments[1], false).await?),
-            Change::DeleteReply => drop(says::delete(app, &loaders, id(3), self.comments[2], false).await?),
-            Change::DeleteBranch => drop(says::delete(app, &loaders, id(0), self.comments[1], true).await?),
+            Change::EditComment => comment_service::edit(app, &loaders, id(1), self.comments[0], "edited").await?,
+            Change::Vote => comment_service::vote(app, &loaders, id(4), self.comments[0], Vote::Down).await?,
+            Change::DeleteComment => drop(comment_service::delete(app, &loaders, id(2), self.comments[1], false).await?),
+            Change::DeleteReply => drop(comment_service::delete(app, &loaders, id(3), self.comments[2], false).await?),
+            Change::DeleteBranch => drop(comment_service::delete(app, &loaders, id(0), self.comments[1], true).await?),
             Change::Follow => timelines::follow(app, id(4), id(0)).await?,
             Change::Unfollow => timelines::unfollow(app, id(1), id(0)).await?,
             Change::Post => drop(timelines::post(app, id(0), draft(None)).await?),
@@ -310,13 +314,13 @@ impl World {
         Ok(timelines::home(app, &request.loaders(), owner, &args).await?.items.len())
     }
 
-    /// The accounts that the fifth mutes.
+    /// Returns the accounts that the fifth user mutes.
     async fn mutes(&self, app: &App) -> Vec<UserId> {
         let (hidden, _) = relations::hidden_authors(app, self.people[4].user_id()).await.expect("a store");
         hidden.into_iter().map(|hidden| hidden.author).collect()
     }
 
-    /// Whether the fifth blocks the first, and the number of follows and memberships between them.
+    /// Returns whether the fifth user blocks the first, and the number of follows and memberships between them.
     async fn blocks(&self, app: &App) -> (bool, usize) {
         let (a, b) = (self.people[4].user_id(), self.people[0].user_id());
         let mut edges = 0;
@@ -329,7 +333,7 @@ impl World {
         (relations::block_state(app, a, b).await.expect("a store").blocks, edges)
     }
 
-    /// Whether the first is on the list, and how much its timeline shows.
+    /// Returns whether the first user is on the list, and the number of statuses in its timeline.
     async fn on_list(&self, app: &App) -> (bool, usize) {
         let edge = lists::edge(app, self.list(), self.people[0].user_id()).await.expect("a store");
         let request = waxwing::base::request::Request::new(app.clone(), None, None, None);
@@ -338,34 +342,34 @@ impl World {
         (edge.follow.is_some(), page.items.len())
     }
 
-    /// What was acknowledged is there.
-    async fn holds(&self, app: &App, change: Change) -> bool {
+    /// Returns whether the change is applied completely.
+    async fn is_applied(&self, app: &App, change: Change) -> bool {
         let follows = async |at: usize| {
             let edge = graph::edge(app, self.people[at].user_id(), self.people[0].user_id()).await.expect("a store");
             edge.follow.is_some()
         };
-        let said = async || {
+        let lines_now = async || {
             let mut lines = lines(app, self.status).await;
             lines.sort(); // Another process's ids of one moment may be smaller.
             lines
         };
         match change {
-            Change::Comment => said().await == ["0 a", "1 b", "2 c", "2 new"],
-            Change::EditComment => said().await == ["0 edited", "1 b", "2 c"],
+            Change::Comment => lines_now().await == ["0 a", "1 b", "2 c", "2 new"],
+            Change::EditComment => lines_now().await == ["0 edited", "1 b", "2 c"],
             Change::Vote => {
-                let shown = says::load_visible(&loaders(app), [self.comments[0]]).await.expect("a store");
+                let shown = comment_service::load_visible(&loaders(app), [self.comments[0]]).await.expect("a store");
                 shown[0].as_ref().is_some_and(|it| (it.comment.up, it.comment.down) == (1, 1))
             }
-            Change::DeleteComment => said().await == ["0 a", "1 *", "2 c"],
-            Change::DeleteReply => said().await == ["0 a"],
-            Change::DeleteBranch => said().await == ["0 a"],
+            Change::DeleteComment => lines_now().await == ["0 a", "1 *", "2 c"],
+            Change::DeleteReply => lines_now().await == ["0 a"],
+            Change::DeleteBranch => lines_now().await == ["0 a"],
             Change::Follow | Change::Rise => follows(4).await && self.home(app, 4).await.expect("a store") == 3,
             Change::Unfollow => !follows(1).await && self.home(app, 1).await.expect("a store") == 0,
             Change::Fall => !follows(3).await && self.home(app, 3).await.expect("a store") == 0,
             Change::Post | Change::PostOnce => self.home(app, 1).await.expect("a store") == 4,
             Change::Delete => {
-                let there = statuses::exist(app, &[self.status]).await.expect("a store");
-                there == [false] && self.home(app, 1).await.expect("a store") == 2
+                let exists = statuses::exist(app, &[self.status]).await.expect("a store");
+                exists == [false] && self.home(app, 1).await.expect("a store") == 2
             }
             Change::Like => {
                 let request = waxwing::base::request::Request::new(app.clone(), None, None, None);
@@ -389,31 +393,31 @@ impl World {
             Change::Block => self.blocks(app).await == (true, 0),
             Change::Unblock | Change::UnblockIncomplete => self.blocks(app).await == (false, 0),
             Change::DeleteAccount => {
-                let gone = !users::exists(app, self.people[0].user_id()).await.expect("a store");
-                gone && self.home(app, 1).await.expect("a store") == 1 && self.home(app, 2).await.expect("a store") == 0
+                let is_deleted = !users::exists(app, self.people[0].user_id()).await.expect("a store");
+                is_deleted && self.home(app, 1).await.expect("a store") == 1 && self.home(app, 2).await.expect("a store") == 0
             }
             Change::Return => self.home(app, 1).await.expect("a store") == 31,
         }
     }
 }
 
-async fn is_sound(app: &TestApp, when: &str) {
+async fn assert_no_findings(app: &TestApp, when: &str) {
     app.clock.advance(61_000);
     let found = findings(&app.app).await;
     assert!(found.is_empty(), "{when}: {found:#?}");
 }
 
-/// Cuts the change off before its first write, before its second, and so on, until it comes through.
-async fn cut_off_everywhere(change: Change) {
-    cut_off_at(change, 0, 1).await;
+/// Crashes the process before its first write, before its second, and so on, until the change completes without a crash.
+async fn crash_at_each_write(change: Change) {
+    crash_at_every_nth_write(change, 0, 1).await;
 }
 
-/// The same at every so many writes: long changes are shared out among several tests.
-async fn cut_off_at(change: Change, first: usize, step: usize) {
+/// As [`crash_at_each_write`], from write `first` on in steps of `step`: long changes are divided among several tests.
+async fn crash_at_every_nth_write(change: Change, first: usize, step: usize) {
     let app =
         TestApp::on_redis(Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)), Clock::manual(START), settings())
             .await;
-    // One wire is one wire, however the suite is run: then some of the cuts are enough.
+    // A repeated run of the suite has the same single connection, so some of the crashes are enough.
     let stride = if is_repeated_run() { 5 } else { 1 };
     for writes in (first..).step_by(step * stride) {
         let when = format!("{change:?} after {writes} writes");
@@ -421,22 +425,22 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
         let target = app.redis.tcp_url(crash_proxy.port).parse().expect("an address");
         let timing = Timing { connections: 1, ..LONG_TIMEOUTS };
-        let doomed = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), settings());
-        let acknowledged = world.make_it(&doomed, change).await.is_ok();
-        doomed.drain().await;
-        let _ = workers::drain(&doomed).await;
+        let crashing = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), settings());
+        let acknowledged = world.apply(&crashing, change).await.is_ok();
+        crashing.drain().await;
+        let _ = workers::drain(&crashing).await;
         if acknowledged {
-            assert!(world.holds(&app.app, change).await, "{when}: what was acknowledged is lost");
+            assert!(world.is_applied(&app.app, change).await, "{when}: the acknowledged change is lost");
         }
         app.clock.advance(10_000);
         app.drain().await;
         if acknowledged {
-            assert!(world.holds(&app.app, change).await, "{when}: what was acknowledged is lost later");
+            assert!(world.is_applied(&app.app, change).await, "{when}: the acknowledged change is lost later");
         }
-        is_sound(&app, &when).await;
+        assert_no_findings(&app, &when).await;
         if change == Change::Block {
             let now = world.blocks(&app.app).await;
-            assert!(matches!(now, (true, 0) | (false, 4)), "{when}: it is done whole or not at all: {now:?}");
+            assert!(matches!(now, (true, 0) | (false, 4)), "{when}: the block is partly applied: {now:?}");
         }
         let id = world.people[0].user_id();
         if change == Change::DeleteAccount && !users::exists(&app.app, id).await.expect("a store") {
@@ -444,13 +448,13 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
             assert!(found.is_empty(), "{when}: {found:#?}");
         }
         if matches!(change, Change::PostOnce | Change::Comment) {
-            world.make_it(&app.app, change).await.expect("the same again");
+            world.apply(&app.app, change).await.expect("the repeated request");
             app.drain().await;
-            assert!(world.holds(&app.app, change).await, "{when}: once, whatever happened to the first try");
+            assert!(world.is_applied(&app.app, change).await, "{when}: the change must be applied exactly once");
         }
         if !crash_proxy.has_cut() {
             let fewest = if matches!(change, Change::EndMute) { 2 } else { 3 };
-            assert!(writes > fewest && acknowledged, "{when}: it has steps");
+            assert!(writes > fewest && acknowledged, "{when}: the change must have more writes");
             return;
         }
     }
@@ -460,7 +464,7 @@ macro_rules! cut_off {
     ($($name:ident = $change:ident;)*) => {$(
         #[tokio::test]
         async fn $name() {
-            cut_off_everywhere(Change::$change).await;
+            crash_at_each_write(Change::$change).await;
         }
     )*};
 }
@@ -497,7 +501,7 @@ macro_rules! cut_off_deletions {
     ($($name:ident = $first:literal;)*) => {$(
         #[tokio::test]
         async fn $name() {
-            cut_off_at(Change::DeleteAccount, $first, 4).await;
+            crash_at_every_nth_write(Change::DeleteAccount, $first, 4).await;
         }
     )*};
 }

@@ -1,4 +1,5 @@
-//! The end of an account: nobody sees anything of it from the answer on, and when the background has caught up nothing names it.
+//! Deletion of accounts: once the request is answered, nobody sees the account or its content; once the journal is drained, nothing
+//! references the account.
 
 use crate::support::{Actor, TestApp, error_codes, findings, references, run_command, user_error_codes, waxwing};
 use futures_util::future::join_all;
@@ -36,7 +37,7 @@ async fn make_list(owner: &Actor, members: &[&Actor]) -> String {
     id
 }
 
-/// The messages of a list's timeline.
+/// Returns the messages of a list's timeline.
 async fn timeline(owner: &Actor, list: &str) -> Vec<String> {
     let query = "query($id: ID!) { node(id: $id) { ... on UserList { timeline { entries(first: 100) { edges { node { status { message } } } } } } } }";
     let answer = owner.gql(query, json!({ "id": list })).await;
@@ -44,21 +45,21 @@ async fn timeline(owner: &Actor, list: &str) -> Vec<String> {
     edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
 }
 
-/// Nothing names the account, and the rest is sound.
-async fn is_wholly_gone(app: &TestApp, id: UserId) {
+/// Asserts that nothing references the account, and that the store has no findings.
+async fn assert_purged(app: &TestApp, id: UserId) {
     assert_eq!(references(&app.app, id).await, [""; 0]);
-    assert!(!app.redis.dump().contains(&id.0.to_string()), "what an audit finds nowhere is nowhere");
-    is_sound(app).await;
+    assert!(!app.redis.dump().contains(&id.0.to_string()), "the store has the id, but the audit does not find it");
+    assert_no_findings(app).await;
 }
 
-async fn is_sound(app: &TestApp) {
+async fn assert_no_findings(app: &TestApp) {
     app.clock.advance(61_000);
     let found = findings(&app.app).await;
     assert_eq!(found, [""; 0]);
 }
 
-/// Five people. The first is in the middle of everything: followed by the second and third, following them, on a list of the second's, with
-/// a list of its own, likes on both sides, a post under a key.
+/// Five users. The first one and the second and third follow each other. The first is on a list of the second, and has a list of its own,
+/// likes in both directions, and a status with an idempotency key.
 struct Scene {
     app: TestApp,
     people: Vec<Actor>,
@@ -68,7 +69,7 @@ struct Scene {
 }
 
 impl Scene {
-    async fn play(config: Config) -> Self {
+    async fn create(config: Config) -> Self {
         let app = TestApp::with(config).await;
         let people = app.create_users("p", 5).await;
         let (ada, bob, cyd) = (&people[0], &people[1], &people[2]);
@@ -79,7 +80,7 @@ impl Scene {
         make_list(ada, &[bob, ada]).await;
         let of_ada = ada.post("of ada").await;
         ada.run("PostStatus", json!({ "input": { "message": "once", "idempotencyKey": "k" } })).await;
-        let gone = ada.post("taken back").await;
+        let gone = ada.post("deleted").await;
         ada.delete(&gone).await;
         let of_bob = bob.post("of bob").await;
         for (who, what) in [(bob, &of_ada), (cyd, &of_ada), (ada, &of_ada), (ada, &of_bob), (cyd, &of_bob)] {
@@ -93,8 +94,8 @@ impl Scene {
         self.people[0].user_id()
     }
 
-    /// Nobody sees anything of the first.
-    async fn is_unseen(&self) {
+    /// Asserts that nobody sees the first user or its content.
+    async fn assert_invisible(&self) {
         let (ada, bob, cyd) = (&self.people[0], &self.people[1], &self.people[2]);
         assert_eq!((bob.home().await, cyd.home().await), (vec!["of bob".to_owned()], vec!["of bob".to_owned()]));
         assert_eq!(timeline(bob, &self.list_of_bob).await, [""; 0]);
@@ -125,7 +126,7 @@ async fn like(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
 
 #[tokio::test]
 async fn a_deleted_account_is_invisible_once_the_deletion_is_answered() {
-    let scene = Scene::play(Config::default()).await;
+    let scene = Scene::create(Config::default()).await;
     let (app, ada, bob) = (&scene.app, &scene.people[0], &scene.people[1]);
     let input = json!({ "login": "p0", "password": "correct horse" });
     let other = app.anonymous().run("LogIn", json!({ "input": input })).await;
@@ -139,26 +140,26 @@ async fn a_deleted_account_is_invisible_once_the_deletion_is_answered() {
         user_error_codes(&app.anonymous().run("LogIn", json!({ "input": input })).await["data"]["logIn"]),
         ["WRONG_CREDENTIALS"]
     );
-    scene.is_unseen().await;
+    scene.assert_invisible().await;
     app.drain().await;
-    scene.is_unseen().await;
+    scene.assert_invisible().await;
     let counts = bob.gql("{ viewer { followersCount followingCount } }", json!({})).await;
     assert_eq!(counts["data"]["viewer"], json!({ "followersCount": 1, "followingCount": 0 }));
     let likes = bob.gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount } } }", json!({ "id": scene.of_bob })).await;
     assert_eq!(likes["data"]["node"]["likeCount"], 1);
-    is_wholly_gone(app, scene.ada()).await;
+    assert_purged(app, scene.ada()).await;
 }
 
 #[tokio::test]
 async fn statuses_of_a_deleted_star_are_merged_into_no_home() {
-    let scene = Scene::play(Config { star_followers: 2, home_window: 20, ..Config::default() }).await;
+    let scene = Scene::create(Config { star_followers: 2, home_window: 20, ..Config::default() }).await;
     let reach: Option<String> = scene.app.redis.run(&["HGET", &format!("user:{{{}}}", scene.ada().0), "reach"]);
     assert!(reach.is_some_and(|reach| reach.starts_with("merged ")), "it is a star");
     delete_account(&scene.people[0], "correct horse").await;
-    scene.is_unseen().await;
+    scene.assert_invisible().await;
     scene.app.drain().await;
-    scene.is_unseen().await;
-    is_wholly_gone(&scene.app, scene.ada()).await;
+    scene.assert_invisible().await;
+    assert_purged(&scene.app, scene.ada()).await;
 }
 
 #[tokio::test]
@@ -222,16 +223,16 @@ async fn a_login_can_be_claimed_again_after_thirty_days() {
     let again = sign_up(&app, "P0").await;
     assert_eq!(user_error_codes(&again), [""; 0]);
     assert_ne!(again["session"]["user"]["id"], people[0].id);
-    is_sound(&app).await;
+    assert_no_findings(&app).await;
 }
 
-/// A claim without an account is taken for abandoned after ten seconds; one whose account is being deleted is not.
+/// A claimed login without an account is free after ten seconds, but not while its account is being deleted.
 #[tokio::test]
 async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
     let app = TestApp::start().await;
     let ada = app.create_users("p", 1).await.remove(0);
     app.clock.advance(60_000);
-    // A process that dies after the commit.
+    // The process dies after the commit.
     waxwing::domains::users::service::remove(&app.app, ada.user_id(), "p0").await.expect("a store");
     assert_eq!(user_error_codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
 }
@@ -240,89 +241,87 @@ async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
 async fn an_uncommitted_deletion_changes_nothing() {
     let app = TestApp::start().await;
     let ada = app.create_users("p", 1).await.remove(0);
-    ada.post("said").await;
+    ada.post("posted").await;
     let task = waxwing::platform::journal::Task::Account { user: ada.user_id(), login: "p0".into() };
     let _lost = waxwing::platform::journal::service::begin(&app.app, task).await.expect("an entry");
     app.clock.advance(10_000);
     app.drain().await;
-    assert_eq!(ada.home().await, ["said"]);
+    assert_eq!(ada.home().await, ["posted"]);
     assert_eq!(user_error_codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
-    is_sound(&app).await;
+    assert_no_findings(&app).await;
 }
 
 #[tokio::test]
 async fn an_account_larger_than_a_pass_is_deleted_completely() {
     let app = TestApp::with(Config { home_window: 20, ..Config::default() }).await;
-    let crowd = app.create_users("c", 260).await;
-    let (ada, fans) = crowd.split_first().expect("people");
-    let edges: Vec<(&Actor, &Actor)> = fans.iter().map(|fan| (fan, ada)).chain(fans.iter().map(|fan| (ada, fan))).collect();
+    let users = app.create_users("c", 260).await;
+    let (ada, followers) = users.split_first().expect("people");
+    let edges: Vec<(&Actor, &Actor)> =
+        followers.iter().map(|follower| (follower, ada)).chain(followers.iter().map(|follower| (ada, follower))).collect();
     app.create_follows(&edges).await;
-    let list_of_everybody = make_list(&fans[0], &[ada]).await;
+    let list_of_everybody = make_list(&followers[0], &[ada]).await;
     let mut ids = Vec::new();
     for number in 0..230 {
         let draft = Draft { message: number.to_string(), location: None, idempotency_key: None };
         ids.push(timelines::service::post(&app.app, ada.user_id(), draft).await.expect("a status").expect("it is new"));
     }
-    let likes = fans.iter().map(|fan| like(&app.app, fan.user_id(), ids[7]));
+    let likes = followers.iter().map(|follower| like(&app.app, follower.user_id(), ids[7]));
     join_all(likes).await.into_iter().for_each(|like| like.expect("a like"));
     for id in &ids[..30] {
-        like(&app.app, fans[3].user_id(), *id).await.expect("a like");
+        like(&app.app, followers[3].user_id(), *id).await.expect("a like");
     }
     app.drain().await;
     delete_account(ada, "correct horse").await;
-    assert_eq!(timeline(&fans[0], &list_of_everybody).await, [""; 0]);
+    assert_eq!(timeline(&followers[0], &list_of_everybody).await, [""; 0]);
     app.drain().await;
-    is_wholly_gone(&app, ada.user_id()).await;
-    assert!(
-        !app.redis.keys().iter().any(|key| key.starts_with("liked:") || key.starts_with("likers:")),
-        "nobody liked anything else"
-    );
+    assert_purged(&app, ada.user_id()).await;
+    assert!(!app.redis.keys().iter().any(|key| key.starts_with("liked:") || key.starts_with("likers:")), "no likes are left");
 }
 
 #[tokio::test]
 async fn a_deleted_status_is_removed_from_the_likes_of_all_accounts() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 1_001).await;
-    let (id, other) = (crowd[0].post("x").await, crowd[0].post("y").await);
+    let users = app.create_users("c", 1_001).await;
+    let (id, other) = (users[0].post("x").await, users[0].post("y").await);
     let status = StatusId::from_global(&id).expect("a status");
-    for part in crowd.chunks(100) {
-        let likes = part.iter().map(|fan| like(&app.app, fan.user_id(), status));
+    for part in users.chunks(100) {
+        let likes = part.iter().map(|follower| like(&app.app, follower.user_id(), status));
         join_all(likes).await.into_iter().for_each(|like| like.expect("a like"));
     }
-    crowd[1].like(&other).await;
-    crowd[0].delete(&id).await;
+    users[1].like(&other).await;
+    users[0].delete(&id).await;
     app.app.drain().await;
     let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("liked:")).collect();
-    assert_eq!(left.len(), 2, "a thousand of them within the request");
+    assert_eq!(left.len(), 2, "the request itself removes the first thousand");
     app.drain_journal().await;
     assert!(!app.redis.dump_without_events().replace(&format!("gone:{{{}}}", status.0), "").contains(&status.0.to_string()));
-    is_sound(&app).await;
+    assert_no_findings(&app).await;
 }
 
 #[tokio::test]
 async fn an_account_can_like_at_most_a_million_statuses() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
-    let (id, liked) = (crowd[0].post("x").await, format!("liked:{{{}}}", crowd[1].user_id().0));
+    let users = app.create_users("c", 2).await;
+    let (id, liked) = (users[0].post("x").await, format!("liked:{{{}}}", users[1].user_id().0));
     let fill = "for n = 1, 1000000 do redis.call('ZADD', KEYS[1], n, n) end";
     app.redis.run::<()>(&["EVAL", fill, "1", &liked]);
-    let refused = crowd[1].like(&id).await;
+    let refused = users[1].like(&id).await;
     assert_eq!((user_error_codes(&refused), &refused["userErrors"][0]["path"]), (vec!["LIMIT_REACHED"], &json!(["statusId"])));
-    let seen = crowd[0].gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount } } }", json!({ "id": id })).await;
+    let seen = users[0].gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount } } }", json!({ "id": id })).await;
     assert_eq!(seen["data"]["node"]["likeCount"], 0);
     app.redis.run::<()>(&["ZREM", &liked, "5"]);
-    assert_eq!(user_error_codes(&crowd[1].like(&id).await), [""; 0]);
-    assert_eq!(user_error_codes(&crowd[1].like(&id).await), [""; 0], "the same again is not one more");
+    assert_eq!(user_error_codes(&users[1].like(&id).await), [""; 0]);
+    assert_eq!(user_error_codes(&users[1].like(&id).await), [""; 0], "a repeated like does not count again");
 }
 
 fn is_refused<T: std::fmt::Debug>(outcome: &Outcome<T>) -> bool {
     matches!(outcome, Err(Refusal::Fatal(Error::Unauthenticated)))
 }
 
-/// Requests that knew who asks before the account was deleted, and come to their first step after that.
+/// Requests that were authenticated before the deletion of the account, and run their first step after it.
 #[tokio::test]
 async fn a_deleted_account_receives_nothing() {
-    let scene = Scene::play(Config::default()).await;
+    let scene = Scene::create(Config::default()).await;
     let (app, ada, bob) = (&scene.app.app, scene.ada(), scene.people[1].user_id());
     delete_account(&scene.people[0], "correct horse").await;
     scene.app.drain().await;
@@ -349,16 +348,16 @@ async fn a_deleted_account_receives_nothing() {
     timelines::service::unfollow(app, ada, bob).await.expect("nothing to undo");
     scene.people[1].post("a push").await;
     scene.app.drain().await;
-    is_wholly_gone(&scene.app, ada).await;
+    assert_purged(&scene.app, ada).await;
 }
 
-/// Each change at the very moment of the deletion, again and again: both orders, and all between.
+/// Repeats changes concurrently with a deletion, so that they happen before, during and after it.
 #[tokio::test]
 async fn changes_concurrent_with_a_deletion_leave_nothing() {
     let app = TestApp::with(Config { home_window: 20, ..Config::default() }).await;
     for round in 0..12 {
-        let crowd = app.create_users(&format!("r{round}x"), 4).await;
-        let (ada, bob, cyd) = (&crowd[0], &crowd[1], &crowd[2]);
+        let users = app.create_users(&format!("r{round}x"), 4).await;
+        let (ada, bob, cyd) = (&users[0], &users[1], &users[2]);
         bob.follow(ada).await;
         let (of_ada, of_bob) = (ada.post("of ada").await, bob.post("of bob").await);
         let list = make_list(cyd, &[]).await;
@@ -383,12 +382,12 @@ async fn changes_concurrent_with_a_deletion_leave_nothing() {
         app.drain().await;
         assert_eq!(references(&app.app, ada.user_id()).await, [""; 0], "round {round}");
     }
-    is_sound(&app).await;
+    assert_no_findings(&app).await;
 }
 
 #[tokio::test]
 async fn a_store_with_a_pending_deletion_passes_the_audit() {
-    let scene = Scene::play(Config::default()).await;
+    let scene = Scene::create(Config::default()).await;
     scene.app.clock.advance(61_000);
     waxwing::platform::journal::service::enqueue(
         &scene.app.app,

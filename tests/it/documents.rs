@@ -85,8 +85,8 @@ async fn every_limit_error_names_the_limit_and_the_count() {
     }
     let limits = app.query("{ serverLimits { documentBytes tokens nesting aliases directives operations rootFields fields depth cost pageSize defaultPageSize bodyBytes } }").await.json();
     for (_, (_, limit, max, _)) in &cases {
-        let told = &limits["data"]["serverLimits"][*limit];
-        assert!(["levels", "introspectionLists"].contains(limit) || *told == json!(max), "{limit}: {limits}");
+        let reported = &limits["data"]["serverLimits"][*limit];
+        assert!(["levels", "introspectionLists"].contains(limit) || *reported == json!(max), "{limit}: {limits}");
     }
 }
 
@@ -119,8 +119,8 @@ async fn the_limits_are_configurable() {
     assert_eq!(over(&app.query("{ nodes(ids: [1,2,3,4,5,6,7,8,9,10]) { id } }").await), {
         ("QUERY_TOO_COMPLEX".into(), "cost".into(), 10, 11)
     });
-    let told = app.query("{ serverLimits { aliases depth cost } }").await.json();
-    assert_eq!(told["data"]["serverLimits"], json!({ "aliases": 1, "depth": 2, "cost": 10 }));
+    let reported = app.query("{ serverLimits { aliases depth cost } }").await.json();
+    assert_eq!(reported["data"]["serverLimits"], json!({ "aliases": 1, "depth": 2, "cost": 10 }));
 }
 
 #[tokio::test]
@@ -314,8 +314,8 @@ async fn a_variable_of_an_unknown_type_is_an_error_of_the_client() {
         ["[Int] = [1]", "[ID!]! = [\"a\"]", "Boolean = true", "Float = 1.5", "String", "[LocationInput] = [null]", "DateTime"]
     {
         let answer = app.query(&format!("query($a: {known}) {{ __typename }}")).await;
-        let told = answer.json()["errors"].to_string();
-        assert!(!told.contains("Unknown type") && !told.contains("INTERNAL"), "{known}: {told}");
+        let reported = answer.json()["errors"].to_string();
+        assert!(!reported.contains("Unknown type") && !reported.contains("INTERNAL"), "{known}: {reported}");
     }
 }
 
@@ -323,7 +323,7 @@ async fn a_variable_of_an_unknown_type_is_an_error_of_the_client() {
 async fn a_response_contains_the_cost_if_requested() {
     let app = TestApp::start().await;
     let query = json!({ "query": "{ user(login: \"a\") { followers(first: 7) { edges { cursor } } } }" });
-    let told = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&query)).await.json();
-    assert_eq!(told["extensions"], json!({ "cost": { "charged": 1 + 1 + 7 * 2, "worked": 8, "limit": 50_000 } }));
+    let reported = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&query)).await.json();
+    assert_eq!(reported["extensions"], json!({ "cost": { "charged": 1 + 1 + 7 * 2, "worked": 8, "limit": 50_000 } }));
     assert_eq!(HttpResponse::fetch(app.post().json(&query)).await.json().get("extensions"), None);
 }

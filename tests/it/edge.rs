@@ -151,11 +151,11 @@ async fn a_too_long_body_is_refused_by_its_content_length() {
 
 #[tokio::test]
 async fn requests_above_the_concurrency_limit_are_refused_at_once() {
-    let calm = TestApp::start().await;
-    calm.user("ada").await;
-    let (db, clock) = (Db::open(&calm.redis.target(), Timing::default()).await.expect("a store"), Clock::manual(START));
+    let setup_app = TestApp::start().await;
+    setup_app.user("ada").await;
+    let (db, clock) = (Db::open(&setup_app.redis.target(), Timing::default()).await.expect("a store"), Clock::manual(START));
     let edge = EdgeConfig { max_requests: 3, ..EdgeConfig::default() };
-    let app = TestApp::from_parts(App::new(db, clock.clone(), Config::default()), clock, edge, calm.redis.clone()).await;
+    let app = TestApp::from_parts(App::new(db, clock.clone(), Config::default()), clock, edge, setup_app.redis.clone()).await;
     app.drain().await;
     app.redis.signal("STOP");
     let query = "{ user(login: \"ada\") { login } }";
@@ -188,9 +188,9 @@ async fn impatient(app: &TestApp) -> TestApp {
 
 #[tokio::test]
 async fn a_request_has_a_deadline_but_a_started_mutation_completes() {
-    let calm = TestApp::start().await;
-    let ada = calm.user("ada").await;
-    let app = impatient(&calm).await;
+    let setup_app = TestApp::start().await;
+    let ada = setup_app.user("ada").await;
+    let app = impatient(&setup_app).await;
     app.app.next_id().await.expect("ids in stock");
     app.redis.signal("STOP");
     let began = Instant::now();
@@ -412,8 +412,11 @@ async fn production_errors_reveal_nothing_of_the_schema() {
         let page = HttpResponse::fetch(app.get(path).header("accept", "text/html,*/*;q=0.8")).await;
         assert!([400, 404].contains(&page.status) && !page.text.contains("<html"), "{path}: {page:?}");
     }
-    let told = TestApp::start().await.query("{ viewe { id } }").await.json();
-    assert!(told["errors"][0]["message"].as_str().is_some_and(|it| it.contains("viewer")), "development helps: {told}");
+    let answer = TestApp::start().await.query("{ viewe { id } }").await.json();
+    assert!(
+        answer["errors"][0]["message"].as_str().is_some_and(|it| it.contains("viewer")),
+        "the error has no suggestion: {answer}"
+    );
 }
 
 #[tokio::test]

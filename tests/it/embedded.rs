@@ -15,7 +15,7 @@ fn options(data_dir: &Path) -> EmbeddedOptions {
     EmbeddedOptions { data_dir: data_dir.to_owned(), ..EmbeddedOptions::default() }
 }
 
-async fn started(data_dir: &Path) -> Embedded {
+async fn start_embedded(data_dir: &Path) -> Embedded {
     start(options(data_dir)).await.expect("it starts")
 }
 
@@ -42,9 +42,9 @@ fn kill_9(pid: u32) {
 
 /// Polls the condition; panics with the text after the timeout.
 async fn eventually(within: Duration, what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let started = Instant::now();
+    let start_embedded = Instant::now();
     while !is_so().await {
-        assert!(started.elapsed() < within, "not within {within:?}: {what}");
+        assert!(start_embedded.elapsed() < within, "not within {within:?}: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -53,7 +53,7 @@ async fn eventually(within: Duration, what: &str, mut is_so: impl AsyncFnMut() -
 async fn the_embedded_redis_starts_answers_and_stops_cleanly() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("new/data");
-    let embedded = started(&data).await;
+    let embedded = start_embedded(&data).await;
     assert_eq!(embedded.socket(), data.join("redis.sock"));
     assert_eq!(fs::metadata(&data).expect("made").permissions().mode() & 0o777, 0o700);
     let pid = redis_pid(&embedded.url()).await;
@@ -78,7 +78,7 @@ async fn the_embedded_redis_starts_answers_and_stops_cleanly() {
     embedded.stop().await;
     assert!(!is_alive(pid) && !socket.exists());
 
-    let embedded = started(&data).await;
+    let embedded = start_embedded(&data).await;
     let value: String = connect(&embedded.url()).await.get("key").await.expect("it is there");
     assert_eq!(value, "value");
     embedded.stop().await;
@@ -94,7 +94,7 @@ async fn unusual_and_long_paths_work() {
         &format!("{}/{}", "long".repeat(20), "x".repeat(200)),
     ] {
         let data = folder.path().join(name);
-        let embedded = started(&data).await;
+        let embedded = start_embedded(&data).await;
         assert!(embedded.socket().as_os_str().len() <= 107);
         let () = connect(&embedded.url()).await.set("key", "value").await.expect("it writes");
         assert!(data.join("appendonlydir").exists(), "the data lies elsewhere: {name}");
@@ -110,7 +110,7 @@ async fn a_path_that_is_not_utf_8_works() {
     use std::os::unix::ffi::OsStrExt as _;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join(std::ffi::OsStr::from_bytes(b"\xff\xfe"));
-    let embedded = started(&data).await;
+    let embedded = start_embedded(&data).await;
     let () = connect(&embedded.url()).await.set("key", "value").await.expect("it writes");
     embedded.stop().await;
     assert!(data.join("appendonlydir").exists());
@@ -119,7 +119,7 @@ async fn a_path_that_is_not_utf_8_works() {
 #[tokio::test]
 async fn a_second_server_on_a_folder_is_refused_at_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let embedded = started(folder.path()).await;
+    let embedded = start_embedded(folder.path()).await;
     let asked = Instant::now();
     let error = start(options(folder.path())).await.expect_err("the folder is taken");
     assert!(asked.elapsed() < Duration::from_secs(1));
@@ -136,7 +136,7 @@ async fn a_second_server_on_a_folder_is_refused_at_once() {
 #[tokio::test]
 async fn a_killed_redis_is_restarted_with_its_data() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let embedded = started(folder.path()).await;
+    let embedded = start_embedded(folder.path()).await;
     for round in 0..3 {
         let () = connect(&embedded.url()).await.set("round", round).await.expect("it writes");
         let pid = redis_pid(&embedded.url()).await;
@@ -155,17 +155,17 @@ async fn a_killed_redis_is_restarted_with_its_data() {
 #[tokio::test]
 async fn stopping_cancels_a_pending_restart() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let embedded = started(folder.path()).await;
+    let embedded = start_embedded(folder.path()).await;
     kill_9(redis_pid(&embedded.url()).await);
     tokio::time::sleep(Duration::from_millis(20)).await;
     embedded.stop().await;
-    started(folder.path()).await.stop().await;
+    start_embedded(folder.path()).await.stop().await;
 }
 
 #[tokio::test]
 async fn dropping_the_handle_stops_redis() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let embedded = started(folder.path()).await;
+    let embedded = start_embedded(folder.path()).await;
     let pid = redis_pid(&embedded.url()).await;
     drop(embedded);
     eventually(Duration::from_secs(2), "Redis has ended", async || !is_alive(pid)).await;
@@ -191,17 +191,17 @@ async fn a_cancelled_start_leaves_no_redis() {
 #[tokio::test]
 async fn stale_sockets_are_replaced() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    started(folder.path()).await.stop().await;
+    start_embedded(folder.path()).await.stop().await;
     drop(std::os::unix::net::UnixListener::bind(folder.path().join("redis.sock")).expect("free"));
-    started(folder.path()).await.stop().await;
+    start_embedded(folder.path()).await.stop().await;
     fs::write(folder.path().join("redis.sock"), "no socket at all").expect("writable");
-    started(folder.path()).await.stop().await;
+    start_embedded(folder.path()).await.stop().await;
 }
 
 #[tokio::test]
 async fn a_corrupt_file_is_reported_with_the_log_of_redis() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let embedded = started(folder.path()).await;
+    let embedded = start_embedded(folder.path()).await;
     let () = connect(&embedded.url()).await.set("key", "value").await.expect("it writes");
     embedded.stop().await;
     let aof = fs::read_dir(folder.path().join("appendonlydir"))
@@ -227,7 +227,7 @@ fn script(folder: &Path, text: &str) -> PathBuf {
 async fn a_start_waits_until_all_data_is_loaded() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
-    let embedded = started(&data).await;
+    let embedded = start_embedded(&data).await;
     let mut fill = redis::pipe();
     for n in 0..5000 {
         fill.set(n, n).ignore();
@@ -319,7 +319,7 @@ async fn the_redis_of_a_killed_server_ends_without_data_loss() {
     server.process.wait().expect("it lived");
 
     // At once, while the old process may still be writing: the start waits for it.
-    let embedded = started(folder.path()).await;
+    let embedded = start_embedded(folder.path()).await;
     assert!(!is_alive(pid));
     let last: u32 = connect(&embedded.url()).await.get("test:999").await.expect("it is there");
     assert_eq!(last, 999);

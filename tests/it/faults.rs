@@ -108,21 +108,21 @@ async fn requests_to_a_frozen_redis_are_answered_and_sent_at_most_once() {
     let connected = app.redis.connections();
     app.redis.signal("STOP");
     let kinds = [(None, READ), (Some(&ada), HOME), (Some(&ada), POST), (None, LOG_IN)];
-    let crowd = join_all((0..400).map(|at| kinds[at % kinds.len()]).map(|(actor, query)| send(&app, actor, query)));
-    let (answers, state) = tokio::join!(crowd, health(&app));
+    let requests = join_all((0..400).map(|at| kinds[at % kinds.len()]).map(|(actor, query)| send(&app, actor, query)));
+    let (answers, state) = tokio::join!(requests, health(&app));
     assert_eq!(state, (200, 503));
     for (status, codes) in &answers {
         let known = ["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN"];
         assert!(matches!(status, 200 | 503) && codes.len() == 1 && known.contains(&codes[0].as_str()), "{status} {codes:?}");
     }
-    assert_eq!(app.app.db().in_flight(), 0, "nobody is left to wait");
+    assert_eq!(app.app.db().in_flight(), 0, "no request is waiting");
     app.redis.signal("CONT");
     let failed = eventually(&app, &ada, HOME).await;
     app.drain().await;
     assert_eq!(health(&app).await, (200, 200));
     // Each request sent one command before it gave up; besides, the pings of the health checks, and the last home with its five.
     let seen: u64 = app.redis.calls().values().sum();
-    assert!(seen <= 400 + failed as u64 + 20, "{seen} commands came for 400 requests: {:?}", app.redis.calls());
+    assert!(seen <= 400 + failed as u64 + 20, "{seen} commands for 400 requests: {:?}", app.redis.calls());
     // They did not all try to connect either. (Some of these connections are the test's own.)
     let connected = app.redis.connections() - connected;
     let nodes = app.app.db().primaries().await.expect("a number") as u64;
@@ -179,8 +179,8 @@ async fn a_connection_that_loses_data_is_replaced() {
     }
 }
 
-/// More than any machine processes concurrently.
-const CROWD: usize = 96;
+/// The number of concurrent requests: more than any machine processes at the same time.
+const REQUESTS: usize = 96;
 
 #[tokio::test]
 async fn many_requests_on_a_lossy_connection_open_one_new_connection() {
@@ -189,11 +189,11 @@ async fn many_requests_on_a_lossy_connection_open_one_new_connection() {
     let before = app.proxy.accepted();
     app.redis.reset_calls();
     app.proxy.set(Flow::Drop, Flow::Drop);
-    let crowd = join_all((0..CROWD).map(|_| send(&app.served, Some(&ada), HOME))).await;
-    let lost = crowd.iter().filter(|answer| **answer == (503, vec!["STORAGE_UNAVAILABLE".to_owned()])).count();
-    let done = crowd.iter().filter(|answer| **answer == (200, vec![])).count();
-    assert!(lost > 0 && lost + done == CROWD, "{lost} lost, {done} done");
-    for (status, codes) in join_all((0..CROWD).map(|_| send(&app.served, Some(&ada), HOME))).await {
+    let answers = join_all((0..REQUESTS).map(|_| send(&app.served, Some(&ada), HOME))).await;
+    let lost = answers.iter().filter(|answer| **answer == (503, vec!["STORAGE_UNAVAILABLE".to_owned()])).count();
+    let done = answers.iter().filter(|answer| **answer == (200, vec![])).count();
+    assert!(lost > 0 && lost + done == REQUESTS, "{lost} lost, {done} done");
+    for (status, codes) in join_all((0..REQUESTS).map(|_| send(&app.served, Some(&ada), HOME))).await {
         assert_eq!((status, codes), (200, vec![]));
     }
     assert_eq!(app.proxy.accepted(), before + 1);
@@ -208,7 +208,7 @@ async fn a_write_with_a_lost_reply_has_an_unknown_outcome() {
     let answer = ada.run("PostStatus", input.clone()).await;
     assert_eq!(error_codes(&answer), ["OUTCOME_UNKNOWN"], "{answer}");
     assert_eq!(answer["data"], json!({ "postStatus": null }));
-    // Whether looked up, or retried with its key: it exists once.
+    // Both a read and a retry with the key find exactly one.
     let again = ada.run("PostStatus", input).await;
     assert_eq!(again["data"]["postStatus"]["status"]["message"], "second", "{again}");
     assert_eq!(ada.home().await, ["second", "first"]);
@@ -222,12 +222,12 @@ async fn a_write_to_a_dying_redis_has_an_unknown_outcome() {
     let write = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(1).take()]);
     let death = async {
         until(|| app.redis.calls().contains_key("hset")).await;
-        // It happened, and cannot happen again.
+        // The write was applied, and a retry does not apply it again.
         app.redis.kill();
     };
     let (answer, ()) = tokio::join!(write, death);
     assert!(matches!(answer, Err(Error::OutcomeUnknown)), "{answer:?}");
-    // Nothing is sent any more, so nothing can have happened.
+    // No command is sent, so no write can have been applied.
     let again = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(2).take()]).await;
     assert!(matches!(again, Err(Error::StorageUnavailable)), "{again:?}");
 }
@@ -317,13 +317,13 @@ async fn a_disconnected_client_cancels_its_read_within_one_call() {
         until(|| app.proxy.holds_replies() && app.db().in_flight() > 0).await;
         client.abort();
         until(|| app.db().in_flight() == 0).await;
-        let asked = app.db().round_trips();
+        let round_trips = app.db().round_trips();
         app.proxy.set(Flow::Pass, Flow::Pass);
         // Work for the disconnected client would continue while others are served.
         for _ in 0..10 {
             assert_eq!(send(&app.served, None, READ).await, (200, vec![]));
         }
-        assert_eq!(app.db().round_trips(), asked + 10 * 2, "after {answers} answers");
+        assert_eq!(app.db().round_trips(), round_trips + 10 * 2, "after {answers} answers");
     }
 }
 

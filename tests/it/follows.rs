@@ -108,13 +108,13 @@ async fn an_invalid_follow_is_refused_without_changes() {
 async fn the_newest_follow_is_first_on_both_sides() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let crowd = app.create_users("c", 5).await;
+    let users = app.create_users("c", 5).await;
     for at in [3, 0, 4, 1, 2] {
-        crowd[at].follow(&ada).await;
-        ada.follow(&crowd[at]).await;
+        users[at].follow(&ada).await;
+        ada.follow(&users[at]).await;
     }
-    crowd[4].unfollow(&ada).await;
-    crowd[4].follow(&ada).await;
+    users[4].unfollow(&ada).await;
+    users[4].follow(&ada).await;
     let seen = profile(&ada, &app.anonymous()).await;
     assert_eq!(logins(&seen["followers"]), ["c4", "c2", "c1", "c0", "c3"]);
     assert_eq!(logins(&seen["following"]), ["c2", "c1", "c4", "c0", "c3"]);
@@ -140,8 +140,8 @@ async fn concurrent_follows_of_one_pair_count_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_follows_and_unfollows_leave_both_sides_equal() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
-    let (a, b) = (crowd[0].user_id(), crowd[1].user_id());
+    let users = app.create_users("c", 2).await;
+    let (a, b) = (users[0].user_id(), users[1].user_id());
     for round in 0..150 {
         let change = |follow: bool| {
             let app = app.app.clone();
@@ -171,7 +171,7 @@ async fn an_interrupted_unfollow_is_completed_by_its_repetition() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     ada.follow(&bea).await;
-    // What is left when the process dies after the first of the two steps.
+    // The state after a crash between the two steps.
     app.redis.run::<()>(&["DEL", &format!("following:{{{}}}", ada.user_id().0)]);
     app.redis.run::<()>(&["HSET", &format!("user:{{{}}}", ada.user_id().0), "following", "0"]);
     assert_eq!(ada.unfollow(&bea).await["user"]["followersCount"], 0);
@@ -181,31 +181,31 @@ async fn an_interrupted_unfollow_is_completed_by_its_repetition() {
 #[tokio::test]
 async fn an_interrupted_follow_is_completed_by_its_repetition() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
-    crowd[1].post("said before").await;
-    let (a, b) = (crowd[0].user_id().0.to_string(), crowd[1].user_id().0.to_string());
-    // What is left when the process dies after the first of the two steps.
+    let users = app.create_users("c", 2).await;
+    users[1].post("posted before").await;
+    let (a, b) = (users[0].user_id().0.to_string(), users[1].user_id().0.to_string());
+    // The state after a crash between the two steps.
     app.redis.run::<()>(&["ZADD", &format!("following:{{{a}}}"), "7", &b]);
     app.redis.run::<()>(&["HSET", &format!("user:{{{a}}}"), "following", "1"]);
-    let answer = crowd[0].follow(&crowd[1]).await;
+    let answer = users[0].follow(&users[1]).await;
     assert_eq!((&answer["user"]["followersCount"], &answer["viewer"]["followingCount"]), (&json!(1), &json!(1)));
-    assert_eq!(crowd[0].home().await, ["said before"]);
-    assert_eq!(logins(&profile(&crowd[1], &crowd[0]).await["followers"]), ["c0"]);
+    assert_eq!(users[0].home().await, ["posted before"]);
+    assert_eq!(logins(&profile(&users[1], &users[0]).await["followers"]), ["c0"]);
 }
 
 #[tokio::test]
 async fn an_account_can_follow_at_most_ten_thousand() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
-    let mut users = vec![crowd[0].user_id()];
-    users.extend((1..=10_000).map(UserId));
+    let users = app.create_users("c", 2).await;
+    let mut ids = vec![users[0].user_id()];
+    ids.extend((1..=10_000).map(UserId));
     let edges: Vec<(usize, usize, u64)> = (1..=10_000).map(|at| (0, at, at as u64)).collect();
-    graph::import(&app.app, &users, &edges).await.expect("a store");
-    let refused = crowd[0].follow(&crowd[1]).await;
+    graph::import(&app.app, &ids, &edges).await.expect("a store");
+    let refused = users[0].follow(&users[1]).await;
     assert_eq!(user_error_codes(&refused), ["LIMIT_REACHED"]);
     assert_eq!(refused["userErrors"][0]["path"], json!(["userId"]));
-    assert_eq!(profile(&crowd[1], &crowd[0]).await["followersCount"], 0);
-    app.redis.run::<()>(&["ZREM", &format!("following:{{{}}}", crowd[0].user_id().0), "7"]);
-    assert_eq!(user_error_codes(&crowd[0].follow(&crowd[1]).await), [""; 0]);
-    assert_eq!(user_error_codes(&crowd[0].follow(&crowd[1]).await), [""; 0], "it stands already");
+    assert_eq!(profile(&users[1], &users[0]).await["followersCount"], 0);
+    app.redis.run::<()>(&["ZREM", &format!("following:{{{}}}", users[0].user_id().0), "7"]);
+    assert_eq!(user_error_codes(&users[0].follow(&users[1]).await), [""; 0]);
+    assert_eq!(user_error_codes(&users[0].follow(&users[1]).await), [""; 0], "the follow exists already");
 }

@@ -1,4 +1,4 @@
-//! A store that has reached its memory limit: it is told as such, nothing is half done, and what reads or deletes goes on.
+//! A store at its memory limit: writes fail with `STORAGE_FULL` and change nothing; reads and deletions succeed.
 
 use crate::support::{Actor, HttpResponse, TestApp, error_codes, findings};
 use serde_json::{Value, json};
@@ -7,20 +7,20 @@ use waxwing::base::rate_limits::RateLimits;
 use waxwing::db::tracking_writes;
 
 /// Sets the memory limit of every node, in bytes; 0 for none.
-fn limit(app: &TestApp, bytes: u64) {
+fn set_memory_limit(app: &TestApp, bytes: u64) {
     app.redis.each::<()>(&["CONFIG", "SET", "maxmemory", &bytes.to_string()]);
 }
 
-/// What each node uses, in bytes.
-fn used(app: &TestApp) -> Vec<u64> {
+/// Returns the memory that each node uses, in bytes.
+fn used_memory(app: &TestApp) -> Vec<u64> {
     let nodes = app.redis.each::<redis::InfoDict>(&["INFO", "memory"]);
     nodes.iter().map(|node| node.get("used_memory").expect("a number")).collect()
 }
 
-/// Far below what an empty Redis takes.
+/// A memory limit below the size of an empty Redis.
 const NOTHING: u64 = 1_000;
 
-/// One mutation, with the codes of its errors and of its rows.
+/// Runs a mutation. Returns its response, and the codes of its errors and user errors.
 async fn change(actor: &Actor, field: &str, input: &str) -> (Value, Vec<String>) {
     let query = format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}");
     let answer = actor.gql(&query, json!({})).await;
@@ -30,63 +30,63 @@ async fn change(actor: &Actor, field: &str, input: &str) -> (Value, Vec<String>)
     (answer, codes)
 }
 
-async fn works(actor: &Actor, field: &str, input: &str) {
+async fn assert_ok(actor: &Actor, field: &str, input: &str) {
     let (answer, codes) = change(actor, field, input).await;
     assert!(codes.is_empty(), "{field}: {answer}");
 }
 
-async fn ready(app: &TestApp) -> (u16, String) {
+async fn readiness(app: &TestApp) -> (u16, String) {
     let answer = HttpResponse::fetch(app.get("/readyz")).await;
     (answer.status, answer.text)
 }
 
-/// An id that a mutation makes.
-async fn made(actor: &Actor, query: &str) -> String {
+/// Runs a mutation that creates an object. Returns the id of the object.
+async fn create(actor: &Actor, query: &str) -> String {
     let answer = actor.gql(query, json!({})).await;
     let payload = answer["data"].as_object().and_then(|data| data.values().next()).unwrap_or_else(|| panic!("{answer}"));
     let object = payload.as_object().expect("a payload").values().find(|value| value.is_object());
     object.and_then(|object| object["id"].as_str()).unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
-/// Limits are on, so that every change is charged.
-async fn world() -> (TestApp, [Actor; 3], World) {
+/// Creates a server with rate limits, so that every change is charged, and data of three users.
+async fn create_world() -> (TestApp, [Actor; 3], World) {
     let app = TestApp::with(Config { rates: Some(RateLimits::default()), ..Config::default() }).await;
-    let people = app.users(["ada", "bob", "cyd"]).await;
-    let [ada, bob, cyd] = &people;
+    let users = app.users(["ada", "bob", "cyd"]).await;
+    let [ada, bob, cyd] = &users;
     bob.follow(ada).await;
     let status = ada.post("first").await;
     bob.like(&status).await;
-    let comment = made(
+    let comment = create(
         bob,
         &format!("mutation {{ addComment(input: {{ statusId: \"{status}\", message: \"hi\" }}) {{ comment {{ id }} }} }}"),
     )
     .await;
-    let list = made(bob, "mutation { createUserList(input: { name: \"list\" }) { userList { id } } }").await;
-    works(bob, "addUserToList", &format!("listId: \"{list}\", userId: \"{}\"", ada.id)).await;
+    let list = create(bob, "mutation { createUserList(input: { name: \"list\" }) { userList { id } } }").await;
+    assert_ok(bob, "addUserToList", &format!("listId: \"{list}\", userId: \"{}\"", ada.id)).await;
     cyd.post("of one who leaves").await;
     app.drain().await;
-    (app, people, World { status, comment, list })
+    (app, users, World { status, comment, list })
 }
 
-/// Of two writes in one pipeline the full store takes one. The change is half done, and the journal's entry for it must stay.
+/// A full store accepts one of two writes in a pipeline. The change is partly applied, so its journal entry must stay.
 #[tokio::test]
 async fn a_write_that_a_full_store_accepts_in_part_has_an_unknown_outcome() {
     let app = TestApp::with(Config::default()).await;
     app.user("ada").await;
-    limit(&app, NOTHING);
+    set_memory_limit(&app, NOTHING);
     let set = |tag: u64| redis::cmd("HSET").arg(format!("user:{{{tag}}}")).arg("a").arg(0).take();
     let unlink = redis::cmd("UNLINK").arg("user:{7}").take();
-    for (commands, expected, wrote) in [
+    for (commands, expected, writes) in [
         (vec![set(7), set(8)], Err("STORAGE_FULL"), false),
         (vec![set(7), unlink.clone()], Err("OUTCOME_UNKNOWN"), true),
         (vec![unlink.clone(), set(8), set(9)], Err("OUTCOME_UNKNOWN"), true),
         (vec![unlink.clone()], Ok(1), true),
     ] {
-        let (written, noted) = tracking_writes(app.app.db().write_many(commands)).await;
+        let (written, has_written) = tracking_writes(app.app.db().write_many(commands)).await;
         let written = written.map(|replies| replies.len()).map_err(|error| error.code());
-        assert_eq!((written, noted), (expected, wrote));
+        assert_eq!((written, has_written), (expected, writes));
     }
-    limit(&app, 0);
+    set_memory_limit(&app, 0);
 }
 
 struct World {
@@ -97,10 +97,10 @@ struct World {
 
 #[tokio::test]
 async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
-    let (app, [ada, bob, cyd], it) = world().await;
-    assert_eq!(ready(&app).await.0, 200);
-    limit(&app, NOTHING);
-    assert_eq!(ready(&app).await, (503, "the storage is full\n".to_owned()));
+    let (app, [ada, bob, cyd], it) = create_world().await;
+    assert_eq!(readiness(&app).await.0, 200);
+    set_memory_limit(&app, NOTHING);
+    assert_eq!(readiness(&app).await, (503, "the storage is full\n".to_owned()));
     assert_eq!(HttpResponse::fetch(app.get("/healthz")).await.status, 200);
 
     let (status, comment, list, ada_id) = (&it.status, &it.comment, &it.list, &ada.id);
@@ -139,42 +139,42 @@ async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
     assert!(error_codes(&answer).is_empty(), "{answer}");
     assert_eq!(answer["data"]["user"]["followers"]["edges"][0]["node"]["login"], "bob", "{answer}");
 
-    works(&app.anonymous(), "logIn", "login: \"bob\", password: \"correct horse\"").await;
-    works(&bob, "unlikeStatus", &format!("statusId: \"{status}\"")).await;
-    works(&bob, "removeUserFromList", &format!("listId: \"{list}\", userId: \"{ada_id}\"")).await;
-    works(&bob, "deleteUserList", &format!("listId: \"{list}\"")).await;
-    works(&bob, "deleteComment", &format!("commentId: \"{comment}\"")).await;
-    works(&bob, "unfollowUser", &format!("userId: \"{ada_id}\"")).await;
-    works(&ada, "deleteStatus", &format!("statusId: \"{status}\"")).await;
-    works(&cyd, "deleteAccount", "password: \"correct horse\"").await;
+    assert_ok(&app.anonymous(), "logIn", "login: \"bob\", password: \"correct horse\"").await;
+    assert_ok(&bob, "unlikeStatus", &format!("statusId: \"{status}\"")).await;
+    assert_ok(&bob, "removeUserFromList", &format!("listId: \"{list}\", userId: \"{ada_id}\"")).await;
+    assert_ok(&bob, "deleteUserList", &format!("listId: \"{list}\"")).await;
+    assert_ok(&bob, "deleteComment", &format!("commentId: \"{comment}\"")).await;
+    assert_ok(&bob, "unfollowUser", &format!("userId: \"{ada_id}\"")).await;
+    assert_ok(&ada, "deleteStatus", &format!("statusId: \"{status}\"")).await;
+    assert_ok(&cyd, "deleteAccount", "password: \"correct horse\"").await;
     app.drain().await;
-    works(&ada, "endSessions", "allOthers: true").await;
+    assert_ok(&ada, "endSessions", "allOthers: true").await;
     let answer = ada.gql("mutation { logOut { endedSessionId } }", json!({})).await;
     assert!(error_codes(&answer).iter().all(|code| code != "STORAGE_FULL"), "{answer}");
-    // Whatever was begun is settled once its lease has run out, and nothing of it is left.
+    // Started changes are settled when their leases have expired.
     app.clock.advance(120_000);
     app.drain().await;
     assert_eq!(findings(&app.app).await, Vec::<String>::new());
 
-    limit(&app, 0);
-    assert_eq!(ready(&app).await, (200, "ok\n".to_owned()));
+    set_memory_limit(&app, 0);
+    assert_eq!(readiness(&app).await, (200, "ok\n".to_owned()));
     bob.post("room again").await;
     app.drain().await;
     assert_eq!(bob.home().await, ["room again"]);
     app.clock.advance(120_000);
     app.drain().await;
     assert_eq!(findings(&app.app).await, Vec::<String>::new());
-    assert!(app.redis.keys().iter().all(|key| !key.starts_with("dead:")), "nothing was given up");
+    assert!(app.redis.keys().iter().all(|key| !key.starts_with("dead:")), "a journal entry is a dead letter");
 }
 
 #[tokio::test]
 async fn deletions_free_space_in_a_full_store() {
-    // Few events are kept, so that those of the deletions take no room of their own.
+    // Few events are kept, so that the events of the deletions need no additional memory.
     let app = TestApp::with(Config { events_kept: 100, ..Config::default() }).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
     app.drain().await;
-    limit(&app, used(&app).into_iter().max().expect("a node") + 300_000);
+    set_memory_limit(&app, used_memory(&app).into_iter().max().expect("a node") + 300_000);
     let mut posted = Vec::new();
     let refused = loop {
         let input = json!({ "input": { "message": format!("{} {}", posted.len(), "x".repeat(200)) } });
@@ -183,19 +183,19 @@ async fn deletions_free_space_in_a_full_store() {
             Some(id) => posted.push(id.to_owned()),
             None => break answer,
         }
-        assert!(posted.len() < 10_000, "it never fills up");
+        assert!(posted.len() < 10_000, "the store never becomes full");
     };
     assert_eq!(error_codes(&refused), ["STORAGE_FULL"], "{refused}");
-    let before: u64 = used(&app).iter().sum();
+    let before: u64 = used_memory(&app).iter().sum();
     for id in &posted {
-        works(&ada, "deleteStatus", &format!("statusId: \"{id}\"")).await;
+        assert_ok(&ada, "deleteStatus", &format!("statusId: \"{id}\"")).await;
     }
-    // On a cluster the journal keeps what was settled for ten seconds.
+    // On a cluster the journal keeps settled entries for ten seconds.
     app.drain_journal().await;
-    let after: u64 = used(&app).iter().sum();
+    let after: u64 = used_memory(&app).iter().sum();
     assert!(after < before, "{after} of {before} bytes are used");
     ada.post("there is room").await;
-    limit(&app, 0);
+    set_memory_limit(&app, 0);
     app.clock.advance(120_000);
     app.drain().await;
     assert_eq!(findings(&app.app).await, Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! The corpus of the fuzz targets (`make fuzz`), replayed: seeds, and what was found and mended.
+//! Replays the corpus of the fuzz targets (`make fuzz`): seeds, and inputs that once failed.
 
 #[path = "../fuzz/checks.rs"]
 mod checks;
@@ -13,7 +13,7 @@ fn replay(target: &str, check: fn(&[u8])) {
     assert!(files.len() >= 5, "{} files in {}", files.len(), folder.display());
     for file in files {
         let bytes = fs::read(&file).expect("it is read");
-        // Whole, and cut where a network might cut it.
+        // The complete input, and truncated inputs.
         for length in [bytes.len(), bytes.len() / 2, bytes.len() / 3] {
             println!("{} up to {length}", file.display());
             check(&bytes[..length]);

@@ -83,12 +83,12 @@ async fn sixty_four_log_ins_wait_in_the_queue_and_succeed() {
     app.user("ada").await;
     let (held, go) = blocker(&app);
     until(|| app.app.hashing_pool().occupied() == 1).await;
-    let crowd = join_all((0..80).map(|_| ask(&app, LOG_IN, "ada")));
+    let users = join_all((0..80).map(|_| ask(&app, LOG_IN, "ada")));
     let release = async {
         until(|| app.app.hashing_pool().occupied() == 65).await;
         go.send(()).expect("it works");
     };
-    let (answers, ()) = tokio::join!(crowd, release);
+    let (answers, ()) = tokio::join!(users, release);
     held.await.expect("no panic").expect("it was done");
     let in_session = |answer: &&HttpResponse| answer.json()["data"]["logIn"]["session"].is_object();
     let refused = |answer: &&HttpResponse| error_codes(&answer.json()) == ["OVERLOADED"];

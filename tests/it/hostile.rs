@@ -1,4 +1,4 @@
-//! Text of clients never becomes Lua, the name of a key, or a pattern, wherever the schema lets them write it.
+//! Hostile texts in every text input of the schema: none of them becomes Lua, the name of a key, or a pattern.
 
 use crate::ads;
 use crate::support::inputs::{TextInput, TextInputs};
@@ -11,7 +11,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::cli::fsck;
 
-/// Stands in every hostile text, so that it is known again wherever it comes out.
+/// A mark in every hostile text, by which the text is recognized in commands.
 const MARK: &str = "ZqX7";
 
 fn texts() -> Vec<String> {
@@ -37,8 +37,8 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Ada, with a status, a comment, a session, a list, a campaign with an ad and a website, and the places where she may write.
-async fn scene() -> (TestApp, Actor, TextInputs) {
+/// Creates Ada with a status, a comment, a session, a list, a campaign with an ad, and a website. Returns also all text inputs.
+async fn create_scene() -> (TestApp, Actor, TextInputs) {
     let app = TestApp::on_redis(
         Arc::new(RedisServer::single(SingleServerReason::MonitorOutput)),
         Clock::manual(START),
@@ -64,39 +64,39 @@ async fn scene() -> (TestApp, Actor, TextInputs) {
     (app, ada, TextInputs::new(include_str!("../../schema.graphql"), ids))
 }
 
-/// Sends one, and checks what came.
-async fn put(app: &TestApp, ada: &Actor, inputs: &TextInputs, input: &TextInput, text: &str) {
+/// Sends a text in an input, and asserts that the field was executed: it has a value or an error.
+async fn assert_accepted_or_refused(app: &TestApp, ada: &Actor, inputs: &TextInputs, input: &TextInput, text: &str) {
     let request = inputs.request(input, text);
     let answer = HttpResponse::fetch(app.post().bearer_auth(ada.token.as_ref().expect("a token")).json(&request)).await;
     let body = answer.json();
-    let told = || format!("{input:?} {:?}: {} {}", text.chars().take(40).collect::<String>(), answer.status, answer.text);
+    let describe = || format!("{input:?} {:?}: {} {}", text.chars().take(40).collect::<String>(), answer.status, answer.text);
     let fatal = ["INTERNAL_SERVER_ERROR", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "UNAUTHENTICATED"];
-    assert!(answer.status == 200 && error_codes(&body).iter().all(|code| !fatal.contains(&code.as_str())), "{}", told());
-    // It came to the field: that has a value, or an error.
-    let is_there = |value: &Value| holds(value, &input.field);
-    let is_told = body["errors"]
+    assert!(answer.status == 200 && error_codes(&body).iter().all(|code| !fatal.contains(&code.as_str())), "{}", describe());
+    // The field was executed.
+    let has_value = |value: &Value| has_field(value, &input.field);
+    let has_error = body["errors"]
         .as_array()
         .is_some_and(|errors| errors.iter().any(|error| error["path"].to_string().contains(&input.field)));
-    assert!(is_there(&body["data"]) || is_told, "{}", told());
+    assert!(has_value(&body["data"]) || has_error, "{}", describe());
 }
 
-fn holds(value: &Value, field: &str) -> bool {
+fn has_field(value: &Value, field: &str) -> bool {
     match value {
-        Value::Object(fields) => fields.contains_key(field) || fields.values().any(|value| holds(value, field)),
+        Value::Object(fields) => fields.contains_key(field) || fields.values().any(|value| has_field(value, field)),
         _ => false,
     }
 }
 
-/// The keys of a command, as Redis finds them.
+/// Returns the keys of a command, as Redis finds them.
 fn keys_of(redis: &mut redis::Connection, command: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let mut ask = redis::cmd("COMMAND");
-    // What has no keys is an error to it.
-    ask.arg("GETKEYS").arg(command).query(redis).unwrap_or_default()
+    let mut command_keys = redis::cmd("COMMAND");
+    // Redis returns an error for a command without keys.
+    command_keys.arg("GETKEYS").arg(command).query(redis).unwrap_or_default()
 }
 
 #[tokio::test]
 async fn input_of_clients_never_becomes_lua_keys_or_patterns() {
-    let (app, ada, inputs) = scene().await;
+    let (app, ada, inputs) = create_scene().await;
     let text_inputs = inputs.text_inputs();
     for known in
         ["user login", "signUp input login", "postStatus input message", "postStatus input idempotencyKey", "entries after"]
@@ -107,7 +107,7 @@ async fn input_of_clients_never_becomes_lua_keys_or_patterns() {
     let monitor = Monitor::start(&app.redis);
     for input in &text_inputs {
         for text in texts() {
-            put(&app, &ada, &inputs, input, &text).await;
+            assert_accepted_or_refused(&app, &ada, &inputs, input, &text).await;
         }
     }
     for text in texts().iter().filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')) {

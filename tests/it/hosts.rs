@@ -1,4 +1,4 @@
-//! Hosts: what a page gets whose own name was pointed at this server (DNS rebinding), and whom it must not keep out.
+//! Allowed hosts: requests of pages whose name points to this server (DNS rebinding) are refused, and all other requests are answered.
 
 use crate::support::{HttpResponse, PROTOCOL, Process, RedisServer, Socket, TestApp, waxwing};
 use reqwest::{Method, RequestBuilder};
@@ -13,8 +13,8 @@ async fn at_social_example() -> TestApp {
     TestApp::with_edge(Config::default(), EdgeConfig { hosts, ..EdgeConfig::default() }).await
 }
 
-/// What a page of this host sends once its name is ours: the browser takes all of it for the page's own origin.
-fn of_page(request: RequestBuilder, host: &str) -> RequestBuilder {
+/// Adds the headers that a browser sends for a page of this host when the host's name points to this server: the same origin.
+fn as_page(request: RequestBuilder, host: &str) -> RequestBuilder {
     request.header("host", host).header("origin", format!("http://{host}")).header("sec-fetch-site", "same-origin")
 }
 
@@ -40,7 +40,7 @@ async fn requests_for_a_foreign_host_are_refused_over_every_transport() {
     let app = at_social_example().await;
     for path in ["/graphql", "/", "/live", "/playground.json"] {
         for request in requests(&app, path) {
-            let answer = HttpResponse::fetch(of_page(request, EVIL)).await;
+            let answer = HttpResponse::fetch(as_page(request, EVIL)).await;
             assert_eq!(answer.refusal(), (421, vec!["HOST_REFUSED".to_owned()], false), "{path}: {answer:?}");
         }
     }
@@ -59,24 +59,28 @@ async fn requests_for_a_foreign_host_are_refused_over_every_transport() {
 async fn our_own_host_and_probes_are_answered() {
     let app = at_social_example().await;
     for host in ["social.example", "SOCIAL.EXAMPLE:443"] {
-        let ask = app.post().json(&json!({ "query": "{ __typename }" }));
-        assert_eq!(HttpResponse::fetch(of_page(ask, host)).await.json(), json!({ "data": { "__typename": "Query" } }), "{host}");
+        let request = app.post().json(&json!({ "query": "{ __typename }" }));
+        assert_eq!(
+            HttpResponse::fetch(as_page(request, host)).await.json(),
+            json!({ "data": { "__typename": "Query" } }),
+            "{host}"
+        );
     }
     for path in ["/healthz", "/readyz", "/metrics"] {
         assert_eq!(HttpResponse::fetch(app.get(path)).await.status, 200, "{path}, by the address");
     }
-    assert_eq!(app.query("{ __typename }").await.status, 421, "an address is no name of ours");
+    assert_eq!(app.query("{ __typename }").await.status, 421, "the address is not an allowed host");
 }
 
-/// Statuses of the API for these hosts, and whether the server has warned that it answers for all.
-async fn served(redis: &RedisServer, arguments: &[&str], hosts: &[&str]) -> (Vec<u16>, bool) {
+/// Returns the response status of the API for each host, and whether the server has warned that it answers requests for every host.
+async fn start_and_request(redis: &RedisServer, arguments: &[&str], hosts: &[&str]) -> (Vec<u16>, bool) {
     let url = redis.url();
     let common = ["serve", "--allow-volatile", "--listen", "127.0.0.1:0", "--redis", &url];
     let server = Process::start(&mut waxwing(&[&common, arguments].concat()));
     let (http, mut statuses) = (reqwest::Client::new(), Vec::new());
     for host in hosts {
-        let ask = http.post(format!("{}/graphql", server.url)).json(&json!({ "query": "{ __typename }" }));
-        statuses.push(HttpResponse::fetch(ask.header("host", *host)).await.status);
+        let request = http.post(format!("{}/graphql", server.url)).json(&json!({ "query": "{ __typename }" }));
+        statuses.push(HttpResponse::fetch(request.header("host", *host)).await.status);
     }
     (statuses, server.log().contains("requests for every host are answered"))
 }
@@ -97,6 +101,6 @@ async fn the_options_and_the_profile_determine_the_allowed_hosts() {
             false,
         ),
     ] {
-        assert_eq!(served(&redis, arguments, &hosts).await, (expected.to_vec(), warned), "{arguments:?}");
+        assert_eq!(start_and_request(&redis, arguments, &hosts).await, (expected.to_vec(), warned), "{arguments:?}");
     }
 }

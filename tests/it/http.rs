@@ -153,7 +153,7 @@ fn unreadable() -> Vec<(String, &'static str)> {
 #[tokio::test]
 async fn an_invalid_body_is_refused_with_the_reason() {
     let app = TestApp::start().await;
-    let told = |answer: &HttpResponse, what: &str, why: &str| {
+    let assert_error = |answer: &HttpResponse, what: &str, why: &str| {
         assert_eq!(answer.refusal(), refused(400, "BAD_REQUEST"), "{why}");
         let message = answer.json()["errors"][0]["message"].as_str().expect("a message").to_owned();
         assert!(message.starts_with(&format!("{what} {why}")), "{why}: {message}");
@@ -161,15 +161,15 @@ async fn an_invalid_body_is_refused_with_the_reason() {
     for (variables, why) in unreadable() {
         let body = format!("{{\"query\":\"{{ __typename }}\",\"variables\":{variables}}}");
         let request = app.post().header("content-type", "application/json").body(body);
-        told(&HttpResponse::fetch(request).await, "The body", why);
+        assert_error(&HttpResponse::fetch(request).await, "The body", why);
         let got = HttpResponse::fetch(get(&app, &[("query", "{ __typename }"), ("variables", &variables)])).await;
-        told(&got, "`variables`", why);
+        assert_error(&got, "`variables`", why);
     }
     let twice = "{\"query\":\"{ a }\",\"query\":\"{ b }\"}";
     let answer = HttpResponse::fetch(app.post().header("content-type", "application/json").body(twice)).await;
-    told(&answer, "The body", "has the key `query` twice in one object.");
+    assert_error(&answer, "The body", "has the key `query` twice in one object.");
     let shape = HttpResponse::fetch(app.post().json(&json!({ "query": "{ __typename }", "variables": [] }))).await;
-    told(&shape, "The body", "must be a JSON object with a `query`");
+    assert_error(&shape, "The body", "must be a JSON object with a `query`");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Lists: named, private, bounded; who is on them, what those say, and doing all of it twice.
+//! Lists of accounts: names, privacy, limits, members, timelines, and repeated or concurrent changes.
 
 use crate::support::{Actor, TestApp, error_codes, texts, user_error_codes};
 use futures_util::future::{join, join_all};
@@ -9,7 +9,7 @@ use waxwing::domains::lists::service as lists;
 use waxwing::domains::timelines::service::{self as timelines, SettledEdge};
 use waxwing::platform::journal::Feed;
 
-/// Sends a mutation of the contract; its payload.
+/// Runs a mutation of the contract. Returns its payload.
 async fn change(actor: &Actor, operation: &str, input: Value) -> Value {
     let mut answer = actor.run(operation, json!({ "input": input })).await;
     assert_eq!(answer.get("errors"), None, "{operation}: {answer}");
@@ -33,14 +33,14 @@ async fn delete(actor: &Actor, list: &str) -> Value {
     change(actor, "DeleteList", json!({ "listId": list })).await
 }
 
-/// The names of somebody's lists.
+/// Returns the names of the actor's lists.
 async fn names(actor: &Actor) -> Vec<String> {
     let answer = actor.run("Lists", json!({})).await;
     let edges = answer["data"]["viewerLists"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
     edges.iter().map(|edge| edge["node"]["name"].as_str().expect("a name").to_owned()).collect()
 }
 
-/// Who is on a list, and how many are said to be.
+/// Returns the logins of a list's members, and their total.
 async fn members(actor: &Actor, list: &str) -> (Vec<String>, u64) {
     let query =
         "query($id: ID!) { node(id: $id) { ... on UserList { members(first: 100) { totalCount edges { node { login } } } } } }";
@@ -51,7 +51,7 @@ async fn members(actor: &Actor, list: &str) -> (Vec<String>, u64) {
     (logins, members["totalCount"].as_u64().expect("a number"))
 }
 
-/// The messages of a list's timeline.
+/// Returns the messages of a list's timeline.
 async fn timeline(actor: &Actor, list: &str) -> Vec<String> {
     let answer = actor.run("ListTimeline", json!({ "id": list, "first": 100 })).await;
     let edges = answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
@@ -62,7 +62,7 @@ fn inner(list: &str) -> UserListId {
     UserListId::from_global(list).expect("a list's id")
 }
 
-/// The keys that a list, and being on one, leaves.
+/// Returns the keys of lists and memberships.
 fn traces(app: &TestApp) -> Vec<String> {
     let kinds = ["lists:", "list:", "members:", "memberships:", "left:"];
     app.redis.keys().into_iter().filter(|key| kinds.iter().any(|kind| key.starts_with(kind))).collect()
@@ -88,7 +88,7 @@ async fn a_list_follows_the_contract_on_every_server() {
     cyd.post("two").await;
     bea.post("three").await;
     ada.post("not on it").await;
-    assert_eq!(timeline(&ada, &id).await, ["three", "two", "one"], "one need not follow them");
+    assert_eq!(timeline(&ada, &id).await, ["three", "two", "one"], "the owner follows none of them");
     assert_eq!(ada.home().await, ["not on it"]);
     let query = "query($id: ID!) { node(id: $id) { __typename ... on UserList { createdAt members { edges { addedAt } } } } }";
     let node = ada.gql(query, json!({ "id": id })).await["data"]["node"].take();
@@ -118,7 +118,7 @@ async fn repeated_and_void_changes_have_no_effect() {
     app.clock.advance(60_000);
     assert_eq!((add(&ada, &id, &bea).await, edges()), (first, 1));
     let now = app.redis.run::<f64>(&["ZSCORE", &key.replace("list", "members"), &bea.user_id().0.to_string()]);
-    assert_eq!(now.to_bits(), since.to_bits(), "it is the old membership");
+    assert_eq!(now.to_bits(), since.to_bits(), "the membership is unchanged");
     for _ in 0..2 {
         assert_eq!((user_error_codes(&remove(&ada, &id, &bea).await), members(&ada, &id).await.1, edges()), (vec![], 0, 2));
     }
@@ -126,7 +126,7 @@ async fn repeated_and_void_changes_have_no_effect() {
     assert_eq!(user_error_codes(&delete(&ada, &id).await), [""; 0]);
     let again = delete(&ada, &id).await;
     assert_eq!((user_error_codes(&again), &again["deletedUserListId"]), (vec!["NOT_FOUND"], &Value::Null));
-    // Oneself may be on it, and several lists may have one name.
+    // An account can be on a list of its own, and several lists can have the same name.
     let (one, _) = (create(&ada, "Same").await, create(&ada, "Same").await);
     assert_eq!(add(&ada, &one, &ada).await["userList"]["members"]["totalCount"], 1);
     assert_eq!(names(&ada).await, ["Same", "Same"]);
@@ -160,8 +160,8 @@ async fn a_name_of_a_list_has_visible_characters() {
 #[tokio::test]
 async fn a_list_is_invisible_to_other_accounts() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
-    let [ada, bea] = &crowd[..] else { unreachable!() };
+    let users = app.create_users("c", 2).await;
+    let [ada, bea] = &users[..] else { unreachable!() };
     let id = create(ada, "Birds").await;
     add(ada, &id, bea).await;
     app.drain().await;
@@ -180,10 +180,10 @@ async fn a_list_is_invisible_to_other_accounts() {
             ("RemoveFromList", json!({ "listId": list, "userId": bea.id })),
         ] {
             let payload = change(bea, operation, input.clone()).await;
-            let told = payload["userErrors"][0].clone();
+            let errors = payload["userErrors"][0].clone();
             let expected =
                 json!({ "code": "NOT_FOUND", "message": "There is no such list, or it is not yours.", "path": ["listId"] });
-            assert_eq!(told, expected, "{operation} {list:.40}");
+            assert_eq!(errors, expected, "{operation} {list:.40}");
             let nobody = app.anonymous().run(operation, json!({ "input": input })).await;
             assert_eq!(error_codes(&nobody), ["UNAUTHENTICATED"], "{nobody}");
         }
@@ -223,13 +223,13 @@ async fn an_account_can_have_at_most_fifty_lists() {
         join_all((0..60).map(|number| change(&ada, "CreateList", json!({ "name": "x", "idempotencyKey": number.to_string() }))))
             .await;
     let refused: Vec<usize> = (0..60).filter(|at| user_error_codes(&made[*at]) == ["LIMIT_REACHED"]).collect();
-    assert_eq!((refused.len(), names(&ada).await.len()), (10, 20), "a page is twenty");
+    assert_eq!((refused.len(), names(&ada).await.len()), (10, 20), "the default size of a page is 20");
     let count = "{ viewerLists(first: 100) { totalCount edges { node { id } } } }";
     let all = ada.gql(count, json!({})).await["data"]["viewerLists"].take();
     assert_eq!((&all["totalCount"], all["edges"].as_array().map(Vec::len)), (&json!(50), Some(50)));
     let one = all["edges"][49]["node"]["id"].as_str().expect("an id").to_owned();
     assert_eq!(user_error_codes(&delete(&ada, &one).await), [""; 0]);
-    // What was refused is not kept under its key.
+    // A refused creation does not use up its idempotency key.
     let key = refused[0].to_string();
     let other = change(&ada, "CreateList", json!({ "name": "y", "idempotencyKey": key })).await;
     assert_eq!((user_error_codes(&other), &other["userList"]["name"]), (vec![], &json!("y")));
@@ -240,36 +240,36 @@ async fn an_account_can_have_at_most_fifty_lists() {
 #[tokio::test]
 async fn a_list_can_have_at_most_five_hundred_members() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 502).await;
-    let (ada, id) = (&crowd[0], create(&crowd[0], "Crowd").await);
+    let users = app.create_users("c", 502).await;
+    let (ada, id) = (&users[0], create(&users[0], "Crowd").await);
     let list = inner(&id);
-    for chunk in crowd[1..500].chunks(50) {
+    for chunk in users[1..500].chunks(50) {
         let added = chunk.iter().map(|user| timelines::add_to_list(&app.app, ada.user_id(), list, user.user_id()));
         assert!(join_all(added).await.iter().all(Result::is_ok));
     }
-    let last = join(add(ada, &id, &crowd[500]), add(ada, &id, &crowd[501])).await;
-    let mut told = [user_error_codes(&last.0), user_error_codes(&last.1)].concat();
-    assert_eq!((told.pop(), told.pop(), members(ada, &id).await.1), (Some("LIMIT_REACHED"), None, 500));
-    let refused = if user_error_codes(&last.0).is_empty() { &crowd[501] } else { &crowd[500] };
+    let last = join(add(ada, &id, &users[500]), add(ada, &id, &users[501])).await;
+    let mut errors = [user_error_codes(&last.0), user_error_codes(&last.1)].concat();
+    assert_eq!((errors.pop(), errors.pop(), members(ada, &id).await.1), (Some("LIMIT_REACHED"), None, 500));
+    let refused = if user_error_codes(&last.0).is_empty() { &users[501] } else { &users[500] };
     let again = add(ada, &id, refused).await;
     assert_eq!((user_error_codes(&again), &again["userErrors"][0]["path"]), (vec!["LIMIT_REACHED"], &json!(["listId"])));
-    assert_eq!(user_error_codes(&add(ada, &id, &crowd[1]).await), [""; 0], "they are on it already");
-    for (at, actor) in crowd[1..500].iter().step_by(100).enumerate() {
+    assert_eq!(user_error_codes(&add(ada, &id, &users[1]).await), [""; 0], "the account is a member already");
+    for (at, actor) in users[1..500].iter().step_by(100).enumerate() {
         actor.post(&at.to_string()).await;
     }
     assert_eq!(timeline(ada, &id).await, ["4", "3", "2", "1", "0"]);
-    remove(ada, &id, &crowd[1]).await;
+    remove(ada, &id, &users[1]).await;
     assert_eq!(user_error_codes(&add(ada, &id, refused).await), [""; 0]);
     assert_eq!(user_error_codes(&delete(ada, &id).await), [""; 0]);
-    assert_eq!(traces(&app), [""; 0], "all five hundred are off it");
+    assert_eq!(traces(&app), [""; 0], "all members are removed");
 }
 
 #[tokio::test]
 async fn a_repeated_key_returns_the_first_list_and_refuses_other_input() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.create_users("c", 2).await;
-    let ada = &crowd[0];
+    let users = app.create_users("c", 2).await;
+    let ada = &users[0];
     let input = json!({ "name": "Birds", "idempotencyKey": "k" });
     let tries = (0..20).map(|number| {
         let actor = if number % 2 == 0 { ada.clone() } else { ada.at(&other) };
@@ -284,9 +284,9 @@ async fn a_repeated_key_returns_the_first_list_and_refuses_other_input() {
     assert_eq!((user_error_codes(&refused), &refused["userList"]), (vec!["IDEMPOTENCY_MISMATCH"], &Value::Null));
     let post = ada.run("PostStatus", json!({ "input": { "message": "Birds", "idempotencyKey": "k" } })).await;
     assert!(post["data"]["postStatus"]["status"].is_object(), "a key belongs to its mutation: {post}");
-    assert!(change(&crowd[1], "CreateList", input.clone()).await["userList"].is_object(), "and to its account");
+    assert!(change(&users[1], "CreateList", input.clone()).await["userList"].is_object(), "and to its account");
     change(ada, "RenameList", json!({ "listId": id, "name": "Waxwings" })).await;
-    assert_eq!(change(ada, "CreateList", input.clone()).await["userList"]["name"], "Waxwings", "as it is now");
+    assert_eq!(change(ada, "CreateList", input.clone()).await["userList"]["name"], "Waxwings", "the current name");
     assert_eq!(names(ada).await, ["Waxwings"]);
     delete(ada, &id).await;
     assert_eq!(change(ada, "CreateList", input.clone()).await, json!({ "userList": null, "userErrors": [] }));
@@ -303,7 +303,7 @@ async fn an_interrupted_creation_is_completed_by_its_repetition() {
     let first = change(&ada, "CreateList", input.clone()).await;
     let id = inner(first["userList"]["id"].as_str().expect("an id")).0.to_string();
     let lists = format!("lists:{{{}}}", ada.user_id().0);
-    // What is left when the process dies before the second step, and before the first.
+    // The state after a crash before the second step, and before the first one.
     for commands in [vec![vec!["DEL", "list:{@}"]], vec![vec!["DEL", "list:{@}"], vec!["DEL", &lists]]] {
         for command in commands {
             let command: Vec<String> = command.iter().map(|word| word.replace('@', &id)).collect();
@@ -318,15 +318,15 @@ async fn an_interrupted_creation_is_completed_by_its_repetition() {
 #[tokio::test]
 async fn an_interrupted_change_is_settled_by_the_next_reader() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 4).await;
-    let (ada, list) = (&crowd[0], inner(&create(&crowd[0], "Birds").await));
+    let users = app.create_users("c", 4).await;
+    let (ada, list) = (&users[0], inner(&create(&users[0], "Birds").await));
     let (id, owner) = (list.0.to_string(), ada.user_id());
     let run = |command: &str| {
         let command = command.replace('@', &id).replace("%", &owner.0.to_string());
         app.redis.run::<redis::Value>(&command.split(' ').collect::<Vec<_>>());
     };
-    let seen = async || lists::memberships_below(&app.app, crowd[1].user_id(), u64::MAX, 9).await.expect("a store").len();
-    // A list that is listed and not written; its name comes with the entry, and one that was changed since stays.
+    let seen = async || lists::memberships_below(&app.app, users[1].user_id(), u64::MAX, 9).await.expect("a store").len();
+    // The owner has the list, but its record is missing: it is written with the name of the entry. A later name is kept.
     run("DEL list:{@}");
     assert_eq!(names(ada).await, [""; 0]);
     assert!(lists::settle_list(&app.app, owner, list, "Birds").await.expect("a store"));
@@ -334,28 +334,28 @@ async fn an_interrupted_change_is_settled_by_the_next_reader() {
     lists::rename(&app.app, owner, list, "Bees").await.expect("renamed");
     lists::settle_list(&app.app, owner, list, "Birds").await.expect("a store");
     assert_eq!(names(ada).await, ["Bees"]);
-    // Somebody who is on it and does not know.
-    let bob = crowd[1].user_id();
+    // A member whose own side lacks the membership.
+    let bob = users[1].user_id();
     timelines::add_to_list(&app.app, owner, list, bob).await.expect("added");
     run(&format!("DEL memberships:{{{}}}", bob.0));
     assert_eq!(
         (timelines::settle_source(&app.app, Feed::List(list), bob).await.expect("a store"), seen().await),
         (SettledEdge::Agrees, 1)
     );
-    // Somebody who is off it and does not know.
+    // A removed member whose own side still has the membership.
     run(&format!("ZREM members:{{@}} {}", bob.0));
     assert_eq!(
         (timelines::settle_source(&app.app, Feed::List(list), bob).await.expect("a store"), seen().await),
         (SettledEdge::Agrees, 0)
     );
-    // An account that is gone is taken off.
-    let cyd = crowd[2].user_id();
+    // A deleted account is removed.
+    let cyd = users[2].user_id();
     timelines::add_to_list(&app.app, owner, list, cyd).await.expect("added");
     run(&format!("DEL user:{{{}}}", cyd.0));
     assert_eq!(timelines::settle_source(&app.app, Feed::List(list), cyd).await.expect("a store"), SettledEdge::NoSource);
     assert_eq!(members(ada, &list.global()).await, (vec![], 0));
-    assert_eq!(lists::edge(&app.app, list, cyd).await.expect("a store"), Edge::default(), "and swept");
-    // A list that is deleted and still written, with its members.
+    assert_eq!(lists::edge(&app.app, list, cyd).await.expect("a store"), Edge::default(), "the removal is swept");
+    // The owner no longer has the list, but its record and members exist.
     timelines::add_to_list(&app.app, owner, list, bob).await.expect("added");
     run("ZREM lists:{%} @");
     assert_eq!(
@@ -363,7 +363,7 @@ async fn an_interrupted_change_is_settled_by_the_next_reader() {
         (vec![], Value::Null)
     );
     assert!(!lists::settle_list(&app.app, owner, list, "Birds").await.expect("a store"));
-    // Of the account that was made to be gone, its own side would go with it.
+    // The deletion of an account also deletes its own side.
     run(&format!("DEL memberships:{{{}}}", cyd.0));
     assert_eq!((seen().await, traces(&app)), (0, vec![]));
 }
@@ -371,9 +371,9 @@ async fn an_interrupted_change_is_settled_by_the_next_reader() {
 #[tokio::test]
 async fn a_removal_is_recorded_until_its_sweep() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
-    let bob = crowd[1].user_id();
-    let list = inner(&create(&crowd[0], "Birds").await);
+    let users = app.create_users("c", 2).await;
+    let bob = users[1].user_id();
+    let list = inner(&create(&users[0], "Birds").await);
     let left = async || lists::edge(&app.app, list, bob).await.expect("a store").left;
     let remove = async || lists::remove(&app.app, list, bob).await.expect("removed");
     remove().await;
@@ -383,14 +383,14 @@ async fn a_removal_is_recorded_until_its_sweep() {
     let first = left().await;
     assert!(first.is_some());
     remove().await;
-    assert_eq!(left().await, first, "it is the same removal");
+    assert_eq!(left().await, first, "the removal is the same");
     lists::add(&app.app, list, bob).await.expect("added");
-    assert_eq!(left().await, first, "coming back is no sweep");
+    assert_eq!(left().await, first, "a new addition does not sweep the removal");
     remove().await;
     let second = left().await;
     assert!(second > first);
     lists::forget_removed(&app.app, list, bob, first.expect("a removal")).await.expect("a store");
-    assert_eq!(left().await, second, "the later one is not swept by the earlier");
+    assert_eq!(left().await, second, "the sweep of the earlier removal keeps the later one");
     lists::forget_removed(&app.app, list, bob, second.expect("a removal")).await.expect("a store");
     assert_eq!(left().await, None);
 }
@@ -398,13 +398,13 @@ async fn a_removal_is_recorded_until_its_sweep() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_changes_of_members_leave_both_sides_equal() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
-    let (owner, bob) = (crowd[0].user_id(), crowd[1].user_id());
+    let users = app.create_users("c", 2).await;
+    let (owner, bob) = (users[0].user_id(), users[1].user_id());
     for round in 0..60 {
-        let list = inner(&create(&crowd[0], "x").await);
+        let list = inner(&create(&users[0], "x").await);
         let change = |at: usize| {
             let app = app.app.clone();
-            // A third of the rounds ends with the list's deletion in the midst of it.
+            // In a third of the rounds the list is deleted during the changes.
             tokio::spawn(async move {
                 match (at + round) % 9 {
                     0 if round % 3 == 0 => drop(timelines::delete_list(&app, owner, list).await),
@@ -431,11 +431,11 @@ async fn concurrent_changes_of_members_leave_both_sides_equal() {
 async fn a_member_added_during_the_deletion_of_a_list_is_on_no_list() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.create_users("c", 13).await;
-    let owner = crowd[0].user_id();
+    let users = app.create_users("c", 13).await;
+    let owner = users[0].user_id();
     for round in 0..80 {
-        let list = inner(&create(&crowd[0], "x").await);
-        let added = crowd[1..].iter().enumerate().map(|(at, member)| {
+        let list = inner(&create(&users[0], "x").await);
+        let added = users[1..].iter().enumerate().map(|(at, member)| {
             let (app, member) = (if at % 2 == 0 { app.app.clone() } else { other.app.clone() }, member.user_id());
             tokio::spawn(async move { drop(timelines::add_to_list(&app, owner, list, member).await) })
         });
@@ -472,18 +472,18 @@ async fn tombstones_of_lists_expire_after_25_hours_and_are_bounded() {
     assert!((89_940_000..=90_000_000).contains(&left), "{left}");
     app.clock.advance(25 * 3_600_000);
     delete(&ada, &create(&ada, "x").await).await;
-    assert_eq!(app.redis.run::<u64>(&["ZCARD", &key]), 1, "the first is past");
+    assert_eq!(app.redis.run::<u64>(&["ZCARD", &key]), 1, "the first tombstone has expired");
     let fill = "for n = 1, 20000 do redis.call('ZADD', KEYS[1], ARGV[1] + 1, n) end";
     app.redis.run::<redis::Value>(&["EVAL", fill, "1", &key, &app.app.now().to_string()]);
     delete(&ada, &create(&ada, "x").await).await;
-    assert_eq!(app.redis.run::<u64>(&["ZCARD", &key]), 20_000, "the oldest make room");
+    assert_eq!(app.redis.run::<u64>(&["ZCARD", &key]), 20_000, "the oldest tombstones are removed");
 }
 
 #[tokio::test]
 async fn a_list_timeline_follows_its_current_members() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 4).await;
-    let [ada, bob, cyd, dan] = &crowd[..] else { unreachable!() };
+    let users = app.create_users("c", 4).await;
+    let [ada, bob, cyd, dan] = &users[..] else { unreachable!() };
     let id = create(ada, "Birds").await;
     let sync = async || ada.run("ListTimeline", json!({ "id": id })).await["data"]["node"]["timeline"]["syncCursor"].take();
     let since = "query($id: ID!, $before: String) { node(id: $id) { ... on UserList { timeline { entries(last: 9, before: $before) { edges { node { status { message } } } } } } } }";
@@ -508,7 +508,7 @@ async fn a_list_timeline_follows_its_current_members() {
     let entry = &entry["data"]["node"]["timeline"]["entries"]["edges"][0]["node"];
     assert!(StatusId::from_global(entry["status"]["id"].as_str().expect("an id")).is_some());
     let found = ada.run("Nodes", json!({ "ids": [entry["id"]] })).await;
-    assert_eq!(found, json!({ "data": { "nodes": [null] } }), "a place has an id that no one finds again");
+    assert_eq!(found, json!({ "data": { "nodes": [null] } }), "a timeline entry has an id that `node` does not find");
     remove(ada, &id, cyd).await;
     assert_eq!(timeline(ada, &id).await, ["before"]);
     add(ada, &id, cyd).await;

@@ -226,10 +226,10 @@ async fn background_work_keeps_the_id_of_its_request() {
     let app = TestApp::start().await;
     let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry());
     let span = tracing::error_span!("request");
-    let (tell, told) = tokio::sync::oneshot::channel();
+    let (tell, span_id) = tokio::sync::oneshot::channel();
     span.in_scope(|| app.app.spawn(async { drop(tell.send(tracing::Span::current().id())) }));
     assert!(span.id().is_some());
-    assert_eq!(told.await.expect("it ran"), span.id());
+    assert_eq!(span_id.await.expect("it ran"), span.id());
 }
 
 #[tokio::test]

@@ -9,10 +9,10 @@ use waxwing::base::config::Config;
 use waxwing::domains::streaming::Hub;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
-/// What Apollo Client sends with a subscription.
+/// The `Accept` header that Apollo Client sends with a subscription.
 const APOLLO: &str =
     "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json;q=0.9";
-/// A client that reads nothing else.
+/// The `Accept` header of a client that accepts only multipart responses.
 const ONLY: &str = "multipart/mixed;subscriptionSpec=\"1.0\"";
 const MEDIA: &str = "multipart/mixed;boundary=\"graphql\";subscriptionSpec=\"1.0\"";
 const EVERYTHING: &str = "subscription($after: String) { statusEvents(filter: { sample: { percent: 100 } }, after: $after) {
@@ -43,7 +43,7 @@ fn token(actor: &Actor) -> &str {
     actor.token.as_deref().expect("a session")
 }
 
-/// The cursor and the message of a status's event.
+/// Returns the cursor and the message of an event.
 fn posted(message: Option<Value>) -> (String, String) {
     let message = message.expect("a message");
     let event = &message["payload"]["data"]["statusEvents"];
@@ -51,7 +51,7 @@ fn posted(message: Option<Value>) -> (String, String) {
     (text(&event["cursor"]), text(&event["status"]["message"]))
 }
 
-/// How many streams or subscriptions are open, as the server counts them.
+/// Returns the number of open streams or subscriptions by the server's metrics.
 async fn until_open(app: &TestApp, name: &str, expected: &str) {
     let began = Instant::now();
     loop {

@@ -93,12 +93,12 @@ async fn invalid_global_ids_are_refused() {
 #[tokio::test]
 async fn at_most_a_hundred_ids_are_accepted() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 100).await;
-    let ids: Vec<&str> = crowd.iter().map(|actor| actor.id.as_str()).collect();
-    let found = nodes(&crowd[0], &ids).await;
-    assert!(found.iter().zip(&crowd).all(|(node, actor)| node["login"] == actor.login.as_str()));
+    let users = app.create_users("c", 100).await;
+    let ids: Vec<&str> = users.iter().map(|actor| actor.id.as_str()).collect();
+    let found = nodes(&users[0], &ids).await;
+    assert!(found.iter().zip(&users).all(|(node, actor)| node["login"] == actor.login.as_str()));
     let one_more: Vec<&str> = ids.iter().copied().chain([ids[0]]).collect();
-    let refused = crowd[0].run("Nodes", json!({ "ids": one_more })).await;
+    let refused = users[0].run("Nodes", json!({ "ids": one_more })).await;
     assert_eq!(error_codes(&refused), ["BAD_USER_INPUT"]);
     assert!(refused["errors"][0]["message"].as_str().is_some_and(|message| message.contains("ids")), "{refused}");
 }

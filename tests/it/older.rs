@@ -1,4 +1,5 @@
-//! Pages below a home's window: they add up to the home whatever happens meanwhile, and the profiles of all sources are not read for each of them.
+//! Pages below a home's stored window: together they are complete despite concurrent changes, and not every page reads the profiles of all
+//! followed authors.
 
 use crate::support::{Actor, PagedConnection, TestApp, findings};
 use serde_json::json;
@@ -8,17 +9,18 @@ use waxwing::base::ids::StatusId;
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::Progress;
 
-/// Of these twelve the first follows all others but the last, each of whom has posted in turn; what they said, the newest first.
+/// Creates twelve users. The first one follows all others except the last one. The followed users have posted in turn. Returns the users, and
+/// the ids of the statuses, newest first.
 async fn world(app: &TestApp, statuses: usize) -> (Vec<Actor>, Vec<String>) {
-    let crowd = app.create_users("c", 12).await;
-    app.create_follows(&crowd[1..11].iter().map(|author| (&crowd[0], author)).collect::<Vec<_>>()).await;
+    let users = app.create_users("c", 12).await;
+    app.create_follows(&users[1..11].iter().map(|author| (&users[0], author)).collect::<Vec<_>>()).await;
     let mut ids = Vec::new();
     for number in 0..statuses {
         app.clock.advance(1_000);
-        ids.insert(0, crowd[1 + number % 10].post(&number.to_string()).await);
+        ids.insert(0, users[1 + number % 10].post(&number.to_string()).await);
     }
     app.drain().await;
-    (crowd, ids)
+    (users, ids)
 }
 
 fn small() -> Config {
@@ -30,8 +32,8 @@ fn home(reader: &Actor) -> PagedConnection {
     PagedConnection { actor: reader.clone(), path, field: "entries", arguments: "", pointer: "/data/homeTimeline/list" }
 }
 
-/// The messages of a home in pages of this size, newest first.
-async fn said(reader: &Actor, size: usize) -> Vec<String> {
+/// Reads a home in pages of this size. Returns its messages, newest first.
+async fn read_in_pages(reader: &Actor, size: usize) -> Vec<String> {
     let query = "query($n: Int, $after: String) { homeTimeline { entries(first: $n, after: $after) {
         edges { node { status { message } } } pageInfo { hasNextPage endCursor } } } }";
     let (mut all, mut after) = (Vec::new(), json!(null));
@@ -48,12 +50,12 @@ async fn said(reader: &Actor, size: usize) -> Vec<String> {
     }
 }
 
-/// The numbers of these statuses, as the authors of [`world`] said them.
+/// Returns the messages of these statuses of [`world`], newest first.
 fn numbers(from: usize, to: usize) -> Vec<String> {
     (from..to).rev().map(|number| number.to_string()).collect()
 }
 
-async fn is_sound(app: &TestApp) {
+async fn assert_no_findings(app: &TestApp) {
     app.clock.advance(61_000);
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
@@ -62,7 +64,7 @@ fn segments(reader: &Actor) -> String {
     format!("segments:{{{}}}", reader.user_id().0)
 }
 
-/// How often Redis was asked for a range of a sorted set: once a profile, and once a window of entries.
+/// Returns the number of range queries: one for each profile, and one for each window of entries.
 fn ranges(calls: &HashMap<String, u64>) -> u64 {
     calls.get("zrange").copied().unwrap_or(0)
 }
@@ -70,44 +72,44 @@ fn ranges(calls: &HashMap<String, u64>) -> u64 {
 #[tokio::test]
 async fn pages_below_the_window_add_up_to_the_home() {
     let app = TestApp::with(small()).await;
-    let (crowd, _) = world(&app, 90).await;
-    let list = home(&crowd[0]);
-    let whole = list.page(json!({ "first": 100 })).await;
-    assert_eq!(whole.ids.len(), 90);
-    list.check(&whole.ids).await;
+    let (users, _) = world(&app, 90).await;
+    let list = home(&users[0]);
+    let complete = list.page(json!({ "first": 100 })).await;
+    assert_eq!(complete.ids.len(), 90);
+    list.check(&complete.ids).await;
     list.check_between().await;
-    // The window moves on while it is read.
-    let pages = list.forward(7, async |_| drop(crowd[1].post("new").await)).await;
-    assert_eq!(pages.into_iter().flat_map(|page| page.ids).collect::<Vec<_>>(), whole.ids);
-    assert!(app.redis.run::<u64>(&["EXISTS", &segments(&crowd[0])]) == 1);
-    is_sound(&app).await;
+    // New statuses move the window between the pages.
+    let pages = list.forward(7, async |_| drop(users[1].post("new").await)).await;
+    assert_eq!(pages.into_iter().flat_map(|page| page.ids).collect::<Vec<_>>(), complete.ids);
+    assert!(app.redis.run::<u64>(&["EXISTS", &segments(&users[0])]) == 1);
+    assert_no_findings(&app).await;
 }
 
 #[tokio::test]
 async fn the_profiles_are_read_once_for_many_pages() {
     let app = TestApp::without_client_cache(Config { home_window: 100, ..Config::default() }).await;
-    let (crowd, _) = world(&app, 250).await;
-    let reader = &crowd[0];
+    let (users, _) = world(&app, 250).await;
+    let reader = &users[0];
     let last =
         |count: usize| format!("a{count}: entries(last: {count}) {{ edges {{ cursor node {{ status {{ message }} }} }} }}");
     reader.gql(&format!("{{ homeTimeline {{ {} }} }}", last(20)), json!({})).await;
     app.drain().await;
-    // Twenty pages of the oldest, and what is newer than a cursor, of a cached part: a range of the entries each.
+    // Twenty pages of the oldest statuses, from a cached segment: each reads one range of the stored entries.
     let pages: String = (1..=20).map(last).collect();
     app.redis.reset_calls();
     let before = app.app.db().round_trips();
     let answer = reader.gql(&format!("{{ homeTimeline {{ {pages} }} }}"), json!({})).await;
     assert_eq!(answer["data"]["homeTimeline"]["a1"]["edges"][0]["node"]["status"]["message"], "0", "{answer}");
-    // Of its sources as many are read as tell that they are many.
+    // One more range reads some of the followed authors, to know that there are many.
     assert_eq!(ranges(&app.redis.calls()), 20 + 1, "{:?}", app.redis.calls());
     assert_eq!(app.app.db().round_trips() - before, 6, "session, skeleton, below the floor, a segment, statuses, authors");
-    // Where it is not cached, it is merged once for all of them: two rounds over the profiles of eleven, and the sources.
+    // Without a cached segment the profiles are merged once for all pages: two rounds over eleven profiles, and the followed authors.
     app.redis.run::<()>(&["DEL", &segments(reader)]);
     app.redis.reset_calls();
     reader.gql(&format!("{{ homeTimeline {{ {pages} }} }}"), json!({})).await;
     let calls = app.redis.calls();
     assert!((20 + 2 + 11..=20 + 2 + 22).contains(&ranges(&calls)), "{calls:?}");
-    // From one page to the next below the window.
+    // Consecutive pages below the window.
     let list = home(reader);
     let cursor = list.page(json!({ "first": 100 })).await.cursors.pop().expect("a cursor");
     let mut after = list.page(json!({ "first": 20, "after": cursor })).await.cursors.pop().expect("a cursor");
@@ -115,10 +117,10 @@ async fn the_profiles_are_read_once_for_many_pages() {
     for _ in 0..3 {
         app.redis.reset_calls();
         let page = list.page(json!({ "first": 20, "after": after })).await;
-        assert_eq!(ranges(&app.redis.calls()), 2 + 1, "the page, what is above it, the sources: {:?}", app.redis.calls());
+        assert_eq!(ranges(&app.redis.calls()), 2 + 1, "the page, the segment above it, the sources: {:?}", app.redis.calls());
         after = page.cursors.last().expect("a cursor").clone();
     }
-    // Where it is not cached, one merge is enough for the page and for what is above it.
+    // Without a cached segment, one merge serves the page and the segment above it.
     for _ in 0..5 {
         app.redis.run::<()>(&["DEL", &segments(reader)]);
         app.redis.reset_calls();
@@ -130,29 +132,29 @@ async fn the_profiles_are_read_once_for_many_pages() {
 #[tokio::test]
 async fn many_requests_at_once_merge_once() {
     let app = TestApp::without_client_cache(small()).await;
-    let (crowd, _) = world(&app, 60).await;
+    let (users, _) = world(&app, 60).await;
     let oldest = "{ homeTimeline { entries(last: 1) { edges { node { status { message } } } } } }";
     app.redis.reset_calls();
-    let asked = (0..12).map(|_| crowd[0].gql(oldest, json!({})));
-    for answer in futures_util::future::join_all(asked).await {
+    let requests = (0..12).map(|_| users[0].gql(oldest, json!({})));
+    for answer in futures_util::future::join_all(requests).await {
         assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "0", "{answer}");
     }
     let calls = app.redis.calls();
-    // Each reads the entries and a few sources, some again after they have waited; one merges.
+    // Each request reads the entries and a few sources, some of them again after waiting; one request merges.
     assert!(ranges(&calls) <= 12 * 3 + 1 + 22, "{calls:?}");
 }
 
 #[tokio::test]
 async fn late_statuses_are_shown_despite_cached_merges() {
     let app = TestApp::with(small()).await;
-    let (crowd, ids) = world(&app, 60).await;
-    let (reader, author, star) = (&crowd[0], &crowd[1], &crowd[2]);
-    for fan in &crowd[3..7] {
+    let (users, ids) = world(&app, 60).await;
+    let (reader, author, star) = (&users[0], &users[1], &users[2]);
+    for fan in &users[3..7] {
         fan.follow(star).await;
     }
     app.drain().await;
     assert_eq!(app.redis.run::<u64>(&["ZCARD", &format!("marked:{{{}}}", reader.user_id().0)]), 1, "one is a star");
-    // Statuses whose posting has come to the first step only: those with these numbers.
+    // The statuses with these numbers have only passed the first step of posting.
     let steps = [(author, 10), (star, 11)];
     for (author, number) in steps {
         let id = StatusId::from_global(&ids[59 - number]).expect("a status").0.to_string();
@@ -160,49 +162,49 @@ async fn late_statuses_are_shown_despite_cached_merges() {
         app.redis.run::<()>(&["HINCRBY", &format!("user:{{{}}}", author.user_id().0), "posts", "-1"]);
     }
     let without: Vec<String> = numbers(0, 60).into_iter().filter(|number| number != "10" && number != "11").collect();
-    assert_eq!(said(reader, 7).await, without);
-    // The star's first, which is pushed to no home: that it came late is counted nowhere.
+    assert_eq!(read_in_pages(reader, 7).await, without);
+    // The star's status first: it is pushed to no home, so no counter shows that it was late.
     for ((author, number), missing) in steps.into_iter().rev().zip([&["10"][..], &[]]) {
         let id = StatusId::from_global(&ids[59 - number]).expect("a status");
         timelines::settle_status(&app.app, author.user_id(), id, Progress::default()).await.expect("a store");
-        let there: Vec<String> = numbers(0, 60).into_iter().filter(|number| !missing.contains(&number.as_str())).collect();
-        assert_eq!(said(reader, 7).await, there);
+        let expected: Vec<String> = numbers(0, 60).into_iter().filter(|number| !missing.contains(&number.as_str())).collect();
+        assert_eq!(read_in_pages(reader, 7).await, expected);
     }
     app.drain().await;
-    is_sound(&app).await;
+    assert_no_findings(&app).await;
 }
 
 #[tokio::test]
 async fn follows_and_deletions_show_on_the_next_page() {
     let app = TestApp::with(small()).await;
-    let (crowd, ids) = world(&app, 60).await;
-    let (reader, stranger) = (&crowd[0], &crowd[11]);
-    assert_eq!(said(reader, 7).await, numbers(0, 60));
-    crowd[6].delete(&ids[54]).await;
+    let (users, ids) = world(&app, 60).await;
+    let (reader, stranger) = (&users[0], &users[11]);
+    assert_eq!(read_in_pages(reader, 7).await, numbers(0, 60));
+    users[6].delete(&ids[54]).await;
     let kept: Vec<String> = numbers(0, 60).into_iter().filter(|number| number != "5").collect();
-    assert_eq!(said(reader, 7).await, kept);
-    reader.unfollow(&crowd[3]).await;
+    assert_eq!(read_in_pages(reader, 7).await, kept);
+    reader.unfollow(&users[3]).await;
     let kept: Vec<String> = kept.into_iter().filter(|number| !number.ends_with('2')).collect();
-    assert_eq!(said(reader, 7).await, kept, "before the home is filled up");
+    assert_eq!(read_in_pages(reader, 7).await, kept, "before the rebuild");
     app.drain().await;
-    assert_eq!(said(reader, 7).await, kept, "and after");
+    assert_eq!(read_in_pages(reader, 7).await, kept, "after the rebuild");
     for number in 0..30 {
         app.clock.advance(1_000);
         stranger.post(&format!("by a stranger {number}")).await;
     }
-    assert_eq!(said(reader, 7).await, kept);
+    assert_eq!(read_in_pages(reader, 7).await, kept);
     reader.follow(stranger).await;
-    let all = said(reader, 7).await;
+    let all = read_in_pages(reader, 7).await;
     assert_eq!((all.len(), &all[30..]), (30 + kept.len(), &kept[..]));
-    is_sound(&app).await;
+    assert_no_findings(&app).await;
 }
 
 #[tokio::test]
 async fn segments_are_bounded_and_expire() {
     let app = TestApp::with(Config { home_window: 10, ..Config::default() }).await;
-    let (crowd, _) = world(&app, 220).await;
-    let key = segments(&crowd[0]);
-    assert_eq!(said(&crowd[0], 10).await, numbers(0, 220));
+    let (users, _) = world(&app, 220).await;
+    let key = segments(&users[0]);
+    assert_eq!(read_in_pages(&users[0], 10).await, numbers(0, 220));
     let kept: usize = app.redis.run(&["HLEN", &key]);
     assert!((1..=16).contains(&kept), "{kept} segments");
     assert!(app.redis.run::<Vec<Vec<u8>>>(&["HVALS", &key]).iter().all(|segment| segment.len() <= 10 * 8));
@@ -216,9 +218,9 @@ async fn segments_are_bounded_and_expire() {
 #[tokio::test]
 async fn segments_expire_with_the_first_of_them() {
     let app = TestApp::with(Config { home_window: 10, ..Config::default() }).await;
-    let (crowd, _) = world(&app, 60).await;
-    let key = segments(&crowd[0]);
-    let list = home(&crowd[0]);
+    let (users, _) = world(&app, 60).await;
+    let key = segments(&users[0]);
+    let list = home(&users[0]);
     list.page(json!({ "first": 15 })).await;
     app.redis.run::<()>(&["PEXPIRE", &key, "60000"]);
     list.page(json!({ "last": 1 })).await;
@@ -230,9 +232,9 @@ async fn segments_expire_with_the_first_of_them() {
 #[tokio::test]
 async fn a_home_is_read_to_its_end_without_cached_segments() {
     let app = TestApp::with(small()).await;
-    let (crowd, _) = world(&app, 60).await;
+    let (users, _) = world(&app, 60).await;
     app.redis.each::<()>(&["CONFIG", "SET", "maxmemory", "1000"]);
-    assert_eq!(said(&crowd[0], 20).await, numbers(0, 60));
-    assert_eq!(app.redis.run::<u64>(&["EXISTS", &segments(&crowd[0])]), 0);
+    assert_eq!(read_in_pages(&users[0], 20).await, numbers(0, 60));
+    assert_eq!(app.redis.run::<u64>(&["EXISTS", &segments(&users[0])]), 0);
     app.redis.each::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
 }

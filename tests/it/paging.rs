@@ -11,15 +11,15 @@ const LEN: usize = 97;
 struct World {
     app: TestApp,
     reader: Actor,
-    crowd: Vec<Actor>,
+    users: Vec<Actor>,
 }
 
 impl World {
     async fn new() -> Self {
         let app = TestApp::start().await;
         let reader = app.create_users("reader", 1).await.remove(0);
-        let crowd = app.create_users("c", LEN + 20).await;
-        Self { app, reader, crowd }
+        let users = app.create_users("c", LEN + 20).await;
+        Self { app, reader, users }
     }
 
     fn listing(&self, path: &str, field: &'static str, pointer: &'static str) -> PagedConnection {
@@ -91,36 +91,36 @@ impl World {
 
     /// The first users follow the reader.
     async fn followed(&self) -> PagedConnection {
-        self.app.create_follows(&self.crowd[..LEN].iter().map(|fan| (fan, &self.reader)).collect::<Vec<_>>()).await;
+        self.app.create_follows(&self.users[..LEN].iter().map(|fan| (fan, &self.reader)).collect::<Vec<_>>()).await;
         self.people("reader0", "followers")
     }
 
     /// The reader follows the first users.
     async fn following(&self) -> PagedConnection {
-        self.app.create_follows(&self.crowd[..LEN].iter().map(|other| (&self.reader, other)).collect::<Vec<_>>()).await;
+        self.app.create_follows(&self.users[..LEN].iter().map(|other| (&self.reader, other)).collect::<Vec<_>>()).await;
         self.people("reader0", "following")
     }
 
     /// The first users like a status of the reader.
     async fn liked(&self) -> (PagedConnection, String) {
         let status = self.reader.post("liked").await;
-        for liker in &self.crowd[..LEN] {
+        for liker in &self.users[..LEN] {
             liker.like(&status).await;
         }
         (self.likers(&status), status)
     }
 
     /// A user whom the reader follows has posted.
-    async fn told(&self) {
-        self.reader.follow(&self.crowd[0]).await;
+    async fn publish_status(&self) {
+        self.reader.follow(&self.users[0]).await;
         for number in 0..LEN {
-            self.crowd[0].post(&number.to_string()).await;
+            self.users[0].post(&number.to_string()).await;
         }
     }
 
     /// The first users, in reverse order.
     fn newest_first(&self) -> Vec<String> {
-        self.crowd[..LEN].iter().rev().map(|actor| actor.id.clone()).collect()
+        self.users[..LEN].iter().rev().map(|actor| actor.id.clone()).collect()
     }
 }
 
@@ -168,21 +168,21 @@ async fn check_while_written(list: &PagedConnection, mut write: impl AsyncFnMut(
 #[tokio::test]
 async fn homes_are_paged_completely() {
     let world = World::new().await;
-    world.told().await;
+    world.publish_status().await;
     let list = world.home();
     list.check(&one_page(&list).await).await;
     list.check_between().await;
-    check_while_written(&list, async |number| drop(world.crowd[0].post(&format!("new {number}")).await)).await;
+    check_while_written(&list, async |number| drop(world.users[0].post(&format!("new {number}")).await)).await;
 }
 
 #[tokio::test]
 async fn profiles_are_paged_completely() {
     let world = World::new().await;
-    world.told().await;
+    world.publish_status().await;
     let list = world.profile("c0");
     list.check(&one_page(&list).await).await;
     list.check_between().await;
-    check_while_written(&list, async |number| drop(world.crowd[0].post(&format!("new {number}")).await)).await;
+    check_while_written(&list, async |number| drop(world.users[0].post(&format!("new {number}")).await)).await;
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn followers_are_paged_completely() {
     let list = world.followed().await;
     list.check(&world.newest_first()).await;
     list.check_between().await;
-    check_while_written(&list, async |number| drop(world.crowd[LEN + number].follow(&world.reader).await)).await;
+    check_while_written(&list, async |number| drop(world.users[LEN + number].follow(&world.reader).await)).await;
 }
 
 #[tokio::test]
@@ -200,7 +200,7 @@ async fn following_is_paged_completely() {
     let list = world.following().await;
     list.check(&world.newest_first()).await;
     list.check_between().await;
-    check_while_written(&list, async |number| drop(world.reader.follow(&world.crowd[LEN + number]).await)).await;
+    check_while_written(&list, async |number| drop(world.reader.follow(&world.users[LEN + number]).await)).await;
 }
 
 #[tokio::test]
@@ -209,7 +209,7 @@ async fn likers_are_paged_completely() {
     let (list, status) = world.liked().await;
     list.check(&world.newest_first()).await;
     list.check_between().await;
-    check_while_written(&list, async |number| drop(world.crowd[LEN + number].like(&status).await)).await;
+    check_while_written(&list, async |number| drop(world.users[LEN + number].like(&status).await)).await;
 }
 
 #[tokio::test]
@@ -227,13 +227,13 @@ async fn lists_are_paged_completely() {
 async fn members_are_paged_completely() {
     let world = World::new().await;
     let id = world.list().await;
-    for member in &world.crowd[..LEN] {
+    for member in &world.users[..LEN] {
         world.put_on(&id, member).await;
     }
     let list = world.members(&id);
     list.check(&world.newest_first()).await;
     list.check_between().await;
-    check_while_written(&list, async |number| world.put_on(&id, &world.crowd[LEN + number]).await).await;
+    check_while_written(&list, async |number| world.put_on(&id, &world.users[LEN + number]).await).await;
 }
 
 #[tokio::test]
@@ -241,15 +241,15 @@ async fn timelines_of_lists_are_paged_completely() {
     let world = World::new().await;
     let id = world.list().await;
     for number in 0..LEN {
-        world.crowd[number % 10].post(&number.to_string()).await;
+        world.users[number % 10].post(&number.to_string()).await;
     }
-    for member in &world.crowd[..10] {
+    for member in &world.users[..10] {
         world.put_on(&id, member).await;
     }
     let list = world.timeline(&id);
     list.check(&one_page(&list).await).await;
     list.check_between().await;
-    check_while_written(&list, async |number| drop(world.crowd[number % 10].post(&format!("new {number}")).await)).await;
+    check_while_written(&list, async |number| drop(world.users[number % 10].post(&format!("new {number}")).await)).await;
 }
 
 #[tokio::test]
@@ -295,7 +295,7 @@ async fn ads_of_a_campaign_are_paged_completely() {
 #[tokio::test]
 async fn a_cursor_stays_valid_after_its_entry_is_deleted() {
     let world = World::new().await;
-    world.told().await;
+    world.publish_status().await;
     let (home, profile) = (world.home(), world.profile("c0"));
     let before = one_page(&home).await;
     let statuses =
@@ -306,7 +306,7 @@ async fn a_cursor_stays_valid_after_its_entry_is_deleted() {
             at += page.ids.len();
             let status =
                 statuses.pointer(&format!("/data/homeTimeline/entries/edges/{}/node/status/id", at - 1)).and_then(Value::as_str);
-            world.crowd[0].delete(status.expect("a status")).await;
+            world.users[0].delete(status.expect("a status")).await;
         })
         .await;
     assert_eq!(ids(&pages), before, "each was seen before it was deleted");
@@ -320,16 +320,16 @@ async fn a_cursor_stays_valid_after_its_entry_is_deleted() {
 #[tokio::test]
 async fn every_list_refuses_invalid_page_arguments() {
     let world = World::new().await;
-    world.told().await;
+    world.publish_status().await;
     let status = world.reader.post("liked").await;
-    world.crowd[0].like(&status).await;
-    world.crowd[0].follow(&world.reader).await;
-    let other = world.crowd[1].post("liked").await;
+    world.users[0].like(&status).await;
+    world.users[0].follow(&world.reader).await;
+    let other = world.users[1].post("liked").await;
     world.reader.like(&other).await;
-    world.crowd[0].follow(&world.crowd[1]).await;
+    world.users[0].follow(&world.users[1]).await;
     let (list, another) = (world.list().await, world.list().await);
     for id in [&list, &another] {
-        world.put_on(id, &world.crowd[0]).await;
+        world.put_on(id, &world.users[0]).await;
     }
     let (campaign, second) = (ads::make(&world.reader, json!({})).await, ads::make(&world.reader, json!({})).await);
     for id in [&campaign, &second] {
@@ -370,7 +370,7 @@ async fn every_list_refuses_invalid_page_arguments() {
             cursors.iter().enumerate().filter(|(at, _)| *at != own).map(|(_, cursor)| cursor.clone()).collect();
         list.check_refusals(&foreign).await;
     }
-    let theirs = PagedConnection { actor: world.crowd[0].clone(), ..world.home() };
+    let theirs = PagedConnection { actor: world.users[0].clone(), ..world.home() };
     theirs.check_refusals(&cursors).await;
 }
 
@@ -389,19 +389,19 @@ async fn sync_cursor(reader: &Actor, first: usize) -> String {
 #[tokio::test]
 async fn a_sync_cursor_continues_with_exactly_the_new_statuses() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 3).await;
-    let reader = &crowd[0];
-    reader.follow(&crowd[1]).await;
+    let users = app.create_users("c", 3).await;
+    let reader = &users[0];
+    reader.follow(&users[1]).await;
     let empty = sync_cursor(reader, 20).await;
     assert_eq!(newer(reader, &empty).await, [""; 0]);
-    crowd[1].post("one").await;
-    crowd[2].post("a stranger's").await;
+    users[1].post("one").await;
+    users[2].post("a stranger's").await;
     assert_eq!(newer(reader, &empty).await, ["one"]);
     for first in [1, 20] {
         assert_eq!(newer(reader, &sync_cursor(reader, first).await).await, [""; 0]);
     }
     let cursor = sync_cursor(reader, 20).await;
-    crowd[1].post("two").await;
+    users[1].post("two").await;
     reader.post("three").await;
     assert_eq!(newer(reader, &cursor).await, ["three", "two"]);
     assert_eq!(newer(reader, &empty).await, ["three", "two", "one"]);
@@ -414,17 +414,17 @@ async fn a_sync_cursor_continues_with_exactly_the_new_statuses() {
 #[tokio::test]
 async fn a_sync_cursor_works_without_a_page_and_in_profiles() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
+    let users = app.create_users("c", 2).await;
     let query = "{ homeTimeline { syncCursor } user(login: \"c1\") { profileTimeline { syncCursor } } }";
     for _ in 0..2 {
-        let answer = crowd[0].gql(query, json!({})).await;
+        let answer = users[0].gql(query, json!({})).await;
         let home = answer["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned();
         let profile = answer["data"]["user"]["profileTimeline"]["syncCursor"].clone();
-        crowd[1].post("theirs").await;
-        crowd[0].post("own").await;
-        assert_eq!(newer(&crowd[0], &home).await, ["own"]);
+        users[1].post("theirs").await;
+        users[0].post("own").await;
+        assert_eq!(newer(&users[0], &home).await, ["own"]);
         let since = "query($before: String) { user(login: \"c1\") { profileTimeline { entries(last: 5, before: $before) { edges { node { status { message } } } } } } }";
-        let answer = crowd[0].gql(since, json!({ "before": profile })).await;
+        let answer = users[0].gql(since, json!({ "before": profile })).await;
         let edges = &answer["data"]["user"]["profileTimeline"]["entries"]["edges"];
         assert_eq!(edges.as_array().map(Vec::len), Some(1), "{answer}");
     }

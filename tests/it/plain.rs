@@ -4,10 +4,10 @@ use crate::support::{Actor, HttpResponse, TestApp};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The objects of a page that can be written at once.
+/// Introspection of all types with their fields.
 const TYPES: &str = "{ __schema { types { name fields { name args { name } type { name kind ofType { name kind } } } } } }";
 
-/// The fields without arguments of every object: name, and the type of what is in it, where that is an object.
+/// Returns the fields without arguments of every object type: the name, and the type if it is an object.
 async fn fields(actor: &Actor) -> HashMap<String, Vec<(String, Option<String>)>> {
     let answer = actor.gql(TYPES, json!({})).await;
     let field = |field: &Value| {
@@ -23,7 +23,7 @@ async fn fields(actor: &Actor) -> HashMap<String, Vec<(String, Option<String>)>>
     all.iter().filter_map(of).collect()
 }
 
-/// Every way to select one field of an object, down to so many levels.
+/// Returns every selection of a single field of an object, down to this many levels.
 fn selections(all: &HashMap<String, Vec<(String, Option<String>)>>, on: &str, levels: usize) -> Vec<String> {
     let mut found = vec!["__typename".to_owned()];
     for (name, inner) in &all[on] {
@@ -38,8 +38,8 @@ fn selections(all: &HashMap<String, Vec<(String, Option<String>)>>, on: &str, le
     found
 }
 
-/// A home with what can differ in a status: a place or none, likes of the reader's and of others.
-async fn world(app: &TestApp) -> Actor {
+/// Creates a home with different statuses: with or without a location, with likes of the reader and of others. Returns the reader.
+async fn create_home(app: &TestApp) -> Actor {
     let [ada, bob] = app.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
     ada.run("UpdateProfile", json!({ "input": { "name": "A \"d\" \\ a\n", "bio": "é 😀 \u{7f}" } })).await;
@@ -52,8 +52,8 @@ async fn world(app: &TestApp) -> Actor {
     bob
 }
 
-/// A status that its reader likes, under which comments are edited, deleted and voted on; and a list with a member. Returns the status.
-async fn discussion(reader: &Actor) -> String {
+/// Creates a liked status with edited, deleted and voted comments, and a list with a member. Returns the id of the status.
+async fn create_thread(reader: &Actor) -> String {
     let run = async |operation: &str, input: Value| {
         let answer = reader.run(operation, json!({ "input": input })).await;
         assert!(answer["errors"].is_null() && !answer.to_string().contains("\"code\""), "{answer}");
@@ -72,7 +72,7 @@ async fn discussion(reader: &Actor) -> String {
     status
 }
 
-/// The text of an answer: the order of its members counts.
+/// Returns the text of a response: the order of its members is significant.
 async fn text(app: &TestApp, reader: &Actor, query: &str) -> String {
     let token = reader.token.as_deref().expect("a session");
     let answer = HttpResponse::fetch(app.post().bearer_auth(token).json(&json!({ "query": query }))).await;
@@ -80,11 +80,11 @@ async fn text(app: &TestApp, reader: &Actor, query: &str) -> String {
     answer.text
 }
 
-/// Where the tests read a connection: the fields around it, with a gap for its selection.
+/// A query around a connection; `#` stands for the selection of the connection.
 const HOME: &str = "homeTimeline { entries(first: 5) { # } }";
 
-/// A connection as it is rendered directly, and as the library renders it, to which a field is left that is selected twice.
-async fn both(app: &TestApp, reader: &Actor, place: &str, selection: &str) -> [String; 2] {
+/// Returns a connection rendered directly, and rendered by the library, which renders every field that is selected twice.
+async fn render_both(app: &TestApp, reader: &Actor, place: &str, selection: &str) -> [String; 2] {
     let query = |edges: &str| format!("query {{ {} }}", place.replace('#', edges));
     let edges = format!("edges {{ {selection} }}");
     [text(app, reader, &query(&edges)).await, text(app, reader, &query(&format!("{edges} {edges}"))).await]
@@ -93,9 +93,9 @@ async fn both(app: &TestApp, reader: &Actor, place: &str, selection: &str) -> [S
 #[tokio::test]
 async fn direct_rendering_matches_the_library_for_every_field() {
     let app = TestApp::start().await;
-    let reader = world(&app).await;
+    let reader = create_home(&app).await;
     let all = fields(&reader).await;
-    let status = discussion(&reader).await;
+    let status = create_thread(&reader).await;
     for (place, edge, levels, field) in [
         (HOME, "TimelineEntryEdge", 3, "followersCount"),
         ("user(login: \"ada\") { followers { # } }", "FollowEdge", 1, "followedAt"),
@@ -111,7 +111,7 @@ async fn direct_rendering_matches_the_library_for_every_field() {
         let all = selections(&all, edge, levels);
         assert!(all.iter().any(|it| it.contains(field)), "{all:?}");
         for selection in all {
-            let [direct, left] = both(&app, &reader, place, &selection).await;
+            let [direct, left] = render_both(&app, &reader, place, &selection).await;
             assert_eq!(direct, left, "{selection}");
             assert!(direct.contains("\"edges\":[{"), "{selection}: {direct}");
         }
@@ -121,7 +121,7 @@ async fn direct_rendering_matches_the_library_for_every_field() {
 #[tokio::test]
 async fn direct_rendering_matches_the_library_for_every_shape() {
     let app = TestApp::start().await;
-    let reader = world(&app).await;
+    let reader = create_home(&app).await;
     for selection in [
         "a: cursor b: cursor node { z: id id }",
         "node { status { author { login } id author { id login } } status { message } }",
@@ -131,7 +131,7 @@ async fn direct_rendering_matches_the_library_for_every_shape() {
         "node { status { author { viewerIsFollowing login } message } }",
         "node { status { likers(first: 1) { totalCount } id } id }",
     ] {
-        let [direct, left] = both(&app, &reader, HOME, selection).await;
+        let [direct, left] = render_both(&app, &reader, HOME, selection).await;
         assert_eq!(direct, left, "{selection}");
     }
     let named = "query { homeTimeline { entries { edges { ...Edge } pageInfo { hasNextPage } } } } \
@@ -141,11 +141,11 @@ async fn direct_rendering_matches_the_library_for_every_shape() {
     assert_eq!(text(&app, &reader, named).await, text(&app, &reader, plain).await);
 }
 
-/// What is selected in several places is one answer, wherever it parts.
+/// Selections of one field in several places are merged into one result.
 #[tokio::test]
 async fn repeated_selections_are_merged() {
     let app = TestApp::start().await;
-    let reader = world(&app).await;
+    let reader = create_home(&app).await;
     let once = "query { homeTimeline { entries { edges { cursor node { id status { message } } } } } }";
     let expected = text(&app, &reader, once).await;
     let page = "fragment A on TimelineEntryConnection { edges { cursor } } fragment B on TimelineEntryConnection { edges { node { id status { message } } } }";
@@ -165,7 +165,7 @@ async fn repeated_selections_are_merged() {
 #[tokio::test]
 async fn empty_pages_and_skipped_fields_match_the_library() {
     let app = TestApp::start().await;
-    let reader = world(&app).await;
+    let reader = create_home(&app).await;
     let nobody = app.user("cyd").await;
     let query = "query($no: Boolean!) { homeTimeline { entries { edges { cursor @skip(if: $no) node { status { message @include(if: $no) likeCount } } } } } }";
     assert_eq!(nobody.gql(query, json!({ "no": true })).await["data"]["homeTimeline"]["entries"]["edges"], json!([]));
@@ -178,8 +178,8 @@ async fn empty_pages_and_skipped_fields_match_the_library() {
     }
 }
 
-/// The resolvers of an `object!`, which are rendered by the library, must need something: the request or arguments. A field that needs nothing belongs
-/// into the block above them, else every page that selects it costs twice as much.
+/// Resolvers of an `object!` are rendered by the library, so each must need the request or arguments. A field that needs neither must be a line of the
+/// block above them: otherwise every page that selects it costs twice as much.
 #[test]
 fn every_field_without_io_is_rendered_directly() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/domains");
@@ -194,5 +194,5 @@ fn every_field_without_io_is_rendered_directly() {
         }
     }
     assert!(objects >= 5, "{objects}");
-    assert_eq!(left, [""; 0], "they need nothing");
+    assert_eq!(left, [""; 0], "these fields need neither the request nor arguments");
 }

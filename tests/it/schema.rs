@@ -1,4 +1,4 @@
-//! The schema is what `schema.graphql` says, every document that clients send fits it, and everything in it is described.
+//! The schema equals `schema.graphql`, every document of the contract and the playground is valid, and everything has a description.
 
 use crate::support::{HttpResponse, TestApp, definitions, document, operations};
 use async_graphql::Variables;
@@ -23,18 +23,18 @@ fn every_custom_scalar_names_its_specification() {
     }
 }
 
-/// The codes of an answer's errors.
+/// Returns the codes of a response's errors.
 fn error_codes(answer: &Value) -> Vec<String> {
     let errors = answer["errors"].as_array().cloned().unwrap_or_default();
     errors.iter().map(|error| error["extensions"]["code"].as_str().unwrap_or("no code").to_owned()).collect()
 }
 
-/// Validates every operation of a document; the answer to running one without variables is no matter.
+/// Asserts that every operation of a document is valid. Variables are missing, so other errors are ignored.
 async fn validate(app: &TestApp, name: &str, document: &str) {
     let parts = definitions(document);
     let kinds = ["query ", "mutation ", "subscription "];
     let operations: Vec<&str> = parts.iter().filter_map(|part| kinds.iter().find_map(|kind| part.strip_prefix(kind))).collect();
-    assert!(!operations.is_empty(), "{name} holds no operation");
+    assert!(!operations.is_empty(), "{name} has no operation");
     for operation in operations {
         let operation = operation.split(|end: char| !end.is_alphanumeric()).next().expect("a name");
         let body = json!({ "query": document, "operationName": operation });
@@ -60,7 +60,7 @@ async fn every_document_of_the_contract_is_valid() {
     validate(&app, "live", include_str!("contract/live.graphql")).await;
 }
 
-/// The largest pages that the contract allows: where a document leaves a size or a depth open.
+/// Variables with the largest page sizes and depth that the contract allows.
 fn largest() -> Variables {
     Variables::from_json(json!({ "first": 100, "last": 100, "maxDepth": 64 }))
 }
@@ -71,7 +71,7 @@ fn every_document_of_the_contract_passes_with_its_largest_pages() {
     assert!(operations.len() >= 50, "{operations:?}");
     let cost = |operation: &String| {
         let mut request = async_graphql::Request::new(document(operation)).variables(largest());
-        // Other variables than the sizes of pages are missing: what it costs is known all the same.
+        // Other variables are missing, but the cost is known nevertheless.
         match waxwing::schema::check(&mut request, &config) {
             Ok(checked) | Err(CheckError::Invalid(checked, _)) => Ok(checked.cost),
             Err(CheckError::Rejected(refused)) => Err(format!("{operation}: {}", refused.errors[0].message)),
@@ -79,14 +79,14 @@ fn every_document_of_the_contract_passes_with_its_largest_pages() {
     };
     let costs: Result<Vec<usize>, String> = operations.iter().map(cost).collect();
     let costs: std::collections::HashMap<String, usize> = operations.iter().cloned().zip(costs.expect("each is taken")).collect();
-    // It costs what its answer has: for each campaign its own fields, twenty ads with twelve, and thirty days with four. Its keywords weigh 28, and a
-    // snippet 2.
+    // The cost is the number of fields in the response: for each campaign its own fields, twenty ads with twelve, and thirty days with four. Keywords
+    // weigh 28, a snippet 2.
     let campaign = 2 + 13 + 27 + (1 + 20 * (2 + 12 + 1)) + (1 + 6 + 1 + 30 * 4);
     assert_eq!(costs["Campaigns"], 1 + 100 * campaign);
     assert_eq!(costs.values().max(), Some(&costs["Campaigns"]), "{costs:?}");
 }
 
-/// The GraphQL files below a folder of the playground, by their names.
+/// Returns the GraphQL files below a folder of the playground, by their names.
 fn documents(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the playground's documents") {
@@ -101,7 +101,7 @@ fn documents(folder: &Path) -> Vec<(String, String)> {
     found
 }
 
-/// A document as the app sends it: with the fragments that it spreads, and those that these spread.
+/// Adds all fragments that a document spreads, directly or through other fragments, as the app does.
 fn complete(document: &mut String, fragments: &[(String, String)]) {
     let is_missing = |document: &str, name: &str| {
         document.lines().any(|line| line.trim().strip_prefix("...") == Some(name))
@@ -148,7 +148,7 @@ async fn everything_in_the_schema_is_described() {
     let mut bare = Vec::new();
     for kind in answer["data"]["__schema"]["types"].as_array().expect("types") {
         let name = kind["name"].as_str().expect("a name");
-        // The language's own need no words of ours.
+        // Types of the GraphQL language have descriptions of their own.
         if name.starts_with("__") || name == "ID" {
             continue;
         }
@@ -165,9 +165,9 @@ async fn every_mutation_takes_one_input_and_returns_user_errors() {
     let names = |list: &Value| -> Vec<String> {
         list.as_array().into_iter().flatten().map(|it| it["name"].as_str().expect("a name").to_owned()).collect()
     };
-    // What makes something anew. Logging in makes a session, which nobody wants again from a key.
+    // Mutations that create objects. `logIn` creates a session, but needs no idempotency key.
     let creates = |name: &str| ["create", "post", "add", "register"].iter().any(|verb| name.starts_with(verb));
-    let repeatable = ["addUserToList", "addCampaignKeywords"]; // Done again, they change nothing by themselves.
+    let repeatable = ["addUserToList", "addCampaignKeywords"]; // Idempotent without a key.
     let mut broken = Vec::new();
     let fields = answer["data"]["__schema"]["mutationType"]["fields"].as_array().expect("mutations").clone();
     assert!(fields.len() > 20, "{answer}");
@@ -175,10 +175,10 @@ async fn every_mutation_takes_one_input_and_returns_user_errors() {
         let name = field["name"].as_str().expect("a name").to_owned();
         let arguments = names(&field["args"]);
         if !(arguments.is_empty() || arguments == ["input"] && field["args"][0]["type"]["kind"] == "NON_NULL") {
-            broken.push(format!("{name} takes {arguments:?} and not one input that must be there"));
+            broken.push(format!("{name} takes {arguments:?} instead of one non-null input"));
         }
         if !names(&field["type"]["fields"]).iter().any(|part| part == "userErrors") {
-            broken.push(format!("{name} answers no userErrors"));
+            broken.push(format!("{name} returns no userErrors"));
         }
         let keyed = names(&field["args"][0]["type"]["ofType"]["inputFields"]).iter().any(|part| part == "idempotencyKey");
         if creates(&name) && !repeatable.contains(&name.as_str()) && !keyed {
@@ -188,7 +188,7 @@ async fn every_mutation_takes_one_input_and_returns_user_errors() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// Every part of a type that nobody described, by its path.
+/// Collects the paths of all parts of a type without a description.
 fn collect(part: &Value, path: &str, bare: &mut Vec<String>) {
     if part["description"].as_str().is_none_or(str::is_empty) {
         bare.push(path.to_owned());

@@ -1,4 +1,4 @@
-//! Sessions: how they begin, last, are told apart and end.
+//! Sessions: creation, expiry, listing and end.
 
 use crate::support::{Actor, HttpResponse, TestApp, error_codes, user_error_codes};
 use futures_util::future::join_all;
@@ -11,14 +11,14 @@ const MINUTE_MS: i64 = MINUTE as i64;
 
 const INVALID_TOKEN: &str = "Invalid access token, or its session has ended. Log in again.";
 
-/// Another device of somebody.
-async fn device(app: &TestApp, of: &Actor, agent: &str) -> Actor {
-    let fresh = create(&app.app, of.user_id(), Some(agent)).await.expect("a session");
-    of.with_token(&fresh.token)
+/// Creates another session of an account, with this user agent.
+async fn create_session(app: &TestApp, owner: &Actor, agent: &str) -> Actor {
+    let fresh = create(&app.app, owner.user_id(), Some(agent)).await.expect("a session");
+    owner.with_token(&fresh.token)
 }
 
-/// Whether a session proves anything. Tells a refusal as a whole from every other failure.
-async fn lives(app: &TestApp, actor: &Actor) -> bool {
+/// Returns whether a session is active. Panics on a response that is neither a result nor the refusal of an ended session.
+async fn is_active(app: &TestApp, actor: &Actor) -> bool {
     let request = app.post().bearer_auth(actor.token.as_deref().expect("a token"));
     let answer = HttpResponse::fetch(request.json(&json!({ "query": "{ viewer { id } }" }))).await;
     if answer.status == 200 {
@@ -48,14 +48,14 @@ async fn a_session_ends_thirty_days_after_its_last_use() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     app.clock.advance(30 * DAY_MS - 1);
-    assert!(lives(&app, &ada).await);
+    assert!(is_active(&app, &ada).await);
     app.drain().await;
     app.clock.advance(30 * DAY_MS - 1);
-    assert!(lives(&app, &ada).await, "its use was noted");
+    assert!(is_active(&app, &ada).await, "its use was recorded");
     app.drain().await;
     app.clock.advance(30 * DAY_MS);
-    assert!(!lives(&app, &ada).await);
-    assert!(!lives(&app, &ada).await, "asking does not revive it");
+    assert!(!is_active(&app, &ada).await);
+    assert!(!is_active(&app, &ada).await, "a request does not revive it");
 }
 
 #[tokio::test]
@@ -69,13 +69,13 @@ async fn a_session_ends_after_ninety_days_even_if_it_is_used() {
     session["user"]["id"].as_str().expect("an id").clone_into(&mut ada.id);
     for _ in 0..4 {
         app.clock.advance(20 * DAY_MS);
-        assert!(lives(&app, &ada).await);
+        assert!(is_active(&app, &ada).await);
         app.drain().await;
     }
     app.clock.advance(10 * DAY_MS - 1);
-    assert!(lives(&app, &ada).await);
+    assert!(is_active(&app, &ada).await);
     app.clock.advance(1);
-    assert!(!lives(&app, &ada).await);
+    assert!(!is_active(&app, &ada).await);
 }
 
 #[tokio::test]
@@ -87,13 +87,13 @@ async fn an_expired_session_is_removed_from_the_store() {
     let left = || app.redis.run::<i64>(&["PTTL", key]);
     assert!((29 * DAY_MS..=30 * DAY_MS).contains(&left()));
     app.clock.advance(29 * DAY_MS);
-    lives(&app, &ada).await;
+    is_active(&app, &ada).await;
     app.drain().await;
     app.clock.advance(29 * DAY_MS);
-    lives(&app, &ada).await;
+    is_active(&app, &ada).await;
     app.drain().await;
     app.clock.advance(25 * DAY_MS);
-    lives(&app, &ada).await;
+    is_active(&app, &ada).await;
     app.drain().await;
     assert!((6 * DAY_MS..=7 * DAY_MS).contains(&left()), "83 of 90 days are over: {}", left());
 }
@@ -105,7 +105,7 @@ async fn last_seen_is_written_once_a_minute_at_most() {
     let writes = async |requests: usize| {
         app.redis.reset_calls();
         for _ in 0..requests {
-            lives(&app, &ada).await;
+            is_active(&app, &ada).await;
             app.app.drain().await;
         }
         let calls = app.redis.calls();
@@ -127,7 +127,7 @@ async fn concurrent_requests_record_a_use_once() {
     let ada = app.user("ada").await;
     app.clock.advance(MINUTE_MS);
     app.redis.reset_calls();
-    join_all((0..20).map(|_| lives(&app, &ada))).await;
+    join_all((0..20).map(|_| is_active(&app, &ada))).await;
     app.drain().await;
     assert_eq!(app.redis.calls().get("hset"), Some(&1));
 }
@@ -141,7 +141,7 @@ async fn reads_answer_while_redis_refuses_writes() {
     ada.follow(&bea).await;
     ada.home().await;
     let fresh = app.sibling().await;
-    // Nothing is left to settle, which would be refused as well.
+    // Nothing is left to settle; settling would be refused as well.
     app.drain().await;
     app.redis.run::<()>(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
     app.clock.advance(2 * MINUTE_MS);
@@ -179,9 +179,9 @@ async fn every_device_is_listed_newest_first_and_ended_one_by_one() {
     let app = TestApp::start().await;
     let first = app.user("ada").await;
     app.clock.advance(1_000);
-    let phone = device(&app, &first, "Phone/1").await;
+    let phone = create_session(&app, &first, "Phone/1").await;
     app.clock.advance(1_000);
-    let tablet = device(&app, &first, &format!("Tablet\u{7}/{}", "é".repeat(300))).await;
+    let tablet = create_session(&app, &first, &format!("Tablet\u{7}/{}", "é".repeat(300))).await;
     let listed = sessions(&phone).await;
     let current: Vec<&Value> = listed.iter().map(|session| &session["isCurrent"]).collect();
     assert_eq!(current, [false, true, false]);
@@ -191,11 +191,11 @@ async fn every_device_is_listed_newest_first_and_ended_one_by_one() {
     assert!(agent.starts_with("Tablet/é") && agent.len() <= 256, "{agent}");
     let ended = end(&phone, json!({ "sessionId": listed[0]["id"] })).await;
     assert_eq!(ended, json!({ "endedSessionIds": [listed[0]["id"]], "userErrors": [] }));
-    assert!(!lives(&app, &tablet).await && lives(&app, &phone).await && lives(&app, &first).await);
+    assert!(!is_active(&app, &tablet).await && is_active(&app, &phone).await && is_active(&app, &first).await);
     assert_eq!(user_error_codes(&end(&phone, json!({ "sessionId": listed[0]["id"] })).await), ["NOT_FOUND"]);
     let own = end(&phone, json!({ "sessionId": listed[1]["id"] })).await;
     assert_eq!(own["endedSessionIds"], json!([listed[1]["id"]]));
-    assert!(!lives(&app, &phone).await && lives(&app, &first).await);
+    assert!(!is_active(&app, &phone).await && is_active(&app, &first).await);
     assert_eq!(sessions(&first).await.len(), 1);
 }
 
@@ -208,19 +208,19 @@ async fn all_other_sessions_end_at_once_on_every_server() {
     let mut devices = Vec::new();
     for number in 0..4 {
         app.clock.advance(1_000);
-        devices.push(device(&app, &first, &number.to_string()).await);
+        devices.push(create_session(&app, &first, &number.to_string()).await);
     }
     let ids: Vec<Value> = sessions(&devices[1]).await.iter().map(|session| session["id"].clone()).collect();
     let ended = end(&devices[1], json!({ "allOthers": true })).await;
     assert_eq!(ended["endedSessionIds"], json!([ids[0], ids[1], ids[3], ids[4]]));
     for (number, actor) in devices.iter().enumerate() {
-        assert_eq!(lives(&other, actor).await, number == 1);
+        assert_eq!(is_active(&other, actor).await, number == 1);
     }
-    assert!(!lives(&other, &first).await && lives(&other, &bea).await);
+    assert!(!is_active(&other, &first).await && is_active(&other, &bea).await);
     assert_eq!(end(&devices[1], json!({ "allOthers": true })).await, json!({ "endedSessionIds": [], "userErrors": [] }));
     let answer = devices[1].run("LogOut", json!({})).await;
     assert_eq!(answer["data"]["logOut"], json!({ "endedSessionId": ids[2], "userErrors": [] }));
-    assert!(!lives(&other, &devices[1]).await);
+    assert!(!is_active(&other, &devices[1]).await);
     assert!(!app.redis.keys().iter().any(|key| key == &format!("sessions:{{{}}}", first.user_id().0)), "none is left");
 }
 
@@ -242,7 +242,7 @@ async fn a_session_is_visible_only_to_its_owner() {
         assert_eq!(user_error_codes(&payload), ["NOT_FOUND"], "{foreign}");
         assert_eq!((&payload["userErrors"][0]["path"], &payload["endedSessionIds"]), (&json!(["sessionId"]), &Value::Null));
     }
-    assert!(lives(&app, &ada).await);
+    assert!(is_active(&app, &ada).await);
 }
 
 #[tokio::test]
@@ -257,7 +257,7 @@ async fn ending_a_session_takes_exactly_one_of_two_arguments() {
     }
     let nobody = app.anonymous().run("EndSessions", json!({ "input": { "allOthers": true } })).await;
     assert_eq!(error_codes(&nobody), ["UNAUTHENTICATED"]);
-    assert!(lives(&app, &ada).await);
+    assert!(is_active(&app, &ada).await);
 }
 
 #[tokio::test]
@@ -267,14 +267,14 @@ async fn the_hundred_and_first_session_ends_the_oldest() {
     let mut devices = vec![first.clone()];
     for number in 1..=99 {
         app.clock.advance(10);
-        devices.push(device(&app, &first, &number.to_string()).await);
+        devices.push(create_session(&app, &first, &number.to_string()).await);
     }
-    assert!(lives(&app, &first).await);
+    assert!(is_active(&app, &first).await);
     assert_eq!(sessions(&first).await.len(), 100);
     app.clock.advance(10);
-    devices.push(device(&app, &first, "100").await);
-    assert!(!lives(&app, &first).await);
-    assert!(lives(&app, &devices[1]).await && lives(&app, &devices[100]).await);
+    devices.push(create_session(&app, &first, "100").await);
+    assert!(!is_active(&app, &first).await);
+    assert!(is_active(&app, &devices[1]).await && is_active(&app, &devices[100]).await);
     assert_eq!(sessions(&devices[1]).await.len(), 100);
 }
 
@@ -284,15 +284,15 @@ async fn expired_sessions_displace_no_live_one() {
     let daily = app.user("ada").await;
     for number in 0..99 {
         app.clock.advance(10);
-        device(&app, &daily, &number.to_string()).await;
+        create_session(&app, &daily, &number.to_string()).await;
     }
     app.clock.advance(29 * DAY_MS);
-    assert!(lives(&app, &daily).await);
+    assert!(is_active(&app, &daily).await);
     app.drain().await;
     app.clock.advance(2 * DAY_MS);
     assert_eq!(sessions(&daily).await.len(), 1, "all others have ended");
-    device(&app, &daily, "new").await;
-    assert!(lives(&app, &daily).await);
+    create_session(&app, &daily, "new").await;
+    assert!(is_active(&app, &daily).await);
 }
 
 #[tokio::test]

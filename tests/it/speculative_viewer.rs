@@ -73,15 +73,15 @@ async fn an_ended_session_is_refused_behind_a_slow_connection() {
     }
     both.proxy.set(Flow::Pass, Flow::PassOnly(0));
     ada.run("LogOut", json!({})).await;
-    let asked = [NOTHING, WHO, HOME].map(|query| {
+    let answers = [NOTHING, WHO, HOME].map(|query| {
         let there = there.clone();
         tokio::spawn(async move { is_refused(&there, query).await })
     });
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(asked.iter().all(|asked| !asked.is_finished()), "all wait");
+    assert!(answers.iter().all(|answer| !answer.is_finished()), "all wait");
     both.proxy.set(Flow::Pass, Flow::Pass);
-    for asked in asked {
-        assert!(asked.await.expect("no panic"));
+    for answer in answers {
+        assert!(answer.await.expect("no panic"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Statuses: posting, placing, liking, deleting, and repeating all of it.
+//! Statuses: posting, locations, likes, deletion, and repeated or concurrent requests.
 
 use crate::support::{Actor, TestApp, error_codes, texts, user_error_codes};
 use futures_util::future::{join, join_all};
@@ -15,7 +15,7 @@ async fn unlike(actor: &Actor, status: &str) -> Value {
     actor.run("Unlike", json!({ "input": { "statusId": status } })).await["data"]["unlikeStatus"].take()
 }
 
-/// What `StatusPage` shows; null for what is not there.
+/// Returns the result of `StatusPage`; null if the status does not exist.
 async fn status(actor: &Actor, id: &str) -> Value {
     let mut answer = actor.run("StatusPage", json!({ "id": id })).await;
     assert_eq!(answer.get("errors"), None, "{answer}");
@@ -82,13 +82,13 @@ async fn a_location_is_stored_exactly_up_to_the_poles() {
 async fn a_deleted_status_disappears_for_everybody_at_once() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.create_users("c", 3).await;
-    let (ada, bea) = (&crowd[0], &crowd[1]);
+    let users = app.create_users("c", 3).await;
+    let (ada, bea) = (&users[0], &users[1]);
     bea.follow(ada).await;
     let id = ada.post("going").await;
     ada.post("staying").await;
     bea.like(&id).await;
-    for stranger in [bea, &crowd[2]] {
+    for stranger in [bea, &users[2]] {
         assert_eq!(user_error_codes(&stranger.delete(&id).await), ["NOT_FOUND"]);
     }
     assert_eq!(ada.delete(&id).await, json!({ "deletedStatusId": id, "userErrors": [] }));
@@ -126,32 +126,32 @@ async fn concurrent_deletions_delete_a_status_once() {
 #[tokio::test]
 async fn an_interrupted_deletion_is_completed_by_the_next_process() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
-    let id = crowd[0].post("x").await;
-    // What is left when the process dies after the first of the steps.
+    let users = app.create_users("c", 2).await;
+    let id = users[0].post("x").await;
+    // The state after a crash after the first step.
     let status = waxwing::base::ids::StatusId::from_global(&id).expect("a status");
     let number = status.0;
-    let task = journal::Task::Status { author: crowd[0].user_id(), status };
+    let task = journal::Task::Status { author: users[0].user_id(), status };
     let _lost = journal::service::begin(&app.app, task).await.expect("an entry");
     app.redis.run::<()>(&["DEL", &format!("status:{{{number}}}")]);
     app.redis.run::<()>(&["SET", &format!("gone:{{{number}}}"), "1"]);
-    assert_eq!(user_error_codes(&crowd[1].delete(&id).await), ["NOT_FOUND"]);
-    assert_eq!(posts(&crowd[0]).await, (1, 0), "a stranger mends nothing");
+    assert_eq!(user_error_codes(&users[1].delete(&id).await), ["NOT_FOUND"]);
+    assert_eq!(posts(&users[0]).await, (1, 0), "a stranger mends nothing");
     app.drain().await;
-    assert_eq!(posts(&crowd[0]).await, (1, 0), "it is somebody's still");
+    assert_eq!(posts(&users[0]).await, (1, 0), "it is somebody's still");
     app.clock.advance(10_000);
     app.drain().await;
-    assert_eq!(posts(&crowd[0]).await, (0, 0));
+    assert_eq!(posts(&users[0]).await, (0, 0));
 }
 
 #[tokio::test]
 async fn concurrent_likes_are_counted_once_each() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 50).await;
-    let id = crowd[0].post("x").await;
-    let answers = join_all(crowd.iter().chain(&crowd).map(|liker| liker.like(&id))).await;
+    let users = app.create_users("c", 50).await;
+    let id = users[0].post("x").await;
+    let answers = join_all(users.iter().chain(&users).map(|liker| liker.like(&id))).await;
     assert!(answers.iter().all(|payload| payload["status"]["viewerHasLiked"] == true));
-    let answer = crowd[7].gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount viewerHasLiked likers(first: 100) { totalCount edges { node { login } } } } } }", json!({ "id": id })).await;
+    let answer = users[7].gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount viewerHasLiked likers(first: 100) { totalCount edges { node { login } } } } } }", json!({ "id": id })).await;
     let seen = &answer["data"]["node"];
     assert_eq!(
         (&seen["likeCount"], &seen["likers"]["totalCount"], &seen["viewerHasLiked"]),
@@ -162,19 +162,19 @@ async fn concurrent_likes_are_counted_once_each() {
     logins.sort_unstable();
     logins.dedup();
     assert_eq!(logins.len(), 50);
-    let half = crowd[..25].iter().chain(&crowd[..25]);
+    let half = users[..25].iter().chain(&users[..25]);
     join_all(half.map(|liker| unlike(liker, &id))).await;
-    assert_eq!(status(&crowd[0], &id).await["likeCount"], 25);
+    assert_eq!(status(&users[0], &id).await["likeCount"], 25);
 }
 
 #[tokio::test]
 async fn a_like_belongs_to_the_viewer_and_can_be_removed() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 3).await;
-    let id = crowd[0].post("x").await;
-    let never = unlike(&crowd[1], &id).await;
+    let users = app.create_users("c", 3).await;
+    let id = users[0].post("x").await;
+    let never = unlike(&users[1], &id).await;
     assert_eq!((user_error_codes(&never), &never["status"]["likeCount"]), (vec![], &json!(0)));
-    for liker in &crowd {
+    for liker in &users {
         let payload = liker.like(&id).await;
         assert_eq!(payload["status"]["viewerHasLiked"], true);
         assert_eq!(liker.like(&id).await, payload);
@@ -184,11 +184,11 @@ async fn a_like_belongs_to_the_viewer_and_can_be_removed() {
     let likers: Vec<&Value> =
         seen["likers"]["edges"].as_array().expect("edges").iter().map(|edge| &edge["node"]["login"]).collect();
     assert_eq!(likers, ["c2", "c1", "c0"]);
-    let back = unlike(&crowd[1], &id).await;
+    let back = unlike(&users[1], &id).await;
     assert_eq!((&back["status"]["likeCount"], &back["status"]["viewerHasLiked"]), (&json!(2), &json!(false)));
-    assert_eq!(status(&crowd[0], &id).await["viewerHasLiked"], true);
-    for wrong in ["garbage", "", &crowd[0].id] {
-        assert_eq!(user_error_codes(&crowd[0].like(wrong).await), ["NOT_FOUND"]);
+    assert_eq!(status(&users[0], &id).await["viewerHasLiked"], true);
+    for wrong in ["garbage", "", &users[0].id] {
+        assert_eq!(user_error_codes(&users[0].like(wrong).await), ["NOT_FOUND"]);
     }
 }
 
@@ -215,8 +215,8 @@ async fn mutations_require_a_session() {
 async fn a_repeated_key_returns_the_first_answer_and_refuses_other_input() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.create_users("c", 2).await;
-    let ada = &crowd[0];
+    let users = app.create_users("c", 2).await;
+    let ada = &users[0];
     let place = json!({ "latitude": 1, "longitude": 2 });
     let input = json!({ "message": "once", "location": place, "idempotencyKey": "key" });
     let first = post(ada, input.clone()).await;
@@ -237,7 +237,7 @@ async fn a_repeated_key_returns_the_first_answer_and_refuses_other_input() {
         assert_eq!(refused["userErrors"][0]["path"], json!(["idempotencyKey"]));
     }
     assert_eq!(posts(ada).await, (1, 1));
-    let bea = post(&crowd[1], json!({ "message": "mine", "idempotencyKey": "key" })).await;
+    let bea = post(&users[1], json!({ "message": "mine", "idempotencyKey": "key" })).await;
     assert_eq!(bea["status"]["message"], "mine", "a key belongs to its account");
     let id = first["status"]["id"].as_str().expect("an id");
     ada.delete(id).await;
@@ -265,15 +265,15 @@ async fn a_refused_request_does_not_use_its_key() {
 async fn twenty_concurrent_requests_with_one_key_create_one_status() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.create_users("c", 2).await;
-    crowd[1].follow(&crowd[0]).await;
+    let users = app.create_users("c", 2).await;
+    users[1].follow(&users[0]).await;
     let tries = (0..20).map(|number| {
-        let actor = if number % 2 == 0 { crowd[0].clone() } else { crowd[0].at(&other) };
+        let actor = if number % 2 == 0 { users[0].clone() } else { users[0].at(&other) };
         async move { post(&actor, json!({ "message": "x", "idempotencyKey": "k" })).await }
     });
     let answers = join_all(tries).await;
     assert!(answers.iter().all(|answer| answer == &answers[0] && answer["status"].is_object()), "{answers:?}");
-    assert_eq!((posts(&crowd[0]).await, crowd[1].home().await.len()), ((1, 1), 1));
+    assert_eq!((posts(&users[0]).await, users[1].home().await.len()), ((1, 1), 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -41,11 +41,11 @@ async fn assert_down(app: &TestApp, ada: &Actor, codes: &[&str]) {
         let (_, code, took) = refusal(app, actor, query).await;
         assert!(codes.contains(&code.as_str()) && took < SOON, "{query}: {code} after {took:?}");
     }
-    let crowd = (0..40).map(|at| refusal(app, (at % 2 == 0).then_some(ada), if at % 2 == 0 { HOME } else { READ }));
-    for (_, code, took) in join_all(crowd).await {
+    let requests = (0..40).map(|at| refusal(app, (at % 2 == 0).then_some(ada), if at % 2 == 0 { HOME } else { READ }));
+    for (_, code, took) in join_all(requests).await {
         assert!(codes.contains(&code.as_str()) && took < SOON + SOON / 2, "{code} after {took:?}");
     }
-    assert_eq!(refusal(app, Some(ada), WRITE).await.0, 503, "who asks cannot be found out");
+    assert_eq!(refusal(app, Some(ada), WRITE).await.0, 503, "the session cannot be verified");
 }
 
 async fn health(app: &TestApp) -> (u16, u16) {
@@ -62,15 +62,15 @@ async fn eventually_home(ada: &Actor, messages: &[&str]) {
             assert_eq!(seen, messages);
             return;
         }
-        assert!(began.elapsed() < Duration::from_secs(5), "not well again: {answer}");
+        assert!(began.elapsed() < Duration::from_secs(5), "the server does not recover: {answer}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
 /// Ada with a status, and a server with long timeouts, since a busy machine is not the subject.
 async fn ada(app: &TestApp) -> Actor {
-    let calm = app.sibling().await;
-    let ada = calm.user("ada").await;
+    let setup_app = app.sibling().await;
+    let ada = setup_app.user("ada").await;
     ada.post("before").await;
     app.clock.advance(1);
     ada.at(app)
@@ -143,20 +143,20 @@ async fn pending_requests_survive_a_restart_of_redis() {
 #[tokio::test]
 async fn flushed_scripts_are_loaded_again() {
     let app = TestApp::with_default_timeouts(Config::default()).await;
-    let crowd = app.create_users("c", 12).await;
-    for fan in &crowd[1..] {
-        fan.follow(&crowd[0]).await;
+    let users = app.create_users("c", 12).await;
+    for fan in &users[1..] {
+        fan.follow(&users[0]).await;
     }
     for number in 0..3 {
         app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
-        let id = crowd[0].post(&number.to_string()).await;
+        let id = users[0].post(&number.to_string()).await;
         app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
-        let likes = join_all(crowd.iter().map(|fan| fan.like(&id))).await;
+        let likes = join_all(users.iter().map(|fan| fan.like(&id))).await;
         assert!(likes.iter().all(|payload| payload["status"]["viewerHasLiked"] == true), "{likes:?}");
     }
     app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
-    crowd[1].unfollow(&crowd[0]).await;
-    assert_eq!((crowd[1].home().await.len(), crowd[2].home().await.len()), (0, 3));
+    users[1].unfollow(&users[0]).await;
+    assert_eq!((users[1].home().await.len(), users[2].home().await.len()), (0, 3));
 }
 
 #[tokio::test]
@@ -206,15 +206,15 @@ async fn a_mutation_that_fails_after_a_write_has_an_unknown_outcome() {
 #[tokio::test]
 async fn a_fanout_waits_for_a_frozen_storage() {
     let app = durable().await;
-    let crowd = app.create_users("c", 6_001).await;
-    let follows: Vec<(&Actor, &Actor)> = crowd[1..].iter().map(|fan| (fan, &crowd[0])).collect();
+    let users = app.create_users("c", 6_001).await;
+    let follows: Vec<(&Actor, &Actor)> = users[1..].iter().map(|fan| (fan, &users[0])).collect();
     app.create_follows(&follows).await;
-    crowd[0].post("to all").await;
+    users[0].post("to all").await;
     // The first thousand homes have it; the passes over the others meet a Redis that answers after the timeout.
     app.redis.signal("STOP");
     tokio::time::sleep(Duration::from_millis(900)).await;
     app.redis.signal("CONT");
     app.drain().await;
     let homes = app.redis.keys().into_iter().filter(|key| key.starts_with("home:")).count();
-    assert_eq!(homes, crowd.len());
+    assert_eq!(homes, users.len());
 }

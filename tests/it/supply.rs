@@ -11,16 +11,16 @@ fn root() -> PathBuf {
 
 /// Every package of the build on this platform, from `cargo metadata`.
 fn packages() -> Vec<Value> {
-    let told = |program: String, arguments: &[&str]| {
+    let output = |program: String, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(root()).output().expect("it runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text")
     };
     let program = |variable: &str, name: &str| std::env::var(variable).unwrap_or_else(|_| name.to_owned());
-    let version = told(program("RUSTC", "rustc"), &["-vV"]);
+    let version = output(program("RUSTC", "rustc"), &["-vV"]);
     let platform = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a platform");
     let arguments = ["metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", platform];
-    let mut metadata: Value = serde_json::from_str(&told(program("CARGO", "cargo"), &arguments)).expect("JSON");
+    let mut metadata: Value = serde_json::from_str(&output(program("CARGO", "cargo"), &arguments)).expect("JSON");
     let Value::Array(packages) = metadata["packages"].take() else { panic!("no packages") };
     assert!(packages.len() > 150, "{} packages", packages.len());
     packages

@@ -1,4 +1,4 @@
-//! Homes and profiles: what is in them, whatever happens at once.
+//! Home and profile timelines: their contents, also under concurrent changes.
 
 use crate::support::{Actor, TestApp, error_codes, user_error_codes};
 use futures_util::StreamExt;
@@ -18,20 +18,20 @@ fn home_size(app: &TestApp, actor: &Actor) -> usize {
 async fn a_post_is_in_the_timelines_of_author_and_followers_on_every_server() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let crowd = app.create_users("c", 4).await;
-    crowd[1].follow(&crowd[0]).await;
-    crowd[2].follow(&crowd[1]).await;
+    let users = app.create_users("c", 4).await;
+    users[1].follow(&users[0]).await;
+    users[2].follow(&users[1]).await;
     app.clock.advance(1_000);
-    crowd[0].at(&other).post("first").await;
+    users[0].at(&other).post("first").await;
     app.clock.advance(1_000);
-    crowd[1].post("second").await;
+    users[1].post("second").await;
     for server in [&app, &other] {
-        assert_eq!(crowd[0].at(server).home().await, ["first"]);
-        assert_eq!(crowd[1].at(server).home().await, ["second", "first"]);
-        assert_eq!(crowd[2].at(server).home().await, ["second"]);
-        assert_eq!(crowd[3].at(server).home().await, [""; 0]);
+        assert_eq!(users[0].at(server).home().await, ["first"]);
+        assert_eq!(users[1].at(server).home().await, ["second", "first"]);
+        assert_eq!(users[2].at(server).home().await, ["second"]);
+        assert_eq!(users[3].at(server).home().await, [""; 0]);
     }
-    let answer = crowd[1].run("Home", json!({ "first": 5 })).await;
+    let answer = users[1].run("Home", json!({ "first": 5 })).await;
     let entry = &answer["data"]["homeTimeline"]["entries"]["edges"][1]["node"]["status"];
     assert_eq!((&entry["author"]["login"], &entry["author"]["followersCount"]), (&json!("c0"), &json!(1)));
     assert_eq!((&entry["postedAt"], &entry["commentCount"]), (&json!("2026-03-01T00:00:01.000Z"), &json!(0)));
@@ -40,8 +40,8 @@ async fn a_post_is_in_the_timelines_of_author_and_followers_on_every_server() {
 #[tokio::test]
 async fn a_follow_adds_older_statuses_and_an_unfollow_removes_them() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 3).await;
-    let (ada, bea, cyd) = (&crowd[0], &crowd[1], &crowd[2]);
+    let users = app.create_users("c", 3).await;
+    let (ada, bea, cyd) = (&users[0], &users[1], &users[2]);
     for (author, message) in [(bea, "b1"), (ada, "a1"), (cyd, "c1"), (bea, "b2"), (cyd, "c2"), (ada, "a2")] {
         author.post(message).await;
     }
@@ -96,22 +96,22 @@ async fn a_deletion_right_after_a_post_leaves_it_in_no_home() {
 #[tokio::test]
 async fn a_home_keeps_the_newest_of_its_window() {
     let app = TestApp::with(Config { home_window: 100, ..Config::default() }).await;
-    let crowd = app.create_users("c", 3).await;
+    let users = app.create_users("c", 3).await;
     for number in 0..70 {
-        crowd[0].post(&format!("a{number}")).await;
-        crowd[1].post(&format!("b{number}")).await;
+        users[0].post(&format!("a{number}")).await;
+        users[1].post(&format!("b{number}")).await;
     }
-    crowd[2].follow(&crowd[0]).await;
-    crowd[2].follow(&crowd[1]).await;
-    assert_eq!(home_size(&app, &crowd[2]), 100);
+    users[2].follow(&users[0]).await;
+    users[2].follow(&users[1]).await;
+    assert_eq!(home_size(&app, &users[2]), 100);
     let expected: Vec<String> = (20..70).rev().flat_map(|number| [format!("b{number}"), format!("a{number}")]).collect();
-    assert_eq!(crowd[2].home().await, expected);
-    crowd[0].post("newest").await;
-    assert_eq!((home_size(&app, &crowd[2]), crowd[2].home().await[0].as_str()), (101, "newest"));
+    assert_eq!(users[2].home().await, expected);
+    users[0].post("newest").await;
+    assert_eq!((home_size(&app, &users[2]), users[2].home().await[0].as_str()), (101, "newest"));
     for number in 0..110 {
-        crowd[2].post(&number.to_string()).await;
+        users[2].post(&number.to_string()).await;
     }
-    assert!((100..=110).contains(&home_size(&app, &crowd[2])), "the window and a tenth at most");
+    assert!((100..=110).contains(&home_size(&app, &users[2])), "the window and a tenth at most");
 }
 
 #[tokio::test]
@@ -132,19 +132,19 @@ async fn without_a_session_only_the_home_is_null() {
 #[tokio::test]
 async fn an_answer_matches_its_cursor_despite_concurrent_posts() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 2).await;
-    crowd[0].follow(&crowd[1]).await;
+    let users = app.create_users("c", 2).await;
+    users[0].follow(&users[1]).await;
     let posting = async {
         for number in 0..60 {
-            crowd[1].post(&number.to_string()).await;
+            users[1].post(&number.to_string()).await;
         }
     };
     let reading = async {
         let (mut seen, mut cursor) = (Vec::new(), None::<String>);
         for _ in 0..400 {
             let answer = match &cursor {
-                None => crowd[0].run("Home", json!({ "first": 100 })).await,
-                Some(cursor) => crowd[0].gql(SYNC, json!({ "before": cursor })).await,
+                None => users[0].run("Home", json!({ "first": 100 })).await,
+                Some(cursor) => users[0].gql(SYNC, json!({ "before": cursor })).await,
             };
             let home = &answer["data"]["homeTimeline"];
             let edges = home["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
@@ -169,7 +169,7 @@ async fn an_answer_matches_its_cursor_despite_concurrent_posts() {
 
 const SYNC: &str = "query($before: String!) { homeTimeline { entries(last: 100, before: $before) { edges { cursor node { status { message } } } } } }";
 
-/// A random thing that one of the people does.
+/// Runs a random action of a random user.
 async fn act(people: &[Actor], posted: &Mutex<Vec<(usize, String)>>, seed: u64) {
     let mut dice = StdRng::seed_from_u64(seed);
     let (who, whom) = (dice.random_range(0..people.len()), dice.random_range(0..people.len()));
@@ -192,15 +192,16 @@ async fn act(people: &[Actor], posted: &Mutex<Vec<(usize, String)>>, seed: u64) 
     }
 }
 
-/// One person's lists and counts as the API tells them: followers, following, profile, home; each list by id.
-struct Told {
+/// The lists of a user as the API returns them, by id.
+struct ListsOfUser {
     followers: BTreeSet<String>,
     following: BTreeSet<String>,
     profile: Vec<StatusId>,
     home: Vec<StatusId>,
 }
 
-async fn told(person: &Actor) -> Told {
+/// Reads the lists of a user, and asserts that the counts match.
+async fn read_lists(person: &Actor) -> ListsOfUser {
     let answer = person.run("Profile", json!({ "login": person.login, "first": 100 })).await;
     let user = &answer["data"]["user"];
     let home = person.run("Home", json!({ "first": 100 })).await;
@@ -215,16 +216,16 @@ async fn told(person: &Actor) -> Told {
         let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{connection}"));
         edges.iter().map(|edge| edge["node"]["id"].as_str().expect("an id").to_owned()).collect()
     };
-    let told = Told {
+    let lists = ListsOfUser {
         followers: people(&user["followers"]),
         following: people(&user["following"]),
         profile: ids(&user["profileTimeline"]["entries"]),
         home: ids(&home["data"]["homeTimeline"]["entries"]),
     };
-    assert_eq!(user["followersCount"], told.followers.len());
-    assert_eq!(user["followingCount"], told.following.len());
-    assert_eq!(user["statusesCount"], told.profile.len());
-    told
+    assert_eq!(user["followersCount"], lists.followers.len());
+    assert_eq!(user["followingCount"], lists.following.len());
+    assert_eq!(user["statusesCount"], lists.profile.len());
+    lists
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -242,13 +243,13 @@ async fn after_concurrent_changes_homes_and_counts_are_correct() {
     other.drain().await;
     let mut all = Vec::new();
     for person in &people {
-        all.push(told(person).await);
+        all.push(read_lists(person).await);
     }
     for (at, one) in all.iter().enumerate() {
         let mut expected = one.profile.clone();
         for (whom, other) in all.iter().enumerate() {
             let follows = one.following.contains(&people[whom].id);
-            assert_eq!(follows, other.followers.contains(&people[at].id), "c{at} follows c{whom}, says one side");
+            assert_eq!(follows, other.followers.contains(&people[at].id), "c{at} follows c{whom}, on one side");
             expected.extend(other.profile.iter().filter(|_| follows));
         }
         expected.sort_unstable_by(|a, b| b.cmp(a));
@@ -276,7 +277,7 @@ async fn a_full_home_is_rebuilt_after_an_unfollow() {
     assert!(reader.home().await.iter().all(|message| message.starts_with("loud")));
     reader.unfollow(&loud).await;
     assert_eq!(reader.home().await, ["early 4", "early 3", "early 2", "early 1", "early 0", "own"]);
-    // What has been deleted meanwhile does not come back, and nobody's who is not followed.
+    // A rebuilt home contains neither deleted statuses nor those of accounts that are not followed.
     reader.follow(&loud).await;
     reader.delete(&own).await;
     reader.unfollow(&early).await;

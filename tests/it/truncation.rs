@@ -10,7 +10,7 @@ use waxwing::db::embedded::{Embedded, EmbeddedOptions, start};
 /// Three writes of one change, as every script has.
 const STEP: &str = "for _, field in ipairs({'a', 'b', 'c'}) do redis.call('HSET', KEYS[1], field, ARGV[1]) end";
 
-async fn started(data: &Path) -> Embedded {
+async fn start_embedded(data: &Path) -> Embedded {
     start(EmbeddedOptions { data_dir: data.to_owned(), ..EmbeddedOptions::default() }).await.expect("it starts")
 }
 
@@ -52,7 +52,7 @@ fn cut(data: &Path, length: usize) -> tempfile::TempDir {
 /// Data whose last step is one transaction, the bytes of the appended file, and the offset of that transaction.
 async fn two_steps() -> (tempfile::TempDir, Vec<u8>, usize) {
     let folder = tempfile::tempdir().expect("a folder");
-    let embedded = started(folder.path()).await;
+    let embedded = start_embedded(folder.path()).await;
     step(&embedded, "steps", 1).await;
     step(&embedded, "steps", 2).await;
     embedded.stop().await;
@@ -71,11 +71,11 @@ async fn each_write_is_whole_after_a_truncation_at_any_offset() {
     assert!(cuts.len() > 20, "{cuts:?}");
     for at in cuts {
         let folder = cut(data.path(), at);
-        let embedded = started(folder.path()).await;
+        let embedded = start_embedded(folder.path()).await;
         assert_eq!(stands(&embedded, "steps").await, [Some(1); 3], "cut at {at}");
         step(&embedded, "later", 3).await;
         embedded.stop().await;
-        let embedded = started(folder.path()).await;
+        let embedded = start_embedded(folder.path()).await;
         assert_eq!(stands(&embedded, "steps").await, [Some(1); 3], "cut at {at}, second start");
         assert_eq!(stands(&embedded, "later").await, [Some(3); 3], "cut at {at}: what was acknowledged since is lost");
         embedded.stop().await;

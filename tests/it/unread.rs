@@ -152,13 +152,13 @@ async fn unread_bytes_are_limited_over_all_connections_of_an_address() {
     assert_eq!(same.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
     // The same holds for an event stream.
     let events = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", "text/event-stream");
-    let said = HttpResponse::fetch(events.json(&json!({ "query": long_query() }))).await.text;
-    assert!(said.contains("UNREAD_RESPONSES") && said.contains("event: complete"), "{said}");
+    let response = HttpResponse::fetch(events.json(&json!({ "query": long_query() }))).await.text;
+    assert!(response.contains("UNREAD_RESPONSES") && response.contains("event: complete"), "{response}");
     // The same holds for a multipart response, where the server ends the stream.
     let parts = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", MULTIPART);
-    let said = MultipartResponse::open(parts.json(&json!({ "query": long_query() }))).await.all().await;
-    assert_eq!((said.len(), &said[0]["payload"]), (1, &Value::Null), "{said:?}");
-    assert_eq!(said[0]["errors"][0]["extensions"]["code"], "UNREAD_RESPONSES", "{said:?}");
+    let response = MultipartResponse::open(parts.json(&json!({ "query": long_query() }))).await.all().await;
+    assert_eq!((response.len(), &response[0]["payload"]), (1, &Value::Null), "{response:?}");
+    assert_eq!(response[0]["errors"][0]["extensions"]["code"], "UNREAD_RESPONSES", "{response:?}");
     // Other addresses are served as usual.
     let answer =
         HttpResponse::fetch(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long_query() })))
@@ -196,8 +196,8 @@ async fn an_address_above_its_limit_is_refused_before_execution() {
         assert_eq!((answer.status, &answer.json()["errors"][0]["extensions"]), (429, &refused));
     }
     own.subscribe("a", &sign_up("socket")).await;
-    let said = own.next().await;
-    assert_eq!((&said["type"], &said["payload"][0]["extensions"]), (&json!("error"), &refused), "{said}");
+    let response = own.next().await;
+    assert_eq!((&response["type"], &response["payload"][0]["extensions"]), (&json!("error"), &refused), "{response}");
     assert_eq!(metric(&app, "waxwing_refused_responses_total{reason=\"address_unread\"}").await, 4);
     stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
     wait_for_metric(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
@@ -223,8 +223,9 @@ async fn the_result_of_a_mutation_exceeds_the_limit_of_its_address() {
     let messages: String = (0..20).map(|at| format!("a{at}: message ")).collect();
     let query = format!("mutation($m: String!) {{ postStatus(input: {{ message: $m }}) {{ status {{ {messages} }} }} }}");
     let payload = json!({ "query": query, "variables": { "m": "👨‍👩‍👧‍👦".repeat(170) } });
-    let assert_complete =
-        |said: &str| assert!(said.len() > 2 * left && said.contains("a19") && !said.contains("UNREAD"), "{said:.200}");
+    let assert_complete = |response: &str| {
+        assert!(response.len() > 2 * left && response.contains("a19") && !response.contains("UNREAD"), "{response:.200}")
+    };
     let from = |request: RequestBuilder| request.header("x-forwarded-for", "192.0.2.1").bearer_auth(token);
     let url = format!("{}/graphql", app.url);
     let mut own = socket_of(&app, "192.0.2.1", Some(token)).await;
@@ -249,9 +250,9 @@ async fn the_result_of_a_mutation_exceeds_the_limit_of_its_address() {
     own.send_json(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
     assert_complete(&own.next().await.to_string());
     is_read().await;
-    let mut asked = payload.clone();
-    asked["extensions"] = json!({ "operationId": "a" });
-    assert_eq!(HttpResponse::fetch(of_reserved(app.post()).json(&asked)).await.status, 202);
+    let mut with_id = payload.clone();
+    with_id["extensions"] = json!({ "operationId": "a" });
+    assert_eq!(HttpResponse::fetch(of_reserved(app.post()).json(&with_id)).await.status, 202);
     assert_complete(&shared.next().await.expect("an event"));
     is_read().await;
     // A query with a response of the same length is refused.

@@ -1,4 +1,4 @@
-//! A query that was found valid is not looked at again; what only looks like it is.
+//! The cache of validations: a query that was found valid is not validated again, and a query that only resembles it is.
 
 use crate::support::TestApp;
 use serde_json::json;
@@ -11,8 +11,8 @@ async fn cached_validations_match_new_ones() {
     app.drain().await;
     let page = "query($first: Int) { homeTimeline { entries(first: $first) { edges { cursor } } } }";
     let two = "query A { viewer { login } } query B { viewer { nothing } }";
-    // Each beside one that is valid and hardly differs.
-    let asked = [
+    // Each invalid query is similar to a valid one.
+    let cases = [
         (page, json!({ "first": 1 }), true),
         (page, json!({ "first": "1" }), false),
         (page, json!({ "first": 2 }), true),
@@ -27,9 +27,9 @@ async fn cached_validations_match_new_ones() {
         (two, json!({}), false),
     ];
     for round in 0..3 {
-        for (query, variables, is_valid) in &asked {
+        for (query, variables, is_valid) in &cases {
             let answer = ada.gql(query, variables.clone()).await;
-            // One that was never asked anything has all to validate; what is parsed alone is a thread's, and known.
+            // A new server has no cached validations. Only parsed documents are cached by thread.
             let other = app.sibling().await;
             let fresh = ada.at(&other).gql(query, variables.clone()).await;
             assert_eq!(fresh.get("errors").is_none(), *is_valid, "{query} {variables}: {fresh}");
@@ -38,17 +38,17 @@ async fn cached_validations_match_new_ones() {
     }
 }
 
-/// A limit is that of the server that is asked, whatever another of the process has found.
+/// The settings of the server that answers apply, even if another server of the process has validated the query.
 #[tokio::test]
 async fn every_server_validates_by_its_own_settings() {
     let app = TestApp::start().await;
-    let open = app.user("ada").await;
+    let user = app.user("ada").await;
     let types = "{ __schema { queryType { name } } }";
-    assert!(open.gql(types, json!({})).await.get("errors").is_none());
+    assert!(user.gql(types, json!({})).await.get("errors").is_none());
     let config = waxwing::base::config::Config { introspection: false, ..waxwing::base::config::Config::default() };
-    let closed = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config).await;
+    let without_introspection = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config).await;
     for _ in 0..2 {
-        let answer = open.at(&closed).gql(types, json!({})).await;
+        let answer = user.at(&without_introspection).gql(types, json!({})).await;
         assert_eq!(answer["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED", "{answer}");
     }
 }

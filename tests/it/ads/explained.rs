@@ -50,7 +50,7 @@ async fn each_ineligibility_reason_is_reported_in_order() {
             json!(["PAUSED", "NOT_STARTED", "BUDGET_SPENT", "KEYWORDS"]),
         ),
     ];
-    for (input, ad, run_ok, request, expected) in table {
+    for (input, ad, operation, request, expected) in table {
         let id = make(&ada, input.clone()).await;
         if !ad.is_null() {
             add(&ada, &id, ad).await;
@@ -61,7 +61,7 @@ async fn each_ineligibility_reason_is_reported_in_order() {
             "serve" => assert_eq!(serve(&page, &key, json!({ "visitorId": "v" })).await.len(), 1),
             operation => drop(run(&ada, operation, json!({ "campaignId": id })).await),
         }
-        assert_eq!(reasons(&id, request).await, expected, "{input} {run_ok}");
+        assert_eq!(reasons(&id, request).await, expected, "{input} {operation}");
         if operation != "StopCampaign" {
             run(&ada, "StopCampaign", json!({ "campaignId": id })).await;
         }

@@ -1,4 +1,4 @@
-//! Blocks: what they sever, that nothing that they sever can stand beside them, and that unblocking restores sight and nothing else.
+//! Blocks: which relations a block ends, that none of them can exist beside a block, and that unblocking restores visibility only.
 
 mod races;
 
@@ -26,7 +26,7 @@ async fn unblock(actor: &Actor, other: &str) -> Value {
     change(actor, "unblockUser", "UnblockUserInput", other).await
 }
 
-/// The blocked logins of an actor, and the total.
+/// Returns the logins that an actor blocks, and their total.
 async fn blocks(actor: &Actor) -> (Vec<String>, u64) {
     let answer = actor.gql(BLOCKS, json!({ "first": 100 })).await;
     let connection = &answer["data"]["viewerBlocks"];
@@ -35,7 +35,7 @@ async fn blocks(actor: &Actor) -> (Vec<String>, u64) {
     (logins, connection["totalCount"].as_u64().expect("a number"))
 }
 
-/// A new list of an actor with these members.
+/// Creates a list of an actor with these members.
 async fn list_of(actor: &Actor, members: &[&Actor]) -> String {
     let made = actor.run("CreateList", json!({ "input": { "name": "friends" } })).await;
     let list = made["data"]["createUserList"]["userList"]["id"].as_str().expect("an id").to_owned();
@@ -51,7 +51,7 @@ async fn add_to_list(actor: &Actor, list: &str, member: &Actor) -> Value {
     answer["data"]["addUserToList"].take()
 }
 
-/// The members of a list, and the messages of its timeline.
+/// Returns the members of a list and the messages of its timeline.
 async fn list_content(actor: &Actor, list: &str) -> Value {
     let query = "query($id: ID!) { node(id: $id) { ... on UserList {
         members(first: 10) { totalCount edges { node { login } } }
@@ -59,7 +59,7 @@ async fn list_content(actor: &Actor, list: &str) -> Value {
     actor.gql(query, json!({ "id": list })).await["data"]["node"].take()
 }
 
-/// Two accounts that follow each other, have each other on a list, and have posted a status each.
+/// Creates two accounts that follow each other, have each other on a list, and have a status each.
 async fn connected(app: &TestApp) -> ([Actor; 2], [String; 2]) {
     let [ada, bea] = app.users(["ada", "bea"]).await;
     ada.follow(&bea).await;
@@ -110,7 +110,7 @@ async fn what_a_block_has_severed_stays_severed() {
         (ada.home().await, list_content(&bea, &lists[1]).await["members"]["totalCount"].take()),
         (vec!["from ada".to_owned()], json!(0))
     );
-    // And can be made anew.
+    // The follow and the membership can be created again.
     assert_eq!(user_error_codes(&ada.follow(&bea).await), [""; 0]);
     assert_eq!(user_error_codes(&add_to_list(&bea, &lists[1], &ada).await), [""; 0]);
     assert_eq!(ada.home().await, ["from bea", "from ada"]);
@@ -119,7 +119,7 @@ async fn what_a_block_has_severed_stays_severed() {
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
-/// Everything that several people see of each other and of third parties, with cursors.
+/// Returns everything that several users see of each other and of third parties, with cursors.
 async fn views(people: &[Actor], status: &str) -> Vec<Value> {
     let query = "query($status: ID!) {
         homeTimeline { entries(first: 4) { edges { cursor node { status { id message likeCount } } } pageInfo { hasNextPage endCursor } } }
@@ -154,8 +154,8 @@ async fn unblocking_restores_every_page_with_its_cursors() {
     }
     for (author, message) in [(ada, "one"), (bea, "two"), (ada, "three")] {
         author.like(&status).await;
-        let said = author.run("AddComment", json!({ "input": { "statusId": status, "message": message } })).await;
-        let comment = &said["data"]["addComment"]["comment"]["id"];
+        let added = author.run("AddComment", json!({ "input": { "statusId": status, "message": message } })).await;
+        let comment = &added["data"]["addComment"]["comment"]["id"];
         bea.run("Vote", json!({ "input": { "commentId": comment, "vote": "UP" } })).await;
     }
     let before = views(&people, &status).await;
@@ -228,12 +228,12 @@ async fn a_blocked_account_is_neither_followed_nor_put_on_a_list() {
         let error = &refused["userErrors"][0];
         assert_eq!((&error["code"], &error["path"]), (&json!("FORBIDDEN"), &json!(["userId"])));
     }
-    // For the blocked one, the blocker is not there.
+    // The blocked account cannot see the blocker.
     for refused in [bea.follow(&ada).await, add_to_list(&bea, &lists[1], &ada).await] {
         let error = &refused["userErrors"][0];
         assert_eq!((&error["code"], &error["path"]), (&json!("NOT_FOUND"), &json!(["userId"])));
     }
-    // Nothing is left to undo, and undoing nothing succeeds.
+    // Removing relations that no longer exist succeeds.
     assert_eq!(ada.unfollow(&bea).await["userErrors"], json!([]));
     app.drain_journal().await;
     app.clock.advance(61_000);
@@ -271,7 +271,7 @@ async fn the_deletion_of_an_account_ends_its_blocks_and_those_of_it() {
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
-/// More than a pass of the deletion, in both directions.
+/// The account has more blocks in both directions than one pass of the deletion removes.
 #[tokio::test]
 async fn an_account_with_many_blocks_is_deleted_in_passes() {
     let app = TestApp::start().await;
@@ -281,7 +281,7 @@ async fn an_account_with_many_blocks_is_deleted_in_passes() {
     for other in &others {
         block(&ada, &other.id).await;
     }
-    // Accounts that are not there any more: their sides are removed, too.
+    // Accounts that no longer exist: their sides are removed, too.
     let strangers: Vec<u64> = (1..=1_500).collect();
     for kind in ["blocks", "blockers"] {
         let key = keys(kind, id.0);

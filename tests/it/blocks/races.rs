@@ -1,4 +1,4 @@
-//! Blocks against follows and additions to lists, on two servers: whichever comes last, none of them stands beside the block.
+//! Blocks against follows and additions to lists, on two servers: in any order, no follow or membership exists beside the block.
 
 use super::*;
 use waxwing::base::ids::UserListId;
@@ -10,7 +10,7 @@ fn races() -> usize {
     std::env::var("WAXWING_RACES").map_or(25, |text| text.parse().expect("a number"))
 }
 
-/// The block stands, and neither account follows the other or has it on a list.
+/// Asserts that the block exists, and that neither account follows the other or has it on a list.
 async fn stands_alone(app: &TestApp, ada: &Actor, bea: &Actor, list: &str) {
     let list = UserListId::from_global(list).expect("an id");
     let edges = [
@@ -29,7 +29,7 @@ async fn a_follow_never_stands_beside_a_block() {
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let (list, elsewhere) = (list_of(&bea, &[]).await, bea.at(&other));
     for race in 0..races() {
-        // Each comes first at times.
+        // The order alternates.
         let (follows, follows_back, blocks) = (elsewhere.follow(&ada), ada.follow(&bea), block(&ada, &bea.id));
         let (followed, _, blocked) = match race % 2 {
             0 => tokio::join!(follows, follows_back, blocks),
@@ -61,7 +61,7 @@ async fn a_membership_never_stands_beside_a_block() {
     settles(&app).await;
 }
 
-/// Two accounts that block each other at once: both blocks stand, or the one that came too late finds nobody.
+/// Two accounts block each other at the same time: both blocks exist, or the later request does not find the account.
 #[tokio::test]
 async fn blocks_of_each_other_both_stand_or_one_is_too_late() {
     let app = TestApp::start().await;

@@ -85,9 +85,9 @@ fn remaining_keys(app: &TestApp) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_account_and_a_status_are_deleted_during_writes_to_a_large_thread() {
     let app = TestApp::start().await;
-    let (crowd, other) = (app.create_users("c", 6).await, app.sibling().await);
-    let status = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
-    let people: Vec<UserId> = crowd.iter().map(Actor::user_id).collect();
+    let (users, other) = (app.create_users("c", 6).await, app.sibling().await);
+    let status = StatusId::from_global(&users[0].post("x").await).expect("an id");
+    let people: Vec<UserId> = users.iter().map(Actor::user_id).collect();
     let all = Arc::new(add_comments(&app.app, &people, status, 2_000, &mut StdRng::seed_from_u64(1)).await);
     let start_writers = |seed: u64| -> Vec<_> {
         let app = |at: usize| if at.is_multiple_of(2) { app.app.clone() } else { other.app.clone() };
@@ -113,7 +113,7 @@ async fn an_account_and_a_status_are_deleted_during_writes_to_a_large_thread() {
     assert!(done > 100, "{done} changes succeeded");
     assert_eq!((findings(&app.app).await, references(&app.app, people[1]).await), (vec![], vec![]));
     let writers = start_writers(20);
-    crowd[0].delete(&status.global()).await;
+    users[0].delete(&status.global()).await;
     join_all(writers).await.into_iter().for_each(|writer| _ = writer.expect("no panic"));
     drain().await;
     assert_eq!((findings(&app.app).await, remaining_keys(&app)), (vec![], vec![]));
@@ -136,8 +136,8 @@ async fn app_on_single_server() -> (TestApp, Vec<Actor>) {
         Config::default(),
     )
     .await;
-    let crowd = app.create_users("c", 3).await;
-    (app, crowd)
+    let users = app.create_users("c", 3).await;
+    (app, users)
 }
 
 /// Runs passes until none is left, and checks that each is small; returns their number.
@@ -156,11 +156,11 @@ async fn run_small_passes(app: &TestApp, mut pass: impl AsyncFnMut() -> bool) ->
 
 #[tokio::test]
 async fn a_large_thread_and_a_large_branch_are_deleted_in_small_passes() {
-    let (app, crowd) = app_on_single_server().await;
-    let people: Vec<UserId> = crowd.iter().map(Actor::user_id).collect();
+    let (app, users) = app_on_single_server().await;
+    let people: Vec<UserId> = users.iter().map(Actor::user_id).collect();
     let mut random = StdRng::seed_from_u64(1);
-    let status = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
-    let top = CommentId::from_global(&Commenter(&crowd[1]).comment_on(&status.global(), "top").await).expect("an id");
+    let status = StatusId::from_global(&users[0].post("x").await).expect("an id");
+    let top = CommentId::from_global(&Commenter(&users[1]).comment_on(&status.global(), "top").await).expect("an id");
     // Sixteen chains of sixty replies: the comments of a pass have many ancestors.
     let mut ends = vec![top; 16];
     for _ in 0..60 {
@@ -185,16 +185,16 @@ async fn a_large_thread_and_a_large_branch_are_deleted_in_small_passes() {
 
 #[tokio::test]
 async fn an_account_with_many_threads_is_deleted_in_small_passes() {
-    let (app, crowd) = app_on_single_server().await;
-    let people: Vec<UserId> = crowd.iter().map(Actor::user_id).collect();
+    let (app, users) = app_on_single_server().await;
+    let people: Vec<UserId> = users.iter().map(Actor::user_id).collect();
     let mut random = StdRng::seed_from_u64(1);
     // A hundred threads of the account, and one comment in each of a hundred others.
     for _ in 0..100 {
-        let own = StatusId::from_global(&crowd[1].post("x").await).expect("an id");
+        let own = StatusId::from_global(&users[1].post("x").await).expect("an id");
         add_comments(&app.app, &people, own, 12, &mut random).await;
     }
     for _ in 0..100 {
-        let other = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
+        let other = StatusId::from_global(&users[0].post("x").await).expect("an id");
         add(&app.app, people[1], ParentRef::Status(other)).await.expect("a comment");
     }
     app.drain().await;
@@ -208,6 +208,6 @@ async fn an_account_with_many_threads_is_deleted_in_small_passes() {
     app.drain().await;
     app.clock.advance(120_000);
     assert_eq!((findings(&app.app).await, references(&app.app, people[1]).await), (vec![], vec![]));
-    let answer = crowd[0].run("Profile", json!({ "login": "c0", "first": 1 })).await;
+    let answer = users[0].run("Profile", json!({ "login": "c0", "first": 1 })).await;
     assert_eq!(answer["data"]["user"]["statusesCount"], 100, "{answer}");
 }

@@ -21,8 +21,8 @@ async fn position(app: &waxwing::app::App, status: &str) -> ThreadEventId {
 
 #[tokio::test]
 async fn changes_are_logged_once_and_in_order() {
-    let (app, crowd, status) = app_with_status(2).await;
-    let (ada, bob) = (Commenter(&crowd[0]), Commenter(&crowd[1]));
+    let (app, users, status) = app_with_status(2).await;
+    let (ada, bob) = (Commenter(&users[0]), Commenter(&users[1]));
     let start = position(&app.app, &status).await;
     assert_eq!(read_events(&app.app, &status, start).await, []);
     let first = bob.comment_on(&status, "a").await;
@@ -44,8 +44,8 @@ async fn changes_are_logged_once_and_in_order() {
 
 #[tokio::test]
 async fn expired_and_lost_events_are_reported() {
-    let (app, crowd, status) = app_with_status(1).await;
-    let ada = Commenter(&crowd[0]);
+    let (app, users, status) = app_with_status(1).await;
+    let ada = Commenter(&users[0]);
     ada.comment_on(&status, "a").await;
     let early = position(&app.app, &status).await;
     ada.comment_on(&status, "b").await;
@@ -69,13 +69,13 @@ async fn expired_and_lost_events_are_reported() {
 
 #[tokio::test]
 async fn votes_are_logged_once_per_second() {
-    let (app, crowd, status) = app_with_status(4).await;
-    let comment = Commenter(&crowd[0]).comment_on(&status, "a").await;
+    let (app, users, status) = app_with_status(4).await;
+    let comment = Commenter(&users[0]).comment_on(&status, "a").await;
     let id = StatusId::from_global(&status).expect("an id");
     let start = position(&app.app, &status).await;
     let votes = async || read_events(&app.app, &status, start).await.len();
     for vote in ["UP", "DOWN", "UP"] {
-        for who in &crowd {
+        for who in &users {
             Commenter(who).vote(&comment, vote).await;
         }
     }
@@ -88,12 +88,12 @@ async fn votes_are_logged_once_per_second() {
         assert_eq!(votes().await, 2, "the other votes are logged once");
     }
     app.clock.advance(999);
-    Commenter(&crowd[0]).vote(&comment, "NONE").await;
+    Commenter(&users[0]).vote(&comment, "NONE").await;
     assert_eq!(votes().await, 2);
     app.clock.advance(1);
-    Commenter(&crowd[1]).vote(&comment, "NONE").await;
+    Commenter(&users[1]).vote(&comment, "NONE").await;
     assert_eq!(votes().await, 3, "a second has passed");
-    Commenter(&crowd[1]).vote(&comment, "NONE").await;
+    Commenter(&users[1]).vote(&comment, "NONE").await;
     comments::publish_votes(&app.app, id).await.expect("a store");
     assert_eq!(votes().await, 3, "the previous event includes this vote");
     assert_eq!(read_events(&app.app, &status, start).await[0], (comment, CommentEventKind::Voted));
@@ -101,11 +101,11 @@ async fn votes_are_logged_once_per_second() {
 
 #[tokio::test]
 async fn the_sync_cursor_is_not_later_than_the_shown_comments() {
-    let (app, crowd, status) = app_with_status(1).await;
-    let ada = Commenter(&crowd[0]);
+    let (app, users, status) = app_with_status(1).await;
+    let ada = Commenter(&users[0]);
     let query = "query($id: ID!) { node(id: $id) { ... on Status { commentThread { totalCount syncCursor } } } }";
     let ask = async || {
-        let answer = crowd[0].gql(query, serde_json::json!({ "id": status })).await;
+        let answer = users[0].gql(query, serde_json::json!({ "id": status })).await;
         let thread = &answer["data"]["node"]["commentThread"];
         (thread["totalCount"].clone(), thread["syncCursor"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned())
     };

@@ -76,7 +76,7 @@ pub(super) fn id(payload: &Value) -> String {
 /// Creates an application, users, and a status of the first user.
 pub(super) async fn app_with_status(people: usize) -> (TestApp, Vec<Actor>, String) {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", people).await;
-    let status = crowd[0].post("a status").await;
-    (app, crowd, status)
+    let users = app.create_users("c", people).await;
+    let status = users[0].post("a status").await;
+    (app, users, status)
 }

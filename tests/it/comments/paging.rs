@@ -35,14 +35,14 @@ fn ids(pages: &[Page]) -> Vec<String> {
 
 #[tokio::test]
 async fn the_pages_of_a_level_add_up_in_every_order() {
-    let (app, crowd, status) = app_with_status(4).await;
-    let ada = Commenter(&crowd[0]);
+    let (app, users, status) = app_with_status(4).await;
+    let ada = Commenter(&users[0]);
     let parent = ada.comment_on(&status, "parent").await;
     let mut all = Vec::new();
     for number in 0..LEN {
         app.clock.advance((number % 3) as i64);
         let comment = ada.reply_to(&parent, &number.to_string()).await;
-        for (at, who) in crowd[1..].iter().enumerate() {
+        for (at, who) in users[1..].iter().enumerate() {
             match (number * 7 + at * 3) % 5 {
                 0 | 1 => drop(Commenter(who).vote(&comment, "UP").await),
                 2 => drop(Commenter(who).vote(&comment, "DOWN").await),
@@ -71,7 +71,7 @@ async fn the_pages_of_a_level_add_up_in_every_order() {
             _ => {}
         }
         let expected: Vec<String> = expected.into_iter().map(|it| it.0).collect();
-        let list = sorted(below(&crowd[1], &parent, "replies"), sort);
+        let list = sorted(below(&users[1], &parent, "replies"), sort);
         list.check(&expected).await;
         list.check_between().await;
     }
@@ -79,19 +79,19 @@ async fn the_pages_of_a_level_add_up_in_every_order() {
 
 #[tokio::test]
 async fn paging_by_age_neither_skips_nor_repeats_comments_during_writes() {
-    let (app, crowd, status) = app_with_status(3).await;
-    let ada = Commenter(&crowd[0]);
+    let (app, users, status) = app_with_status(3).await;
+    let ada = Commenter(&users[0]);
     let mut made = Vec::new();
     for number in 0..60 {
         made.push(ada.comment_on(&status, &number.to_string()).await);
     }
     for sort in ["NEW", "OLD"] {
-        let list = sorted(top_level(&crowd[1], &status, "comments"), sort);
+        let list = sorted(top_level(&users[1], &status, "comments"), sort);
         let before = list.page(json!({ "first": 100 })).await.ids;
         let write = async |page: &Page| {
             // Comments of the page get votes and replies, and a new comment is added.
-            Commenter(&crowd[1]).vote(&page.ids[0], "UP").await;
-            Commenter(&crowd[2]).reply_to(&page.ids[1], "x").await;
+            Commenter(&users[1]).vote(&page.ids[0], "UP").await;
+            Commenter(&users[2]).reply_to(&page.ids[1], "x").await;
             ada.comment_on(&status, "new").await;
             app.clock.advance(1);
         };
@@ -106,18 +106,18 @@ async fn paging_by_age_neither_skips_nor_repeats_comments_during_writes() {
 
 #[tokio::test]
 async fn paging_by_rank_returns_unmoved_comments_once() {
-    let (_app, crowd, status) = app_with_status(6).await;
-    let ada = Commenter(&crowd[0]);
+    let (_app, users, status) = app_with_status(6).await;
+    let ada = Commenter(&users[0]);
     let mut made = Vec::new();
     for number in 0..40 {
         let comment = ada.comment_on(&status, &number.to_string()).await;
-        for who in &crowd[1..=1 + number % 4] {
+        for who in &users[1..=1 + number % 4] {
             Commenter(who).vote(&comment, if number % 3 == 0 { "DOWN" } else { "UP" }).await;
         }
         made.push(comment);
     }
     for sort in ["TOP", "REPLIES", "CONTROVERSIAL"] {
-        let list = sorted(top_level(&crowd[1], &status, "comments"), sort);
+        let list = sorted(top_level(&users[1], &status, "comments"), sort);
         let before = list.page(json!({ "first": 100 })).await.ids;
         let mut moved = Vec::new();
         let mut at = 0;
@@ -125,9 +125,9 @@ async fn paging_by_rank_returns_unmoved_comments_once() {
             .forward(5, async |page| {
                 at += page.ids.len();
                 for victim in [&page.ids[2], before.get(at + 3).unwrap_or(&page.ids[3])] {
-                    Commenter(&crowd[5]).vote(victim, "UP").await;
-                    Commenter(&crowd[1]).vote(victim, "DOWN").await;
-                    Commenter(&crowd[5]).reply_to(victim, "x").await;
+                    Commenter(&users[5]).vote(victim, "UP").await;
+                    Commenter(&users[1]).vote(victim, "DOWN").await;
+                    Commenter(&users[5]).reply_to(victim, "x").await;
                     moved.push(victim.clone());
                 }
             })
@@ -140,8 +140,8 @@ async fn paging_by_rank_returns_unmoved_comments_once() {
 
 #[tokio::test]
 async fn invalid_page_arguments_are_rejected() {
-    let (_app, crowd, status) = app_with_status(1).await;
-    let ada = Commenter(&crowd[0]);
+    let (_app, users, status) = app_with_status(1).await;
+    let ada = Commenter(&users[0]);
     let parent = ada.comment_on(&status, "x").await;
     let reply = ada.reply_to(&parent, "y").await;
     ada.reply_to(&reply, "z").await;
@@ -149,9 +149,9 @@ async fn invalid_page_arguments_are_rejected() {
         .iter()
         .flat_map(|sort| {
             let levels = [
-                top_level(&crowd[0], &status, "comments"),
-                below(&crowd[0], &parent, "replies"),
-                below(&crowd[0], &reply, "replies"),
+                top_level(&users[0], &status, "comments"),
+                below(&users[0], &parent, "replies"),
+                below(&users[0], &reply, "replies"),
             ];
             levels.map(|list| sorted(list, sort))
         })

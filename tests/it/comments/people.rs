@@ -11,8 +11,8 @@ use waxwing::domains::comments::{Vote, service as comments};
 
 #[tokio::test]
 async fn comments_are_added_edited_voted_on_and_deleted() {
-    let (app, crowd, status) = app_with_status(3).await;
-    let [ada, bob, cyd] = [0, 1, 2].map(|at| Commenter(&crowd[at]));
+    let (app, users, status) = app_with_status(3).await;
+    let [ada, bob, cyd] = [0, 1, 2].map(|at| Commenter(&users[at]));
     let first = bob.comment_on(&status, " one ").await;
     app.clock.advance(1_000);
     let reply = cyd.reply_to(&first, "two").await;
@@ -78,8 +78,8 @@ async fn comments_are_added_edited_voted_on_and_deleted() {
 
 #[tokio::test]
 async fn a_message_is_one_to_two_thousand_visible_characters() {
-    let (_app, crowd, status) = app_with_status(1).await;
-    let ada = Commenter(&crowd[0]);
+    let (_app, users, status) = app_with_status(1).await;
+    let ada = Commenter(&users[0]);
     for (message, kept) in texts::valid(2_000) {
         let payload = ada.add(json!({ "statusId": status, "message": message })).await;
         assert_eq!(payload["comment"]["message"], kept, "{message}");
@@ -95,14 +95,14 @@ async fn a_message_is_one_to_two_thousand_visible_characters() {
 
 #[tokio::test]
 async fn a_comment_requires_exactly_one_existing_status_or_parent() {
-    let (_app, crowd, status) = app_with_status(2).await;
-    let ada = Commenter(&crowd[0]);
+    let (_app, users, status) = app_with_status(2).await;
+    let ada = Commenter(&users[0]);
     let comment = ada.comment_on(&status, "x").await;
     for input in [json!({ "message": "x" }), json!({ "statusId": status, "parentId": comment, "message": "x" })] {
         assert_eq!(user_error_codes(&ada.add(input).await), ["INVALID_INPUT"]);
     }
     let other = CommentId { number: 7, ..CommentId::from_global(&comment).expect("an id") }.global();
-    for wrong in ["garbage", "", &status, &other, &crowd[0].id] {
+    for wrong in ["garbage", "", &status, &other, &users[0].id] {
         let refused = ada.add(json!({ "parentId": wrong, "message": "x" })).await;
         assert_eq!(
             (user_error_codes(&refused), &refused["userErrors"][0]["path"]),
@@ -117,7 +117,7 @@ async fn a_comment_requires_exactly_one_existing_status_or_parent() {
             );
         }
     }
-    for wrong in ["garbage", &comment, &crowd[0].id] {
+    for wrong in ["garbage", &comment, &users[0].id] {
         assert_eq!(user_error_codes(&ada.add(json!({ "statusId": wrong, "message": "x" })).await), ["NOT_FOUND"], "{wrong}");
     }
     assert_eq!(ada.read_tree(&status, "NEW").await, ["x"]);
@@ -125,8 +125,8 @@ async fn a_comment_requires_exactly_one_existing_status_or_parent() {
 
 #[tokio::test]
 async fn changes_of_comments_require_a_session() {
-    let (app, crowd, status) = app_with_status(1).await;
-    let comment = Commenter(&crowd[0]).comment_on(&status, "x").await;
+    let (app, users, status) = app_with_status(1).await;
+    let comment = Commenter(&users[0]).comment_on(&status, "x").await;
     app.drain().await;
     let store = app.redis.dump();
     for (operation, field, input) in [
@@ -146,8 +146,8 @@ async fn changes_of_comments_require_a_session() {
 async fn replies_are_limited_to_the_maximum_depth() {
     for depth in [1, 64] {
         let app = TestApp::with(Config { comment_depth: depth, ..Config::default() }).await;
-        let crowd = app.create_users("c", 1).await;
-        let (ada, status) = (Commenter(&crowd[0]), crowd[0].post("x").await);
+        let users = app.create_users("c", 1).await;
+        let (ada, status) = (Commenter(&users[0]), users[0].post("x").await);
         let top = ada.comment_on(&status, "0").await;
         let mut last = top.clone();
         for level in 1..=depth {
@@ -172,10 +172,10 @@ async fn replies_are_limited_to_the_maximum_depth() {
 
 #[tokio::test]
 async fn a_repeated_key_returns_the_first_answer_and_refuses_other_input() {
-    let (app, crowd, status) = app_with_status(2).await;
+    let (app, users, status) = app_with_status(2).await;
     let other = app.sibling().await;
-    let elsewhere = crowd[1].at(&other);
-    let (bob, sibling) = (Commenter(&crowd[1]), Commenter(&elsewhere));
+    let elsewhere = users[1].at(&other);
+    let (bob, sibling) = (Commenter(&users[1]), Commenter(&elsewhere));
     let input = json!({ "statusId": status, "message": "once", "idempotencyKey": "k" });
     let tries = (0..20).map(|number| {
         let who = if number % 2 == 0 { &bob } else { &sibling };
@@ -191,7 +191,7 @@ async fn a_repeated_key_returns_the_first_answer_and_refuses_other_input() {
     ] {
         assert_eq!(user_error_codes(&bob.add(changed).await), ["IDEMPOTENCY_MISMATCH"]);
     }
-    assert_eq!(user_error_codes(&Commenter(&crowd[0]).add(input.clone()).await), [""; 0], "keys of accounts are independent");
+    assert_eq!(user_error_codes(&Commenter(&users[0]).add(input.clone()).await), [""; 0], "keys of accounts are independent");
     // A comment that was deleted, with or without a placeholder, or with its parent, is not created again.
     let under = json!({ "parentId": first, "message": "under", "idempotencyKey": "k2" });
     let reply = id(&bob.add(under.clone()).await);
@@ -237,17 +237,17 @@ async fn deleting_a_comment_requires_permission() {
         (&[CYD, BOB], true, CYD, true, Err("NOT_FOUND")),
         (&[CYD, BOB], true, ADA, true, Ok(2)),
     ];
-    let (app, crowd, status) = app_with_status(3).await;
+    let (app, users, status) = app_with_status(3).await;
     for (row, (replies, deleted, who, with_replies, expected)) in table.into_iter().enumerate() {
-        let comment = Commenter(&crowd[BOB]).comment_on(&status, "x").await;
+        let comment = Commenter(&users[BOB]).comment_on(&status, "x").await;
         let mut last = comment.clone();
         for replier in replies {
-            last = Commenter(&crowd[*replier]).reply_to(&last, "y").await;
+            last = Commenter(&users[*replier]).reply_to(&last, "y").await;
         }
         if deleted {
-            Commenter(&crowd[BOB]).delete(&comment, false).await;
+            Commenter(&users[BOB]).delete(&comment, false).await;
         }
-        let payload = Commenter(&crowd[who]).delete(&comment, with_replies).await;
+        let payload = Commenter(&users[who]).delete(&comment, with_replies).await;
         let found = match user_error_codes(&payload)[..] {
             [] => Ok(payload["removedCount"].as_u64().expect("a count")),
             [code] => Err(code.to_owned()),
@@ -255,8 +255,8 @@ async fn deleting_a_comment_requires_permission() {
         };
         assert_eq!(found, expected.map_err(str::to_owned), "row {row}");
         assert_eq!(payload["removedCount"].is_null(), found.is_err());
-        Commenter(&crowd[ADA]).delete(&comment, true).await;
-        assert_eq!(Commenter(&crowd[ADA]).read_tree(&status, "NEW").await, [""; 0], "row {row}");
+        Commenter(&users[ADA]).delete(&comment, true).await;
+        assert_eq!(Commenter(&users[ADA]).read_tree(&status, "NEW").await, [""; 0], "row {row}");
     }
     app.drain().await;
     app.clock.advance(120_000);
@@ -265,8 +265,8 @@ async fn deleting_a_comment_requires_permission() {
 
 #[tokio::test]
 async fn comments_of_a_deleted_branch_are_invisible_at_once() {
-    let (app, crowd, status) = app_with_status(2).await;
-    let (ada, bob) = (Commenter(&crowd[0]), Commenter(&crowd[1]));
+    let (app, users, status) = app_with_status(2).await;
+    let (ada, bob) = (Commenter(&users[0]), Commenter(&users[1]));
     let top = bob.comment_on(&status, "top").await;
     let mut all = Vec::new();
     for number in 0..20 {
@@ -291,15 +291,15 @@ async fn comments_of_a_deleted_branch_are_invisible_at_once() {
 
 #[tokio::test]
 async fn deleting_a_branch_includes_replies_added_meanwhile() {
-    let (app, crowd, status) = app_with_status(2).await;
-    let (ada, bob) = (Commenter(&crowd[0]), Commenter(&crowd[1]));
+    let (app, users, status) = app_with_status(2).await;
+    let (ada, bob) = (Commenter(&users[0]), Commenter(&users[1]));
     let top = bob.comment_on(&status, "top").await;
     let id = CommentId::from_global(&top).expect("an id");
     // The deleting request has loaded the comment before the reply was added.
     let loaders = Request::new(app.app.clone(), None, None, None).loaders();
     comments::load_visible(&loaders, [id]).await.expect("a store");
     bob.reply_to(&top, "reply").await;
-    assert_eq!(comments::delete(&app.app, &loaders, crowd[0].user_id(), id, true).await.expect("Ada may delete it"), 2);
+    assert_eq!(comments::delete(&app.app, &loaders, users[0].user_id(), id, true).await.expect("Ada may delete it"), 2);
     app.drain().await;
     app.clock.advance(120_000);
     assert_eq!((findings(&app.app).await, ada.read_tree(&status, "NEW").await), (vec![], vec![]));
@@ -307,12 +307,12 @@ async fn deleting_a_branch_includes_replies_added_meanwhile() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_concurrent_votes_and_changes_are_counted() {
-    let (app, crowd, status) = app_with_status(200).await;
+    let (app, users, status) = app_with_status(200).await;
     let other = app.sibling().await;
-    let comment = Commenter(&crowd[0]).comment_on(&status, "x").await;
+    let comment = Commenter(&users[0]).comment_on(&status, "x").await;
     let id = CommentId::from_global(&comment).expect("an id");
     let all = async |vote: fn(usize) -> Vote| {
-        let votes = crowd.iter().enumerate().map(|(at, who)| {
+        let votes = users.iter().enumerate().map(|(at, who)| {
             let (app, user, vote) = (if at % 2 == 0 { app.app.clone() } else { other.app.clone() }, who.user_id(), vote(at));
             tokio::spawn(async move {
                 let loaders = Request::new(app.clone(), None, None, None).loaders();
@@ -320,7 +320,7 @@ async fn two_hundred_concurrent_votes_and_changes_are_counted() {
             })
         });
         join_all(votes.collect::<Vec<_>>()).await.into_iter().for_each(|vote| vote.expect("no panic"));
-        let seen = Commenter(&crowd[0]).read_comment(&comment).await;
+        let seen = Commenter(&users[0]).read_comment(&comment).await;
         ["score", "upvoteCount", "downvoteCount"].map(|field| seen[field].as_i64().expect("a count"))
     };
     assert_eq!(all(|at| if at % 4 == 0 { Vote::Down } else { Vote::Up }).await, [100, 150, 50]);
@@ -334,19 +334,19 @@ async fn two_hundred_concurrent_votes_and_changes_are_counted() {
 
 #[tokio::test]
 async fn deleting_a_status_deletes_its_thread() {
-    let (app, crowd, status) = app_with_status(3).await;
-    let (ada, bob) = (Commenter(&crowd[0]), Commenter(&crowd[1]));
+    let (app, users, status) = app_with_status(3).await;
+    let (ada, bob) = (Commenter(&users[0]), Commenter(&users[1]));
     let mut last = bob.comment_on(&status, "0").await;
     let mut all = vec![last.clone()];
     for number in 0..250 {
         let parent = if number % 50 == 0 { bob.comment_on(&status, "x").await } else { bob.reply_to(&last, "x").await };
-        Commenter(&crowd[2]).vote(&parent, "UP").await;
+        Commenter(&users[2]).vote(&parent, "UP").await;
         all.push(parent.clone());
         last = parent;
     }
     let one = ada.comment_on(&status, "y").await;
     ada.delete(&one, false).await;
-    crowd[0].delete(&status).await;
+    users[0].delete(&status).await;
     for comment in all.iter().step_by(40) {
         assert_eq!(ada.read_comment(comment).await, Value::Null);
         assert_eq!(user_error_codes(&bob.vote(comment, "UP").await), ["NOT_FOUND"]);
@@ -361,17 +361,17 @@ async fn deleting_a_status_deletes_its_thread() {
 
 #[tokio::test]
 async fn a_deleted_account_leaves_placeholders_and_its_votes_counted() {
-    let (app, crowd, status) = app_with_status(4).await;
-    let [ada, bob, cyd, dan] = [0, 1, 2, 3].map(|at| Commenter(&crowd[at]));
+    let (app, users, status) = app_with_status(4).await;
+    let [ada, bob, cyd, dan] = [0, 1, 2, 3].map(|at| Commenter(&users[at]));
     let held = bob.comment_on(&status, "held").await;
     let under = cyd.reply_to(&held, "under").await;
     let leaf = bob.reply_to(&under, "leaf").await;
     let voted = cyd.comment_on(&status, "voted").await;
     bob.vote(&voted, "UP").await;
     dan.vote(&held, "UP").await;
-    let own = crowd[1].post("bob's").await;
+    let own = users[1].post("bob's").await;
     let on_own = cyd.comment_on(&own, "on bob's").await;
-    app.redis.run::<()>(&["DEL", &format!("user:{{{}}}", crowd[1].user_id().0)]);
+    app.redis.run::<()>(&["DEL", &format!("user:{{{}}}", users[1].user_id().0)]);
     let held_now = ada.read_comment(&held).await;
     assert_eq!((&held_now["isDeleted"], &held_now["message"], &held_now["author"]), (&json!(true), &json!(""), &Value::Null));
     assert_eq!(user_error_codes(&ada.add(json!({ "parentId": held, "message": "x" })).await), ["NOT_FOUND"]);
@@ -379,7 +379,7 @@ async fn a_deleted_account_leaves_placeholders_and_its_votes_counted() {
         (user_error_codes(&dan.vote(&held, "DOWN").await), ada.read_comment(&on_own).await),
         (vec!["NOT_FOUND"], Value::Null)
     );
-    waxwing::domains::accounts::service::delete_unchecked(&app.app, crowd[1].user_id(), "c1")
+    waxwing::domains::accounts::service::delete_unchecked(&app.app, users[1].user_id(), "c1")
         .await
         .expect("the account is deleted");
     app.drain().await;
@@ -388,5 +388,5 @@ async fn a_deleted_account_leaves_placeholders_and_its_votes_counted() {
     assert_eq!(ada.read_comment(&held).await["status"]["commentCount"], 2);
     app.clock.advance(120_000);
     assert_eq!(findings(&app.app).await, [""; 0]);
-    assert_eq!(references(&app.app, crowd[1].user_id()).await, [""; 0]);
+    assert_eq!(references(&app.app, users[1].user_id()).await, [""; 0]);
 }

@@ -46,15 +46,15 @@ async fn create_tree(commenter: &Commenter<'_>, status: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_tree_is_read_in_order_at_every_depth() {
-    let (_app, crowd, status) = app_with_status(1).await;
-    create_tree(&Commenter(&crowd[0]), &status).await;
+    let (_app, users, status) = app_with_status(1).await;
+    create_tree(&Commenter(&users[0]), &status).await;
     let old = ["a", "-b", "--c", "--d", "---e", "-f", "g"];
     let new = ["g", "a", "-f", "-b", "--d", "---e", "--c"];
     for (sort, expected) in [("OLD", old), ("NEW", new), ("TOP", new), ("CONTROVERSIAL", new)] {
         for size in 1..=8 {
             let (mut all, mut after) = (Vec::new(), Value::Null);
             loop {
-                let page = tree_page(&crowd[0], &status, json!({ "first": size, "after": after, "sort": sort })).await;
+                let page = tree_page(&users[0], &status, json!({ "first": size, "after": after, "sort": sort })).await;
                 assert_eq!(page.previous, !all.is_empty(), "{sort} {size}");
                 all.extend(page.lines.clone());
                 assert!(!page.next || page.lines.len() == size);
@@ -73,7 +73,7 @@ async fn a_tree_is_read_in_order_at_every_depth() {
             let (mut all, mut after) = (Vec::new(), Value::Null);
             loop {
                 let arguments = json!({ "first": size, "after": after, "sort": "OLD", "maxDepth": depth });
-                let page = tree_page(&crowd[0], &status, arguments).await;
+                let page = tree_page(&users[0], &status, arguments).await;
                 all.extend(page.lines.clone());
                 if !page.next {
                     break;
@@ -87,12 +87,12 @@ async fn a_tree_is_read_in_order_at_every_depth() {
 
 #[tokio::test]
 async fn paging_continues_from_a_deleted_comment() {
-    let (app, crowd, status) = app_with_status(2).await;
-    let (ada, bob) = (Commenter(&crowd[0]), Commenter(&crowd[1]));
+    let (app, users, status) = app_with_status(2).await;
+    let (ada, bob) = (Commenter(&users[0]), Commenter(&users[1]));
     let all = create_tree(&bob, &status).await;
-    let page = tree_page(&crowd[0], &status, json!({ "first": 100, "sort": "OLD" })).await;
+    let page = tree_page(&users[0], &status, json!({ "first": 100, "sort": "OLD" })).await;
     let rest =
-        async |at: usize| tree_page(&crowd[0], &status, json!({ "first": 100, "sort": "OLD", "after": page.cursors[at] })).await;
+        async |at: usize| tree_page(&users[0], &status, json!({ "first": 100, "sort": "OLD", "after": page.cursors[at] })).await;
     for (at, expected) in [(0, 6), (4, 2), (6, 0)] {
         let found = rest(at).await;
         assert_eq!((found.ids.len(), found.previous, found.next), (expected, true, false), "after {at}");
@@ -120,16 +120,16 @@ async fn paging_continues_from_a_deleted_comment() {
 
 #[tokio::test]
 async fn invalid_page_arguments_are_rejected() {
-    let (_app, crowd, status) = app_with_status(1).await;
-    let ada = Commenter(&crowd[0]);
+    let (_app, users, status) = app_with_status(1).await;
+    let ada = Commenter(&users[0]);
     create_tree(&ada, &status).await;
-    let other = crowd[0].post("another").await;
+    let other = users[0].post("another").await;
     ada.comment_on(&other, "x").await;
-    let foreign = tree_page(&crowd[0], &other, json!({ "first": 1 })).await.cursors.remove(0);
-    let of_new = tree_page(&crowd[0], &status, json!({ "first": 1, "sort": "NEW" })).await.cursors.remove(0);
-    let level = crowd[0].run("Thread", json!({ "statusId": status, "first": 1 })).await;
+    let foreign = tree_page(&users[0], &other, json!({ "first": 1 })).await.cursors.remove(0);
+    let of_new = tree_page(&users[0], &status, json!({ "first": 1, "sort": "NEW" })).await.cursors.remove(0);
+    let level = users[0].run("Thread", json!({ "statusId": status, "first": 1 })).await;
     let level = level["data"]["node"]["commentThread"]["comments"]["edges"][0]["cursor"].as_str().expect("a cursor").to_owned();
-    let mut own = tree_page(&crowd[0], &status, json!({ "first": 1 })).await.cursors.remove(0);
+    let mut own = tree_page(&users[0], &status, json!({ "first": 1 })).await.cursors.remove(0);
     own.pop();
     for wrong in [
         json!({ "first": 0 }),
@@ -146,11 +146,11 @@ async fn invalid_page_arguments_are_rejected() {
     ] {
         let mut variables = wrong.clone();
         variables["statusId"] = json!(status);
-        let answer = crowd[0].run("Tree", variables).await;
+        let answer = users[0].run("Tree", variables).await;
         assert_eq!(error_codes(&answer), ["BAD_USER_INPUT"], "{wrong}: {answer}");
         let message = answer["errors"][0]["message"].as_str().expect("a message");
         let name = wrong.as_object().and_then(|it| it.keys().next()).expect("an argument");
         assert!(message.contains(&format!("`{name}`")), "{message}");
     }
-    assert_eq!(tree_page(&crowd[0], &status, json!({ "maxDepth": i32::MAX })).await.ids.len(), 7);
+    assert_eq!(tree_page(&users[0], &status, json!({ "maxDepth": i32::MAX })).await.ids.len(), 7);
 }

@@ -65,11 +65,11 @@ pub(super) struct Person {
 }
 
 impl Person {
-    pub(super) fn new(at: usize, crowd: &[Actor], seed: u64) -> Self {
+    pub(super) fn new(at: usize, users: &[Actor], seed: u64) -> Self {
         Self {
             at,
-            actor: crowd[at].clone(),
-            ids: crowd.iter().map(|actor| actor.id.clone()).collect(),
+            actor: users[at].clone(),
+            ids: users.iter().map(|actor| actor.id.clone()).collect(),
             random: StdRng::seed_from_u64(seed.wrapping_mul(1_000) + at as u64),
             follows: BTreeMap::new(),
             likes: BTreeMap::new(),

@@ -47,8 +47,8 @@ impl World {
         let redis = Arc::new(redis);
         let config = Config { home_window: WINDOW, star_followers: STAR.parse().expect("a number"), ..Config::default() };
         let app = TestApp::on_redis(redis.clone(), Clock::System, config).await;
-        let crowd = app.create_users("p", PEOPLE).await;
-        let mut people: Vec<Person> = (0..PEOPLE).map(|at| Person::new(at, &crowd, seed)).collect();
+        let users = app.create_users("p", PEOPLE).await;
+        let mut people: Vec<Person> = (0..PEOPLE).map(|at| Person::new(at, &users, seed)).collect();
         for _ in 0..12 {
             let posts = people.iter_mut().map(async |person| {
                 let message = person.next_message();

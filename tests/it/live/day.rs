@@ -2,7 +2,7 @@
 
 use super::LiveSubscription;
 use super::threads::{subscribe_to_new_events, wait_for_thread_subscribers};
-use crate::ads::decide::started;
+use crate::ads::decide::start_server;
 use crate::ads::{add, make, run};
 use crate::comments::Commenter;
 use crate::support::{Actor, TestApp};
@@ -37,12 +37,12 @@ async fn run_checked(actor: &Actor, operation: &str, input: Value) -> Value {
 }
 
 /// Creates statuses, comments, likes and follows, and removes most of them again.
-async fn use_comments(app: &TestApp, crowd: &[Actor]) {
-    let [ada, bob, cyd] = crowd else { panic!("three people") };
+async fn use_comments(app: &TestApp, users: &[Actor]) {
+    let [ada, bob, cyd] = users else { panic!("three people") };
     let status = ada.post("Good morning").await;
     let mut thread = subscribe_to_new_events(app, &status).await;
     let mut homes = Vec::new();
-    for reader in crowd {
+    for reader in users {
         homes.push(LiveSubscription::home(app, reader, None).await.until_listening().await);
     }
     for (a, b) in [(ada, bob), (bob, ada), (cyd, ada), (cyd, bob)] {
@@ -105,7 +105,7 @@ async fn a_busy_day_logs_no_warning_or_error() {
     let warnings = WarningLog::default();
     // The runtime of this test uses only this thread.
     let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry().with(warnings.clone()));
-    let (app, ada, key) = started(1).await;
+    let (app, ada, key) = start_server(1).await;
     let [bob, cyd] = app.users(["bob", "cyd"]).await;
     let stop = tokio_util::sync::CancellationToken::new();
     let working = tokio::spawn({
@@ -113,25 +113,25 @@ async fn a_busy_day_logs_no_warning_or_error() {
         async move { waxwing::cli::workers::run(&app, &stop).await }
     });
     let mut public = LiveSubscription::public(&app, json!({ "track": ["list"] }), None).await.until_listening().await;
-    let crowd = [ada, bob, cyd];
+    let users = [ada, bob, cyd];
     for _ in 0..3 {
-        use_comments(&app, &crowd).await;
-        use_lists(&app, &crowd[0], &crowd[1]).await;
+        use_comments(&app, &users).await;
+        use_lists(&app, &users[0], &users[1]).await;
         public.next_response().await;
-        use_ads(&app, &crowd[0], &key).await;
+        use_ads(&app, &users[0], &key).await;
     }
-    let mut watched = subscribe_to_new_events(&app, &crowd[1].post("Before the account is deleted").await).await;
-    run_checked(&crowd[2], "UpdateProfile", json!({ "name": "Cyd" })).await;
+    let mut watched = subscribe_to_new_events(&app, &users[1].post("Before the account is deleted").await).await;
+    run_checked(&users[2], "UpdateProfile", json!({ "name": "Cyd" })).await;
     let input = json!({ "input": { "password": "correct horse" } });
     let mutation = "mutation($input: DeleteAccountInput!) { deleteAccount(input: $input) { userErrors { code } } }";
-    let deleted = crowd[1].gql(mutation, input).await;
+    let deleted = users[1].gql(mutation, input).await;
     assert_eq!(deleted["data"]["deleteAccount"]["userErrors"], json!([]), "{deleted}");
     app.drain().await;
     assert!(
         tokio::time::timeout(std::time::Duration::from_secs(30), watched.responses.recv()).await.is_ok(),
         "the thread subscription completes"
     );
-    crowd[0].run("LogOut", json!({})).await;
+    users[0].run("LogOut", json!({})).await;
     stop.cancel();
     working.await.expect("the workers stop");
     assert_eq!(warnings.all(), [""; 0]);

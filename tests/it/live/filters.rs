@@ -40,25 +40,25 @@ async fn every_filter_selects_its_statuses_and_their_deletions_live_and_in_repla
     for (filter, _) in table() {
         live.push(LiveSubscription::public(&app, filter, None).await.until_listening().await);
     }
-    let mut said = vec![("Rust and Redis", ada.post("Rust and Redis").await), ("#Redis", bob.post("#Redis").await)];
-    said.push(("Thanks @ada", bob.post("Thanks @ada").await));
+    let mut statuses = vec![("Rust and Redis", ada.post("Rust and Redis").await), ("#Redis", bob.post("#Redis").await)];
+    statuses.push(("Thanks @ada", bob.post("Thanks @ada").await));
     for (message, latitude, longitude) in [("Greenwich", 51.5, 0.125), ("The date line", 0.0, 180.0)] {
         let input = json!({ "message": message, "location": { "latitude": latitude, "longitude": longitude } });
         let answer = bob.run("PostStatus", json!({ "input": input })).await;
-        said.push((message, answer["data"]["postStatus"]["status"]["id"].as_str().expect("an id").to_owned()));
+        statuses.push((message, answer["data"]["postStatus"]["status"]["id"].as_str().expect("an id").to_owned()));
     }
-    let posted = |through: &[usize]| through.iter().map(|at| format!("+{}", said[*at].0)).collect::<Vec<_>>();
+    let posted = |through: &[usize]| through.iter().map(|at| format!("+{}", statuses[*at].0)).collect::<Vec<_>>();
     for (subscription, (filter, through)) in live.iter_mut().zip(table()) {
         assert_eq!(sorted(subscription.next_events(through.len()).await), sorted(posted(&through)), "{filter} live");
         let mut later = LiveSubscription::public(&app, filter.clone(), Some(&begin)).await;
         assert_eq!(sorted(later.next_events(through.len()).await), sorted(posted(&through)), "{filter} replay");
     }
-    for (at, (_, id)) in said.iter().enumerate() {
+    for (at, (_, id)) in statuses.iter().enumerate() {
         let author = if at == 0 { &ada } else { &bob };
         author.delete(id).await;
     }
     for (subscription, (filter, through)) in live.iter_mut().zip(table()) {
-        let deleted: Vec<String> = through.iter().map(|at| format!("-{}", said[*at].1)).collect();
+        let deleted: Vec<String> = through.iter().map(|at| format!("-{}", statuses[*at].1)).collect();
         let deleted = sorted(deleted);
         assert_eq!(sorted(subscription.next_events(through.len()).await), deleted, "{filter} deleted");
         let mut later = LiveSubscription::public(&app, filter.clone(), Some(&begin)).await;

@@ -39,9 +39,9 @@ async fn subscribe(socket: &mut Socket, id: &str, payload: Value) {
 
 /// Returns the extensions of the error that refuses a subscription.
 async fn next_error(socket: &mut Socket, id: &str) -> Value {
-    let said = socket.next().await;
-    assert_eq!((&said["id"], &said["type"]), (&json!(id), &json!("error")), "{said}");
-    said["payload"][0]["extensions"].clone()
+    let message = socket.next().await;
+    assert_eq!((&message["id"], &message["type"]), (&json!(id), &json!("error")), "{message}");
+    message["payload"][0]["extensions"].clone()
 }
 
 fn event_stream_request(app: &TestServer, payload: &Value) -> reqwest::RequestBuilder {
@@ -184,8 +184,8 @@ async fn logins_are_looked_up_once_each_in_bounded_pipelines() {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
         let found = waxwing::domains::users::service::find_by_logins(&app.app, &logins).await.expect("an answer");
-        let asked = app.redis.calls().get("hget").copied().unwrap_or_default();
-        (found, asked, app.app.db().round_trips() - before)
+        let reads = app.redis.calls().get("hget").copied().unwrap_or_default();
+        (found, reads, app.app.db().round_trips() - before)
     };
     let many = (0..4_999).map(|number| format!("u{number}")).chain(["Ada".to_owned()]).collect();
     assert_eq!(look_up(many).await, (vec![ada.user_id()], 5_000, 10));

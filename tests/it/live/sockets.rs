@@ -95,11 +95,11 @@ async fn busy_subscriptions_do_not_starve_quiet_ones_on_the_same_socket() {
     let (mut before_cold, mut gaps, mut last) = (0, 0, vec![String::new(); 20]);
     let (mut has_cold, mut cold) = (false, 0);
     while !has_cold || last.iter().any(|last| last != "the end of hot") {
-        let said = socket.next().await;
-        let (id, it) = (said["id"].as_str().expect("an id").to_owned(), event(&said["payload"]).clone());
+        let message = socket.next().await;
+        let (id, it) = (message["id"].as_str().expect("an id").to_owned(), event(&message["payload"]).clone());
         match id.strip_prefix("hot") {
             None => {
-                assert_eq!(it["status"]["message"], "cold", "{said}");
+                assert_eq!(it["status"]["message"], "cold", "{message}");
                 (has_cold, cold) = (true, cold + 1);
                 ada.post("the end of hot").await;
             }

@@ -68,10 +68,10 @@ async fn next_lines(subscription: &mut LiveSubscription, count: usize) -> Vec<St
 
 #[tokio::test]
 async fn thread_events_arrive_in_order_live_and_in_replays() {
-    let (app, crowd, status) = app_with_status(2).await;
+    let (app, users, status) = app_with_status(2).await;
     let mut subscription = subscribe_to_new_events(&app, &status).await;
-    let (ada, bob) = (Commenter(&crowd[0]), Commenter(&crowd[1]));
-    let other = crowd[0].post("another status").await;
+    let (ada, bob) = (Commenter(&users[0]), Commenter(&users[1]));
+    let other = users[0].post("another status").await;
     let one = bob.comment_on(&status, "one").await;
     let (line, first) = next(&mut subscription).await;
     assert_eq!(line, "+one");
@@ -97,11 +97,11 @@ async fn thread_events_arrive_in_order_live_and_in_replays() {
 
 #[tokio::test]
 async fn a_thread_subscription_starts_at_the_sync_cursor() {
-    let (app, crowd, status) = app_with_status(1).await;
-    let ada = Commenter(&crowd[0]);
+    let (app, users, status) = app_with_status(1).await;
+    let ada = Commenter(&users[0]);
     ada.comment_on(&status, "read").await;
     let query = "query($id: ID!) { node(id: $id) { ... on Status { commentThread { syncCursor totalCount } } } }";
-    let thread = crowd[0].gql(query, json!({ "id": status })).await["data"]["node"]["commentThread"].clone();
+    let thread = users[0].gql(query, json!({ "id": status })).await["data"]["node"]["commentThread"].clone();
     assert_eq!(thread["totalCount"], 1);
     ada.comment_on(&status, "added since").await;
     let mut subscription = subscribe_to_thread(&app, None, &status, thread["syncCursor"].as_str()).await;
@@ -110,10 +110,10 @@ async fn a_thread_subscription_starts_at_the_sync_cursor() {
 
 #[tokio::test]
 async fn votes_are_published_at_most_once_per_second() {
-    let (app, crowd, status) = app_with_status(6).await;
-    let comment = Commenter(&crowd[0]).comment_on(&status, "vote").await;
+    let (app, users, status) = app_with_status(6).await;
+    let comment = Commenter(&users[0]).comment_on(&status, "vote").await;
     let mut subscription = subscribe_to_new_events(&app, &status).await;
-    for actor in &crowd {
+    for actor in &users {
         Commenter(actor).vote(&comment, "UP").await;
     }
     assert_eq!(next_lines(&mut subscription, 1).await, ["1 points"], "the first vote is published at once");
@@ -123,14 +123,14 @@ async fn votes_are_published_at_most_once_per_second() {
         .await
         .expect("a store");
     assert_eq!(next_lines(&mut subscription, 1).await, ["6 points"], "the other votes are published together");
-    Commenter(&crowd[0]).comment_on(&status, "nothing in between").await;
+    Commenter(&users[0]).comment_on(&status, "nothing in between").await;
     assert_eq!(next_lines(&mut subscription, 1).await, ["+nothing in between"]);
 }
 
 #[tokio::test]
 async fn expired_events_are_reported_as_a_gap_and_the_stream_continues() {
-    let (app, crowd, status) = app_with_status(1).await;
-    let ada = Commenter(&crowd[0]);
+    let (app, users, status) = app_with_status(1).await;
+    let ada = Commenter(&users[0]);
     let mut subscription = subscribe_to_new_events(&app, &status).await;
     ada.comment_on(&status, "one").await;
     let (_, cursor) = next(&mut subscription).await;
@@ -148,8 +148,8 @@ async fn expired_events_are_reported_as_a_gap_and_the_stream_continues() {
 
 #[tokio::test]
 async fn a_subscriber_receives_events_whose_message_was_lost() {
-    let (app, crowd, status) = app_with_status(1).await;
-    let ada = Commenter(&crowd[0]);
+    let (app, users, status) = app_with_status(1).await;
+    let ada = Commenter(&users[0]);
     let mut subscription = subscribe_to_new_events(&app, &status).await;
     ada.comment_on(&status, "received").await;
     assert_eq!(next_lines(&mut subscription, 1).await, ["+received"]);
@@ -161,16 +161,16 @@ async fn a_subscriber_receives_events_whose_message_was_lost() {
 
 #[tokio::test]
 async fn a_thread_subscription_completes_when_its_status_is_deleted() {
-    let (app, crowd, status) = app_with_status(2).await;
-    Commenter(&crowd[1]).comment_on(&status, "one").await;
+    let (app, users, status) = app_with_status(2).await;
+    Commenter(&users[1]).comment_on(&status, "one").await;
     let mut subscription = subscribe_to_new_events(&app, &status).await;
-    crowd[0].delete(&status).await;
+    users[0].delete(&status).await;
     app.drain().await;
     let end =
         tokio::time::timeout(Duration::from_secs(5), subscription.responses.recv()).await.expect("the subscription completes");
     assert!(end.is_none(), "{end:?}");
     wait_for_thread_subscribers(&app, &status, 0).await;
-    for (id, after) in [(status.as_str(), None), ("nonsense", None), (&crowd[0].post("there").await, Some("forged"))] {
+    for (id, after) in [(status.as_str(), None), ("nonsense", None), (&users[0].post("there").await, Some("forged"))] {
         let answer = subscribe_to_thread(&app, None, id, after).await.next_response().await;
         assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{id}: {answer}");
     }
@@ -178,12 +178,12 @@ async fn a_thread_subscription_completes_when_its_status_is_deleted() {
 
 #[tokio::test]
 async fn each_viewer_receives_their_own_vote() {
-    let (app, crowd, status) = app_with_status(2).await;
-    let comment = Commenter(&crowd[0]).comment_on(&status, "vote").await;
+    let (app, users, status) = app_with_status(2).await;
+    let comment = Commenter(&users[0]).comment_on(&status, "vote").await;
     let query =
         "subscription($id: ID!) { commentEvents(statusId: $id) { ... on CommentVoted { comment { score viewerVote } } } }";
     let mut subscriptions = Vec::new();
-    for actor in &crowd {
+    for actor in &users {
         let viewer = sessions::viewer(&app.app, app.app.db().read_barrier(), actor.token.as_deref().expect("a token"))
             .await
             .expect("an answer");
@@ -191,7 +191,7 @@ async fn each_viewer_receives_their_own_vote() {
         subscriptions.push(LiveSubscription::start(&app, request::Request::new(app.app.clone(), viewer, None, None), request));
     }
     wait_for_thread_subscribers(&app, &status, 2).await;
-    Commenter(&crowd[1]).vote(&comment, "UP").await;
+    Commenter(&users[1]).vote(&comment, "UP").await;
     let mut votes = Vec::new();
     for subscription in &mut subscriptions {
         votes.push(subscription.next_response().await["data"]["commentEvents"]["comment"].clone());
@@ -202,13 +202,13 @@ async fn each_viewer_receives_their_own_vote() {
 #[tokio::test]
 async fn concurrent_comments_reach_subscribers_in_log_order() {
     let app = TestApp::start().await;
-    let crowd = app.create_users("c", 10).await;
-    let status = crowd[0].post("a status").await;
+    let users = app.create_users("c", 10).await;
+    let status = users[0].post("a status").await;
     let mut subscriptions = vec![subscribe_to_new_events(&app, &status).await];
     subscriptions.push(subscribe_to_thread(&app, None, &status, None).await);
     wait_for_thread_subscribers(&app, &status, 2).await;
     for round in 0..10 {
-        let all = crowd.iter().enumerate().map(|(at, actor)| {
+        let all = users.iter().enumerate().map(|(at, actor)| {
             let (message, status) = (format!("{round} {at}"), status.clone());
             async move { Commenter(actor).comment_on(&status, &message).await }
         });

@@ -53,7 +53,7 @@ impl World {
     async fn start_world(redis: RedisServer, seed: u64) -> Self {
         let redis = Arc::new(redis);
         let app = TestApp::on_redis(redis.clone(), Clock::System, config()).await;
-        let crowd = app.create_users("p", PEOPLE).await;
+        let users = app.create_users("p", PEOPLE).await;
         app.drain().await;
         let (url, window) = (redis.url(), WINDOW.to_string());
         let options = ["--redis", &url, "--home-window", &window, "--star-followers", STAR];
@@ -61,7 +61,7 @@ impl World {
         let servers: Vec<Process> =
             (0..SERVERS).map(|_| Process::start(&mut waxwing(&[&serve[..], &options].concat()))).collect();
         let urls: Vec<String> = servers.iter().map(|server| server.url.clone()).collect();
-        let people = (0..PEOPLE).map(|at| Person::new(&crowd, at, urls[at % SERVERS].clone(), seed)).collect();
+        let people = (0..PEOPLE).map(|at| Person::new(&users, at, urls[at % SERVERS].clone(), seed)).collect();
         Self { redis, servers, people }
     }
 
@@ -71,7 +71,7 @@ impl World {
         let (folders, stop, answered) = (redis.folders(), Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let sampler = aof::FileSizeSampler::start(&folders);
         let live = |person: Person| tokio::spawn(person.live(stop.clone(), answered.clone()));
-        let users: Vec<_> = people.into_iter().map(live).collect();
+        let running: Vec<_> = people.into_iter().map(live).collect();
         let began = Instant::now();
         while began.elapsed() < LOAD_DURATION || answered.load(Ordering::SeqCst) < MIN_ANSWERS {
             assert!(began.elapsed() < Duration::from_secs(60), "no request is answered");
@@ -86,7 +86,7 @@ impl World {
         let end = Instant::now();
         stop.store(true, Ordering::SeqCst);
         assert!(!log.contains("panicked") && !log.contains("settling failed"), "{log}");
-        for user in users {
+        for user in running {
             user.await.expect("no panic");
         }
         println!("{} requests were answered", answered.load(Ordering::SeqCst));

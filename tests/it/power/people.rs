@@ -45,11 +45,11 @@ fn seen<T>(change: impl FnOnce(&mut Seen) -> T) -> T {
 }
 
 impl Person {
-    pub(super) fn new(crowd: &[Actor], at: usize, url: String, seed: u64) -> Self {
+    pub(super) fn new(users: &[Actor], at: usize, url: String, seed: u64) -> Self {
         Self {
-            actor: crowd[at].at_url(&url),
+            actor: users[at].at_url(&url),
             url,
-            ids: crowd.iter().map(|actor| actor.id.clone()).collect(),
+            ids: users.iter().map(|actor| actor.id.clone()).collect(),
             random: StdRng::seed_from_u64(seed.wrapping_mul(1_000) + at as u64),
             answered: Arc::default(),
             own: Vec::new(),

@@ -1,6 +1,6 @@
 //! Lock-outs: what password guessing can take from the account's owner, and what a known device keeps.
 
-use super::log_ins::{Came, RIGHT, came};
+use super::log_ins::{LogInResult, RIGHT, log_in_result};
 use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
 use crate::support::monitor::Monitor;
 use crate::support::{Actor, HttpResponse, Socket, TestApp, TestServer, error_codes};
@@ -11,7 +11,7 @@ use waxwing::base::config::Config;
 use waxwing::base::rate_limits::Limit;
 use waxwing::domains::users::{self, User};
 
-use Came::{In, Limited, Wrong};
+use LogInResult::{In, Limited, Wrong};
 
 const DAY_MS: i64 = 86_400_000;
 const QUARTER_MS: i64 = 15 * 60_000;
@@ -30,8 +30,8 @@ fn attempt(app: &TestServer, from: &str, login: &str, password: &str, device: Op
     app.http.post(format!("{}/graphql", app.url)).json(&body).header("x-forwarded-for", from)
 }
 
-async fn tried(app: &TestServer, from: &str, login: &str, password: &str, device: Option<&str>) -> Came {
-    came(&HttpResponse::fetch(attempt(app, from, login, password, device)).await)
+async fn tried(app: &TestServer, from: &str, login: &str, password: &str, device: Option<&str>) -> LogInResult {
+    log_in_result(&HttpResponse::fetch(attempt(app, from, login, password, device)).await)
 }
 
 /// The token of a device that logs in to this account now.
@@ -178,7 +178,7 @@ async fn concurrent_attempts_of_a_device_do_not_exceed_its_tokens() {
         let server: &TestServer = if number.is_multiple_of(2) { &app } else { &other };
         tried(server, HOME, "c0", "a wrong one", Some(&device))
     };
-    let wrong = join_all((0..40).map(guess)).await.iter().filter(|came| **came == Wrong).count();
+    let wrong = join_all((0..40).map(guess)).await.iter().filter(|result| **result == Wrong).count();
     // Above four concurrent attempts, an attempt is also charged like that of an unknown device, and never instead.
     assert_eq!(wrong, 2);
 }

@@ -14,14 +14,14 @@ pub(super) const RIGHT: &str = "correct horse";
 
 /// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum LogInResult {
     In,
     Wrong,
     Limited,
 }
-use Came::{In, Limited, Wrong};
+use LogInResult::{In, Limited, Wrong};
 
-pub(super) fn came(answer: &HttpResponse) -> Came {
+pub(super) fn log_in_result(answer: &HttpResponse) -> LogInResult {
     let body = answer.json();
     let codes = error_codes(&body);
     match (&body["data"]["logIn"], codes.as_slice()) {
@@ -32,12 +32,12 @@ pub(super) fn came(answer: &HttpResponse) -> Came {
     }
 }
 
-async fn attempt(app: &TestServer, login: &str, password: &str) -> Came {
-    came(&HttpResponse::fetch(asking(app, &log_in(login, password))).await)
+async fn attempt(app: &TestServer, login: &str, password: &str) -> LogInResult {
+    log_in_result(&HttpResponse::fetch(asking(app, &log_in(login, password))).await)
 }
 
-async fn attempt_from(app: &TestServer, forwarded: &str, login: &str, password: &str) -> Came {
-    came(&HttpResponse::fetch(asking(app, &log_in(login, password)).header("x-forwarded-for", forwarded)).await)
+async fn attempt_from(app: &TestServer, forwarded: &str, login: &str, password: &str) -> LogInResult {
+    log_in_result(&HttpResponse::fetch(asking(app, &log_in(login, password)).header("x-forwarded-for", forwarded)).await)
 }
 
 #[tokio::test]
@@ -77,10 +77,10 @@ async fn a_hundred_concurrent_log_ins_make_at_most_ten_attempts() {
         let server: &TestServer = if number.is_multiple_of(2) { &app } else { &other };
         async move { attempt(server, "c0", &format!("wrong {number}")).await }
     };
-    let came = join_all((0..100).map(guess)).await;
-    let wrong = came.iter().filter(|came| **came == Wrong).count();
+    let results = join_all((0..100).map(guess)).await;
+    let wrong = results.iter().filter(|result| **result == Wrong).count();
     // The token of one bucket is refunded if the other one is empty.
-    let rest = join_all((0..20).map(guess)).await.iter().filter(|came| **came == Wrong).count();
+    let rest = join_all((0..20).map(guess)).await.iter().filter(|result| **result == Wrong).count();
     assert!(wrong >= 1 && wrong + rest <= 10, "{wrong} attempts, then {rest}");
     for number in 0..10 {
         guess(number).await;
@@ -155,7 +155,7 @@ async fn forged_addresses_are_ignored() {
         let forged = format!("203.0.{}.{}", number / 250, number % 250);
         match attempt_from(&app, &forged, &format!("nobody{number}"), "a wrong one").await {
             Wrong => wrong += 1,
-            came => assert_eq!(came, Limited),
+            result => assert_eq!(result, Limited),
         }
     }
     assert_eq!(wrong, 30);
@@ -166,15 +166,19 @@ async fn forged_addresses_are_ignored() {
 #[tokio::test]
 async fn clients_behind_a_trusted_proxy_have_separate_limits() {
     let app = TestApp::with(behind_a_proxy(limited(&[(Limit::LogInsFromAddress, "2/1h")]))).await;
-    let came = async |forwarded: &str| attempt_from(&app, forwarded, "nobody", "a wrong one").await;
+    let attempt = async |forwarded: &str| attempt_from(&app, forwarded, "nobody", "a wrong one").await;
     for address in ["203.0.113.1", "203.0.113.2", "2001:db8:0:1::1"] {
-        assert_eq!([came(address).await, came(address).await, came(address).await], [Wrong, Wrong, Limited], "{address}");
+        assert_eq!(
+            [attempt(address).await, attempt(address).await, attempt(address).await],
+            [Wrong, Wrong, Limited],
+            "{address}"
+        );
     }
-    assert_eq!(came("8.8.8.8, 203.0.113.1").await, Limited, "what stands before is the client's own");
-    assert_eq!(came("8.8.8.8, 203.0.113.1, 127.0.0.9").await, Limited, "another proxy of ours");
-    assert_eq!(came("::ffff:203.0.113.1").await, Limited);
-    assert_eq!(came("2001:db8:0:1:ffff::9").await, Limited, "one customer's whole network");
-    assert_eq!(came("2001:db8:0:2::1").await, Wrong);
+    assert_eq!(attempt("8.8.8.8, 203.0.113.1").await, Limited, "addresses before the last one are written by the client");
+    assert_eq!(attempt("8.8.8.8, 203.0.113.1, 127.0.0.9").await, Limited, "the last address is a trusted proxy");
+    assert_eq!(attempt("::ffff:203.0.113.1").await, Limited);
+    assert_eq!(attempt("2001:db8:0:1:ffff::9").await, Limited, "one customer's whole network");
+    assert_eq!(attempt("2001:db8:0:2::1").await, Wrong);
 }
 
 /// The owner of an IPv6 /48 has 65,536 networks that each count as an address.
@@ -193,7 +197,7 @@ async fn an_ipv6_site_has_a_multiple_of_the_limit_of_an_address() {
     charge(&app.app, &from("2001:db8:2::1".to_owned())).await.expect("another site");
     charge(&app.app, &from("192.0.2.1".to_owned())).await.expect("no site at all");
     refund(&app.app, &from("2001:db8:1:7::1".to_owned())).await;
-    charge(&app.app, &last).await.expect("what was refused was given back, also by its own network");
+    charge(&app.app, &last).await.expect("refused tokens are refunded, also those of its own network");
 }
 
 #[tokio::test]
@@ -205,10 +209,10 @@ async fn sign_ups_with_a_taken_login_are_limited_by_address_too() {
         let rows = body["data"]["signUp"]["userErrors"].as_array().map(|rows| rows.first().map(|row| row["code"].to_string()));
         rows.map_or_else(|| error_codes(&body).concat(), Option::unwrap_or_default)
     };
-    let mut came = Vec::new();
+    let mut codes = Vec::new();
     for login in ["c0", "C0", "fresh", "other"] {
-        came.push(code(login, "203.0.113.1").await);
+        codes.push(code(login, "203.0.113.1").await);
     }
-    assert_eq!(came, ["\"LOGIN_TAKEN\"", "\"LOGIN_TAKEN\"", "", "RATE_LIMITED"]);
+    assert_eq!(codes, ["\"LOGIN_TAKEN\"", "\"LOGIN_TAKEN\"", "", "RATE_LIMITED"]);
     assert_eq!(code("other", "203.0.113.2").await, "");
 }

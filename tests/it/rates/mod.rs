@@ -246,7 +246,7 @@ async fn every_limit_refuses_at_its_default() {
 async fn clients_can_read_every_limit() {
     const LIMITS: &str = "{ serverLimits { rates { name tokens windowSeconds } } }";
     let app = TestApp::with(limited(&[(Limit::Posts, "7/3h")])).await;
-    let told = HttpResponse::fetch(asking(&app, LIMITS)).await.json()["data"]["serverLimits"]["rates"].take();
+    let reported = HttpResponse::fetch(asking(&app, LIMITS)).await.json()["data"]["serverLimits"]["rates"].take();
     let expected: Vec<Value> = Limit::ALL
         .into_iter()
         .map(|limit| {
@@ -254,10 +254,10 @@ async fn clients_can_read_every_limit() {
             json!({ "name": limit.name(), "tokens": quota.tokens(), "windowSeconds": quota.window() / 1_000 })
         })
         .collect();
-    assert_eq!(told, Value::Array(expected));
+    assert_eq!(reported, Value::Array(expected));
     let unlimited = TestApp::start().await;
-    let told = HttpResponse::fetch(asking(&unlimited, LIMITS)).await.json();
-    assert_eq!(told["data"]["serverLimits"]["rates"], json!([]));
+    let reported = HttpResponse::fetch(asking(&unlimited, LIMITS)).await.json();
+    assert_eq!(reported["data"]["serverLimits"]["rates"], json!([]));
 }
 
 #[tokio::test]

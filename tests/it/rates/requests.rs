@@ -10,7 +10,7 @@ use waxwing::base::rate_limits::Limit;
 const VIEWER: &str = "{ viewer { login } }";
 
 /// The policy and the remaining quota, as (limit, window, left, seconds until full).
-fn told(answer: &HttpResponse) -> (u64, u64, u64, u64) {
+fn rate_limit_headers(answer: &HttpResponse) -> (u64, u64, u64, u64) {
     let number = |header: &str, name: &str| {
         let part = answer
             .header(header)
@@ -31,17 +31,17 @@ async fn every_answer_reports_the_remaining_tokens() {
     let ada = &app.create_users("c", 1).await[0];
     for (query, left) in [(VIEWER, 98), (VIEWER, 96), ("{ __typename }", 95), ("{ followers(first: 3) { a } }", 91)] {
         let answer = HttpResponse::fetch(asked_by(&app, ada, query)).await;
-        assert_eq!(told(&answer), (100, 3_600, left, (100 - left) * 36), "{query}");
+        assert_eq!(rate_limit_headers(&answer), (100, 3_600, left, (100 - left) * 36), "{query}");
         assert_eq!((answer.status, answer.header("retry-after")), (200, ""));
     }
     app.clock.advance(36_000);
-    assert_eq!(told(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await).2, 91);
+    assert_eq!(rate_limit_headers(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await).2, 91);
     let got = app.get("/graphql?query=%7B__typename%7D").bearer_auth(ada.token.as_deref().expect("a session"));
-    assert_eq!(told(&HttpResponse::fetch(got).await).2, 90);
+    assert_eq!(rate_limit_headers(&HttpResponse::fetch(got).await).2, 90);
     for document in ["{", "mutation A { a } mutation B { b }"] {
         assert!(untold(&HttpResponse::fetch(asked_by(&app, ada, document)).await), "what is refused unread is not charged");
     }
-    assert_eq!(told(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await).2, 89);
+    assert_eq!(rate_limit_headers(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await).2, 89);
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn a_request_beyond_the_remaining_tokens_is_refused_as_a_whole() {
     {
         let answer = HttpResponse::fetch(asked_by(&app, ada, &dear).header("accept", accept)).await;
         assert_eq!((refused(&answer, Limit::Requests), answer.refusal().0), (Some(720), 429));
-        assert_eq!(told(&answer), (10, 3_600, 4, 2_160));
+        assert_eq!(rate_limit_headers(&answer), (10, 3_600, 4, 2_160));
         assert!(answer.header("content-type").starts_with(media));
     }
     assert_eq!(app.redis.dump(), store, "nothing was run");
@@ -74,7 +74,7 @@ async fn a_request_above_the_quota_takes_the_whole_bucket() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10/1h")])).await;
     let ada = &app.create_users("c", 1).await[0];
     let dear = "{ viewer { followers(first: 100) { edges { cursor } } } }";
-    assert_eq!(told(&HttpResponse::fetch(asked_by(&app, ada, dear)).await).2, 0);
+    assert_eq!(rate_limit_headers(&HttpResponse::fetch(asked_by(&app, ada, dear)).await).2, 0);
     assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, dear)).await, Limit::Requests), Some(3_600));
     assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await, Limit::Requests), Some(360));
 }
@@ -178,7 +178,7 @@ async fn occasional_requests_are_charged_their_cost_only() {
         app.clock.advance(120_000);
     }
     // Two tokens every two minutes, while about three are refilled: without unused leases, none would be missing.
-    let (.., left, _) = told(&HttpResponse::fetch(asking(&app, VIEWER)).await);
+    let (.., left, _) = rate_limit_headers(&HttpResponse::fetch(asking(&app, VIEWER)).await);
     assert!(left > 1_950, "{left}");
 }
 
@@ -191,8 +191,8 @@ async fn normal_reading_stays_far_below_the_default_limit() {
         assert_eq!(error_codes(&answer), [""; 0]);
     }
     let answer = HttpResponse::fetch(asked_by(&app, ada, VIEWER)).await;
-    assert_eq!(told(&answer).0, 2_500_000);
-    assert!(told(&answer).2 > 2_400_000, "{answer:?}");
+    assert_eq!(rate_limit_headers(&answer).0, 2_500_000);
+    assert!(rate_limit_headers(&answer).2 > 2_400_000, "{answer:?}");
 }
 
 #[tokio::test]
@@ -203,13 +203,13 @@ async fn requests_over_a_socket_cost_the_same_and_keep_it_open() {
     let mut answered = 0;
     while refusal.is_null() {
         socket.subscribe("a", "{ user(login: \"nobody\") { id } }").await;
-        let said = socket.next().await;
-        match said["type"].as_str() {
+        let message = socket.next().await;
+        match message["type"].as_str() {
             Some("next") => {
                 assert_eq!(socket.next().await["type"], "complete");
                 answered += 1;
             }
-            _ => refusal = said,
+            _ => refusal = message,
         }
     }
     assert!((1..=20).contains(&answered), "{answered}");

@@ -295,14 +295,14 @@ impl Program {
 
     /// How many of 32 wrong log-ins are compared, and whether the responses reveal a limit.
     async fn guess(&self) -> (usize, bool) {
-        let (mut attempts, mut told) = (0, false);
+        let (mut attempts, mut reveals_limit) = (0, false);
         for number in 0..32 {
             let body = json!({ "query": log_in(&format!("nobody{number}"), "a wrong one") });
             let answer = HttpResponse::fetch(reqwest::Client::new().post(&self.1).json(&body)).await;
             attempts += usize::from(error_codes(&answer.json()).is_empty());
-            told = answer.headers.contains_key("ratelimit");
+            reveals_limit = answer.headers.contains_key("ratelimit");
         }
-        (attempts, told)
+        (attempts, reveals_limit)
     }
 }
 

@@ -17,10 +17,10 @@ const VIEWER: &str = "{ viewer { login } }";
 /// A server with 1,000 requests an hour, or the given number, and a user with this many followers.
 async fn followed(requests: &str, followers: usize) -> (TestApp, Actor) {
     let app = TestApp::without_client_cache(limited(&[(Limit::Requests, requests)])).await;
-    let crowd = app.create_users("c", followers + 1).await;
-    let follows: Vec<_> = crowd[1..].iter().map(|fan| (fan, &crowd[0])).collect();
+    let users = app.create_users("c", followers + 1).await;
+    let follows: Vec<_> = users[1..].iter().map(|fan| (fan, &users[0])).collect();
     app.create_follows(&follows).await;
-    let ada = crowd[0].clone();
+    let ada = users[0].clone();
     // Loads the scripts.
     app.create_users("other", 1).await[0].post("x").await;
     app.drain().await;
@@ -30,8 +30,8 @@ async fn followed(requests: &str, followers: usize) -> (TestApp, Actor) {
 /// The charge and the work of a request, as its response reports them.
 async fn cost(app: &TestServer, who: &Actor, query: &str) -> (u64, u64) {
     let answer = HttpResponse::fetch(asked_by(app, who, query).header("waxwing-cost", "1")).await;
-    let told = &answer.json()["extensions"]["cost"];
-    let number = |name: &str| told[name].as_u64().unwrap_or_else(|| panic!("no {name}: {answer:?}"));
+    let reported = &answer.json()["extensions"]["cost"];
+    let number = |name: &str| reported[name].as_u64().unwrap_or_else(|| panic!("no {name}: {answer:?}"));
     (number("charged"), number("worked"))
 }
 
@@ -59,8 +59,11 @@ async fn work_beyond_the_estimate_is_charged_after_the_answer() {
     assert_eq!(left(&app, &ada).await, before - charged - 1);
     assert_eq!(metric(&app, "settled").await - settled, charged - 3);
     assert_eq!(metric(&app, "debt").await, 0, "it was in hand");
-    let told = HttpResponse::fetch(asked_by(&app, &ada, POST)).await.header("ratelimit").to_owned();
-    assert!(told.starts_with(&format!("\"requests\";r={};", left(&app, &ada).await + 1)), "its own work included: {told}");
+    let reported = HttpResponse::fetch(asked_by(&app, &ada, POST)).await.header("ratelimit").to_owned();
+    assert!(
+        reported.starts_with(&format!("\"requests\";r={};", left(&app, &ada).await + 1)),
+        "its own work included: {reported}"
+    );
 }
 
 /// Keywords of campaigns are few commands and many bytes.
@@ -97,8 +100,8 @@ async fn an_account_in_debt_is_refused_until_the_debt_is_paid() {
     for _ in 0..2 {
         assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(wait));
     }
-    let told = HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await.header("ratelimit").to_owned();
-    assert_eq!(told, format!("\"requests\";r=0;t={}", ((8_000 + debt) * 45).div_ceil(100)), "when nothing is missing");
+    let reported = HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await.header("ratelimit").to_owned();
+    assert_eq!(reported, format!("\"requests\";r=0;t={}", ((8_000 + debt) * 45).div_ceil(100)), "when nothing is missing");
     assert!(
         app.redis.run::<i64>(&["PTTL", &format!("rate:{{{}}}:requests", ada.user_id().0)]) > 3_600_000,
         "it lives for as long"
@@ -233,8 +236,8 @@ async fn a_subscription_is_charged_for_its_replay_and_each_event() {
         bob.post("x").await;
         assert_eq!(socket.next().await["type"], "next");
     }
-    let told = before - left(&app, &ada).await;
-    assert!((10 * 3..1_000).contains(&told), "{told}");
+    let reported = before - left(&app, &ada).await;
+    assert!((10 * 3..1_000).contains(&reported), "{reported}");
 }
 
 /// It has read the missed events, and none matched.

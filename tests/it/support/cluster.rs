@@ -131,8 +131,8 @@ impl Cluster {
 
     /// The owner of this slot, as reported by the first live node.
     fn owner(&self, slot: Slot) -> &Node {
-        let mut asked = self.nodes.iter().filter(|node| node.is_running()).filter_map(|node| node.slots().ok());
-        let ranges = asked.next().expect("a node that lives");
+        let mut slots_of_nodes = self.nodes.iter().filter(|node| node.is_running()).filter_map(|node| node.slots().ok());
+        let ranges = slots_of_nodes.next().expect("a node that lives");
         let port = owner_by(&ranges, slot).expect("every slot has an owner");
         self.nodes.iter().find(|node| node.port == port).expect("one of these")
     }

@@ -109,9 +109,9 @@ impl Socket {
     /// The response of an operation, which is all that it sends.
     pub async fn answer(&mut self, id: &str, query: &str) -> Value {
         self.subscribe(id, query).await;
-        let mut said = self.next().await;
-        assert_eq!((&said["id"], &said["type"]), (&json!(id), &json!("next")), "{said}");
+        let mut message = self.next().await;
+        assert_eq!((&message["id"], &message["type"]), (&json!(id), &json!("next")), "{message}");
         assert_eq!(self.next().await, json!({ "id": id, "type": "complete" }));
-        said["payload"].take()
+        message["payload"].take()
     }
 }

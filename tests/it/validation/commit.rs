@@ -67,11 +67,11 @@ async fn defaults_apply_to_conditions_and_to_the_cost() {
         (json!({ "b": false, "c": true }), vec!["b", "c"]),
         (json!({ "c": true }), vec!["a", "b"]),
     ] {
-        // The second time the query is known.
+        // The second request uses the cached validation.
         for _ in 0..2 {
             let answer = ada.gql(query, variables.clone()).await;
-            let told: Vec<_> = answer["data"].as_object().expect("data").keys().collect();
-            assert_eq!(told, keys, "{variables}: {answer}");
+            let found: Vec<_> = answer["data"].as_object().expect("data").keys().collect();
+            assert_eq!(found, keys, "{variables}: {answer}");
         }
     }
     let query = "query($n: Int = 50) { viewer { followers(first: $n) { edges { cursor } } } }";
@@ -86,7 +86,7 @@ async fn defaults_apply_to_conditions_and_to_the_cost() {
     }
 }
 
-/// What the variables of the last request were is no matter for this one.
+/// The variables of an earlier request with the same query have no effect.
 #[tokio::test]
 async fn a_single_value_is_coerced_to_a_list() {
     let app = TestApp::start().await;
@@ -102,14 +102,14 @@ async fn a_single_value_is_coerced_to_a_list() {
     assert_eq!(ada.gql(&by_default, json!({})).await["data"]["nodes"], json!([{ "id": ada.id }]));
 }
 
-/// The schema's own default stands in for a variable that was left out.
+/// The default of the schema applies if a variable is omitted.
 #[tokio::test]
 async fn the_default_of_an_argument_applies_without_its_variable() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let query = "query($d: Boolean) { __type(name: \"User\") { fields(includeDeprecated: $d) { name } } }";
-    let told = ada.gql(query, json!({})).await;
-    assert!(told["data"]["__type"]["fields"].as_array().is_some_and(|fields| fields.len() > 5), "{told}");
+    let answer = ada.gql(query, json!({})).await;
+    assert!(answer["data"]["__type"]["fields"].as_array().is_some_and(|fields| fields.len() > 5), "{answer}");
     let status = ada.post("x").await;
     let add = ada.run("AddComment", json!({ "input": { "statusId": status, "message": "y" } })).await;
     let comment = &add["data"]["addComment"]["comment"]["id"];

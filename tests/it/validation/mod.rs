@@ -1,5 +1,5 @@
-//! What runs and what is refused is what graphql-js says, over every transport. `cases.mjs` has the cases, `expected.json` what graphql-js makes
-//! of them (`make validation-cases`); differences that are kept stand in the cases with their reasons.
+//! Validation agrees with graphql-js, over every transport. `cases.mjs` has the cases, `expected.json` the results of graphql-js (`make
+//! validation-cases`). Intended differences are in the cases, with their reasons.
 
 mod commit;
 mod roots;
@@ -18,12 +18,12 @@ struct Case {
     operation_name: Option<String>,
     variables: Option<Value>,
     runs: bool,
-    /// Why the server decides otherwise than graphql-js.
+    /// The reason why the server differs from graphql-js.
     differs: Option<String>,
     refused: Option<Refused>,
 }
 
-/// Why graphql-js refuses it.
+/// The errors of graphql-js.
 #[derive(Deserialize)]
 struct Refused {
     by: String,
@@ -52,17 +52,17 @@ impl Case {
         request
     }
 
-    /// Checks an answer, or what a socket says of an operation. What is wrong with it goes into `wrong`.
-    fn check(&self, over: &str, answer: &Value, wrong: &mut Vec<String>) {
+    /// Checks a response, or the message of a socket. Adds a difference to `failures`.
+    fn check(&self, over: &str, answer: &Value, failures: &mut Vec<String>) {
         if let Err(why) = self.compare(answer) {
-            wrong.push(format!("{why}. {over}: {} {} {:?}: {answer}", self.group, self.query, self.variables));
+            failures.push(format!("{why}. {over}: {} {} {:?}: {answer}", self.group, self.query, self.variables));
         }
     }
 
     fn compare(&self, answer: &Value) -> Result<(), &'static str> {
         let errors = answer["errors"].as_array().cloned().unwrap_or_default();
         let code = errors.first().map_or("", |error| error["extensions"]["code"].as_str().unwrap_or_default());
-        // A subscription that could run is told that it needs a stream.
+        // A valid subscription fails here because it needs a stream.
         let runs = answer.get("data").is_some() || code == "SUBSCRIPTION_NEEDS_STREAM";
         if runs != self.runs {
             return Err(if runs { "it runs" } else { "it is refused" });
@@ -93,17 +93,17 @@ impl Case {
 #[tokio::test]
 async fn validation_over_http_matches_graphql_js() {
     let app = TestApp::start().await;
-    let (http, mut wrong) = (reqwest::Client::new(), Vec::new());
+    let (http, mut failures) = (reqwest::Client::new(), Vec::new());
     for case in cases() {
         let answer = HttpResponse::fetch(app.post().json(&case.request())).await;
-        case.check("POST", &answer.json(), &mut wrong);
+        case.check("POST", &answer.json(), &mut failures);
         let is_refused = answer.json().get("data").is_none();
         let accept = "application/graphql-response+json";
         let strict = HttpResponse::fetch(app.post().header("accept", accept).json(&case.request())).await;
         if (strict.status == 400) != (is_refused) {
-            wrong.push(format!("the status: {} {strict:?}", case.query));
+            failures.push(format!("the status: {} {strict:?}", case.query));
         }
-        case.check("POST", &strict.json(), &mut wrong);
+        case.check("POST", &strict.json(), &mut failures);
         if !case.query.trim_start().starts_with("mutation") && !case.query.contains("mutation ") {
             let variables = case.variables.as_ref().map(Value::to_string);
             let name = case.operation_name.as_ref();
@@ -111,41 +111,41 @@ async fn validation_over_http_matches_graphql_js() {
             let parameters: Vec<_> = parameters.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
             let request = http.get(format!("{}/graphql", app.url)).query(&parameters);
             let answer = HttpResponse::fetch(request.header("accept", accept)).await;
-            case.check("GET", &answer.json(), &mut wrong);
+            case.check("GET", &answer.json(), &mut failures);
         }
     }
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n"));
 }
 
 #[tokio::test]
 async fn validation_over_a_socket_matches_graphql_js() {
     let app = TestApp::start().await;
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for cases in cases().chunks(50) {
         let mut socket = Socket::connect(&app, None).await;
         for (at, case) in cases.iter().enumerate() {
-            // One that runs says nothing until something happens.
+            // A valid subscription sends no message until an event happens.
             if case.runs && case.query.trim_start().starts_with("subscription") {
                 continue;
             }
             let id = at.to_string();
             socket.send_json(json!({ "id": id, "type": "subscribe", "payload": case.request() })).await;
-            let said = socket.next().await;
-            assert_eq!(said["id"], json!(id), "{said}");
-            match said["type"].as_str() {
-                Some("error") => case.check("socket", &json!({ "errors": said["payload"] }), &mut wrong),
+            let message = socket.next().await;
+            assert_eq!(message["id"], json!(id), "{message}");
+            match message["type"].as_str() {
+                Some("error") => case.check("socket", &json!({ "errors": message["payload"] }), &mut failures),
                 Some("next") => {
-                    case.check("socket", &said["payload"], &mut wrong);
+                    case.check("socket", &message["payload"], &mut failures);
                     assert_eq!(socket.next().await, json!({ "id": id, "type": "complete" }));
                 }
-                _ => panic!("{}: {said}", case.query),
+                _ => panic!("{}: {message}", case.query),
             }
         }
     }
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// So that nobody takes the cases away.
+/// Fails if cases are removed.
 #[test]
 fn every_rule_has_its_cases() {
     let cases = cases();

@@ -1,4 +1,4 @@
-//! What errors of documents and variables say.
+//! The messages of errors in documents and variables.
 
 use crate::support::{TestApp, error_codes};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ async fn an_error_of_a_variable_has_the_path_in_its_value() {
     assert_eq!(messages(&answer), [expected]);
 }
 
-/// With suggestions off nothing is told that the client has not sent.
+/// Without suggestions, an error contains only names that the client has sent.
 #[tokio::test]
 async fn in_production_errors_of_variables_reveal_nothing_of_the_schema() {
     let app = TestApp::with(Config { suggestions: false, ..Config::default() }).await;

@@ -1,4 +1,4 @@
-//! What is hidden is answered as what does not exist: the same bytes, the same cost, the same number of round trips.
+//! Requests for a hidden object and for one that does not exist have the same response, cost and number of round trips.
 
 use super::block;
 use crate::comments::Commenter;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 
-/// A request whose answer must not tell something hidden from nothing.
+/// A request whose response must not reveal whether an object is hidden or does not exist.
 pub(super) struct Case {
     /// The fields that it covers.
     pub(super) covers: &'static [&'static str],
@@ -190,7 +190,7 @@ async fn what_is_hidden_is_answered_in_the_bytes_and_round_trips_of_what_does_no
         scene.block(by_other);
         let mut shown = shown.into_iter();
         for case in cases(by_other) {
-            // Redis learns the scripts.
+            // Loads the scripts.
             scene.send(case, &scene.absent, false).await;
             let (absent, trips_of_absent) = scene.send(case, &scene.absent, false).await;
             let (hidden, trips_of_hidden) = scene.send(case, &scene.hidden, false).await;
@@ -208,7 +208,7 @@ async fn what_is_hidden_is_answered_in_the_bytes_and_round_trips_of_what_does_no
 
 #[tokio::test]
 async fn what_is_hidden_costs_what_does_not_exist() {
-    // On a cluster nothing is cached: what is hidden is read each time, and `worked` counts that read.
+    // On a cluster nothing is cached: a hidden object is read each time, and the reported work includes the read.
     let redis = Arc::new(RedisServer::single(SingleServerReason::ClientCache));
     let scene = Scene::start(TestApp::on_redis(redis, Clock::manual(START), Config::default()).await).await;
     scene.block(true);

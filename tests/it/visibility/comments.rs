@@ -11,7 +11,7 @@ pub(super) const COVERED: [&str; 5] =
 const FIELDS: &str =
     "id message isHidden isDeleted editedAt depth score upvoteCount viewerVote replyCount descendantCount author { login }";
 
-/// The thread of a status in reading order, as the actor sees it.
+/// Returns the thread of a status in reading order, as the actor sees it.
 async fn tree(actor: &Actor, status: &str) -> Vec<Value> {
     let query = format!(
         "query($id: ID!) {{ node(id: $id) {{ ... on Status {{ commentThread {{ tree(sort: OLD) {{ edges {{ node {{ {FIELDS} parent {{ id isHidden }} }} }} }} }} }} }} }}"
@@ -21,7 +21,7 @@ async fn tree(actor: &Actor, status: &str) -> Vec<Value> {
     edges.iter().map(|edge| edge["node"].clone()).collect()
 }
 
-/// The direct comments of a status with their replies.
+/// Returns the direct comments of a status with their replies.
 async fn levels(actor: &Actor, status: &str) -> Value {
     let query =
         "query($id: ID!) { node(id: $id) { ... on Status { commentThread { totalCount comments(sort: OLD) { edges { node {
@@ -72,7 +72,7 @@ async fn a_hidden_comment_is_a_placeholder_with_its_replies() {
             { "node": { "message": "from host", "isHidden": false, "author": { "login": "host" } } },
         ] } } }] } });
         assert_eq!(levels(&scene.ada, &scene.status).await, expected);
-        // The other one sees the same from the other side, and third parties see everything.
+        // The other user sees the same in the other direction, and third parties see everything.
         let of_bea = tree(&scene.bea, &scene.status).await;
         assert_eq!(
             (&of_bea[0]["message"], &of_bea[1]["isHidden"], &of_bea[1]["author"]),

@@ -1,4 +1,4 @@
-//! Who sees what: every surface asks the policy, and what is hidden is answered as what does not exist.
+//! Visibility: every field follows the policy, and a hidden object has the same response as one that does not exist.
 
 mod absent;
 mod comments;
@@ -26,7 +26,8 @@ fn covered() -> BTreeSet<&'static str> {
     cases.chain(pages::COVERED).chain(comments::COVERED).chain(LIVE).collect()
 }
 
-/// Makes `from` block `to`, tells the servers, and severs nothing between the two: lists and homes are filtered also while a block is being written.
+/// Makes `from` block `to` and notifies the servers, but ends no relation between the two: lists and homes must be filtered also while a block is
+/// incomplete.
 pub(crate) fn block(app: &TestApp, from: &Actor, to: &Actor) {
     let (from, to) = (from.user_id().0.to_string(), to.user_id().0.to_string());
     let sides = [("blocks", &from, &to, "blocks"), ("blockers", &to, &from, "blocked_by")];

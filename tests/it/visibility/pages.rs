@@ -1,5 +1,5 @@
-//! Pages leave out what the policy refuses, and are empty where a profile is not read. A block is written without severing anything, so that the
-//! pages themselves must drop what is left.
+//! Pages omit objects that the policy hides, and are empty if the viewer cannot read the profile. The tests write a block without ending any
+//! relation, so that the pages themselves must filter.
 
 use super::{block, unblock};
 use crate::support::{Actor, TestApp};

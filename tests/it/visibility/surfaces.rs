@@ -1,11 +1,11 @@
-//! A table of all fields through which an account, a status or a comment is returned, and of the question of the policy that each asks. A field
-//! without a row fails.
+//! A table of all fields that return an account, a status or a comment, and of the function of the policy that each calls. A field without a row
+//! fails the test.
 
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{BaseType, FieldDefinition, InputValueDefinition, Type, TypeKind, TypeSystemDefinition};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What decides whether a field returns an object.
+/// The function of the policy that decides whether a field returns an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     /// `can_discover`.
@@ -18,9 +18,9 @@ enum Rule {
     ReadProfile,
     /// `can_name`.
     Name,
-    /// None: it is the viewer's own, or leads to what is.
+    /// None: the object belongs to the viewer.
     Own,
-    /// None: the object that has the field was judged, and the field returns nothing else.
+    /// None: the parent object was checked, and the field returns nothing of other accounts.
     Judged,
 }
 
@@ -31,7 +31,7 @@ const ROWS: [(&str, Rule); 66] = {
         // An ad promotes a status of its owner.
         ("Ad.status", Own),
         ("Campaign.ads", Own),
-        // Of a comment that a block hides it is null.
+        // Null for a comment that a block hides.
         ("Comment.author", Judged),
         ("Comment.parent", View),
         ("Comment.replies", View),
@@ -77,7 +77,7 @@ const ROWS: [(&str, Rule); 66] = {
         ("Query.nodes", Discover),
         ("Query.user", Discover),
         ("Query.viewer", Own),
-        // All whom the viewer blocks, also those who block the viewer.
+        // All accounts that the viewer blocks, also those that block the viewer.
         ("Query.viewerBlocks", Own),
         ("Query.viewerCampaigns", Own),
         ("Query.viewerLists", Own),
@@ -90,7 +90,7 @@ const ROWS: [(&str, Rule); 66] = {
         ("Subscription.homeTimelineEvents", Deliver),
         ("Subscription.listTimelineEvents", Deliver),
         ("Subscription.statusEvents", Deliver),
-        // Homes and lists deliver, a profile shows what may be seen; promoted entries are delivered.
+        // `can_deliver` for homes, lists and promoted entries; `can_view` for a profile.
         ("Timeline.entries", Deliver),
         ("TimelineEntry.status", Judged),
         ("User.followers", ReadProfile),
@@ -101,9 +101,9 @@ const ROWS: [(&str, Rule); 66] = {
     ]
 };
 
-/// The types that the policy judges.
+/// The types that the policy applies to.
 const JUDGED: [&str; 3] = ["Comment", "Status", "User"];
-/// The ends of the names of types that only pass objects on: whoever returns them has a row.
+/// Suffixes of types that only contain objects: the fields that return such a type have the rows.
 const PLUMBING: [&str; 3] = ["Payload", "Connection", "Edge"];
 /// The fields of inputs that name an account, a status or a comment.
 const IDS: [&str; 4] = ["commentId", "parentId", "statusId", "userId"];
@@ -136,7 +136,7 @@ impl SchemaTypes {
         all
     }
 
-    /// Whether objects that the policy judges can be reached from a type without another one in between.
+    /// Returns whether a type leads to an object of the policy without another such object in between.
     fn leads_to_judged(&self, ty: &str, seen: &mut BTreeSet<String>) -> bool {
         if JUDGED.contains(&ty) {
             return true;
@@ -151,13 +151,13 @@ impl SchemaTypes {
         next.iter().any(|ty| self.leads_to_judged(ty, seen))
     }
 
-    /// Whether a mutation takes the id of an account, a status or a comment.
+    /// Returns whether a mutation takes the id of an account, a status or a comment.
     fn takes_id(&self, field: &FieldDefinition) -> bool {
         let inputs = field.arguments.iter().filter_map(|argument| self.inputs.get(&named(&argument.node.ty.node)));
         inputs.flatten().any(|input| IDS.contains(&input.name.node.as_str()))
     }
 
-    /// The fields that need a row.
+    /// Returns the fields that need a row.
     fn surfaces(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         for (ty, fields) in self.fields.iter().filter(|(ty, _)| !PLUMBING.iter().any(|end| ty.ends_with(end))) {

@@ -199,11 +199,11 @@ async fn persisted_documents_work_as_over_http() {
     let extensions = |version: u32| json!({ "persistedQuery": { "version": version, "sha256Hash": hash } });
     let mut ask = async |payload: Value| {
         socket.send_json(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
-        let said = socket.next().await;
-        if said["type"] == "next" {
+        let message = socket.next().await;
+        if message["type"] == "next" {
             socket.next().await;
         }
-        said["payload"].clone()
+        message["payload"].clone()
     };
     let code = |errors: Value| errors[0]["extensions"]["code"].clone();
     assert_eq!(code(ask(json!({ "extensions": extensions(1) })).await), "PERSISTED_QUERY_NOT_FOUND");

@@ -59,25 +59,25 @@ async fn responses(app: &TestApp, query: &str) -> Vec<Value> {
     let schema = Schema::new(Query, EmptyMutation, Root);
     let context = Request::new(app.app.clone(), None, None, None);
     let responses = subscribe(&schema, async_graphql::Request::new(query), context);
-    responses.map(|said| serde_json::to_value(&said.response).expect("JSON")).collect().await
+    responses.map(|event| serde_json::to_value(&event.response).expect("JSON")).collect().await
 }
 
 #[tokio::test]
 async fn each_event_is_a_response_with_current_data() {
     let app = TestApp::start().await;
-    let said = responses(&app, "subscription { count(to: 3) { number loaders } }").await;
-    let numbers: Vec<_> = said.iter().map(|it| it["data"]["count"]["number"].clone()).collect();
+    let all = responses(&app, "subscription { count(to: 3) { number loaders } }").await;
+    let numbers: Vec<_> = all.iter().map(|it| it["data"]["count"]["number"].clone()).collect();
     assert_eq!(numbers, [1, 2, 3]);
-    let [first, second] = [0, 1].map(|at: usize| said[at]["data"]["count"]["loaders"].clone());
+    let [first, second] = [0, 1].map(|at: usize| all[at]["data"]["count"]["loaders"].clone());
     assert_ne!(first, second, "what was loaded for an event is forgotten behind it");
 }
 
 #[tokio::test]
 async fn errors_of_events_have_codes_and_the_stream_continues() {
     let app = TestApp::start().await;
-    let said = responses(&app, "subscription { count(to: 2) { number fails } }").await;
-    assert_eq!(said.len(), 2);
-    for response in said {
+    let all = responses(&app, "subscription { count(to: 2) { number fails } }").await;
+    assert_eq!(all.len(), 2);
+    for response in all {
         assert_eq!(response["errors"][0]["extensions"]["code"], "STORAGE_UNAVAILABLE");
         assert_eq!(response["errors"][0]["path"], json!(["count", "fails"]));
     }
@@ -86,8 +86,8 @@ async fn errors_of_events_have_codes_and_the_stream_continues() {
 #[tokio::test]
 async fn a_subscription_that_cannot_start_is_a_request_error() {
     let app = TestApp::start().await;
-    let said = responses(&app, "subscription { never { number } }").await;
-    let [only] = said.as_slice() else { panic!("{said:?}") };
+    let all = responses(&app, "subscription { never { number } }").await;
+    let [only] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!(only["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
     assert!(only["errors"][0].get("path").is_none(), "{only}");
 }
@@ -95,8 +95,8 @@ async fn a_subscription_that_cannot_start_is_a_request_error() {
 #[tokio::test]
 async fn a_panic_ends_the_stream_without_its_message() {
     let app = TestApp::start().await;
-    let said = responses(&app, "subscription { count(to: 2) { panics } }").await;
-    let [only] = said.as_slice() else { panic!("{said:?}") };
+    let all = responses(&app, "subscription { count(to: 2) { panics } }").await;
+    let [only] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!(only["errors"][0]["extensions"]["code"], "INTERNAL_SERVER_ERROR");
     assert!(!only.to_string().contains("secret"));
 }
