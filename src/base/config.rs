@@ -45,7 +45,7 @@ pub struct Config {
     pub rates: Option<RateLimits>,
     /// Networks of trusted proxies, whose `X-Forwarded-For` header is used for the address of a client.
     pub trusted_proxies: Vec<IpNet>,
-    /// How the price of an ad is computed.
+    /// The pricing rule of ads: first or second price.
     pub auction: Auction,
     /// Thresholds of plausible ad traffic; `None` for none. As for `rates`, `waxwing serve` has thresholds unless limits are switched off.
     pub ad_traffic: Option<AdTraffic>,
@@ -55,7 +55,7 @@ pub struct Config {
     pub public_url: Option<String>,
 }
 
-/// How the price of an ad is computed.
+/// The pricing rule of ads: first or second price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Auction {
     /// The ad's bid.

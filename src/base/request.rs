@@ -34,7 +34,7 @@ pub struct Loaders {
     pub statuses: Loader<FetchStatuses>,
     /// The relation between the viewer and an account.
     pub relations: Loader<FetchRelations>,
-    /// How the viewer stands to an account.
+    /// The viewer's standing towards an account.
     pub standings: Loader<FetchStandings>,
     /// Parts of the viewer's feeds.
     pub feeds: Loader<FetchFeed>,

@@ -34,7 +34,7 @@ impl TextRules {
     /// Validates and normalizes a text.
     ///
     /// # Errors
-    /// A sentence that says what is wrong.
+    /// An error message for people.
     pub fn check(&self, text: &str) -> Result<String, String> {
         // First, since normalizing a megabyte is expensive. NFC may shrink a text, but never to a third.
         if text.len() > self.bytes * 3 + 4_096 {

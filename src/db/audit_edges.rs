@@ -10,7 +10,7 @@ use redis::cmd;
 /// A kind of edges.
 #[derive(Debug)]
 pub struct EdgeKind {
-    /// What findings call an edge.
+    /// The word for an edge in findings.
     pub name: &'static str,
     /// The most edges that start from one account.
     pub most: usize,

@@ -7,7 +7,7 @@ use crate::base::error::Error;
 use redis::cmd;
 
 static BEGIN_DEMO_LOAD: Script = Script::new(include_str!("lua/begin_demo_load.lua"));
-/// How far in the past the ids of demo data may be.
+/// The maximum age of the ids of demo data.
 const REACH: Millis = 31 * DAY;
 
 /// The states of a load. A load without activity has no state `IMPORTED`.
@@ -15,7 +15,7 @@ pub(super) const LOADING: &str = "loading";
 pub(super) const IMPORTED: &str = "imported";
 pub(super) const LOADED: &str = "loaded";
 
-/// What to do about demo data.
+/// The action for demo data at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DemoLoad {
     /// Load it as of this time: the first time, or again after an interruption.

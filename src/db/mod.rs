@@ -55,7 +55,7 @@ use topology::Topology;
 /// The most commands in one pipeline; longer lists are sent in several pipelines.
 pub const PIPELINE: usize = 2_000;
 
-/// How often scripts are loaded for one call.
+/// The maximum number of times that scripts are loaded for one call.
 const LOADS: usize = 10;
 
 static PROBE_WRITES: Script = Script::refusable(include_str!("lua/probe_writes.lua"));
@@ -64,7 +64,7 @@ static WRITE_KEY: Script = Script::allow_oom(include_str!("lua/write_key.lua"));
 /// The most pipelines that wait for Redis. Beyond that, requests fail at once: more requests would fill the memory, and most of their clients would
 /// disconnect before the reply.
 pub const IN_FLIGHT: usize = 4_096;
-/// How long a fully cached read waits for the reply to a pending request.
+/// The maximum time for which a fully cached read waits for the reply to a pending request.
 const BARRIER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The handle to Redis. Cheap to clone.

@@ -1,5 +1,5 @@
 //! Repairs of single keys for `waxwing fsck --repair`. Each checks the current state before it changes anything, in one script or command on one
-//! hash tag. The domains repair what is derived from several keys.
+//! hash tag. The domains repair data that is derived from several keys.
 
 use super::Db;
 use super::script::{Call, Script};

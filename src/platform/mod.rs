@@ -1,4 +1,4 @@
-//! What every domain builds on: the journal of changes, the event log, rate limits and idempotency keys.
+//! Services that all domains use: the journal of changes, the event log, rate limits and idempotency keys.
 
 pub mod journal;
 pub mod events;

@@ -24,7 +24,7 @@ use tracing::Instrument;
 const IDLE: usize = 512;
 /// Maximum number of idle runs of a renderer.
 const IDLE_RUNS: usize = 4;
-/// How long a rendered event is reused. A subscription that is slower has it rendered again, from current data.
+/// The time for which a rendered event is reused. For a slower subscription it is rendered again, from current data.
 const FRESH: Duration = Duration::from_millis(500);
 /// Capacity of the cache of rendered events, in bytes.
 const KEPT: u64 = 16 << 20;

@@ -50,7 +50,7 @@ pub struct EdgeConfig {
     pub address_unread_bytes: usize,
     /// Maximum bytes of unread answers of all clients. Beyond it, the address with the most unread bytes is disconnected.
     pub unread_bytes: usize,
-    /// How long bytes that the client still sends are read after the last answer of a connection, so that the client gets that answer.
+    /// The time for which bytes of the client are read after the last response of a connection, so that the client receives that response.
     pub linger_timeout: Duration,
     /// Timeout of an idle connection: longer than that of proxies, which is sixty seconds.
     pub idle_timeout: Duration,
@@ -87,7 +87,7 @@ pub struct LiveConfig {
     pub address_sockets: usize,
     /// Maximum event streams on this server of one account, or of one address without a session.
     pub event_streams: usize,
-    /// How long a reserved event stream without a reader is kept.
+    /// The time for which a reserved event stream without a reader is kept.
     pub reservation: Duration,
     /// The longest time over which the ends of sockets and event streams are spread at shutdown: shorter than the eight seconds of a
     /// shutdown.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The size of the cache of persisted queries, in bytes. Any client can fill it: the least used documents are evicted first.
 const KEPT_BYTES: u64 = 16 << 20;
-/// How long an unused document is kept.
+/// The time for which an unused document is kept.
 const KEPT_FOR: Duration = Duration::from_hours(24);
 
 /// The documents that have an id.

@@ -11,7 +11,7 @@ use std::fmt;
 const LEVELS: usize = 127;
 /// The longest key that an error message quotes, in characters.
 const QUOTED: usize = 64;
-/// How the error message of a duplicate key begins: the message of this module, and the message of code derived by serde.
+/// The beginnings of error messages about duplicate keys: the message of this module, and the message of code derived by serde.
 const DUPLICATE: [&str; 2] = ["duplicate key `", "duplicate field `"];
 
 /// A JSON object without duplicate keys at any depth.

@@ -32,7 +32,7 @@ const COMPRESS_ABOVE: u64 = 2 << 10;
 #[derive(Clone)]
 pub struct State(Arc<StateParts>);
 
-/// What all handlers share.
+/// The state that all HTTP handlers share: the application, the schema, caches and settings.
 #[derive(Clone)]
 pub struct StateParts {
     /// The application.

@@ -44,7 +44,7 @@ pub enum Remedy {
         /// The new value.
         value: Option<String>,
     },
-    /// Replaces a string, if it still begins with what was found. Its time to live stays.
+    /// Replaces a string, if it still begins with the found value. Its time to live stays.
     SetText {
         /// The string.
         key: String,

@@ -41,7 +41,7 @@ impl OptionSet {
     /// Converts a value of the file to the words of a command line.
     ///
     /// # Errors
-    /// A sentence on what is wrong and what would be valid.
+    /// A sentence with the mistake and the valid values.
     pub(super) fn words(&self, key: &str, value: &Value, command_name: &str) -> Result<Vec<String>, String> {
         if matches!(value, Value::Other("a table")) {
             return Err(format!("`{key}` is a table: options are set at the top level of the file"));

@@ -1,4 +1,4 @@
-//! Applies remedies. Each one reads what is committed and makes the rest agree with it, so it can be applied twice, late, or
+//! Applies remedies. Each one reads the committed data and makes the derived data agree with it, so it can be applied twice, late, or
 //! while servers run.
 
 use crate::app::App;

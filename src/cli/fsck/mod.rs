@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// The number of keys that are checked together.
 const PAGE: usize = 500;
-/// How often a finding is checked again. Once is not enough where the same follow is created and removed all the time.
+/// The number of times that a finding is checked again. Once is not enough where the same follow is created and removed all the time.
 const RECHECKS: usize = 3;
 /// The maximum number of entries of a queue that are read to find deletions in progress.
 const JOURNAL: usize = 10_000;

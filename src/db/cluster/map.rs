@@ -15,11 +15,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-/// How long a refreshed map is shared by callers that wait for one.
+/// The time for which a refreshed map is shared by callers that wait for one.
 const FRESH: Duration = Duration::from_millis(50);
 /// The minimum interval of refreshes because of migrations. Each redirection also updates its own slot.
 const MOVING: Duration = Duration::from_secs(1);
-/// How long a node that is importing slots is remembered before it owns any.
+/// The time for which a node that is importing slots is remembered before it owns any.
 const IMPORTING_TTL: Duration = Duration::from_mins(1);
 /// The number of nodes that are queried for the map concurrently; the first answer is used.
 const ASKED: usize = 3;

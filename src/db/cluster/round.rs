@@ -25,7 +25,7 @@ pub(super) struct Part {
     commands: Vec<(usize, bool)>,
 }
 
-/// What to do before the next round.
+/// The action before the next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextRound {
     /// All commands are answered.

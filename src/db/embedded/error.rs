@@ -49,7 +49,7 @@ pub enum EmbeddedError {
     ForeignFolder {
         /// The folder.
         path: PathBuf,
-        /// What makes it foreign.
+        /// The reason why it is foreign.
         reason: &'static str,
     },
     /// No folder has a path short enough for a unix socket.
@@ -88,7 +88,7 @@ pub enum EmbeddedError {
     /// Redis exited before it answered.
     #[error("Redis did not start ({status}). The end of its log:\n{log}")]
     Exited {
-        /// How it ended.
+        /// The exit status or signal.
         status: String,
         /// Its last lines.
         log: String,

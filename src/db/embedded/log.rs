@@ -25,7 +25,7 @@ struct LogState {
     load: watch::Sender<DataLoad>,
 }
 
-/// What the log of one process says about loading its data.
+/// The messages about loading its data in the log of one process.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DataLoad {
     /// The number of the process, from 1.
@@ -49,7 +49,7 @@ impl LogTail {
         start_count
     }
 
-    /// What the log says about the load of the current process.
+    /// The messages about the load of the current process.
     pub(super) fn load(&self) -> watch::Receiver<DataLoad> {
         self.0.load.subscribe()
     }

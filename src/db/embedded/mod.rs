@@ -41,7 +41,7 @@ use socket::Socket;
 use supervisor::Supervisor;
 use tokio::sync::watch;
 
-/// How long [`Embedded::stop`] waits before it kills Redis.
+/// The time that [`Embedded::stop`] waits before it kills Redis.
 const STOP_WITHIN: Duration = Duration::from_secs(30);
 
 /// The settings of the embedded Redis.

@@ -31,7 +31,7 @@ const HEALTHY: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Supervisor {
     shared: Arc<Shared>,
-    /// How the last process ended, after the thread has ended and the folder is free.
+    /// The end of the last process, known after the thread has ended and the folder is free.
     ended: watch::Receiver<Option<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! What an inspection finds.
+//! Findings of an inspection of Redis.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Severity {
 pub struct InspectionFinding {
     /// The severity.
     pub severity: Severity,
-    /// What is wrong, what it means, and the command that fixes it.
+    /// The problem, its effect, and the command that fixes it.
     pub message: String,
     /// Whether it concerns a loss of data that `--allow-volatile` accepts.
     pub volatile: bool,

@@ -79,7 +79,7 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
     Ok((lease, next))
 }
 
-/// One pass over what is left of a deleted account, a thousand keys at most. Returns where the next pass continues; `None` at the end, and
+/// Runs one pass over the remaining data of a deleted account, a thousand keys at most. Returns where the next pass continues; `None` at the end, and
 /// for an account that was not deleted.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ pub const MESSAGE_BYTES: usize = max_bytes(2_000);
 const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 2_000, bytes: MESSAGE_BYTES, newlines: true };
 /// The most comments of an account.
 pub(super) const MAX_COMMENTED: usize = 1_000_000;
-/// How long a deleted comment is remembered: longer than an idempotency key, which could otherwise restore it.
+/// The time for which a deleted comment is remembered: longer than an idempotency key, which could otherwise restore it.
 pub(super) const DELETED_KEPT: Millis = 25 * 60 * MINUTE;
 /// The most deleted comments that a thread remembers.
 pub(super) const MAX_DELETED: usize = 20_000;
@@ -294,7 +294,7 @@ pub struct ThreadEventId {
     pub number: u64,
 }
 
-/// What happened to a comment.
+/// The kind of a comment's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommentEventKind {
     /// It was added.
@@ -316,7 +316,7 @@ pub struct ThreadEvent {
     pub before: ThreadEventId,
     /// The comment.
     pub comment: CommentId,
-    /// What happened to it.
+    /// The kind of the event.
     pub kind: CommentEventKind,
 }
 

@@ -1,4 +1,4 @@
-//! What a repair of a thread must change: found by the audit, written by the store.
+//! The changes that a repair of a thread makes: found by the audit, written by the store.
 
 use super::model::{Comment, Order};
 use crate::base::ids::CommentId;
@@ -20,7 +20,7 @@ pub(super) struct ThreadRepairs {
     pub(super) nonzero_scores: Vec<(Order, Vec<u8>)>,
 }
 
-/// What is wrong with a comment.
+/// A defect of a comment.
 #[derive(Debug)]
 pub(super) struct CommentRepair {
     /// The comment.

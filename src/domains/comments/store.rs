@@ -98,7 +98,7 @@ pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) ->
     }))
 }
 
-/// What every change of a thread needs to append to the log.
+/// The parameters that every change of a thread needs to append to the event log.
 #[derive(Clone, Copy)]
 pub(super) struct Log {
     pub(super) now: Millis,

@@ -5,7 +5,7 @@ use crate::base::error::Error;
 /// The most accounts that an account follows. Homes are merged from them, so this bounds that work, too.
 pub const MAX_FOLLOWING: usize = 10_000;
 
-/// How an author's statuses reach the followers' homes.
+/// The fan-out mode of an author: whether the followers' homes receive the author's statuses by push or merge them on read.
 ///
 /// Switching between the two modes takes a pass over all followers. Each switch has an id, so that a late pass notices that its switch is
 /// over.

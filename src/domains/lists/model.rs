@@ -11,7 +11,7 @@ const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: ma
 pub const MAX_LISTS: usize = 50;
 /// The most members of a list. Its timeline is merged from theirs, so this bounds that work, too.
 pub const MAX_MEMBERS: usize = 500;
-/// How long a deleted list is remembered: longer than an idempotency key, which could otherwise restore it.
+/// The time for which a deleted list is remembered: longer than an idempotency key, which could otherwise restore it.
 pub(super) const DROPPED_FOR: Millis = 25 * 60 * MINUTE;
 /// The most deleted lists that are remembered for an account: more than its rate limit allows in that time.
 pub(super) const MAX_DROPPED: usize = 20_000;

@@ -1,6 +1,6 @@
 //! The use cases of lists. Their effects on list timelines belong to the timelines, a higher layer.
 //!
-//! A change of several steps has a *commit*, one script that changes the truth, and then reconciles what is derived from it. An entry of
+//! A change of several steps has a *commit*, one script that changes the primary data, and then reconciles the derived data. An entry of
 //! the journal is written before the commit and acknowledged at the end.
 
 use super::model::{MAX_LISTS, MAX_MEMBERS, NewList, UserList, name};
@@ -208,7 +208,7 @@ async fn reconcile_list(app: &App, owner: UserId, id: UserListId, name: &str, mu
     }
 }
 
-/// Deletes what is derived from a list. It has no members from the first command on; a repetition finds former members until the last
+/// Deletes the data that is derived from a list. It has no members from the first command on; a repetition finds former members until the last
 /// command is done.
 async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
     store::erase_list(app.db(), id).await?;
@@ -230,7 +230,7 @@ async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
 pub enum RestoreListResult {
     /// Its owner has it again.
     Restored,
-    /// It or its owner's account was deleted; what is left of it must be deleted.
+    /// It or its owner's account was deleted; its remaining data must be deleted.
     Deleted,
     /// Its owner has the most lists already.
     LimitReached,
@@ -252,7 +252,7 @@ pub async fn restore(app: &App, owner: UserId, id: UserListId) -> Result<Restore
     })
 }
 
-/// Deletes what is left of a list without a record, also from its owner's set; `false` if the record exists. A read, a script and
+/// Deletes the remaining data of a list without a record, also from its owner's set; `false` if the record exists. A read, a script and
 /// pipelines.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The policy applied to what was loaded: loads the viewer's standings, and drops what the viewer does not see.
+//! Applies the policy to loaded objects: loads the viewer's standings, and removes the objects that the viewer cannot see.
 //!
 //! A viewer without relations costs nothing here, beside the viewer's own account. For a viewer with relations, what is hidden takes as many
 //! round trips as what does not exist.
@@ -29,12 +29,12 @@ pub async fn kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
     fetcher.kinds.get_or_try_init(read).await.copied()
 }
 
-/// Whether the viewer is known to have blocks, so that reading what does not exist must take as many round trips as reading what is hidden.
+/// Returns whether the viewer is known to have blocks. Then a read of a missing object must take as many round trips as a read of a hidden one.
 pub fn hides_as_absent(loaders: &Loaders) -> bool {
     loaders.standings.fetcher().kinds.get().is_some_and(|kinds| kinds.has_blocks())
 }
 
-/// How the viewer stands to accounts, in their order. One pipeline; nothing for a viewer without relations, beside the viewer's account.
+/// Returns the viewer's standings towards accounts, in their order. One pipeline; nothing for a viewer without relations, beside the viewer's account.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -122,7 +122,7 @@ pub async fn hides_content(loaders: &Loaders, id: UserId) -> Result<bool, Error>
     Ok(policy::hides_content(standing(loaders, id).await?))
 }
 
-/// How the viewer stands to an account, as far as blocks are concerned: nothing is read for a viewer without blocks.
+/// Returns the blocks between the viewer and an account. Nothing is read for a viewer without blocks.
 async fn standing(loaders: &Loaders, id: UserId) -> Result<Standing, Error> {
     if kinds(loaders).await?.has_blocks() { loaders.standings.load(id).await } else { Ok(Standing::default()) }
 }

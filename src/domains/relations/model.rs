@@ -35,7 +35,8 @@ pub struct BlockState {
     pub is_blocked: bool,
 }
 
-/// How the viewer stands to an account, as far as the policy needs it. The default is that of strangers, and of nobody to everybody.
+/// The mute and the blocks between the viewer and an account, as the policy needs them. The default has none of them; it also applies to requests
+/// without a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Whether the account is the viewer's own.
@@ -112,7 +113,7 @@ pub enum StatusAudience {
     },
 }
 
-/// What the policy needs to know of a status.
+/// The properties of a status that the policy needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusFacts {
     /// The author.

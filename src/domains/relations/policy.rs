@@ -1,4 +1,4 @@
-//! Who sees what: one policy of five questions. Each is a pure function of how the viewer stands to an account, and of facts about what is shown.
+//! The visibility policy: five pure functions of the viewer's standing towards an account and of properties of the object.
 
 use super::model::{Standing, StatusFacts};
 

@@ -60,7 +60,7 @@ fn mute_keys(a: UserId) -> [String; 3] {
     [keys::mutes(a), keys::mute_ends(a), user_key(a)]
 }
 
-/// How `viewer` stands to `others`, in their order, also with mutes that have ended; `kinds` of relations only. One pipeline of up to four
+/// Reads the standings of `viewer` towards `others`, in their order, including ended mutes; `kinds` of relations only. One pipeline of up to four
 /// ZMSCORE; nothing for no kinds.
 pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds: RelationKinds) -> Result<Vec<Standing>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();

@@ -62,7 +62,7 @@ pub async fn load_existing(
     Ok(found.into_iter().map(|seen| seen.and_then(by)).collect())
 }
 
-/// What the policy needs to know of a status.
+/// The properties of a status that the policy needs.
 pub fn facts(seen: &ViewedStatus) -> StatusFacts {
     StatusFacts { author: seen.status.author, is_private: false, audience: StatusAudience::Public }
 }

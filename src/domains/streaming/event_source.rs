@@ -1,4 +1,4 @@
-//! How a subscription moves through its log: it reads what it has missed, then waits for what the hub dispatches.
+//! Reads the events of a subscription: first missed events from the log, then live events from the hub's queue.
 
 use super::envelope::Envelope;
 use super::event_queue::{EventQueue, QueueItem};
@@ -14,7 +14,7 @@ pub(super) const PAGE: usize = 500;
 /// The delay before a read of Redis is retried after an error.
 pub(super) const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// What differs between subscriptions to statuses and to threads.
+/// The log and the queue of a subscription: implemented for streams of statuses and for threads.
 pub(super) trait EventSource: Send {
     /// An event of the log.
     type Event: Send + Sync;

@@ -1,4 +1,4 @@
-//! Interests: what subscriptions wait for.
+//! Interests: the sets of statuses that subscriptions receive.
 
 use super::feed_sources::FeedSources;
 use super::filter::Filter;
@@ -8,7 +8,7 @@ use super::posting::InterestId;
 use crate::platform::events::{Event, TermHasher};
 use std::sync::{Arc, Weak};
 
-/// What a subscription waits for.
+/// The statuses that a subscription receives.
 #[derive(Clone)]
 pub(super) enum Interest {
     /// Statuses of a feed's sources.
@@ -18,7 +18,7 @@ pub(super) enum Interest {
 }
 
 impl Interest {
-    /// Whether the interest matches an event.
+    /// Returns whether the interest matches an event.
     pub(super) fn matches(&self, term_hasher: &TermHasher, event: &Event) -> bool {
         match self {
             Self::Feed(sources) => sources.has(event.terms.author),
@@ -26,7 +26,7 @@ impl Interest {
         }
     }
 
-    /// The id of the interest in the index.
+    /// Returns the id of the interest in the index.
     pub(super) fn id(&self) -> InterestId {
         match self {
             Self::Feed(sources) => sources.interest(),
@@ -34,7 +34,7 @@ impl Interest {
         }
     }
 
-    /// Says whether the index has all of the interest.
+    /// Returns whether the index has all of the interest.
     pub(super) fn indexed(&self) -> Indexed {
         match self {
             Self::Feed(sources) => sources.indexed(),

@@ -21,7 +21,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-/// How often the log is checked for missed events.
+/// The interval at which the log is checked for missed events.
 const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// Feeds whose sources are read concurrently.
 const AT_ONCE: usize = 50;

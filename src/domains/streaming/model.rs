@@ -10,7 +10,7 @@ use crate::domains::statuses::ViewedStatus;
 pub struct OutgoingEvent {
     /// Passed as `after`, it resumes the stream behind this event.
     pub cursor: String,
-    /// What happened.
+    /// The kind of the event.
     pub kind: OutgoingEventKind,
     /// The author's mark, for events of statuses.
     pub(crate) author: Option<u64>,
@@ -18,7 +18,7 @@ pub struct OutgoingEvent {
     pub(crate) envelope_id: Option<u64>,
 }
 
-/// What happened.
+/// The kind of an event, with its ids.
 #[derive(Clone, Copy, Debug)]
 pub enum OutgoingEventKind {
     /// A status was posted. Whether the viewer may see it is checked when it is rendered.
@@ -37,7 +37,7 @@ pub(crate) struct HydratedEvent {
     pub(super) content: EventContent,
 }
 
-/// What a [`HydratedEvent`] shows.
+/// The content of a [`HydratedEvent`], with loaded objects.
 pub(crate) enum EventContent {
     Posted(ViewedStatus),
     Deleted(StatusId),

@@ -29,7 +29,7 @@ use crate::platform::rates::Subject;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How often a session is checked when no change of it was published.
+/// The interval at which a session is checked when no change of it was published.
 const CHECK_INTERVAL: Duration = Duration::from_secs(20);
 
 /// Opens the events of the viewer's home, behind a cursor or from now on, in the order of the log, each once. Never ends. One or two round

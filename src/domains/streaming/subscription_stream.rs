@@ -146,7 +146,7 @@ impl StatusStream {
         OutgoingEvent { cursor, kind, author: of.map(|it| it.event.terms.author), envelope_id: of.map(|it| it.id) }
     }
 
-    /// What an event is to this subscription; `None` if it is not wanted.
+    /// Converts an event to the form that this subscription sends; `None` if the subscription does not want it.
     fn kind_of(&mut self, event: &Event) -> Option<OutgoingEventKind> {
         let (status, kind) = (event.status, event.kind);
         if kind == EventKind::Posted && self.place.take_shown(status.0) {

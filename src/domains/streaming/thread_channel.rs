@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_util::task::AbortOnDropHandle;
 
-/// How often the log is checked for events whose message was lost.
+/// The interval at which the log is checked for events whose message was lost.
 const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 type ThreadQueue = event_queue::EventQueue<ThreadEvent, ThreadEventId>;

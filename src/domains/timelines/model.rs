@@ -24,7 +24,7 @@ pub(super) enum FeedPhase {
     Rebuilding,
 }
 
-/// How the entries of a feed are to be read.
+/// The state of a feed's stored entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FeedState {
     /// The entries are complete from here on, except for marked authors. 0: complete altogether.
@@ -56,10 +56,10 @@ impl FeedState {
     }
 }
 
-/// What Redis holds of a feed besides its entries.
+/// The stored metadata of a feed, without its entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FeedMetadata {
-    /// How the entries are to be read.
+    /// The state of the stored entries.
     pub(super) state: FeedState,
     /// The sources whose statuses are merged when the feed is read.
     pub(super) marked: Vec<UserId>,
@@ -74,15 +74,15 @@ pub(super) const fn max_entries(window: usize) -> usize {
 
 /// The most cached segments of a feed.
 pub(super) const MAX_SEGMENTS: usize = 16;
-/// How long segments are cached.
+/// The time for which segments are cached.
 pub(super) const SEGMENTS_KEPT: Millis = 10 * MINUTE;
 
 /// The version of a feed's sources that a segment was merged from. A segment of another version is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MergeVersion {
-    /// How often the set of sources has changed.
+    /// The number of changes of the set of sources.
     pub(super) edges: u64,
-    /// How often a status was pushed below the floor, or the floor was lowered.
+    /// The number of pushes below the floor and of times that the floor was lowered.
     pub(super) late: u64,
 }
 

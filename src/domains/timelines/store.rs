@@ -132,7 +132,7 @@ pub(super) async fn extent(db: &Db, feed: Feed) -> Result<(FeedState, usize, Vec
     Ok((state_of(reply())?, decode::one(reply())?, users(reply())?))
 }
 
-/// What Redis holds of a feed below its floor.
+/// The cached data of a feed below its floor.
 pub(super) struct BelowFloor {
     /// The version of a merge that is made now.
     pub(super) version: MergeVersion,

@@ -15,7 +15,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-/// How long a token is valid.
+/// The validity of a token.
 const LIFETIME: Millis = 90 * DAY;
 /// A log-in with a token older than this returns a new one.
 const RENEW_AFTER: Millis = 7 * DAY;

@@ -17,7 +17,7 @@ const PASSWORD: TextRules = TextRules { what: "The password", min: 1, max: 128, 
 /// The fewest characters of a password.
 const PASSWORD_MIN: usize = 8;
 
-/// How long nobody can claim the login of a deleted account.
+/// The time for which the login of a deleted account is reserved.
 pub(super) const FREE_AFTER: Millis = 30 * DAY;
 
 /// An account.

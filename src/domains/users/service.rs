@@ -114,7 +114,7 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
     Ok(AuthenticatedUser { user, device_token })
 }
 
-/// What Redis holds for a login.
+/// The stored account and password of a login.
 struct StoredLogin {
     /// The account, if there is one.
     id: Option<UserId>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The duration of a lease.
 pub const LEASE: Millis = 10_000;
-/// How long a settled entry is retained on a cluster. A primary that is cut off from the others accepts writes for `cluster-node-timeout`, and all
+/// The time for which a settled entry is retained on a cluster. A primary that is cut off from the others accepts writes for `cluster-node-timeout`, and all
 /// of them are lost when its replica takes over. So this is the longest supported timeout plus the time of an election. It is also ten times what a
 /// node with `appendfsync everysec` can lose in a power failure (two seconds), which covers clock skew between processes.
 pub const RETENTION: Millis = COVERED_NODE_TIMEOUT + 5_000;
@@ -18,9 +18,9 @@ pub(super) const SHARDS: u64 = 8;
 pub(super) const MAX_ENTRIES: usize = 100_000;
 /// The most dead letters of a shard.
 pub(super) const MAX_DEAD: usize = 10_000;
-/// How often a pass is tried before the entry becomes a dead letter.
+/// The number of failures of a pass after which the entry becomes a dead letter.
 pub(super) const MAX_TRIES: u64 = 5;
-/// How often an entry is claimed without progress before it becomes a dead letter.
+/// The number of claims without progress after which an entry becomes a dead letter.
 pub(super) const MAX_CLAIMS: u64 = 20;
 
 /// A feed of statuses and its owner.
@@ -192,13 +192,13 @@ pub struct Copies {
 pub struct JournalEntry {
     /// The id, which contains the time of writing.
     pub id: u64,
-    /// What to settle.
+    /// The change that the entry settles.
     pub task: Task,
-    /// How far the passes have come.
+    /// The position of the next pass.
     pub progress: Progress,
-    /// How often a pass has failed.
+    /// The number of failed passes.
     pub tries: u64,
-    /// How often the entry was claimed since its last progress.
+    /// The number of claims since the last progress.
     pub claims: u64,
     /// The copies; `None` on a single server.
     pub copies: Option<Copies>,

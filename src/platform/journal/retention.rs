@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Settled entries of a shard per page.
 const PAGE: usize = 500;
-/// How often copies are compared with their entries if no node was restarted.
+/// The interval at which copies are compared with their entries if no node was restarted.
 const COMPARE: Millis = MINUTE;
 
 /// The last comparison of copies with their entries: its generation and its time.

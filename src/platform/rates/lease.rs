@@ -72,7 +72,7 @@ pub(super) struct Lease {
     failures: AtomicU64,
 }
 
-/// What a renewal requests from the bucket.
+/// The amounts that a renewal of a lease requests from the bucket in Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RenewalRequest {
     /// The cost to charge.
@@ -144,7 +144,7 @@ impl Lease {
         state.debt = state.debt.saturating_add(need.debt).min(2 * quota.tokens());
     }
 
-    /// What to request from the bucket, so that `cost` can be charged together with the leased tokens.
+    /// Returns the request to the bucket after which `cost` can be charged together with the leased tokens.
     pub(super) fn need(&self, cost: u64, quota: Quota, now: Millis) -> RenewalRequest {
         let mut state = self.state();
         let debt = std::mem::take(&mut state.debt);

@@ -24,7 +24,7 @@ pub enum Subject {
     Device([u8; 16]),
 }
 
-/// What counts as one address: an IPv4 address or an IPv6 /64, since a customer gets at least that.
+/// An address as a subject of limits: an IPv4 address or an IPv6 /64, since a customer gets at least that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Network(IpAddr);
 
@@ -110,7 +110,7 @@ pub struct BucketReply {
     pub wait: Millis,
 }
 
-/// What a subject has left of a quota, as far as this process knows.
+/// The remaining quota of a subject, as far as this process knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// The quota.
@@ -153,7 +153,7 @@ pub struct Settlement {
     pub worked: u64,
     /// The tokens charged: the estimate, and the work beyond it.
     pub charged: u64,
-    /// What the subject has left, if a subject is charged.
+    /// The remaining quota; `None` if no subject is charged.
     pub allowance: Option<Allowance>,
 }
 

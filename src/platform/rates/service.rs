@@ -12,7 +12,7 @@ use crate::base::rate_limits::{ChargedTo, Limit, Quota};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// How many networks of an IPv6 /48 may empty their buckets at the same time. Few customers have all 65,536; customers of a mobile operator have
+/// The number of networks of an IPv6 /48 that may empty their buckets at the same time. Few customers have all 65,536; customers of a mobile operator have
 /// one each, and most of them never fail.
 const NETWORKS_OF_A_SITE: u64 = 256;
 

@@ -15,11 +15,11 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// How many connections are answered at once.
+/// The maximum number of refusals that are sent at the same time.
 const AT_ONCE: usize = 64;
-/// How long an answer may take, including the bytes that the client still sends.
+/// The timeout of a refusal, including the bytes that the client still sends.
 const TIME: Duration = Duration::from_secs(1);
-/// How many bytes of the request are read and dropped: closing a connection with unread bytes would take the answer from the client.
+/// The maximum number of bytes of the request that are read and dropped: closing a connection with unread bytes could lose the refusal.
 const BYTES: u64 = 64 << 10;
 
 /// Answers refused connections.

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long an origin is not logged again.
+/// The minimum time between two log lines about one origin.
 const SILENCE: Duration = Duration::from_mins(1);
-/// How many origins are logged within [`SILENCE`] at most.
+/// The maximum number of origins that are logged within [`SILENCE`].
 const MAX_ORIGINS: usize = 16;
 
 /// The refused origins that were logged a short time ago. Cheap to clone; clones are the same.

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long the closing handshake may take: our close frame, and the client's.
+/// The timeout of the closing handshake: our close frame, and the client's.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A socket that was just opened.
@@ -50,12 +50,12 @@ pub(super) struct SocketShared {
     pub(super) forbidden: CancellationToken,
 }
 
-/// How a socket ends.
+/// The reason for the end of a socket.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SocketEnd {
-    /// We close it.
+    /// The server closes the socket.
     Close(Close),
-    /// The client has closed it, or the connection broke.
+    /// The client has closed the socket, or the connection broke.
     Disconnected,
     /// The client reads too slowly.
     TooSlow,

@@ -50,7 +50,7 @@ impl RepairOptions {
     }
 }
 
-/// Repairs a store and prints the findings, the repairs and what is left. Returns whether nothing is left.
+/// Repairs a store and prints the findings, the repairs and the remaining findings. Returns whether none remain.
 pub(super) async fn run(db: &Db, home_window: Option<usize>, options: RepairOptions) -> anyhow::Result<bool> {
     let size = db.size().await.map_err(cause)?;
     let bar = progress(size);

@@ -8,7 +8,7 @@ pub const MAX_CAMPAIGNS: usize = 1_000;
 pub const MAX_ADS: usize = 100;
 /// Maximum number of ads in a campaign's life: the tallies of removed ads are kept.
 pub const MAX_ADS_EVER: usize = 1_000;
-/// How long a removed ad is kept. It is longer than the ad can be clicked, and longer than an idempotency key, which could otherwise create
+/// The time for which a removed ad is kept. It is longer than the ad can be clicked, and longer than an idempotency key, which could otherwise create
 /// the ad again.
 pub(in crate::domains::ads) const REMOVED_FOR: Millis = 25 * 60 * MINUTE;
 /// Maximum number of fields of an ad in its share.
@@ -27,13 +27,13 @@ pub(in crate::domains::ads) const SCHEDULES: u64 = 8;
 pub(in crate::domains::ads) const CLUSTER_SHARES: u64 = 4;
 /// Maximum number of capped campaigns that are kept for a visitor.
 pub(in crate::domains::ads) const MAX_CAPPED: usize = 1_000;
-/// How long the result of a reservation is kept for a retry: longer than the client resends it after a broken connection.
+/// The time for which the result of a reservation is kept for a retry: longer than the client resends it after a broken connection.
 pub(in crate::domains::ads) const ANSWER_KEPT: Millis = 15_000;
-/// How long after its impression a click counts. Its price is held for the same time.
+/// The time after an impression within which a click counts. The price is held for the same time.
 pub const CLICK_TIME: Millis = 60 * MINUTE;
-/// How long after it was issued the token of a promoted status can be recorded.
+/// The time within which the token of a promoted status can be recorded.
 pub const RECORD_TIME: Millis = 10 * MINUTE;
-/// How long the tallies of a day are kept.
+/// The time for which the tallies of a day are kept.
 pub(in crate::domains::ads) const DAYS_KEPT: Millis = 400 * DAY;
 /// Maximum number of days of a report.
 pub const MAX_DAYS: usize = 366;

@@ -18,7 +18,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;
 
-/// How long the key before the newest stays valid: longer than any token.
+/// The time for which the key before the newest stays valid: longer than any token.
 pub(in crate::domains::ads) const OVERLAP: Millis = 120 * MINUTE;
 
 /// The purpose of a token.

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// Members with a wrong score that one pass repairs.
 const SCORES: usize = 1_000;
 
-/// Finds what is wrong in a thread; `None` if the thread changes all the time.
+/// Returns the repairs that a thread needs; `None` if the thread changes during every read.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].

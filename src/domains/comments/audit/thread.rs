@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Comments that are read at once.
 const PAGE: usize = 1_000;
-/// How often a thread is read again that changes meanwhile.
+/// The maximum number of reads of a thread that changes meanwhile.
 pub(super) const MAX_READS: usize = 5;
 
 /// A consistent read of a thread.

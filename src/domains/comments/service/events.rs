@@ -7,7 +7,7 @@ use crate::base::error::Error;
 use crate::base::ids::StatusId;
 use crate::base::page::{Cursors, ListId};
 
-/// What a change appends to the log with: the time, and how long events are kept.
+/// The parameters of an append to the event log: the time, and the retention of events.
 pub(super) fn log(app: &App) -> Log {
     Log { now: app.now(), age: app.config().events_age }
 }

@@ -10,7 +10,7 @@ use crate::base::ids::{CommentId, StatusId};
 use crate::db::audit_reader::AuditReader;
 use crate::domains::users::user_key;
 
-/// How often a thread is read again after a repair: missing ancestors are restored first, then counts.
+/// The maximum number of reads of a thread after a repair: missing ancestors are restored first, then counts.
 const ROUNDS: usize = 8;
 
 /// Rebuilds the orders and counts of a thread from its comments. A missing ancestor is restored as a deleted comment. Reads the thread at

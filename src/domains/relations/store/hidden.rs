@@ -22,7 +22,7 @@ pub(in super::super) struct OwnRelations {
     pub(in super::super) blocks: Vec<UserId>,
     /// The number of accounts that block the account.
     pub(in super::super) blocked_by: u64,
-    /// How often the relations of the account have changed.
+    /// The number of changes of the account's relations.
     pub(in super::super) version: u64,
 }
 

@@ -34,7 +34,7 @@ pub struct LoadedPart {
 /// Loads parts of feeds.
 pub struct FetchFeed {
     app: App,
-    /// What the request shows of feeds.
+    /// The statuses that the request shows of each feed.
     pub(in crate::domains::timelines) shown: ShownPages,
 }
 

@@ -10,7 +10,7 @@ use crate::domains::statuses::service as statuses;
 /// Maximum number of profiles that one pipeline reads. Decoding more at once would delay other requests on the same thread.
 const PIPELINE_SIZE: usize = 1_000;
 
-/// How far one author's profile has been read.
+/// The position up to which one author's profile has been read.
 struct ProfileReader {
     author: UserId,
     window: Window,

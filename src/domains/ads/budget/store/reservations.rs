@@ -15,7 +15,7 @@ pub(in crate::domains::ads) const SHARE: &str = concat!(include_str!("../../lua/
 static RESERVE_IMPRESSION: Script = Script::after(SHARE, include_str!("../../lua/reserve_impression.lua"));
 static RETURN_GRANT: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/return_grant.lua"));
 static RELEASE_HOLDS: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/release_holds.lua"));
-/// How long a promotion stays in the set of those recorded in the same ten minutes.
+/// The time to live of a set of recorded promotions, one set for ten minutes.
 const RECORDED_KEPT: Millis = 25 * MINUTE;
 
 /// The money that the pool has granted to a share so far.

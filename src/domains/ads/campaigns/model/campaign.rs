@@ -123,7 +123,7 @@ pub struct Campaign {
     pub version: u64,
 }
 
-/// How far a campaign can be ahead of its even pacing.
+/// The time by which a campaign can be ahead of its even pacing.
 const SLICE: Millis = MINUTE;
 
 impl Campaign {

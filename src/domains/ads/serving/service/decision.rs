@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub(in crate::domains::ads) const MAX_ASKED: usize = 1_000;
 /// Maximum number of candidates that one page skips, including candidates that are known to be capped.
 const MAX_PASSED: usize = 4 * MAX_ASKED;
-/// How long this process relies on a hint that a visitor has reached a campaign's cap, or that a campaign has a cap. After a cap was
+/// The time for which this process relies on a hint that a visitor has reached a campaign's cap, or that a campaign has a cap. After a cap was
 /// lifted, the campaign is eligible again once the hint has expired.
 const HINTED: Millis = MINUTE;
 

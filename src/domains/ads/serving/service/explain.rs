@@ -68,7 +68,7 @@ impl Fetch for FetchViews {
     }
 }
 
-/// How a campaign ranks now.
+/// The current rank of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The reasons against the campaign, in the order of the enum; empty if the campaign is eligible.

@@ -45,7 +45,7 @@ pub struct EligibilityContext {
     pub slot: Slot,
     /// Whether the campaign has no keywords, or shares one with the page.
     pub fits: bool,
-    /// How often the visitor has seen the campaign within the cap's period; `None` for an unknown visitor.
+    /// The number of impressions of the campaign to the visitor within the cap's period; `None` for an unknown visitor.
     pub seen: Option<u64>,
 }
 

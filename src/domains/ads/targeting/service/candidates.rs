@@ -10,10 +10,10 @@ use crate::domains::ads::targeting::store::offers;
 use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use std::collections::{BTreeSet, HashSet};
 
-/// How many more offers than requested are read first: a few candidates may fail, and the eCPM of the next one must be known. Most merges
+/// The number of offers that are read first beyond the requested number: a few candidates may fail, and the eCPM of the next one must be known. Most merges
 /// end there, and these reads are most of the cost of a decision.
 const SPARE: usize = 2;
-/// How many offers are read first from all listings together, if that is more than `FEWEST` of each. Of a page with many keywords, few
+/// The number of offers that are read first from all listings together, if that is more than `FEWEST` of each. Of a page with many keywords, few
 /// listings contain one of the best offers, and only those are read further.
 const FIRST: usize = 768;
 /// The fewest offers of each listing that are read first, if as many are requested.

@@ -171,7 +171,7 @@ async fn write(
     store::prune(db, id, before, wanted.at.into_iter().chain(next).min()).await
 }
 
-/// Removes what is left of a deleted campaign: a concurrent settling may have written data that it had read before. Planned listings are in
+/// Removes the remaining data of a deleted campaign: a concurrent settling may have written data that it had read before. Planned listings are in
 /// `listed`, which is deleted last, together with the schedule entry.
 async fn remove_deleted_campaign(app: &App, id: CampaignId) -> Result<(), Error> {
     let db = app.db();

@@ -7,7 +7,7 @@ use crate::domains::ads::keys;
 use crate::domains::ads::model::{Ecpm, MAX_ADS, Share, Slot, Visitor};
 use redis::cmd;
 
-/// How often a visitor has seen a campaign within the cap's period, and the end of the period.
+/// The number of impressions of a campaign to a visitor within the cap's period, and the end of the period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct FrequencyCount {
     pub(in crate::domains::ads) count: u64,

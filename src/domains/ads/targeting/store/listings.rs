@@ -10,7 +10,7 @@ use crate::domains::ads::model::{Ecpm, Listing, MAX_LISTED, Slot, schedule_parti
 use redis::{Cmd, cmd};
 use std::collections::HashSet;
 
-/// How long a listing that contained a campaign stays recorded. A process that read the listing before that time may still write to it.
+/// The time for which a listing that contained a campaign stays recorded. A process that read the listing before that time may still write to it.
 const STOOD: Millis = MINUTE;
 
 fn plan_at(id: CampaignId, at: Option<Millis>) -> Cmd {

@@ -7,7 +7,7 @@ use crate::domains::ads::tracking::store;
 use crate::domains::ads::tracking::token::{Ring, Token, unsigned};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How long a process uses its cached keys before it reads them again.
+/// The time for which a process uses its cached keys before it reads them again.
 const REFRESH_AFTER: Millis = MINUTE;
 
 /// Keys, and when they were read.

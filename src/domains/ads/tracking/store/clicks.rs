@@ -9,10 +9,10 @@ use crate::domains::ads::keys;
 use crate::domains::ads::model::{ANSWER_KEPT, DAYS_KEPT, InvalidClick, Money, Share};
 
 static CLICK_IMPRESSION: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/click_impression.lua"));
-/// How long the clicked impressions of an hour are kept.
+/// The time for which the clicked impressions of an hour are kept.
 const CLICKED_KEPT: Millis = 120 * MINUTE;
 
-/// How a click is counted.
+/// The way in which a click is counted and charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum Counting {
     /// Charges the hold of the impression, which may be zero.
