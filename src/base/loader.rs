@@ -102,7 +102,7 @@ impl<F: Fetch> Loader<F> {
     /// Loads one value.
     ///
     /// # Errors
-    /// Those of the fetch, shared by its batch.
+    /// The errors of the fetch, shared by its batch.
     pub async fn load(&self, key: F::Key) -> Result<F::Value, Error> {
         if let Some(value) = self.get_cached(std::slice::from_ref(&key)).and_then(|mut values| values.pop()) {
             return Ok(value);

@@ -263,7 +263,7 @@ impl<T, P> Page<T, P> {
 /// that there is more in the direction of reading, and counts a row beyond a bound as visible if none was found.
 ///
 /// # Errors
-/// Those of the source.
+/// The errors of the source.
 pub async fn fill<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
     let mut scans = Scan::<L::Item, P>::plan(request);
     let mut dropped = 0;

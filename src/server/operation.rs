@@ -35,7 +35,7 @@ pub(super) struct Operation {
     pub(super) filter_entries: Option<FilterEntries>,
 }
 
-/// Why an operation is not executed.
+/// The reason why an operation is not executed.
 pub(super) enum OperationError {
     /// The request as a whole is refused.
     Refused(RequestError),

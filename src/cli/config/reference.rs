@@ -1,6 +1,6 @@
 //! The table of all options in docs/operating.md, generated from clap's definitions.
 //!
-//! `make docs` rewrites the table; without it, the test fails when the table is not what clap says.
+//! `make docs` rewrites the table; without it, the test fails if the table differs from clap's definitions.
 
 use super::options::is_switch;
 use clap::{Arg, Command, CommandFactory};

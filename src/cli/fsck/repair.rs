@@ -176,7 +176,7 @@ fn kind(finding: &Finding) -> String {
     finding.key.split(':').next().unwrap_or_default().escape_debug().to_string()
 }
 
-/// Why a finding is not repaired, and what an operator can do.
+/// Returns the reason why a finding is not repaired, and the action for an operator.
 pub fn reason(finding: &Finding) -> &'static str {
     let what = finding.what.as_str();
     let any = |words: &[&str]| words.iter().any(|word| what.contains(word));

@@ -3,7 +3,7 @@
 //! ## Modules
 //!
 //! A module depends only on itself and the modules above it in this table, by `crate::domains::ads::MODULE`; `tests/it/architecture.rs` checks this.
-//! Each of them has the modules of any domain: `model`, `store`, `load`, `service`.
+//! Inside of it are the modules of any domain: `model`, `store`, `load`, `service`.
 //!
 //! | module | content |
 //! |---|---|

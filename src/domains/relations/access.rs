@@ -1,7 +1,7 @@
 //! Applies the policy to loaded objects: loads the viewer's standings, and removes the objects that the viewer cannot see.
 //!
-//! A viewer without relations costs nothing here, beside the viewer's own account. For a viewer with relations, what is hidden takes as many
-//! round trips as what does not exist.
+//! For a viewer without relations, only the viewer's own account is read. For a viewer with relations, a hidden object takes as many round trips
+//! as one that does not exist.
 
 use super::model::{RelationKinds, Standing, StatusFacts};
 use super::policy;
@@ -14,8 +14,8 @@ use crate::domains::users::{User, is_login};
 use futures_util::try_join;
 use std::sync::Arc;
 
-/// The kinds of relations that the viewer has; none without a session. Loads the viewer's account once in a request: a caller that loads other
-/// accounts asks beside that, so that both come in one pipeline.
+/// The kinds of relations that the viewer has; none without a session. Loads the viewer's account once in a request: a caller that also loads other
+/// accounts calls it concurrently, so that both are read in one pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -1,4 +1,4 @@
-//! Relations between accounts that decide who sees what: mutes and blocks, and the policy that every surface asks.
+//! Mutes and blocks between accounts, and the visibility policy, which every service calls that returns accounts, statuses or comments.
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
@@ -11,37 +11,36 @@
 //!
 //! "Redis in Action" leaves private users and spam controls as an exercise (chapter 8).
 //!
-//! **The policy** ([`policy`]) answers five questions as pure functions of a [`Standing`] (how the viewer stands to an account) and of facts about
-//! what is shown. It knows accounts, not timelines.
+//! **The policy** ([`policy`]) consists of five pure functions of a [`Standing`] (the relations between the viewer and an account) and of properties of
+//! the object. It knows accounts, not timelines.
 //!
-//! | question | decides |
+//! | function | decides about |
 //! |---|---|
 //! | [`policy::can_discover`] | accounts by login and by id, also those in the input of mutations |
 //! | [`policy::can_view`] | statuses by id and on profiles, their threads and likers; every change of them and below them |
-//! | [`policy::can_deliver`] | statuses that come without a request for them: homes, lists, live streams, promotions |
+//! | [`policy::can_deliver`] | statuses that the viewer did not request: homes, lists, live streams, promotions |
 //! | [`policy::can_read_profile`] | whether a profile and its lists of accounts are empty |
 //! | [`policy::can_name`] | the accounts in lists of accounts: followers, followed accounts, likers, members |
 //!
-//! Who blocks or is blocked writes comments in threads of others, too. There the comment keeps its position and its replies, and is a placeholder
-//! ([`policy::hides_content`]).
+//! A hidden account's comment in a thread of another account keeps its position and its replies, and is a placeholder ([`policy::hides_content`]).
 //!
-//! **Adding a surface.** A service that returns an account, a status or a comment gets it from a function that asks: [`service::find`] and its
+//! **Adding a surface.** A service that returns an account, a status or a comment gets it from a function that applies the policy: [`service::find`] and its
 //! siblings for an account, [`crate::domains::statuses::service::load_visible`] for a status that was requested,
 //! [`crate::domains::statuses::service::load_delivered`] for one that was not, [`crate::domains::comments::service::load_visible`] for comments,
-//! [`service::load_named`] for a list of accounts. A page asks in its `hydrate` step, so that it is filled up. A subscription asks when an event is
-//! delivered, and not when it is published ([`crate::domains::streaming`]). What is hidden is answered as what does not exist: null, `NOT_FOUND`,
-//! an empty page; with as many round trips. `tests/it/visibility` has a table with a row for every field through which an account, a status or a
+//! [`service::load_named`] for a list of accounts. A page applies the policy in its `hydrate` step, so that it is filled up. A subscription applies it when an
+//! event is delivered, and not when it is published ([`crate::domains::streaming`]). A hidden object has the same result as one that does not exist:
+//! null, `NOT_FOUND`, an empty page; with as many round trips. `tests/it/visibility` has a table with a row for every field through which an account, a status or a
 //! comment is returned: a new field without a row fails there.
 //!
-//! **Invariants.** A mute, or a block, is on both sides with the same id. The side of the account that mutes or blocks is the truth. `mutes`,
+//! **Invariants.** A mute, or a block, is on both sides with the same id. The side of the account that mutes or blocks is the primary data. `mutes`,
 //! `blocks` and `blocked_by` in `user:{id}` equal the sizes of `mutes:{id}`, `blocks:{id}` and `blockers:{id}`: each is changed by the script
 //! that changes the set. A mute that has ended is ignored by every read, and removed by the workers within a minute ([`service::sweep`]). A mute
 //! changes no timeline: hidden statuses are dropped on read, so that unmuting restores each of them at its position.
 //!
 //! **Blocks.** A block is one change of several steps, which [`crate::domains::timelines::service`] executes: the commit on the blocker's side, the other
 //! side, and then the end of every follow and list membership between the two. So the two are hidden from each other before anything ends. A
-//! follow and an addition to a list read the blocks of both accounts after their own commit; whichever commit comes last, neither is left beside a
-//! block. The end of a block completes the block first, so that an interrupted one is done whole or not at all, and then shows the two to each other.
+//! follow and an addition to a list read the blocks of both accounts after their own commit; in any order of the commits, no
+//! follow or membership exists beside a block. The end of a block completes an interrupted block first, and then makes the two visible to each other.
 //!
 //! **Costs.** The standings to any number of accounts: up to four ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
 //! the counts of the viewer's account; none for a viewer without relations.

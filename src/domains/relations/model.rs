@@ -26,7 +26,7 @@ impl Mute {
     }
 }
 
-/// Which of two accounts blocks the other.
+/// The blocks between two accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockState {
     /// Whether the first account blocks the second.
@@ -35,8 +35,8 @@ pub struct BlockState {
     pub is_blocked: bool,
 }
 
-/// The mute and the blocks between the viewer and an account, as the policy needs them. The default has none of them; it also applies to requests
-/// without a session.
+/// The relations between the viewer and an account that the policy needs: mute, blocks and follows. The default has none; it also applies to
+/// requests without a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Whether the account is the viewer's own.

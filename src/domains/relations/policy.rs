@@ -7,7 +7,7 @@ pub const fn can_discover(standing: Standing) -> bool {
     !standing.is_blocked
 }
 
-/// Whether the viewer may see a status of an account to which the viewer stands so.
+/// Whether the viewer may see a status of an account with this standing.
 pub const fn can_view(standing: Standing, status: StatusFacts) -> bool {
     use super::model::StatusAudience::{Followers, Friends, List, Public};
     if standing.is_self || standing.is_blocked_between() {
@@ -32,8 +32,8 @@ pub const fn can_read_profile(standing: Standing, is_private: bool) -> bool {
     standing.is_self || (!standing.is_blocked_between() && (!is_private || standing.is_connected()))
 }
 
-/// Whether an account is named to the viewer in a list of somebody: among followers, followed accounts, likers or members. `is_own` says
-/// whether the list is about the viewer or about something of the viewer's.
+/// Whether an account is named to the viewer in a list of accounts: followers, followed accounts, likers or members. `is_own` is
+/// set if the list belongs to the viewer or to an object of the viewer.
 pub const fn can_name(standing: Standing, is_private: bool, is_own: bool) -> bool {
     standing.is_self || (!standing.is_blocked_between() && (is_own || !is_private || standing.is_connected()))
 }

@@ -1,4 +1,4 @@
-//! Which statuses a viewer sees. All lists and single statuses go through these functions.
+//! Visibility of statuses for a viewer. All lists and single statuses pass these functions.
 
 use super::load::ViewedStatus;
 use crate::base::error::Error;

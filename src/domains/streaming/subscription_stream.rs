@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 /// The events of one running subscription.
 pub enum SubscriptionStream {
-    /// Of statuses.
+    /// A stream of statuses.
     Statuses(StatusStream),
-    /// Of a thread; with a session, for its viewer.
+    /// A stream of a thread, with the viewer if there is a session.
     Thread(ThreadStream, Option<ThreadViewer>),
 }
 

@@ -60,7 +60,7 @@ impl Attempt {
     /// respond. Otherwise retries with the right password would use up the user's tokens.
     ///
     /// # Errors
-    /// Those of `comparison`.
+    /// The errors of `comparison`.
     pub(super) async fn or_refund<T>(
         self,
         app: &App,

@@ -100,7 +100,7 @@ pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<Lo
     replies.into_iter().map(|reply| Ok(id(decode::one(reply)?))).collect::<Result<_, Error>>().map(LogPosition)
 }
 
-/// Those of `statuses` whose events may follow `position`: they were published after it, or may still be published. One pipeline with a command per
+/// Returns the statuses whose events may follow `position`: they were published after it, or may still be published. One pipeline with a command per
 /// shard and thousand statuses.
 pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses: &[u64]) -> Result<Vec<u64>, Error> {
     let mut still = Vec::new();

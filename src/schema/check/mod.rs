@@ -38,7 +38,7 @@ pub struct Checked {
 /// Maximum nesting of introspection lists: types, their fields, and the fields of those.
 const MAX_INTROSPECTION_LISTS: usize = 2;
 
-/// Why a request is not executed.
+/// The reason why a request is not executed.
 #[derive(Debug)]
 pub enum CheckError {
     /// The document cannot be parsed, exceeds a limit or lacks the requested operation: its cost is unknown.
@@ -183,7 +183,7 @@ fn parse_error(error: parser::Error) -> Refused {
 /// Validates a document and holds it to the limits, without a request: for registered documents. Any of its operations may run.
 ///
 /// # Errors
-/// Why it would be refused, in words.
+/// Returns the reason of a refusal as text.
 pub fn check_document(text: &str, config: &Config) -> Result<(), String> {
     let joined = |errors: Vec<ServerError>| errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
     let why = |refused: Refused| joined(refused.errors);

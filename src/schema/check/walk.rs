@@ -34,7 +34,7 @@ pub(super) struct Measure {
     levels: usize,
 }
 
-/// Why a document cannot be measured.
+/// The reason why a document's cost cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CostError {
     /// A fragment spreads itself, at this position.

@@ -6,7 +6,7 @@ use async_graphql::{InputValueResult, Number, ScalarType, Value};
 /// Checks whether a scalar accepts a value.
 ///
 /// # Errors
-/// Why not, in words.
+/// The reason why a value is invalid, as text.
 pub(super) fn check_scalar(scalar: &str, value: &Value) -> Result<(), String> {
     let fits = match scalar {
         "Int" => matches!(value, Value::Number(number) if is_int(number)),

@@ -27,7 +27,7 @@ impl OperationHandle {
     }
 }
 
-/// Why an operation does not begin.
+/// The reason why an operation does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum BeginError {
     /// Another operation has the id.

@@ -1,4 +1,4 @@
-//! One operation on a socket, from its request to its last message.
+//! An operation on a socket: its start, its results and its end.
 
 use super::identity::Identity;
 use super::socket::SocketShared;

@@ -1,4 +1,4 @@
-//! One socket from its first frame to its last.
+//! A WebSocket connection: its reader, its writer and its end.
 
 use super::close::Close;
 use super::reader::SocketReader;

@@ -51,7 +51,7 @@ mod tests {
     fn a_closed_pipe_terminates_the_child() {
         let mut child = sleeper("60");
         let mut guard = ParentDeathGuard::new(&child).expect("a shell is everywhere");
-        // The system does the same when this process dies.
+        // The system closes the pipe, too, when this process dies.
         drop(guard.pipe.take());
         assert_eq!(child.wait().expect("it ends").signal(), Some(15));
     }

@@ -1,4 +1,4 @@
-//! Which comments a viewer may see.
+//! Visibility of comments for a viewer.
 
 use super::super::load::ViewedComment;
 use super::super::model::{Comment, Vote};

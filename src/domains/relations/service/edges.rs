@@ -14,7 +14,7 @@ pub(super) const PASS: usize = 1_000;
 /// Result of settling a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettledRelation {
-    /// The relation stands.
+    /// The relation exists.
     Stands,
     /// There is no relation.
     Ended,

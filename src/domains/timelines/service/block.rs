@@ -1,8 +1,8 @@
-//! Blocking and unblocking, and what a block severs.
+//! Blocking and unblocking, and the follows and list memberships that a block ends.
 //!
 //! A block is one change of several steps: the block itself, the other side of it, and then the end of every follow and list membership between
-//! the two accounts. Both accounts are hidden from each other before anything is severed. A follow or an addition to a list looks at the block
-//! after its own commit ([`super::settle_source`]), and a block looks for both after its commit: whichever comes last finds the other one.
+//! the two accounts. Both accounts are hidden from each other before a follow or membership ends. A follow or an addition to a list reads the
+//! block after its own commit ([`super::settle_source`]), and a block reads both after its commit: the later one finds the earlier one.
 
 use super::follow;
 use crate::app::App;
@@ -53,7 +53,7 @@ pub async fn unblock(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     Ok(())
 }
 
-/// Completes a block or its end: the other side, and, if the block stands, what it severs.
+/// Completes a block or its end: the other side, and, if the block exists, the end of follows and memberships.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

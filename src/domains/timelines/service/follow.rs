@@ -138,8 +138,8 @@ async fn read_edge(app: &App, feed: Feed, source: UserId) -> Result<Edge, Error>
     }
 }
 
-/// Whether a block forbids an edge, as committed. A block looks for edges after its commit, and an edge looks for blocks after its own: so none
-/// of them stands beside the other, in whatever order both are written. One round trip; two for a list.
+/// Returns whether a committed block forbids an edge. A block reads edges after its commit, and an edge reads blocks after its own: so in any
+/// order of the commits, no edge exists beside a block. One round trip; two for a list.
 async fn block_between(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
     let owner = match feed {
         Feed::Home(owner) => Some(owner),

@@ -68,7 +68,7 @@ impl Fetch for FetchViews {
     }
 }
 
-/// The current rank of a campaign.
+/// The explanation of a decision: the reasons against a campaign, or its rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The reasons against the campaign, in the order of the enum; empty if the campaign is eligible.
