@@ -59,7 +59,7 @@ struct DeleteAccount {
 )]
 struct SuspensionOptions {
     /// The role that is suspended or restored.
-    role: Role,
+    role: RoleArgument,
     /// The account's login, in any case.
     login: String,
     #[command(flatten)]
@@ -73,7 +73,7 @@ struct RotateAdKeys {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Role {
+enum RoleArgument {
     /// Its campaigns.
     Advertiser,
     /// Its websites.
@@ -122,8 +122,8 @@ async fn find(app: &App, login: &str) -> anyhow::Result<Arc<User>> {
 async fn suspend(app: &App, options: &SuspensionOptions, suspended: bool) -> anyhow::Result<()> {
     let user = find(app, &options.login).await?;
     let (role, name) = match options.role {
-        Role::Advertiser => (ads::Role::Advertiser, "an advertiser"),
-        Role::Publisher => (ads::Role::Publisher, "a publisher"),
+        RoleArgument::Advertiser => (ads::Role::Advertiser, "an advertiser"),
+        RoleArgument::Publisher => (ads::Role::Publisher, "a publisher"),
     };
     ads::suspend(app, user.id, role, suspended).await?;
     let how = if suspended { "suspended" } else { "no longer suspended" };

@@ -19,8 +19,9 @@ enum Profile {
     Production,
 }
 
+/// The value of an option that is on or off.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
+pub(super) enum Switch {
     On,
     Off,
 }

@@ -4,7 +4,7 @@ use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::app::App;
 use crate::base::clock::Clock;
-use crate::cli::migrations::{self, Progress, STEPS, StoreStatus, latest};
+use crate::cli::migrations::{self, MigrationProgress, STEPS, StoreStatus, latest};
 use crate::db::{Db, Timing};
 use anyhow::{Context, bail};
 use clap::Args;
@@ -45,7 +45,7 @@ pub(super) async fn run(options: MigrateOptions) -> anyhow::Result<()> {
 pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
     let before = migrations::store_status(app.db(), STEPS).await?;
     let bar = bar();
-    let on_progress = |step: Progress| {
+    let on_progress = |step: MigrationProgress| {
         bar.set_message(format!("version {}: {}", step.version, step.name));
         bar.set_position(step.percent);
     };

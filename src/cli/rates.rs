@@ -2,7 +2,8 @@
 
 use crate::base::config::{AdTraffic, Config};
 use crate::base::rate_limits::{Limit, Quota, RateLimits};
-use clap::{Args, ValueEnum};
+use crate::cli::edge::Switch;
+use clap::Args;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
@@ -84,12 +85,6 @@ pub(super) struct RateOptions {
     /// that of its connection.
     #[arg(long, value_name = "NETWORKS", env = "WAXWING_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
     trusted_proxies: Vec<IpNet>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
 }
 
 impl RateOptions {

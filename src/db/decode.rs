@@ -36,7 +36,7 @@ pub fn ids(reply: Value) -> Result<Vec<Row>, Error> {
 ///
 /// # Errors
 /// Internal: the reply is no hash, or a name is no text.
-pub fn fields(reply: Value, mut visit: impl FnMut(&str, Text) -> Result<(), Error>) -> Result<bool, Error> {
+pub fn fields(reply: Value, mut visit: impl FnMut(&str, StoredText) -> Result<(), Error>) -> Result<bool, Error> {
     let mut any = false;
     let mut pair = |name: Value, value: Value| {
         any = true;
@@ -57,9 +57,9 @@ pub fn fields(reply: Value, mut visit: impl FnMut(&str, Text) -> Result<(), Erro
 }
 
 /// A stored value, read as text or as a number.
-pub struct Text(pub String);
+pub struct StoredText(pub String);
 
-impl Text {
+impl StoredText {
     /// Parses the value as a number.
     ///
     /// # Errors
@@ -69,11 +69,13 @@ impl Text {
     }
 }
 
-fn text(value: Value) -> Result<Text, Error> {
+fn text(value: Value) -> Result<StoredText, Error> {
     match value {
-        Value::BulkString(bytes) => String::from_utf8(bytes).map(Text).map_err(|_| Error::corrupt("bytes instead of a text")),
-        Value::SimpleString(text) => Ok(Text(text)),
-        Value::Int(number) => Ok(Text(number.to_string())),
+        Value::BulkString(bytes) => {
+            String::from_utf8(bytes).map(StoredText).map_err(|_| Error::corrupt("bytes instead of a text"))
+        }
+        Value::SimpleString(text) => Ok(StoredText(text)),
+        Value::Int(number) => Ok(StoredText(number.to_string())),
         other => Err(Error::corrupt(format!("{} instead of a text", kind(&other)))),
     }
 }

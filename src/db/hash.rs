@@ -1,7 +1,7 @@
 //! Structs that Redis keeps as a HASH. `hash_record!` states once which field of the HASH holds which field of the struct; reading, writing, the
 //! size in the client-side cache and the audit's checks follow from it.
 
-use super::decode::Text;
+use super::decode::StoredText;
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::count::SparseCount;
 use crate::base::error::Error;
@@ -57,7 +57,7 @@ pub trait HashValue<const N: usize = 1>: Sized {
     ///
     /// # Errors
     /// Internal: a number cannot be read.
-    fn read(texts: [Option<Text>; N]) -> Result<Option<Self>, Error>;
+    fn read(texts: [Option<StoredText>; N]) -> Result<Option<Self>, Error>;
 
     /// The fields' texts; `None` if the fields are left out.
     fn write(&self) -> Option<[String; N]>;
@@ -71,7 +71,7 @@ pub trait HashValue<const N: usize = 1>: Sized {
 impl HashValue for String {
     const FORM: Form = Form::Text;
 
-    fn read([text]: [Option<Text>; 1]) -> Result<Option<Self>, Error> {
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
         Ok(Some(text.map(|text| text.0).unwrap_or_default()))
     }
 
@@ -87,7 +87,7 @@ impl HashValue for String {
 impl HashValue for u64 {
     const FORM: Form = Form::Number;
 
-    fn read([text]: [Option<Text>; 1]) -> Result<Option<Self>, Error> {
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
         Ok(Some(text.map_or(Ok(0), |text| text.number())?))
     }
 
@@ -99,7 +99,7 @@ impl HashValue for u64 {
 impl HashValue for SparseCount {
     const FORM: Form = Form::Optional;
 
-    fn read([text]: [Option<Text>; 1]) -> Result<Option<Self>, Error> {
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
         Ok(Some(Self(text.map_or(Ok(0), |text| text.number())?)))
     }
 
@@ -113,7 +113,7 @@ macro_rules! ids {
         impl HashValue for $id {
             const FORM: Form = Form::Number;
 
-            fn read([text]: [Option<Text>; 1]) -> Result<Option<Self>, Error> {
+            fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
                 let id = text.map_or(Ok(0), |text| text.number())?;
                 Ok((id > 0).then_some(Self(id)))
             }
@@ -175,7 +175,7 @@ macro_rules! hash_record {
 pub(crate) use hash_record;
 
 /// A field that no reply has named yet.
-pub const fn missing(_: &str) -> Option<Text> {
+pub const fn missing(_: &str) -> Option<StoredText> {
     None
 }
 
@@ -225,8 +225,8 @@ mod tests {
     impl HashValue<2> for Option<(u64, u64)> {
         const FORM: Form = Form::Optional;
 
-        fn read([x, y]: [Option<Text>; 2]) -> Result<Option<Self>, Error> {
-            let number = |text: Option<Text>| text.map(|text| text.number()).transpose();
+        fn read([x, y]: [Option<StoredText>; 2]) -> Result<Option<Self>, Error> {
+            let number = |text: Option<StoredText>| text.map(|text| text.number()).transpose();
             Ok(Some(number(x)?.zip(number(y)?)))
         }
 

@@ -46,14 +46,15 @@ pub enum PubSubMessage {
     },
 }
 
-enum Command {
+/// A request to the task that subscribes.
+enum ChannelCommand {
     Listen(String),
     Leave(String),
 }
 
 /// Subscribes and unsubscribes. The task ends when the last clone is dropped.
 #[derive(Clone)]
-pub struct Subscriber(mpsc::UnboundedSender<Command>);
+pub struct Subscriber(mpsc::UnboundedSender<ChannelCommand>);
 
 impl Subscriber {
     /// Starts a subscriber; returns it with the receiver of its messages.
@@ -78,12 +79,12 @@ impl Subscriber {
 
     /// Subscribes to a channel until [`Self::unsubscribe`]. Idempotent.
     pub fn subscribe(&self, channel: String) {
-        let _ = self.0.send(Command::Listen(channel));
+        let _ = self.0.send(ChannelCommand::Listen(channel));
     }
 
     /// Unsubscribes from a channel.
     pub fn unsubscribe(&self, channel: String) {
-        let _ = self.0.send(Command::Leave(channel));
+        let _ = self.0.send(ChannelCommand::Leave(channel));
     }
 }
 
@@ -96,7 +97,8 @@ struct Channel {
     before: bool,
 }
 
-struct Connection {
+/// The connection to a node over which channels are subscribed.
+struct NodeConnection {
     number: u64,
     /// Whether push messages were dropped.
     overrun: Arc<AtomicBool>,
@@ -113,7 +115,7 @@ struct SubscriberTask {
     sender: mpsc::Sender<Pushed>,
     channels: HashMap<String, Channel>,
     /// By the node's address.
-    connections: HashMap<String, Connection>,
+    connections: HashMap<String, NodeConnection>,
     made: u64,
     pause: Duration,
     /// Whether the slot map must be refreshed.
@@ -121,7 +123,7 @@ struct SubscriberTask {
 }
 
 impl SubscriberTask {
-    async fn run(mut self, mut received: mpsc::UnboundedReceiver<Command>) {
+    async fn run(mut self, mut received: mpsc::UnboundedReceiver<ChannelCommand>) {
         let mut probe = interval(PROBE);
         probe.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut next_try = Instant::now();
@@ -152,10 +154,10 @@ impl SubscriberTask {
         }
     }
 
-    fn command(&mut self, command: Command, left: &mut Vec<(String, u64)>) {
+    fn command(&mut self, command: ChannelCommand, left: &mut Vec<(String, u64)>) {
         match command {
-            Command::Listen(channel) => drop(self.channels.entry(channel).or_default()),
-            Command::Leave(channel) => {
+            ChannelCommand::Listen(channel) => drop(self.channels.entry(channel).or_default()),
+            ChannelCommand::Leave(channel) => {
                 if let Some(number) = self.channels.remove(&channel).and_then(|it| it.on) {
                     left.push((channel, number));
                 }
@@ -219,7 +221,7 @@ impl SubscriberTask {
 
     async fn probe(&mut self) {
         let patience = self.db.timing().response;
-        let ask = async |it: &Connection| {
+        let ask = async |it: &NodeConnection| {
             let mut connection = it.connection.clone();
             let answer = within(patience, cmd("PING").query_async::<redis::Value>(&mut connection)).await;
             (!matches!(answer, Ok(Ok(_)))).then_some(it.number)
@@ -297,7 +299,7 @@ impl SubscriberTask {
             }
             Err(_) => return Err(Error::StorageUnavailable),
         };
-        self.connections.insert(address.to_owned(), Connection { number, overrun, connection });
+        self.connections.insert(address.to_owned(), NodeConnection { number, overrun, connection });
         Ok(number)
     }
 }

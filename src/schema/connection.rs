@@ -139,14 +139,14 @@ pub struct PageInfo {
     end_cursor: Option<String>,
 }
 
-type Count = dyn for<'a> Fn(&'a App) -> BoxFuture<'a, Result<u64, Error>> + Send + Sync;
+type CountFn = dyn for<'a> Fn(&'a App) -> BoxFuture<'a, Result<u64, Error>> + Send + Sync;
 
 /// The field `totalCount` of a connection.
 pub enum TotalCount {
     /// The number is loaded already.
     Loaded(u64),
     /// The number is read when the field is selected.
-    OnDemand(Box<Count>),
+    OnDemand(Box<CountFn>),
 }
 
 impl TotalCount {

@@ -37,8 +37,8 @@ pub(super) async fn post(
 ) -> Response {
     let (headers, query) = (request.headers().clone(), request.uri().query().map(str::to_owned));
     let token = reserved::token(&headers, query.as_deref());
-    let Some(form) = Form::accepted(&headers) else { return not_acceptable() };
-    let call = Call { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: false };
+    let Some(form) = ResponseForm::accepted(&headers) else { return not_acceptable() };
+    let call = GraphqlCall { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: false };
     match call.body(request).await {
         Ok(body) => call.answer(|| graphql_request::from_body(&body)).await,
         Err(refusal) => refusal.into_response(form.media),
@@ -62,7 +62,7 @@ pub(super) async fn get(
     if brings_nothing && state.edge.playground && media::wants_page(&headers) {
         return playground::page().await;
     }
-    let Some(form) = Form::accepted(&headers) else { return not_acceptable() };
+    let Some(form) = ResponseForm::accepted(&headers) else { return not_acceptable() };
     if !state.edge.simple_get && origin::can_be_cross_site(&headers) {
         return origin::csrf_refused().into_response(form.media);
     }
@@ -70,14 +70,14 @@ pub(super) async fn get(
     if let Some(token) = token.as_ref().filter(|_| form.stream == Some(StreamFormat::Events)) {
         return reserved::read(&state, token).unwrap_or_else(|refusal| refusal.into_response(form.media));
     }
-    let call = Call { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: true };
+    let call = GraphqlCall { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: true };
     let parameters = parameters.map_err(|_| bad_request("The query string cannot be read."));
     call.answer(|| graphql_request::from_parameters(parameters?.0)).await
 }
 
 /// The forms of a response that a client accepts.
 #[derive(Clone, Copy)]
-struct Form {
+struct ResponseForm {
     /// The media type of a single answer, and of refusals.
     media: Media,
     /// The format of a stream, if the client accepts one.
@@ -86,7 +86,7 @@ struct Form {
     is_only_stream: bool,
 }
 
-impl Form {
+impl ResponseForm {
     /// Returns `None` where the client accepts none of the server's media types.
     fn accepted(headers: &HeaderMap) -> Option<Self> {
         let (media, stream) = (Media::accepted(headers), StreamFormat::accepted(headers));
@@ -96,10 +96,10 @@ impl Form {
 }
 
 /// A request that is being answered.
-struct Call<'a> {
+struct GraphqlCall<'a> {
     state: &'a State,
     media: Media,
-    form: Form,
+    form: ResponseForm,
     /// The token of the reserved event stream to which the results go.
     token: Option<String>,
     headers: &'a HeaderMap,
@@ -108,7 +108,7 @@ struct Call<'a> {
     is_get: bool,
 }
 
-impl Call<'_> {
+impl GraphqlCall<'_> {
     /// Reads the body within its limits of size and time.
     async fn body(&self, request: extract::Request) -> Result<Bytes, RequestError> {
         if !media::is_json(self.headers) {

@@ -7,7 +7,7 @@
 //! successor. It also has no `payload`.)
 
 use super::State;
-use super::live::{OutgoingMessage, RunningOperation, Slot};
+use super::live::{LiveSlot, OutgoingMessage, RunningOperation};
 use super::response::RequestError;
 use super::stream::{self, ResponseStream, Source};
 use crate::base::request::Request;
@@ -70,7 +70,7 @@ fn refused(errors: &str) -> String {
 }
 
 /// Streams the results of an operation.
-pub(super) fn respond(state: &State, running: RunningOperation, context: &Request, slot: Slot) -> Response {
+pub(super) fn respond(state: &State, running: RunningOperation, context: &Request, slot: LiveSlot) -> Response {
     let reader = state.unread.reader(context.address);
     ResponseStream::new(state, context.viewer.as_ref(), Parts(Box::new(running)), slot, reader).into_response()
 }

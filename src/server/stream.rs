@@ -1,7 +1,7 @@
 //! Streamed responses: the results of operations as they are produced, in the format of a protocol, with keep-alive messages in between. A
 //! streamed response ends with its operation, with the session under which it began, and with the server.
 
-use super::live::{OpenGuard, Slot, SlotKind};
+use super::live::{LiveSlot, OpenGuard, SlotKind};
 use super::response::RequestError;
 use super::unread::ResponseReader;
 use super::{State, rates};
@@ -55,7 +55,7 @@ pub(super) trait Source: Send + 'static {
 ///
 /// # Errors
 /// `LIMIT_REACHED`.
-pub(super) fn take_slot(state: &State, context: &Request) -> Result<Slot, RequestError> {
+pub(super) fn take_slot(state: &State, context: &Request) -> Result<LiveSlot, RequestError> {
     let max = state.edge.live.event_streams;
     state.live.slots.take(SlotKind::Events, rates::payer(context), max).ok_or_else(|| {
         let message = "Too many event streams are open for this account or address: close one first.";
@@ -87,15 +87,15 @@ pub(super) struct ResponseStream<S> {
     keep_alive: Interval,
     session_ended: BoxFuture<'static, ()>,
     shutdown: BoxFuture<'static, u64>,
-    progress: Progress,
+    progress: StreamPhase,
     reader: Arc<ResponseReader>,
     _log: EndLog,
-    _slot: Option<Slot>,
+    _slot: Option<LiveSlot>,
     _metric: GaugeGuard,
     _open: OpenGuard,
 }
 
-enum Progress {
+enum StreamPhase {
     Begun,
     RunningOperation,
     Ended,
@@ -107,7 +107,7 @@ impl<S: Source> ResponseStream<S> {
         state: &State,
         viewer: Option<&Viewer>,
         source: S,
-        slot: impl Into<Option<Slot>>,
+        slot: impl Into<Option<LiveSlot>>,
         reader: Arc<ResponseReader>,
     ) -> Self {
         let every = state.edge.live.keep_alive;
@@ -123,7 +123,7 @@ impl<S: Source> ResponseStream<S> {
             keep_alive,
             session_ended: session_ended.unwrap_or_else(|| pending().boxed()),
             shutdown: async move { live.wait_for_shutdown(max_delay).await }.boxed(),
-            progress: Progress::Begun,
+            progress: StreamPhase::Begun,
             reader,
             _log: EndLog { transport: S::TRANSPORT, began: Instant::now(), span: tracing::Span::current() },
             _slot: slot.into(),
@@ -160,7 +160,7 @@ impl<S: Source> ResponseStream<S> {
         match reserved {
             Ok(reserved) => reserved.wrap(text),
             Err(refusal) => {
-                self.progress = Progress::Ended;
+                self.progress = StreamPhase::Ended;
                 Bytes::from(S::error(&refusal))
             }
         }
@@ -168,12 +168,12 @@ impl<S: Source> ResponseStream<S> {
 
     async fn next_text(&mut self) -> Option<String> {
         match self.progress {
-            Progress::Begun => {
-                self.progress = Progress::RunningOperation;
+            StreamPhase::Begun => {
+                self.progress = StreamPhase::RunningOperation;
                 return Some(S::START.into());
             }
-            Progress::RunningOperation => {}
-            Progress::Ended => return None,
+            StreamPhase::RunningOperation => {}
+            StreamPhase::Ended => return None,
         }
         let disconnected = self.reader.disconnected().clone();
         let (text, is_last) = tokio::select! {
@@ -190,7 +190,7 @@ impl<S: Source> ResponseStream<S> {
             seconds = &mut self.shutdown => (S::going_away(seconds), true),
         };
         if is_last {
-            self.progress = Progress::Ended;
+            self.progress = StreamPhase::Ended;
         }
         (!text.is_empty()).then_some(text)
     }

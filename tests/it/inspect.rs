@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use waxwing::cli::fsck::key_kinds;
-use waxwing::db::inspect::{Missing, Report, Severity, inspect};
+use waxwing::db::inspect::{InspectionReport, Missing, Severity, inspect};
 
 /// A Redis with these settings, on a socket in a folder of its own.
 struct Redis {
@@ -49,11 +49,11 @@ impl Redis {
         let () = request.arg(&command[1..]).query_async(&mut connection).await.expect("it does");
     }
 
-    async fn report(&self) -> Report {
+    async fn report(&self) -> InspectionReport {
         inspect(&mut self.try_connect("").await.expect("it listens"), &key_kinds()).await.expect("it answers")
     }
 
-    async fn report_as(&self, query: &str) -> Report {
+    async fn report_as(&self, query: &str) -> InspectionReport {
         inspect(&mut self.try_connect(query).await.expect("it listens"), &key_kinds()).await.expect("it answers")
     }
 }
@@ -66,7 +66,7 @@ impl Drop for Redis {
 
 const GOOD: &[&str] = &["--appendonly", "yes", "--save", "", "--maxmemory", "1gb", "--maxmemory-policy", "noeviction"];
 
-fn find<'a>(report: &'a Report, words: &str) -> &'a str {
+fn find<'a>(report: &'a InspectionReport, words: &str) -> &'a str {
     let finding = report.findings.iter().find(|finding| finding.message.contains(words));
     &finding.unwrap_or_else(|| panic!("{words:?} is not among {:#?}", report.findings)).message
 }

@@ -23,20 +23,20 @@ pub(super) struct Manifest {
     pub(super) store_version: u64,
     made_at: String,
     /// A file for each primary.
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<NodeCopy>,
 }
 
 /// The data of one primary.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Node {
+pub(super) struct NodeCopy {
     pub(super) file: String,
     pub(super) bytes: u64,
     pub(super) sha256: String,
 }
 
 impl Manifest {
-    pub(super) fn new(store_version: u64, nodes: Vec<Node>) -> Self {
+    pub(super) fn new(store_version: u64, nodes: Vec<NodeCopy>) -> Self {
         let made_at = jiff::Timestamp::now().to_string();
         Self { format: FORMAT, waxwing: env!("CARGO_PKG_VERSION").to_owned(), store_version, made_at, nodes }
     }
@@ -78,7 +78,7 @@ impl Manifest {
     }
 }
 
-impl Node {
+impl NodeCopy {
     fn check(&self, folder: &Path) -> anyhow::Result<()> {
         // Somebody may have written the manifest by hand.
         if self.file.contains('/') || self.file.starts_with('.') {

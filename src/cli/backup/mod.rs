@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use futures_util::future::try_join_all;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use manifest::{Manifest, Node};
+use manifest::{Manifest, NodeCopy};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ async fn fill(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
     Ok(manifest)
 }
 
-async fn copy(address: &Address, folder: &Path, name: String, bar: &ProgressBar, all: &AtomicU64) -> anyhow::Result<Node> {
+async fn copy(address: &Address, folder: &Path, name: String, bar: &ProgressBar, all: &AtomicU64) -> anyhow::Result<NodeCopy> {
     let path = folder.join(&name);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
     let mut before = 0;
@@ -111,7 +111,7 @@ async fn copy(address: &Address, folder: &Path, name: String, bar: &ProgressBar,
     };
     let done = download(address, &mut file, on_progress).await.with_context(|| format!("{name} cannot be copied"))?;
     file.sync_all()?;
-    Ok(Node { file: name, bytes: done.bytes, sha256: done.sha256 })
+    Ok(NodeCopy { file: name, bytes: done.bytes, sha256: done.sha256 })
 }
 
 fn progress() -> ProgressBar {

@@ -11,13 +11,13 @@ const BEGIN: &str = "<!-- generated: options -->\n";
 const END: &str = "<!-- end -->";
 
 /// An option with the commands that take it.
-struct Row {
+struct OptionRow {
     option: Arg,
     commands: Vec<String>,
 }
 
 /// All options by the heading of the help text, those of `serve` first.
-fn rows(command: &Command) -> Vec<Row> {
+fn rows(command: &Command) -> Vec<OptionRow> {
     let mut rows = Vec::new();
     let (serve, others): (Vec<_>, Vec<_>) = command.get_subcommands().partition(|part| part.get_name() == super::SERVE);
     for part in serve.into_iter().chain(others) {
@@ -29,13 +29,13 @@ fn rows(command: &Command) -> Vec<Row> {
     rows
 }
 
-fn collect(command: &Command, name: &str, rows: &mut Vec<Row>) {
+fn collect(command: &Command, name: &str, rows: &mut Vec<OptionRow>) {
     for option in command.get_arguments().filter(|option| !matches!(option.get_long(), None | Some("help" | "version"))) {
         let name = if option.is_global_set() { "all" } else { name };
         match rows.iter_mut().find(|row| row.option.get_long() == option.get_long()) {
             Some(row) if row.commands.iter().any(|other| other == name) => {}
             Some(row) => row.commands.push(name.to_owned()),
-            None => rows.push(Row { option: option.clone(), commands: vec![name.to_owned()] }),
+            None => rows.push(OptionRow { option: option.clone(), commands: vec![name.to_owned()] }),
         }
     }
     for part in command.get_subcommands().filter(|part| part.get_name() != "help") {

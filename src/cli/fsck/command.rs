@@ -8,7 +8,7 @@ use crate::base::clock::Clock;
 use crate::base::config::Config;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::cli::fsck::{self, AuditProgress, Report};
+use crate::cli::fsck::{self, AuditProgress, AuditReport};
 use crate::cli::options::StorageOptions;
 use crate::cli::storage::Storage;
 use crate::db::{Db, Timing};
@@ -71,7 +71,7 @@ pub(in crate::cli) async fn run(options: FsckOptions) -> anyhow::Result<ExitCode
 }
 
 /// Checks a store with a progress bar, and prints the findings.
-pub(in crate::cli) async fn check(db: &Db, home_window: Option<usize>, account: Option<UserId>) -> anyhow::Result<Report> {
+pub(in crate::cli) async fn check(db: &Db, home_window: Option<usize>, account: Option<UserId>) -> anyhow::Result<AuditReport> {
     let bar = progress(db.size().await.map_err(cause)?);
     let app = App::new(db.clone(), Clock::System, Config::default());
     let options = fsck::AuditOptions { home_window, ..fsck::AuditOptions::default() };
@@ -96,7 +96,7 @@ fn cause(error: Error) -> anyhow::Error {
 }
 
 /// The summary in the last line.
-pub(in crate::cli) fn summary(report: Report, of_account: bool) -> String {
+pub(in crate::cli) fn summary(report: AuditReport, of_account: bool) -> String {
     let keys = counted(report.keys, "key", "keys");
     match report.findings as u64 {
         0 if of_account => format!("{keys} read, no references to the account."),

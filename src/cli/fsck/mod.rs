@@ -55,7 +55,7 @@ pub enum AuditProgress<'a> {
 
 /// The result of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct AuditReport {
     /// The number of keys that were read.
     pub keys: u64,
     /// The number of findings.
@@ -66,7 +66,7 @@ pub struct Report {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn run(app: &App, options: AuditOptions, mut on_progress: impl FnMut(AuditProgress<'_>)) -> Result<Report, Error> {
+pub async fn run(app: &App, options: AuditOptions, mut on_progress: impl FnMut(AuditProgress<'_>)) -> Result<AuditReport, Error> {
     let mut fsck =
         Fsck { app, options, being_deleted: deletions_in_progress(app).await?, candidates: Vec::new(), reported: HashSet::new() };
     let keys = walk(app, async |page, keys| {
@@ -80,7 +80,7 @@ pub async fn run(app: &App, options: AuditOptions, mut on_progress: impl FnMut(A
     })
     .await?;
     fsck.recheck(&mut on_progress).await?;
-    Ok(Report { keys, findings: fsck.reported.len() })
+    Ok(AuditReport { keys, findings: fsck.reported.len() })
 }
 
 /// Visits every key of every primary in pages, with the number of keys that were read so far. Returns the number of keys.

@@ -13,7 +13,11 @@ use crate::domains::users;
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn references(app: &App, id: UserId, mut on_progress: impl FnMut(AuditProgress<'_>)) -> Result<super::Report, Error> {
+pub async fn references(
+    app: &App,
+    id: UserId,
+    mut on_progress: impl FnMut(AuditProgress<'_>),
+) -> Result<super::AuditReport, Error> {
     let mut findings = 0;
     let keys = walk(app, async |page, keys| {
         for finding in search(app, id, page).await? {
@@ -24,7 +28,7 @@ pub async fn references(app: &App, id: UserId, mut on_progress: impl FnMut(Audit
         Ok(())
     })
     .await?;
-    Ok(super::Report { keys, findings })
+    Ok(super::AuditReport { keys, findings })
 }
 
 async fn search(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::base::audit::Finding>, Error> {

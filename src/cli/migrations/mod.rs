@@ -83,7 +83,7 @@ pub enum StoreStatus {
 }
 
 /// The progress of a migration.
-pub struct Progress {
+pub struct MigrationProgress {
     /// The version of the current step.
     pub version: u64,
     /// The description of the step.
@@ -131,7 +131,7 @@ pub async fn run(
     app: &App,
     steps: &[Step],
     deadline: Option<Instant>,
-    mut on_progress: impl FnMut(Progress),
+    mut on_progress: impl FnMut(MigrationProgress),
 ) -> Result<StoreStatus, Error> {
     loop {
         let mark = app.db().version_mark().await?;
@@ -154,7 +154,7 @@ pub async fn run(
         }
         let place = from.step.map(|(_, place)| place).unwrap_or_default();
         let pass = (step.pass)(app.clone(), place.clone()).await?;
-        on_progress(Progress { version, name: step.name, percent: percent(&pass) });
+        on_progress(MigrationProgress { version, name: step.name, percent: percent(&pass) });
         let to = match pass {
             Pass::Done => mark_of(steps, version, None),
             Pass::More { place: next, .. } if next == place => {

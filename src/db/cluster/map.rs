@@ -24,38 +24,38 @@ const IMPORTING_TTL: Duration = Duration::from_mins(1);
 /// The number of nodes that are queried for the map concurrently; the first answer is used.
 const ASKED: usize = 3;
 
-pub(super) struct Node {
+pub(super) struct ClusterNode {
     pub address: Address,
     pub links: Links,
 }
 
 pub(super) struct SlotMap {
     /// Queried if no other node is available; their settings are used for the other nodes.
-    seeds: Vec<Arc<Node>>,
+    seeds: Vec<Arc<ClusterNode>>,
     like: ConnectionInfo,
     timing: Timing,
     meters: Arc<StorageMeters>,
-    slots: RwLock<Slots>,
+    slots: RwLock<SlotTable>,
     /// Held during a refresh: the time of the last one, and whether a node has answered.
     asking: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
 /// The current map.
 #[derive(Default)]
-pub(super) struct Slots {
+pub(super) struct SlotTable {
     /// The number of maps so far.
     pub version: u64,
-    nodes: HashMap<Address, Arc<Node>>,
-    owners: HashMap<Slot, Arc<Node>>,
+    nodes: HashMap<Address, Arc<ClusterNode>>,
+    owners: HashMap<Slot, Arc<ClusterNode>>,
     /// When each node was last the target of an ASK redirection.
     importing: HashMap<Address, Instant>,
     /// Computed on first use.
-    tags: OnceLock<Vec<(Arc<Node>, Vec<u64>)>>,
+    tags: OnceLock<Vec<(Arc<ClusterNode>, Vec<u64>)>>,
 }
 
-impl Slots {
+impl SlotTable {
     /// The node of this slot; any node if `None`. `None` for a slot without a known node.
-    pub(super) fn owner(&self, slot: Option<Slot>) -> Option<&Arc<Node>> {
+    pub(super) fn owner(&self, slot: Option<Slot>) -> Option<&Arc<ClusterNode>> {
         match slot {
             Some(slot) => self.owners.get(&slot),
             None => self.owners.values().next(),
@@ -63,9 +63,9 @@ impl Slots {
     }
 
     /// The primaries with the [`spread::tags`] that they hold.
-    pub(super) fn spread_tags(&self) -> &[(Arc<Node>, Vec<u64>)] {
+    pub(super) fn spread_tags(&self) -> &[(Arc<ClusterNode>, Vec<u64>)] {
         self.tags.get_or_init(|| {
-            let mut held: Vec<(Arc<Node>, Vec<u64>)> = Vec::new();
+            let mut held: Vec<(Arc<ClusterNode>, Vec<u64>)> = Vec::new();
             for tag in spread::tags() {
                 let Some(node) = self.owner(Some(Slot::for_key(tag.to_string()))) else { continue };
                 match held.iter_mut().find(|(slots, _)| slots.address == node.address) {
@@ -83,18 +83,18 @@ impl SlotMap {
         let none = || RedisError::from((redis::ErrorKind::InvalidClientConfig, "a cluster's nodes have a host and a port"));
         let seed = |server: &ConnectionInfo| {
             let links = Links::new(server.clone(), timing, &meters, None)?;
-            Ok::<_, RedisError>(Arc::new(Node { address: Address::from_server(server).ok_or_else(none)?, links }))
+            Ok::<_, RedisError>(Arc::new(ClusterNode { address: Address::from_server(server).ok_or_else(none)?, links }))
         };
         let like = seeds.first().ok_or_else(none)?.clone();
         let seeds = seeds.iter().map(seed).collect::<Result<_, _>>()?;
         Ok(Self { seeds, like, timing, meters, slots: RwLock::default(), asking: tokio::sync::Mutex::default() })
     }
 
-    pub(super) fn slots(&self) -> RwLockReadGuard<'_, Slots> {
+    pub(super) fn slots(&self) -> RwLockReadGuard<'_, SlotTable> {
         self.slots.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, Slots> {
+    fn change(&self) -> RwLockWriteGuard<'_, SlotTable> {
         self.slots.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -103,15 +103,15 @@ impl SlotMap {
     }
 
     /// Each primary once, in the order of addresses.
-    pub(super) fn primaries(&self) -> Vec<Arc<Node>> {
-        let mut nodes: Vec<Arc<Node>> = self.slots().owners.values().cloned().collect();
+    pub(super) fn primaries(&self) -> Vec<Arc<ClusterNode>> {
+        let mut nodes: Vec<Arc<ClusterNode>> = self.slots().owners.values().cloned().collect();
         nodes.sort_by(|a, b| a.address.cmp(&b.address));
         nodes.dedup_by(|a, b| a.address == b.address);
         nodes
     }
 
     /// The nodes that may run scripts: primaries, and nodes that are importing slots.
-    pub(super) fn script_nodes(&self) -> Vec<Arc<Node>> {
+    pub(super) fn script_nodes(&self) -> Vec<Arc<ClusterNode>> {
         let mut nodes = self.primaries();
         let slots = self.slots();
         for importing_node in slots.importing.keys().filter_map(|address| slots.nodes.get(address)) {
@@ -123,7 +123,7 @@ impl SlotMap {
     }
 
     /// Assigns a slot to this node, and refreshes the rest of the map in the background.
-    pub(super) fn moved(self: &Arc<Self>, slot: Slot, to: &Address) -> Result<Arc<Node>, Error> {
+    pub(super) fn moved(self: &Arc<Self>, slot: Slot, to: &Address) -> Result<Arc<ClusterNode>, Error> {
         let mut slots = self.change();
         let node = self.node(&mut slots, to)?;
         slots.owners.insert(slot, node.clone());
@@ -138,19 +138,19 @@ impl SlotMap {
     }
 
     /// Remembers that this node is importing a slot.
-    pub(super) fn importing_node(&self, address: &Address) -> Result<Arc<Node>, Error> {
+    pub(super) fn importing_node(&self, address: &Address) -> Result<Arc<ClusterNode>, Error> {
         let mut slots = self.change();
         slots.importing.insert(address.clone(), Instant::now());
         self.node(&mut slots, address)
     }
 
-    fn node(&self, slots: &mut Slots, address: &Address) -> Result<Arc<Node>, Error> {
+    fn node(&self, slots: &mut SlotTable, address: &Address) -> Result<Arc<ClusterNode>, Error> {
         if let Some(node) = slots.nodes.get(address) {
             return Ok(node.clone());
         }
         let links = Links::new(address.like(&self.like), self.timing, &self.meters, None)
             .map_err(|error| classify(&self.meters, &error, Access::Read))?;
-        let node = Arc::new(Node { address: address.clone(), links });
+        let node = Arc::new(ClusterNode { address: address.clone(), links });
         slots.nodes.insert(address.clone(), node.clone());
         Ok(node)
     }
@@ -168,7 +168,7 @@ impl SlotMap {
         self.ask(version, FRESH, &nodes).await
     }
 
-    async fn ask(&self, version: u64, fresh: Duration, nodes: &[Arc<Node>]) -> Result<(), Error> {
+    async fn ask(&self, version: u64, fresh: Duration, nodes: &[Arc<ClusterNode>]) -> Result<(), Error> {
         let began = Instant::now();
         let mut last = self.asking.lock().await;
         if self.version() != version {
@@ -186,7 +186,7 @@ impl SlotMap {
     }
 
     /// The first answer of these nodes.
-    async fn first_of(&self, nodes: &[Arc<Node>]) -> Option<Vec<Range>> {
+    async fn first_of(&self, nodes: &[Arc<ClusterNode>]) -> Option<Vec<Range>> {
         for some in nodes.chunks(ASKED) {
             let mut asked: FuturesUnordered<_> = some.iter().map(|node| self.asked(node)).collect();
             while let Some(answer) = asked.next().await {
@@ -198,7 +198,7 @@ impl SlotMap {
         None
     }
 
-    async fn asked(&self, node: &Node) -> Option<Vec<Range>> {
+    async fn asked(&self, node: &ClusterNode) -> Option<Vec<Range>> {
         let answers = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()]), Access::Read).await;
         let answer = answers.map_err(|failure| failure.into_error(&self.meters, Access::Read)).ok()?.pop()?;
         let ranges = ranges(answer, &node.address);

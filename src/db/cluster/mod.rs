@@ -22,7 +22,7 @@ use crate::base::error::Error;
 use crate::base::metrics::{StorageFault, StorageMeters};
 use futures_util::future::join_all;
 use layout::Address;
-use map::{Node, SlotMap};
+use map::{ClusterNode, SlotMap};
 use redis::cluster_routing::Slot;
 use redis::{Client, Cmd, ConnectionInfo, Pipeline, RedisError, Value};
 use round::{NextRound, Rounds};
@@ -178,12 +178,12 @@ impl Cluster {
     }
 
     /// With a fresh slot map: a caller that queries every primary must not miss one.
-    async fn primaries(&self) -> Result<Vec<Arc<Node>>, Error> {
+    async fn primaries(&self) -> Result<Vec<Arc<ClusterNode>>, Error> {
         self.map.refresh(self.map.version(), &[]).await?;
         Ok(self.map.primaries())
     }
 
-    async fn at(&self, node: &Node, command: &Cmd) -> Result<Value, Error> {
+    async fn at(&self, node: &ClusterNode, command: &Cmd) -> Result<Value, Error> {
         let answers = node.links.send(&pipeline_of([command]), Access::Read).await;
         answers
             .map(|mut answers| answers.pop().unwrap_or_default())

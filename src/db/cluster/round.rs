@@ -1,7 +1,7 @@
 //! The commands of a request while they are routed: the next node of each command, and the replies so far.
 
 use super::layout::Redirect;
-use super::map::{Node, SlotMap};
+use super::map::{ClusterNode, SlotMap};
 use crate::base::error::Error;
 use crate::db::pipeline::pipeline_of;
 use redis::cluster_routing::Slot;
@@ -14,14 +14,14 @@ enum Route {
     /// To the node that the slot map names.
     SlotMap,
     /// To a node that has taken over its slot.
-    To(Arc<Node>),
+    To(Arc<ClusterNode>),
     /// To a node that is importing its slot, after ASKING.
-    Asking(Arc<Node>),
+    Asking(Arc<ClusterNode>),
 }
 
 /// The commands for one node in a round, by index, and whether ASKING must precede each.
 pub(super) struct Part {
-    pub node: Arc<Node>,
+    pub node: Arc<ClusterNode>,
     commands: Vec<(usize, bool)>,
 }
 

@@ -37,7 +37,7 @@ use std::time::Duration;
 
 use lock::Locks;
 use log::DataLoad;
-use socket::Socket;
+use socket::RedisSocket;
 use supervisor::Supervisor;
 use tokio::sync::watch;
 
@@ -74,7 +74,7 @@ pub async fn start(options: EmbeddedOptions) -> Result<Embedded, EmbeddedError> 
     let program = binary::find(options.redis_server.as_deref())?;
     let data = folder::prepare(&options.data_dir)?;
     let locks = Locks::acquire(&data).await?;
-    let socket = Socket::choose(&data)?;
+    let socket = RedisSocket::choose(&data)?;
     let path = socket.path().to_owned();
     let memory = memory::limit(options.memory);
     let arguments = settings::arguments(&data, &path, memory);

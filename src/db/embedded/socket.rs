@@ -15,13 +15,13 @@ const NAME: &str = "redis.sock";
 
 /// The socket of Redis. Dropping it removes its files, so it must be created after the folder's lock and dropped before it.
 #[derive(Debug)]
-pub(super) struct Socket {
+pub(super) struct RedisSocket {
     path: PathBuf,
     /// A private folder that is removed with the socket.
     temporary: Option<PathBuf>,
 }
 
-impl Socket {
+impl RedisSocket {
     /// Chooses the location and creates its folder. Redis itself replaces a stale socket.
     pub(super) fn choose(data: &Path) -> Result<Self, EmbeddedError> {
         let path = data.join(NAME);
@@ -37,7 +37,7 @@ impl Socket {
     }
 }
 
-impl Drop for Socket {
+impl Drop for RedisSocket {
     fn drop(&mut self) {
         // Redis has removed it, unless it was killed.
         fs::remove_file(&self.path).ok();
@@ -84,7 +84,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let long = folder.path().join("x".repeat(100));
         fs::create_dir(&long).expect("writable");
-        let socket = Socket::choose(&long).expect("it moves");
+        let socket = RedisSocket::choose(&long).expect("it moves");
         assert!(fits(socket.path()) && !socket.path().starts_with(&long));
         let home = socket.path().parent().expect("it lies in a folder").to_owned();
         assert_eq!(fs::metadata(&home).expect("made").mode() & 0o777, 0o700);

@@ -20,7 +20,7 @@ use super::error::EmbeddedError;
 use super::lock::Locks;
 use super::log::{self, LogTail};
 use super::orphan::{self, ParentDeathGuard};
-use super::socket::Socket;
+use super::socket::RedisSocket;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -37,13 +37,13 @@ pub(super) struct Supervisor {
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<SupervisorState>,
     stop: Condvar,
     tail: LogTail,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SupervisorState {
     keep_alive: bool,
     stopping: bool,
     /// The thread will not start another process.
@@ -53,7 +53,7 @@ struct State {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SupervisorState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,7 +74,7 @@ impl Supervisor {
         program: PathBuf,
         arguments: Vec<OsString>,
         data: PathBuf,
-        socket: Socket,
+        socket: RedisSocket,
         locks: Locks,
     ) -> Result<Self, EmbeddedError> {
         let shared = Arc::new(Shared::default());
@@ -138,12 +138,12 @@ struct Worker {
     arguments: Vec<OsString>,
     data: PathBuf,
     shared: Arc<Shared>,
-    _socket: Socket,
+    _socket: RedisSocket,
     locks: Locks,
 }
 
 /// One process of Redis.
-struct Process {
+struct RedisProcess {
     child: Child,
     _guard: ParentDeathGuard,
     log: JoinHandle<()>,
@@ -189,7 +189,7 @@ impl Worker {
     }
 
     /// Under the lock of the state, so that a stop either prevents the start or finds a process to signal.
-    fn start_process(&self) -> io::Result<Option<(Process, Pid)>> {
+    fn start_process(&self) -> io::Result<Option<(RedisProcess, Pid)>> {
         let mut state = self.shared.state();
         if state.stopping {
             return Ok(None);
@@ -203,7 +203,7 @@ impl Worker {
         let pid = Pid::from_child(&child);
         state.child = Some(pid);
         self.locks.note_redis(child.id());
-        Ok(Some((Process { child, _guard: guard, log }, pid)))
+        Ok(Some((RedisProcess { child, _guard: guard, log }, pid)))
     }
 }
 

@@ -31,14 +31,14 @@ pub use version::{Product, Version, VersionError};
 
 /// The facts of a node and their findings.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct InspectionReport {
     /// The facts.
     pub facts: Facts,
     /// The findings, the worst first.
     pub findings: Vec<InspectionFinding>,
 }
 
-impl Report {
+impl InspectionReport {
     /// Whether any finding prevents the start.
     pub fn refuses(&self, allow_volatile: bool) -> bool {
         self.findings.iter().any(|finding| finding.refuses(allow_volatile))
@@ -49,8 +49,8 @@ impl Report {
 ///
 /// # Errors
 /// If the connection fails or the login is refused. A query that the user may not make is a `None`.
-pub async fn inspect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> Result<Report, RedisError> {
+pub async fn inspect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> Result<InspectionReport, RedisError> {
     let facts = facts::collect(connection, kinds).await?;
     let findings = judge(&facts);
-    Ok(Report { facts, findings })
+    Ok(InspectionReport { facts, findings })
 }

@@ -5,7 +5,7 @@ use super::model::{Location, MAX_LIKED, MAX_STATUSES, Status, TOMBSTONE_TTL};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{Row, Window};
-use crate::db::decode::Text;
+use crate::db::decode::StoredText;
 use crate::db::hash::{Form, HashRecord, HashValue, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, decode, ranges};
@@ -67,8 +67,8 @@ hash_record!(Status {
 impl HashValue<2> for Option<Location> {
     const FORM: Form = Form::Optional;
 
-    fn read([latitude, longitude]: [Option<Text>; 2]) -> Result<Option<Self>, Error> {
-        let degrees = |text: Option<Text>| text.map(|text| text.number()).transpose();
+    fn read([latitude, longitude]: [Option<StoredText>; 2]) -> Result<Option<Self>, Error> {
+        let degrees = |text: Option<StoredText>| text.map(|text| text.number()).transpose();
         let place = degrees(latitude)?.zip(degrees(longitude)?);
         Ok(Some(place.map(|(latitude, longitude)| Location { latitude, longitude })))
     }

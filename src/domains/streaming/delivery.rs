@@ -202,11 +202,11 @@ mod tests {
         log: Vec<Event>,
         indexer: Indexer,
         delivery: Option<Delivery>,
-        all: Vec<Subscription>,
+        all: Vec<TestSubscription>,
     }
 
     /// A subscription that works like [`super::super::subscription_stream`].
-    struct Subscription {
+    struct TestSubscription {
         authors: u64,
         wanted: Interest,
         joined: Option<HubSubscription>,
@@ -229,7 +229,7 @@ mod tests {
             self.log.iter().for_each(|event| place.pass(event));
             let wanted = Interest::Public(self.hub.interest(None, follow(authors)));
             let from = self.log.len();
-            self.all.push(Subscription { authors, wanted, joined: None, place, received: Vec::new(), from });
+            self.all.push(TestSubscription { authors, wanted, joined: None, place, received: Vec::new(), from });
         }
 
         /// Runs the next step of the hub's task; `false` if there is nothing to do.

@@ -96,12 +96,12 @@ impl TermHasher {
 
 /// A word, with the sign of a tag or a mention.
 #[derive(Debug, PartialEq)]
-struct Token {
+struct TextToken {
     sign: Option<char>,
     word: String,
 }
 
-impl Token {
+impl TextToken {
     fn as_said(&self) -> impl Iterator<Item = String> {
         [Some(self.word.clone()), self.sign.map(|sign| format!("{sign}{}", self.word))].into_iter().flatten()
     }
@@ -113,14 +113,14 @@ impl Token {
 
 /// Splits a text into case-folded words. Letters, digits, marks and `_` form words; every other character separates them. A `#` or `@` belongs to
 /// the word after it, unless a word ends directly before it.
-fn tokens(text: &str) -> Vec<Token> {
+fn tokens(text: &str) -> Vec<TextToken> {
     let (mut found, mut word, mut sign, mut before) = (Vec::new(), String::new(), None, ' ');
     for character in text.nfc().chain(std::iter::once(' ')) {
         if is_of_words(character) {
             word.push(character);
         } else {
             if !word.is_empty() {
-                found.push(Token { sign: sign.take(), word: fold(&std::mem::take(&mut word)) });
+                found.push(TextToken { sign: sign.take(), word: fold(&std::mem::take(&mut word)) });
             }
             sign = (matches!(character, '#' | '@') && !is_of_words(before)).then_some(character);
         }

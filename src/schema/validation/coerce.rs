@@ -73,11 +73,11 @@ fn error(definition: &Positioned<VariableDefinition>, message: String) -> Server
 struct Coercion {
     types: &'static TypeSystem,
     reveals_schema: bool,
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     problem: Option<(String, String)>,
 }
 
-enum Step {
+enum PathStep {
     Field(Name),
     Item(usize),
 }
@@ -93,7 +93,7 @@ impl Coercion {
             }
             (Value::List(items), BaseType::List(inner)) => {
                 let items = items.into_iter().enumerate();
-                Value::List(items.map(|(at, item)| self.inside(Step::Item(at), item, inner)).collect())
+                Value::List(items.map(|(at, item)| self.inside(PathStep::Item(at), item, inner)).collect())
             }
             (value, BaseType::List(inner)) => Value::List(vec![self.value(value, inner)]),
             (value, BaseType::Named(name)) => match self.types.get(name) {
@@ -103,7 +103,7 @@ impl Coercion {
         }
     }
 
-    fn inside(&mut self, step: Step, value: Value, ty: &Type) -> Value {
+    fn inside(&mut self, step: PathStep, value: Value, ty: &Type) -> Value {
         // The rest is not checked after a problem: the request is not executed.
         if self.problem.is_some() {
             return value;
@@ -160,7 +160,7 @@ impl Coercion {
             match members.get_mut(field.as_str()) {
                 Some(member) => {
                     let value = std::mem::take(member);
-                    *member = self.inside(Step::Field(Name::new(field)), value, &definition.ty);
+                    *member = self.inside(PathStep::Field(Name::new(field)), value, &definition.ty);
                 }
                 None if definition.is_required() => {
                     let ty = &definition.ty;
@@ -180,8 +180,8 @@ impl Coercion {
         for step in &self.path {
             // Writing to a string cannot fail.
             let _ = match step {
-                Step::Field(name) => write!(path, ".{name}"),
-                Step::Item(at) => write!(path, "[{at}]"),
+                PathStep::Field(name) => write!(path, ".{name}"),
+                PathStep::Item(at) => write!(path, "[{at}]"),
             };
         }
         let why = if self.reveals_schema { why() } else { "It does not fit its type.".to_owned() };

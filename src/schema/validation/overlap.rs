@@ -17,7 +17,7 @@ struct Placed<'a> {
     definition: Option<&'static Output>,
 }
 
-type Set<'a> = (&'a SelectionSet, Option<&'static NamedType>);
+type ScopedSelection<'a> = (&'a SelectionSet, Option<&'static NamedType>);
 type Groups<'a> = BTreeMap<&'a str, Vec<Placed<'a>>>;
 
 /// Visited sets of fields, by their selection sets.
@@ -32,7 +32,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Checks that all fields of a response key have values of the same shape.
-    fn same_shape(&mut self, sets: &[Set<'a>], seen: &mut VisitedSelections) {
+    fn same_shape(&mut self, sets: &[ScopedSelection<'a>], seen: &mut VisitedSelections) {
         if self.errors.is_full() || !is_new(sets, seen) {
             return;
         }
@@ -52,7 +52,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Checks that fields of a response key on the same object are the same field with the same arguments.
-    fn same_fields(&mut self, sets: &[Set<'a>], seen: &mut VisitedSelections) {
+    fn same_fields(&mut self, sets: &[ScopedSelection<'a>], seen: &mut VisitedSelections) {
         if self.errors.is_full() || !is_new(sets, seen) {
             return;
         }
@@ -83,7 +83,7 @@ impl<'a> Validator<'a> {
     }
 
     /// The fields of several selection sets by response key, with fragments expanded.
-    fn collect(&self, sets: &[Set<'a>]) -> Groups<'a> {
+    fn collect(&self, sets: &[ScopedSelection<'a>]) -> Groups<'a> {
         let (mut groups, mut spread, mut open) = (Groups::new(), HashSet::new(), sets.to_vec());
         open.reverse();
         while let Some((set, parent)) = open.pop() {
@@ -114,7 +114,7 @@ impl<'a> Validator<'a> {
     }
 
     /// The selection sets of fields.
-    fn inner(&self, fields: &[Placed<'a>]) -> Vec<Set<'a>> {
+    fn inner(&self, fields: &[Placed<'a>]) -> Vec<ScopedSelection<'a>> {
         let selecting = fields.iter().filter(|placed| !placed.field.selection_set.node.items.is_empty());
         let typed = selecting.map(|placed| {
             let ty = placed.definition.and_then(|definition| self.types.named(&definition.ty));
@@ -137,7 +137,7 @@ impl<'a> Validator<'a> {
 }
 
 /// Whether these sets were not visited together yet. A single field needs no check.
-fn is_new(sets: &[Set<'_>], seen: &mut VisitedSelections) -> bool {
+fn is_new(sets: &[ScopedSelection<'_>], seen: &mut VisitedSelections) -> bool {
     !sets.is_empty() && seen.insert(sets.iter().map(|(set, _)| std::ptr::from_ref(*set)).collect())
 }
 

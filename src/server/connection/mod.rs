@@ -60,7 +60,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeCo
         let kept =
             ConnectionGuard(Arc::new((CloseGuard(shared.clone()), permit, app.metrics().connection(), connections.token())));
         let (router, config, stop) = (router.clone(), config.clone(), stop.clone());
-        let connection = Connection { router, app: app.clone(), peer, config, stop, kept, shared };
+        let connection = ClientConnection { router, app: app.clone(), peer, config, stop, kept, shared };
         connections.spawn(connection.run(stream));
     }
     drop(listener);
@@ -124,7 +124,8 @@ struct ConnectionShared {
     unread: AtomicBool,
 }
 
-struct Connection {
+/// A client's connection and the state to serve its requests.
+struct ClientConnection {
     router: Router,
     app: App,
     peer: SocketAddr,
@@ -134,7 +135,7 @@ struct Connection {
     shared: Arc<ConnectionShared>,
 }
 
-impl Connection {
+impl ClientConnection {
     async fn run(self, stream: TcpStream) {
         // Sends small answers without delay. An error is ignored: the connection works without this option.
         let _ = stream.set_nodelay(true);

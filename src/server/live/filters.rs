@@ -1,6 +1,6 @@
 //! The limit of entries in live filters, for an account or for an address without a session.
 
-use super::slots::{Slot, SlotKind};
+use super::slots::{LiveSlot, SlotKind};
 use crate::base::error::Error;
 use crate::base::metrics::GaugeGuard;
 use crate::base::rate_limits::Limit;
@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 
 /// The entries of one subscription's filter. They are released when this is dropped.
 pub(in crate::server) struct FilterEntries {
-    _slot: Slot,
+    _slot: LiveSlot,
     _held: GaugeGuard,
 }
 

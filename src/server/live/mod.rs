@@ -10,7 +10,7 @@ pub(super) use filters::FilterEntries;
 pub(super) use operations::{BeginError, OperationHandle, Operations};
 pub(super) use queue::{MessageQueue, MessageSender, OutgoingMessage, QueuedMessage, queue};
 pub(super) use running::RunningOperation;
-pub(super) use slots::{Slot, SlotKind};
+pub(super) use slots::{LiveSlot, SlotKind};
 
 use slots::Slots;
 use std::sync::Arc;

@@ -23,7 +23,7 @@ type Key = (SlotKind, Subject);
 pub(in crate::server) struct Slots(Arc<Mutex<HashMap<Key, usize>>>);
 
 /// One or more slots, which are free again when this is dropped.
-pub(in crate::server) struct Slot {
+pub(in crate::server) struct LiveSlot {
     slots: Slots,
     key: Option<Key>,
     count: usize,
@@ -31,7 +31,7 @@ pub(in crate::server) struct Slot {
 
 impl Slots {
     /// Takes a slot; `None` when `max` slots are in use. A client without an account and an address is not counted.
-    pub(in crate::server) fn take(&self, kind: SlotKind, subject: Option<Subject>, max: usize) -> Option<Slot> {
+    pub(in crate::server) fn take(&self, kind: SlotKind, subject: Option<Subject>, max: usize) -> Option<LiveSlot> {
         self.take_many(kind, subject, 1, max)
     }
 
@@ -42,7 +42,7 @@ impl Slots {
         subject: Option<Subject>,
         count: usize,
         max: usize,
-    ) -> Option<Slot> {
+    ) -> Option<LiveSlot> {
         let key = subject.map(|subject| (kind, subject));
         if let Some(key) = key {
             let mut taken = self.taken();
@@ -52,7 +52,7 @@ impl Slots {
             }
             taken.insert(key, together);
         }
-        Some(Slot { slots: self.clone(), key, count })
+        Some(LiveSlot { slots: self.clone(), key, count })
     }
 
     fn taken(&self) -> MutexGuard<'_, HashMap<Key, usize>> {
@@ -60,7 +60,7 @@ impl Slots {
     }
 }
 
-impl Drop for Slot {
+impl Drop for LiveSlot {
     fn drop(&mut self) {
         let Some(key) = self.key else { return };
         if let Entry::Occupied(mut taken) = self.slots.taken().entry(key) {

@@ -8,7 +8,7 @@ pub(super) mod reserved;
 pub(super) use reserved::Reservations;
 
 use super::State;
-use super::live::{OutgoingMessage, RunningOperation, Slot};
+use super::live::{LiveSlot, OutgoingMessage, RunningOperation};
 use super::response::RequestError;
 use super::stream::{self, ResponseStream, Source};
 use crate::base::request::Request;
@@ -22,9 +22,9 @@ const MEDIA: &str = "text/event-stream; charset=utf-8";
 const TRANSPORT: &str = "sse";
 
 /// The events of one operation on a connection of its own.
-struct Distinct(Box<RunningOperation>);
+struct DistinctConnection(Box<RunningOperation>);
 
-impl Source for Distinct {
+impl Source for DistinctConnection {
     const MEDIA: &'static str = MEDIA;
     const TRANSPORT: &'static str = TRANSPORT;
     const START: &'static str = event::COMMENT;
@@ -55,9 +55,9 @@ impl Source for Distinct {
 }
 
 /// Streams the results of an operation.
-pub(super) fn respond(state: &State, running: RunningOperation, context: &Request, slot: Slot) -> Response {
+pub(super) fn respond(state: &State, running: RunningOperation, context: &Request, slot: LiveSlot) -> Response {
     let reader = state.unread.reader(context.address);
-    ResponseStream::new(state, context.viewer.as_ref(), Distinct(Box::new(running)), slot, reader).into_response()
+    ResponseStream::new(state, context.viewer.as_ref(), DistinctConnection(Box::new(running)), slot, reader).into_response()
 }
 
 /// A response with errors alone, as an event: an EventSource cannot read any other response.

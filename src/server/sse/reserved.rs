@@ -12,8 +12,8 @@ use crate::server::address::ClientAddress;
 use crate::server::auth;
 use crate::server::graphql_request::GraphqlRequest;
 use crate::server::live::{
-    BeginError, MessageQueue, MessageSender, OperationHandle, Operations, OutgoingMessage, QueuedMessage, RunningOperation, Slot,
-    queue,
+    BeginError, LiveSlot, MessageQueue, MessageSender, OperationHandle, Operations, OutgoingMessage, QueuedMessage,
+    RunningOperation, queue,
 };
 use crate::server::media::Media;
 use crate::server::response::RequestError;
@@ -52,7 +52,7 @@ pub(in crate::server) struct ReservedStream {
     reader: Arc<ResponseReader>,
     /// The messages, until a client reads the stream.
     queue: Mutex<Option<MessageQueue>>,
-    _slot: Slot,
+    _slot: LiveSlot,
 }
 
 /// A reserved stream that is being read. The reservation ends when this is dropped.
@@ -122,7 +122,7 @@ pub(in crate::server) async fn reserve(
     }
 }
 
-fn begin(state: &State, context: &Request, place: Slot) -> String {
+fn begin(state: &State, context: &Request, place: LiveSlot) -> String {
     let token = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>());
     let reader = state.unread.reader(context.address);
     let (out, queue) = queue(reader.clone());

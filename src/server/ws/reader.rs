@@ -11,7 +11,7 @@ use crate::platform::rates::Subject;
 use crate::server::config::LiveConfig;
 use crate::server::graphql_request;
 use crate::server::json::Object;
-use crate::server::live::{BeginError, Slot, SlotKind};
+use crate::server::live::{BeginError, LiveSlot, SlotKind};
 use crate::server::response::RequestError;
 use axum::extract::ws::{Message, WebSocket};
 use axum::http::{HeaderValue, StatusCode};
@@ -31,7 +31,7 @@ const MAX_LATENESS: Duration = Duration::from_millis(250);
 pub(super) struct SocketReader {
     shared: Arc<SocketShared>,
     authorization: Option<HeaderValue>,
-    slot: Slot,
+    slot: LiveSlot,
     identity: IdentityState,
     /// Completes when the viewer's session ends.
     ended: BoxFuture<'static, ()>,
@@ -62,7 +62,7 @@ impl IdentityState {
 }
 
 impl SocketReader {
-    pub(super) fn new(shared: Arc<SocketShared>, authorization: Option<HeaderValue>, slot: Slot) -> Self {
+    pub(super) fn new(shared: Arc<SocketShared>, authorization: Option<HeaderValue>, slot: LiveSlot) -> Self {
         let (now, live) = (Instant::now(), &shared.state.edge.live);
         let budget = MessageBucket::new(live.messages_a_second, live.message_burst, now);
         let (identity, ping_at) = (IdentityState::Awaited(now + live.init_timeout), now + live.ping_every);

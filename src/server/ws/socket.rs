@@ -6,7 +6,7 @@ use super::{PROTOCOL, writer};
 use crate::base::metrics::GaugeGuard;
 use crate::server::State;
 use crate::server::connection::ConnectionGuard;
-use crate::server::live::{MessageSender, OpenGuard, Operations, Slot, queue};
+use crate::server::live::{LiveSlot, MessageSender, OpenGuard, Operations, queue};
 use crate::server::logging::RequestId;
 use axum::extract::ws::{Message, WebSocket};
 use axum::http::HeaderValue;
@@ -30,7 +30,7 @@ pub(super) struct Socket {
     /// The handshake's header: browsers cannot send one.
     pub(super) authorization: Option<HeaderValue>,
     /// Its slot among the sockets of its address, until it has a session.
-    pub(super) slot: Slot,
+    pub(super) slot: LiveSlot,
     /// The slot of its connection.
     pub(super) connection: Option<ConnectionGuard>,
 }

@@ -2,7 +2,7 @@
 
 use super::super::CampaignDetails;
 use super::super::service;
-use super::super::{Money, Pacing, ShareBalance, State};
+use super::super::{CampaignState, Money, Pacing, ShareBalance};
 use super::ad::AdObject;
 use super::report::{CampaignReport, days};
 use super::website::{Websites, page_of_websites};
@@ -18,7 +18,7 @@ use async_graphql::{Context, ID, Object, Result, SimpleObject};
 use std::sync::Arc;
 
 schema_enum! {
-    State as "CampaignState";
+    CampaignState as "CampaignState";
     Pacing as "CampaignPacing";
 }
 
@@ -48,7 +48,7 @@ impl CampaignObject {
     }
 
     /// Current state.
-    async fn state(&self, ctx: &Context<'_>) -> Result<State> {
+    async fn state(&self, ctx: &Context<'_>) -> Result<CampaignState> {
         let request = request(ctx)?;
         let ads = request.loaders().ads_of.load(self.0.campaign.id).await?;
         Ok(service::state(&request.app, &self.0, &ads))

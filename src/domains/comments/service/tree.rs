@@ -43,7 +43,7 @@ pub async fn tree(app: &App, loaders: &Loaders, status: StatusId, args: &TreeArg
     let list = ListId { kind: args.sort.letter() + 5, owner: status.0 };
     let page = PageArgs { first: args.first, after: args.after.clone(), ..PageArgs::default() };
     let PageRequest { size, after, .. } = page.check_with(|text| decode(&cursors, list, args.sort, text))?;
-    let walk = Walk { app, loaders, status, sort: args.sort, levels: levels(args.max_depth)? };
+    let walk = TreeWalk { app, loaders, status, sort: args.sort, levels: levels(args.max_depth)? };
     let begins = after.is_none();
     let place = match after {
         Some(positions) => Some(walk.resume(positions).await?),
@@ -78,7 +78,8 @@ fn decode(cursors: &Cursors, list: ListId, sort: Sort, text: &str) -> Option<Vec
     (positions.len() * width == bytes.len() && (1..=MAX_DEPTH + 1).contains(&positions.len())).then_some(positions)
 }
 
-struct Walk<'a> {
+/// The parameters of a read of a tree.
+struct TreeWalk<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     status: StatusId,
@@ -89,7 +90,7 @@ struct Walk<'a> {
 /// A comment with its position and those of its ancestors.
 type Line = (Vec<u128>, VisibleComment);
 
-impl Walk<'_> {
+impl TreeWalk<'_> {
     fn id(&self, position: u128) -> CommentId {
         CommentId { status: self.status, number: self.sort.number(position) }
     }

@@ -53,12 +53,12 @@ pub(in crate::domains::ads) struct ReservationRequest {
     /// Whether the impression is invalid in any case: it is shown and not charged.
     pub(in crate::domains::ads) invalid: bool,
     /// The origin that the impression counts for.
-    pub(in crate::domains::ads) origin: Option<Origin>,
+    pub(in crate::domains::ads) origin: Option<TrafficOrigin>,
 }
 
 /// The origin of impressions of a campaign in a share, with its limits: an address, or the account whose server requests the ads.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::domains::ads) struct Origin {
+pub(in crate::domains::ads) struct TrafficOrigin {
     pub(in crate::domains::ads) visitor: Visitor,
     /// The plausible number of impressions in an hour.
     pub(in crate::domains::ads) most: u64,
@@ -68,7 +68,7 @@ pub(in crate::domains::ads) struct Origin {
     pub(in crate::domains::ads) counts_paid: bool,
 }
 
-impl Origin {
+impl TrafficOrigin {
     /// Returns the limits for one of `shares` shares of a campaign.
     pub(in crate::domains::ads) const fn of_share(self, shares: u64) -> Self {
         Self { most: self.most.div_ceil(shares), held: self.held.div_ceil(shares), ..self }

@@ -74,7 +74,7 @@ named_enum! {
 
 named_enum! {
     /// State of a campaign. If several apply, the first of: STOPPED, ENDED, PAUSED, EXHAUSTED, SCHEDULED, ACTIVE.
-    pub enum State {
+    pub enum CampaignState {
         /// The campaign has not started.
         Scheduled = "scheduled",
         /// The campaign is running.
@@ -160,14 +160,14 @@ impl Campaign {
     }
 
     /// Returns the state. `can_pay` is whether the rest of the budget pays for any ad, or the campaign has no ads.
-    pub fn state(&self, now: Millis, can_pay: bool) -> State {
+    pub fn state(&self, now: Millis, can_pay: bool) -> CampaignState {
         match self {
-            _ if self.stopped => State::Stopped,
-            _ if self.ends.is_some_and(|ends| ends <= now) => State::Ended,
-            _ if self.paused => State::Paused,
-            _ if !can_pay => State::Exhausted,
-            _ if self.starts.is_some_and(|starts| starts > now) => State::Scheduled,
-            _ => State::Active,
+            _ if self.stopped => CampaignState::Stopped,
+            _ if self.ends.is_some_and(|ends| ends <= now) => CampaignState::Ended,
+            _ if self.paused => CampaignState::Paused,
+            _ if !can_pay => CampaignState::Exhausted,
+            _ if self.starts.is_some_and(|starts| starts > now) => CampaignState::Scheduled,
+            _ => CampaignState::Active,
         }
     }
 }

@@ -4,7 +4,7 @@ mod campaign;
 mod change;
 mod draft;
 
-pub use campaign::{Ad, Campaign, Cap, Creative, Pacing, State};
+pub use campaign::{Ad, Campaign, CampaignState, Cap, Creative, Pacing};
 pub use change::CampaignChange;
 pub use draft::{CapDraft, KEYWORDS_BYTES, NewAd, NewCampaign, SNIPPET_BYTES};
 

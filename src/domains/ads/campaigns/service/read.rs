@@ -8,7 +8,7 @@ use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::ads::accounts;
 use crate::domains::ads::budget::model::ShareBalance;
-use crate::domains::ads::campaigns::model::State;
+use crate::domains::ads::campaigns::model::CampaignState;
 use crate::domains::ads::campaigns::store;
 use crate::domains::ads::campaigns::store::ads::AdDetails;
 use crate::domains::ads::campaigns::store::campaigns::CampaignDetails;
@@ -22,7 +22,7 @@ pub(in crate::domains::ads) async fn owned(app: &App, owner: UserId, id: Campaig
 }
 
 /// Returns the state of a campaign with these ads.
-pub fn state(app: &App, kept: &CampaignDetails, ads: &[AdDetails]) -> State {
+pub fn state(app: &App, kept: &CampaignDetails, ads: &[AdDetails]) -> CampaignState {
     let now = app.now();
     let left = kept.campaign.budget.saturating_sub(ShareBalance::used_budget(&kept.balances, now / DAY).whole);
     let can_pay = ads.is_empty() || ads.iter().any(|it| it.ad.price() <= left);

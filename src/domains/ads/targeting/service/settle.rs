@@ -96,15 +96,15 @@ pub(in crate::domains::ads) async fn settle_without(app: &App, id: CampaignId, r
     Ok(())
 }
 
-/// The state of a campaign that one settling reads.
-struct CampaignState {
+/// The data of a campaign that one pass of settling reads.
+struct SettlingInputs {
     facts: ListingInputs,
     owner_is_there: bool,
     listed: Vec<(String, Millis)>,
 }
 
 /// Reads the state. Two round trips; one more for promoted statuses, and one for each update of the suspension.
-async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<CampaignState>, Error> {
+async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<SettlingInputs>, Error> {
     let Some(CampaignSnapshot { mut campaign, keywords, ads, listed }) = campaigns::store::read(app.db(), id).await? else {
         return Ok(None);
     };
@@ -122,7 +122,7 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Cam
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|AdDetails { ad, counts, .. }| (ad, counts)).collect();
     let ads = without_deleted_statuses(app, ads).await?;
     let facts = ListingInputs { campaign, keywords, ads, used, first_hold };
-    Ok(Some(CampaignState { facts, owner_is_there: standing.there, listed }))
+    Ok(Some(SettlingInputs { facts, owner_is_there: standing.there, listed }))
 }
 
 /// Removes ads whose status was deleted; a deleted status does not come back. One round trip if any ad promotes a status.
@@ -140,7 +140,7 @@ async fn without_deleted_statuses(app: &App, mut ads: Vec<(Ad, Tally)>) -> Resul
 /// Writes the derived data, the record of planned listings first. `behind` contains other listings that may still hold the campaign.
 async fn write(
     app: &App,
-    seen: &CampaignState,
+    seen: &SettlingInputs,
     wanted: &ListingPlan,
     behind: &mut HashSet<Listing>,
     now: Millis,

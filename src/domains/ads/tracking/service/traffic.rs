@@ -6,7 +6,7 @@ use crate::base::config::AdTraffic;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, WebsiteId};
 use crate::domains::ads::budget::service::share_counts;
-use crate::domains::ads::budget::store::reservations::{ClickFunding, Origin, ReservationRequest};
+use crate::domains::ads::budget::store::reservations::{ClickFunding, ReservationRequest, TrafficOrigin};
 use crate::domains::ads::model::{InvalidClick, Visitor};
 use crate::domains::ads::tracking::store::traffic;
 use crate::domains::ads::tracking::store::traffic::{Counter, TrafficKind, Volume};
@@ -123,7 +123,7 @@ pub(in crate::domains::ads) struct ImpressionLimits {
     /// Whether a limit is exceeded: the impressions are served, and are invalid.
     is_exceeded: bool,
     /// The counter in each campaign, with the limits of a whole campaign.
-    origin: Option<Origin>,
+    origin: Option<TrafficOrigin>,
 }
 
 impl ImpressionLimits {
@@ -192,9 +192,9 @@ impl ImpressionLimits {
 }
 
 /// Returns the origin for `visitor` in a campaign, with `factor` times the limits of an address.
-const fn origin(bounds: AdTraffic, visitor: Visitor, factor: u64, counts_paid: bool) -> Origin {
+const fn origin(bounds: AdTraffic, visitor: Visitor, factor: u64, counts_paid: bool) -> TrafficOrigin {
     let (most, held) = (factor * bounds.campaign_impressions, factor * bounds.campaign_clicks);
-    Origin { visitor, most, held, counts_paid }
+    TrafficOrigin { visitor, most, held, counts_paid }
 }
 
 /// Runs `count` in the background; an error is logged.
