@@ -204,18 +204,18 @@ impl PageArgs {
         if self.first.is_some() && self.last.is_some() {
             return Err(Error::BadUserInput("`first` and `last` cannot be combined.".into()));
         }
-        let size = |name: &str, asked: i32| match usize::try_from(asked) {
+        let size = |name: &str, requested: i32| match usize::try_from(requested) {
             Ok(size @ 1..=MAX) => Ok(size),
-            _ => Err(Error::BadUserInput(format!("`{name}` must be from 1 to {MAX}, not {asked}."))),
+            _ => Err(Error::BadUserInput(format!("`{name}` must be from 1 to {MAX}, not {requested}."))),
         };
-        let cursor = |name: &str, given: &Option<String>| match given {
+        let cursor = |name: &str, argument: &Option<String>| match argument {
             None => Ok(None),
             Some(text) => {
                 decode(text).map(Some).ok_or_else(|| Error::BadUserInput(format!("`{name}` is not a cursor of this list.")))
             }
         };
-        let first = self.first.map(|asked| size("first", asked)).transpose()?;
-        let last = self.last.map(|asked| size("last", asked)).transpose()?;
+        let first = self.first.map(|requested| size("first", requested)).transpose()?;
+        let last = self.last.map(|requested| size("last", requested)).transpose()?;
         Ok(PageRequest {
             size: first.or(last).unwrap_or(DEFAULT),
             backward: last.is_some(),

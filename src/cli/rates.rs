@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn proxies_are_addresses_and_networks() {
         assert_eq!(config(&[]).expect("no options").trusted_proxies, []);
-        let given = config(&["--trusted-proxies", "10.0.0.0/8, 192.0.2.1,fd00::/8,::ffff:192.0.2.2"]).expect("networks");
+        let parsed = config(&["--trusted-proxies", "10.0.0.0/8, 192.0.2.1,fd00::/8,::ffff:192.0.2.2"]).expect("networks");
         let networks = ["10.0.0.0/8", "192.0.2.1/32", "fd00::/8", "192.0.2.2/32"].map(|net| net.parse().expect("a network"));
-        assert_eq!(given.trusted_proxies, networks);
+        assert_eq!(parsed.trusted_proxies, networks);
         for wrong in ["localhost", "10.0.0.0/33", "*", "10.0.0.0/8;192.0.2.1"] {
             assert!(config(&["--trusted-proxies", wrong]).is_err(), "{wrong}");
         }

@@ -49,9 +49,9 @@ pub(super) fn too_large_event(mut response: Response, size: &ResponseSize) -> Re
     response.errors.retain(is_ours);
     response.errors.truncate(1);
     let mut replaced = refused(&size.error());
-    if let (Some(error), Some(given)) = (replaced.errors.first_mut(), response.errors.first()) {
-        error.locations.clone_from(&given.locations);
-        error.path = given.path.iter().take(1).cloned().collect();
+    if let (Some(error), Some(original)) = (replaced.errors.first_mut(), response.errors.first()) {
+        error.locations.clone_from(&original.locations);
+        error.path = original.path.iter().take(1).cloned().collect();
     }
     replaced
 }

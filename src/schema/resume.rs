@@ -12,16 +12,16 @@ pub fn resume(request: &mut Request, cursor: &str) {
     let Ok(document) = request.parsed_query() else { return };
     let mut document = document.clone();
     let Some(field) = root_field(&mut document, request.operation_name.as_deref()) else { return };
-    let given = field.node.arguments.iter_mut().find(|(name, _)| name.node == AFTER);
+    let after = field.node.arguments.iter_mut().find(|(name, _)| name.node == AFTER);
     let value = Value::from(cursor);
-    match given {
+    match after {
         // The variable must remain in use, so its value is replaced.
-        Some((_, given)) if given.node.clone().into_const().is_none() => {
-            let name = given.node.to_string();
+        Some((_, after)) if after.node.clone().into_const().is_none() => {
+            let name = after.node.to_string();
             request.variables.insert(Name::new(name.trim_start_matches('$')), value);
             return;
         }
-        Some((_, given)) => given.node = value.into_value(),
+        Some((_, after)) => after.node = value.into_value(),
         None => {
             let (name, value) = (Name::new(AFTER), value.into_value());
             field.node.arguments.push((Positioned::new(name, field.pos), Positioned::new(value, field.pos)));
@@ -63,8 +63,8 @@ mod tests {
         let field = root_field(&mut document, wanted);
         let after = field.and_then(|field| field.node.get_argument(AFTER).cloned());
         let literal = after.as_ref().and_then(|after| after.node.clone().into_const());
-        let given = after.map(|after| after.node.to_string().trim_start_matches('$').to_owned());
-        json!(literal.or_else(|| request.variables.get(given?.as_str()).cloned()))
+        let variable = after.map(|after| after.node.to_string().trim_start_matches('$').to_owned());
+        json!(literal.or_else(|| request.variables.get(variable?.as_str()).cloned()))
     }
 
     #[test]

@@ -66,10 +66,10 @@ impl ValidationCache {
         Some(checked)
     }
 
-    /// Caches a request that has passed the checks; `given` are the variables that it was sent with. Only queries are cached.
-    pub fn note(&self, key: String, checked: Checked, given: &Variables, request: &Request) {
+    /// Caches a request that has passed the checks; `original` are the variables as sent. Only queries are cached.
+    pub fn insert(&self, key: String, checked: Checked, original: &Variables, request: &Request) {
         if checked.kind == OperationType::Query {
-            let variables = (*given != request.variables).then(|| Arc::new(request.variables.clone()));
+            let variables = (*original != request.variables).then(|| Arc::new(request.variables.clone()));
             self.entries.insert(key, CheckedQuery { checked, variables });
         }
     }

@@ -35,7 +35,7 @@ impl RequestId {
 /// Assigns an id to a request (the proxy's id if it is plain text), and logs and counts the outcome. Logs no header, no body and no query
 /// string. The outermost layer.
 pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, next: Next) -> Response {
-    let id = given(request.headers().get(REQUEST_ID)).unwrap_or_else(|| RequestId::random().0);
+    let id = client_request_id(request.headers().get(REQUEST_ID)).unwrap_or_else(|| RequestId::random().0);
     request.extensions_mut().insert(RequestId(id.clone()));
     // At the level of errors, so that log lines keep the id under a filter that lets only errors through.
     let span = tracing::error_span!(target: SPAN, "request", request_id = id);
@@ -133,7 +133,7 @@ pub(super) fn printable(text: &str) -> String {
     shown.take(SHOWN).chain(cut).collect()
 }
 
-fn given(header: Option<&HeaderValue>) -> Option<String> {
+fn client_request_id(header: Option<&HeaderValue>) -> Option<String> {
     let id = header?.to_str().ok()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     ((1..=64).contains(&id.len()) && id.bytes().all(plain)).then(|| id.to_owned())

@@ -131,11 +131,11 @@ fn exactness(range: &str, media: &str) -> Option<u8> {
 
 /// Returns the weight among a range's parameters, in thousandths. An invalid weight counts as a missing one.
 fn weight<'a>(mut parameters: impl Iterator<Item = &'a str>) -> u16 {
-    let given = parameters.find_map(|parameter| {
+    let parsed = parameters.find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         name.trim().eq_ignore_ascii_case("q").then(|| value.trim().parse::<f32>().ok()).flatten()
     });
-    given.filter(|weight| (0.0..=1.0).contains(weight)).map_or(1_000, |weight| (weight * 1_000.0) as u16)
+    parsed.filter(|weight| (0.0..=1.0).contains(weight)).map_or(1_000, |weight| (weight * 1_000.0) as u16)
 }
 
 /// Returns whether the body is JSON in UTF-8, by the syntax of the media type.

@@ -169,10 +169,10 @@ pub(super) fn needs_a_stream() -> RequestError {
 
 /// Checks a request. Stores a valid document under `key`, if there is a key.
 fn check(state: &State, key: Option<String>, request: &mut Request) -> Result<Checked, CheckError> {
-    let given = request.variables.clone();
+    let original = request.variables.clone();
     let checked = schema::check(request, state.app.config())?;
     if let Some(key) = key {
-        state.valid.note(key, checked, &given, request);
+        state.valid.insert(key, checked, &original, request);
     }
     Ok(checked)
 }

@@ -36,7 +36,7 @@ fn with_file() -> (RedisServer, String, tempfile::TempDir) {
 #[tokio::test]
 async fn the_printed_acl_line_creates_a_user_with_all_needed_rights() {
     let (_redis, url, _folder) = with_file();
-    let findings = examine(&url.parse().expect("a URL"), &key_kinds()).await.expect("it lets us in");
+    let findings = examine(&url.parse().expect("a URL"), &key_kinds()).await.expect("the log-in succeeds");
     assert!(findings.iter().all(|finding| !finding.refuses(true)), "{findings:?}");
     assert!(findings.iter().all(|finding| !finding.message.contains("could not be checked")), "{findings:?}");
 }
@@ -52,7 +52,7 @@ const DENIED: &str = "FLUSHALL; FLUSHDB; KEYS *; CONFIG GET requirepass; CONFIG 
 #[tokio::test]
 async fn commands_that_the_server_does_not_use_are_denied() {
     let (redis, url, _folder) = with_file();
-    let mut connection = redis::Client::open(url).expect("a URL").get_connection().expect("it lets us in");
+    let mut connection = redis::Client::open(url).expect("a URL").get_connection().expect("the log-in succeeds");
     redis.run::<()>(&["SET", "foreign", "1"]);
     for command in DENIED.split("; ") {
         let words: Vec<&str> = command.split(' ').collect();
@@ -89,8 +89,8 @@ fn a_foreign_key_is_reported_without_reading_it() {
     let redis = RedisServer::start();
     redis.run::<()>(&["SET", "stray", "1"]);
     let fsck = waxwing(&["fsck", "--redis", &redis.url()]).output().expect("it runs");
-    let told = String::from_utf8_lossy(&fsck.stdout);
-    assert_eq!(told, "stray: is not a key of Waxwing\n1 key read, 1 finding.\n", "{fsck:?}");
+    let output = String::from_utf8_lossy(&fsck.stdout);
+    assert_eq!(output, "stray: is not a key of Waxwing\n1 key read, 1 finding.\n", "{fsck:?}");
 }
 
 /// Returns the stderr of a command line, and asserts that its stdout is empty.
@@ -105,7 +105,7 @@ fn wrong_credentials_are_logged_once() {
     let (redis, _, _folder) = with_file();
     redis.run::<()>(&["ACL", "SETUSER", "default", "resetpass", ">other"]);
     let url = redis.operator_url();
-    for (credentials, told) in [
+    for (credentials, expected) in [
         ("", "waxwing: Redis asks for a password, and --redis names none. Write it as redis://USER:PASSWORD@HOST:PORT\n"),
         (
             "?user=feed&pass=wrong",
@@ -117,7 +117,7 @@ fn wrong_credentials_are_logged_once() {
         ),
     ] {
         for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["fsck"], &["demo"]] {
-            assert_eq!(refused(&[command, &["--redis", &format!("{url}{credentials}")]].concat()), told, "{command:?}");
+            assert_eq!(refused(&[command, &["--redis", &format!("{url}{credentials}")]].concat()), expected, "{command:?}");
         }
     }
 }
@@ -135,6 +135,6 @@ async fn revoked_credentials_are_logged_once() {
         assert_eq!(answer.status, 503);
     }
     let log = process.kill();
-    let told = log.lines().filter(|line| line.contains("Redis refuses the user or the password")).count();
-    assert_eq!(told, 1, "{log}");
+    let refusals = log.lines().filter(|line| line.contains("Redis refuses the user or the password")).count();
+    assert_eq!(refusals, 1, "{log}");
 }

@@ -227,7 +227,7 @@ fn an_interrupted_command_removes_its_files() {
         started_file.display()
     );
     std::fs::write(&slow, script).expect("it is written");
-    std::fs::set_permissions(&slow, std::fs::Permissions::from_mode(0o700)).expect("it is ours");
+    std::fs::set_permissions(&slow, std::fs::Permissions::from_mode(0o700)).expect("the file is writable");
     let (scratch, other, data) = (folder.path().join("scratch"), folder.path().join("other"), folder.path().join("data"));
     std::fs::create_dir(&scratch).expect("a folder");
     let url = redis.operator_url();

@@ -119,7 +119,7 @@ async fn an_address_can_hold_only_a_part_of_the_memory() {
     let (status, error) = send(&app, 2, 40 << 10).await;
     assert_eq!((status, error), (429, json!({ "code": "LIMIT_REACHED", "limit": "bodies", "retryAfter": 1 })));
     assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"address_limit\"}").await, 1);
-    assert_eq!(send(&app, 2, 8 << 10).await.0, 200, "short ones take nothing");
+    assert_eq!(send(&app, 2, 8 << 10).await.0, 200, "short bodies reserve nothing");
     assert_eq!(send(&app, 3, 40 << 10).await.0, 200, "others have their own");
     // This body exceeds the limit of its address alone.
     held.write_all(&vec![b' '; 64 << 10]).await.expect("it is open");

@@ -359,7 +359,7 @@ async fn invalidations_arrive_over_every_connection() {
     for client in [&two.slow, &two.quick] {
         assert_eq!(two.read(client).await, Some(0));
     }
-    assert_eq!(two.reads(), 1, "what one has read is near to both");
+    assert_eq!(two.reads(), 1, "both connections use the cached value");
     two.proxy.set_after(b"user:{9}", Flow::PassOnly(0));
     let waits = two.start_read(&two.slow);
     while two.proxy.is_armed() {
@@ -405,7 +405,7 @@ async fn waiting_for_a_pending_request_has_a_timeout() {
     let reading = tokio::time::timeout(Duration::from_secs(10), db.read_cached(since, vec![KEY.into()], text, |_| Vec::new()));
     assert_eq!(reading.await.expect("in time").expect("an answer").0, [Some(Arc::new(Text("1".into())))]);
     assert_eq!(sent.await.expect("an answer"), None);
-    assert_eq!(redis.calls()["hgetall"], 2, "it was near, and was read nevertheless");
+    assert_eq!(redis.calls()["hgetall"], 2, "the cached value is read again");
 }
 
 /// The key was read, then written, and the other connection has delivered the invalidation before the reply has arrived.

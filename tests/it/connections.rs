@@ -70,7 +70,7 @@ impl Client {
         let mut client = Self::silent(app, last).await;
         client.say(&head("expect: 100-continue\r\n")).await;
         let mut line = [0; 25];
-        client.0.read_exact(&mut line).await.expect("the body is asked for");
+        client.0.read_exact(&mut line).await.expect("100 Continue");
         assert_eq!(&line, b"HTTP/1.1 100 Continue\r\n\r\n");
         client
     }
@@ -154,7 +154,7 @@ async fn connections_are_limited_per_address() {
     assert!(Client::idle(&app, 3).await.is_served().await, "another address has its own");
     assert_eq!(metric(&app, &dropped("address_limit")).await, 1);
     for client in &mut held {
-        assert_eq!(client.finish().await.0, 200, "what was in flight is not disturbed");
+        assert_eq!(client.finish().await.0, 200, "requests in flight are completed");
     }
 }
 
@@ -199,7 +199,7 @@ async fn a_silent_connection_is_closed_and_an_idle_one_is_kept() {
     begun.say("POST").await;
     Client::silent(&app, 2).await.closed_by_force().await;
     Client::silent(&app, 2).await.closed_by_force().await;
-    assert!(idle.is_served().await, "it was silent for as long");
+    assert!(idle.is_served().await, "the idle connection is still open");
     begun.say(&format!("{}{BODY}", head("").trim_start_matches("POST"))).await;
     assert_eq!(begun.answer().await.0, 200, "from the first byte on, the headers have their own time");
     assert_eq!(metric(&app, &dropped("first_byte_timeout")).await, 2);
@@ -238,7 +238,7 @@ async fn at_the_limit_the_address_with_the_most_idle_connections_loses_one() {
     for client in [&mut modest, &mut second, &mut third, &mut newcomer] {
         assert!(client.is_served().await);
     }
-    assert_eq!(metric(&app, &dropped("gave_way")).await, 2, "asking for it was one more");
+    assert_eq!(metric(&app, &dropped("gave_way")).await, 2, "the request for the metric needs a slot, too");
 }
 
 #[tokio::test]
@@ -261,7 +261,7 @@ async fn a_connection_with_a_request_in_flight_is_never_closed() {
     let mut third = Client::silent(&app, 3).await;
     third.say(&format!("{}{BODY}", head(""))).await;
     let waited = timeout(Duration::from_millis(200), third.answer()).await;
-    assert!(waited.is_err(), "there is no place: it waits");
+    assert!(waited.is_err(), "no slot is free: the connection waits");
     // The connection that gets its answer is idle then, and is closed at once.
     assert_eq!(first.finish().await.0, 200);
     first.closed().await;
@@ -290,7 +290,7 @@ async fn sockets_and_event_streams_are_never_closed_for_others() {
     let mut third = Client::silent(&app, 3).await;
     third.say(&format!("{}{BODY}", self::head(""))).await;
     let waited = timeout(Duration::from_millis(200), third.answer()).await;
-    assert!(waited.is_err(), "there is no place: it waits");
+    assert!(waited.is_err(), "no slot is free: the connection waits");
     // The stream ends with its client; the socket is alive.
     drop(events);
     assert_eq!(third.answer().await.0, 200);

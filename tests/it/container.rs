@@ -54,7 +54,8 @@ async fn the_container_serves_metrics_on_a_separate_port() {
     };
     assert_eq!(check(format!("0.0.0.0:{port}")).await, (0, String::new(), String::new()));
     let log = lines(&server.log());
-    let apart = log.iter().find(|line| line["message"] == "/metrics is served on this address only").expect("it is told");
+    let apart =
+        log.iter().find(|line| line["message"] == "/metrics is served on this address only").expect("the log has the line");
     let apart = apart["address"].as_str().expect("an address").replace("0.0.0.0", "127.0.0.1");
     assert_eq!(status(format!("http://{apart}/metrics")).await, 200);
     assert_eq!(messages(&log, "/metrics is open on 0.0.0.0").len(), 1, "{log:?}");

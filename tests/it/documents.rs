@@ -29,7 +29,7 @@ async fn refused_for_nothing(app: &TestApp, documents: &[(String, Value)]) -> Ve
         assert!(answer.text.len() < 8 << 10, "{query:.80}: an answer of {} bytes", answer.text.len());
         answers.push(answer);
     }
-    assert_eq!(app.app.db().round_trips(), before, "Redis was asked");
+    assert_eq!(app.app.db().round_trips(), before, "Redis got a command");
     assert_eq!(app.query("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
     answers
 }

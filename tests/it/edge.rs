@@ -63,7 +63,7 @@ async fn slow_headers_time_out_and_idle_connections_do_not() {
     for stream in &mut slow {
         assert_eq!(rest(stream).await, "", "cut off without an answer");
     }
-    assert!(exchange(&mut idle).await.starts_with("HTTP/1.1 200"), "it stood idle for as long");
+    assert!(exchange(&mut idle).await.starts_with("HTTP/1.1 200"), "the idle connection is still open");
     let mut second = connect(&app).await;
     exchange(&mut second).await;
     second.write_all(&SMALL.as_bytes()[..20]).await.expect("it is open");
@@ -196,7 +196,7 @@ async fn a_request_has_a_deadline_but_a_started_mutation_completes() {
     let began = Instant::now();
     let query = app.query("{ user(login: \"ada\") { login } }").await;
     assert_eq!(query.refusal(), refused(504, "DEADLINE_EXCEEDED"));
-    assert!(began.elapsed() < EdgeConfig::default().request_timeout, "it is the one that was set");
+    assert!(began.elapsed() < EdgeConfig::default().request_timeout, "the configured timeout applies");
     app.redis.signal("CONT");
     // Reads continue, writes block.
     app.redis.run::<()>(&["CLIENT", "PAUSE", "600000", "WRITE"]);
@@ -205,7 +205,7 @@ async fn a_request_has_a_deadline_but_a_started_mutation_completes() {
     assert_eq!(HttpResponse::fetch(change).await.refusal(), refused(503, "OUTCOME_UNKNOWN"));
     app.redis.run::<()>(&["CLIENT", "UNPAUSE"]);
     app.drain().await;
-    assert_eq!(ada.home().await, ["late"], "what had begun was done");
+    assert_eq!(ada.home().await, ["late"], "the write was applied");
 }
 
 #[tokio::test]
@@ -236,7 +236,7 @@ async fn long_answers_are_compressed_if_the_client_accepts_it() {
         assert_eq!((used.as_deref(), &body[..2]), (Some(encoding), &magic[..]));
         assert!(body.len() < plain.len() / 2, "{} of {}", body.len(), plain.len());
     }
-    assert_eq!(ask("{ __typename }", "gzip, zstd").await.0, None, "a short one is not worth it");
+    assert_eq!(ask("{ __typename }", "gzip, zstd").await.0, None, "short responses are not compressed");
 }
 
 #[tokio::test]

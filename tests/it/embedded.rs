@@ -26,7 +26,7 @@ async fn connect(url: &str) -> MultiplexedConnection {
 
 async fn redis_pid(url: &str) -> u32 {
     let info: redis::InfoDict = redis::cmd("INFO").arg("server").query_async(&mut connect(url).await).await.expect("it answers");
-    info.get("process_id").expect("it knows its id")
+    info.get("process_id").expect("a process id")
 }
 
 /// A zombie counts as ended: it only waits to be reaped.
@@ -120,9 +120,9 @@ async fn a_path_that_is_not_utf_8_works() {
 async fn a_second_server_on_a_folder_is_refused_at_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let embedded = start_embedded(folder.path()).await;
-    let asked = Instant::now();
+    let began = Instant::now();
     let error = start(options(folder.path())).await.expect_err("the folder is taken");
-    assert!(asked.elapsed() < Duration::from_secs(1));
+    assert!(began.elapsed() < Duration::from_secs(1));
     assert!(matches!(error, EmbeddedError::InUse { .. }));
     let message = error.to_string();
     for part in [format!("process {}", std::process::id()), folder.path().display().to_string()] {
@@ -208,7 +208,7 @@ async fn a_corrupt_file_is_reported_with_the_log_of_redis() {
         .expect("there")
         .map(|entry| entry.expect("readable").path())
         .find(|path| path.to_string_lossy().contains(".incr."))
-        .expect("writes go there");
+        .expect("a file for appended writes");
     fs::write(&aof, "*3\r\nnonsense\r\n*1\r\n$4\r\nPING\r\n").expect("writable");
     let error = start(options(folder.path())).await.expect_err("the file is broken");
     assert!(matches!(error, EmbeddedError::Exited { .. }));
@@ -237,11 +237,11 @@ async fn a_start_waits_until_all_data_is_loaded() {
 
     // 200 microseconds per key: one second.
     let slow = script(folder.path(), r#"exec redis-server "$@" --key-load-delay 200"#);
-    let asked = Instant::now();
+    let began = Instant::now();
     let embedded = start(EmbeddedOptions { data_dir: data, redis_server: Some(slow), ..EmbeddedOptions::default() })
         .await
         .expect("it starts");
-    assert!(asked.elapsed() >= Duration::from_secs(1));
+    assert!(began.elapsed() >= Duration::from_secs(1));
     let last: u32 = connect(&embedded.url()).await.get(4999).await.expect("it is there");
     assert_eq!(last, 4999);
     embedded.stop().await;
@@ -315,8 +315,8 @@ async fn the_redis_of_a_killed_server_ends_without_data_loss() {
     for n in 0..1000 {
         let () = connection.set(format!("test:{n}"), n).await.expect("it writes");
     }
-    server.process.kill().expect("it lives");
-    server.process.wait().expect("it lived");
+    server.process.kill().expect("the process is running");
+    server.process.wait().expect("the process is running");
 
     // At once, while the old process may still be writing: the start waits for it.
     let embedded = start_embedded(folder.path()).await;
@@ -332,7 +332,7 @@ async fn a_killed_server_leaves_no_orphan() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut server = Server::start(folder.path()).await;
     let pid = server.redis().expect("it runs");
-    server.process.kill().expect("it lives");
+    server.process.kill().expect("the process is running");
     eventually(Duration::from_secs(2), "its Redis has ended", async || !is_alive(pid)).await;
 }
 
@@ -350,11 +350,11 @@ async fn a_start_waits_for_the_redis_of_a_killed_server() {
         redis::cmd("EVAL").arg(BUSY).arg(1).arg("key").query_async::<()>(&mut connection).await.ok();
     });
     tokio::time::sleep(Duration::from_millis(100)).await;
-    server.process.kill().expect("it lives");
-    server.process.wait().expect("it lived");
+    server.process.kill().expect("the process is running");
+    server.process.wait().expect("the process is running");
     let start = tokio::spawn(start(options(folder.path())));
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert!(!start.is_finished(), "it must wait");
+    assert!(!start.is_finished(), "the start waits for the old process");
     let embedded = start.await.expect("no panic").expect("the folder is free");
     let value: String = connect(&embedded.url()).await.get("key").await.expect("the script's write is there");
     assert_eq!(value, "done");

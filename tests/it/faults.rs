@@ -20,7 +20,7 @@ const HANGS: Duration = Duration::from_secs(20);
 async fn until(so: impl Fn() -> bool) {
     let began = Instant::now();
     while !so() {
-        assert!(began.elapsed() < HANGS, "it never comes");
+        assert!(began.elapsed() < HANGS, "the condition is not met in time");
         tokio::task::yield_now().await;
     }
 }
@@ -252,7 +252,7 @@ async fn a_connection_to_a_node_that_loses_data_is_replaced() {
         assert!(lost > 0 && lost < keys.len(), "the other nodes answer: {lost} of {} lost", keys.len());
         let began = Instant::now();
         while !read_all().await.iter().all(Result::is_ok) {
-            assert!(began.elapsed() < Duration::from_secs(10), "it stays lost");
+            assert!(began.elapsed() < Duration::from_secs(10), "the server does not recover in time");
         }
         assert!(proxy.accepted() > before);
     }

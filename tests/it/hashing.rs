@@ -19,7 +19,7 @@ fn blocker(app: &TestApp) -> (JoinHandle<Result<(), Error>>, Sender<()>) {
 async fn until(so: impl Fn() -> bool) {
     let began = Instant::now();
     while !so() {
-        assert!(began.elapsed() < Duration::from_secs(20), "it never comes");
+        assert!(began.elapsed() < Duration::from_secs(20), "the condition is not met in time");
         tokio::task::yield_now().await;
     }
 }
@@ -145,6 +145,6 @@ async fn a_disconnected_client_leaves_the_queue() {
     go.send(()).expect("it works");
     held.await.expect("no panic").expect("it was done");
     app.drain().await;
-    assert_eq!(app.app.hashing_pool().begun(), begun, "nothing was hashed for nobody");
+    assert_eq!(app.app.hashing_pool().begun(), begun, "no password is hashed for an unknown login");
     assert_eq!(ada.run("Viewer", json!({})).await["data"]["viewerSessions"].as_array().map(Vec::len), Some(1));
 }

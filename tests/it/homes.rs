@@ -124,7 +124,7 @@ async fn an_unfollowed_account_is_swept_from_a_home_despite_new_posts() {
     let post = async |count: usize| {
         for _ in 0..count {
             app.clock.advance(100);
-            author.post("said").await;
+            author.post("posted").await;
         }
     };
     post(22).await;
@@ -146,7 +146,7 @@ async fn an_unfollowed_account_is_swept_from_a_home_despite_deletions() {
     let users = app.create_users("c", 2).await;
     let (reader, author) = (&users[0], &users[1]);
     reader.follow(author).await;
-    let status = StatusId::from_global(&author.post("said").await).expect("a status");
+    let status = StatusId::from_global(&author.post("posted").await).expect("a status");
     app.drain().await;
     // The process dies before it has swept the homes. The later sweep does not find the reader among the followers.
     drop(statuses::delete(&app.app, author.user_id(), status).await.expect("the commit"));
@@ -399,7 +399,7 @@ async fn an_unfollowed_account_is_hidden_before_the_sweep() {
     let users = app.create_users("c", 2).await;
     let (reader, author) = (&users[0], &users[1]);
     reader.follow(author).await;
-    author.post("said").await;
+    author.post("posted").await;
     // The process dies after the first step.
     let task = Task::Source { feed: Feed::Home(reader.user_id()), source: author.user_id() };
     let _lost = journal::begin(&app.app, task).await.expect("an entry");

@@ -125,7 +125,7 @@ async fn the_oldest_keys_are_evicted_beyond_ten_thousand() {
     app.redis.run::<redis::Value>(&["EVAL", fill, "2", "idempotency:{7}", "idempotent:{7}", &now.to_string()]);
     app.clock.advance(60_000);
     assert_eq!(remember(&app.app, ADA, "postStatus", "oldest", 3).await, 1, "ten thousand are kept");
-    assert_eq!(remember(&app.app, ADA, "postStatus", "new", 4).await, 4, "one more is not refused");
+    assert_eq!(remember(&app.app, ADA, "postStatus", "new", 4).await, 4, "a full set accepts a new key");
     assert_eq!(sizes(&app), (10_000, 10_000));
     assert_eq!(remember(&app.app, ADA, "postStatus", "second", 5).await, 2);
     assert_eq!(remember(&app.app, ADA, "postStatus", "oldest", 6).await, 6);
@@ -146,7 +146,7 @@ async fn the_key_of_a_failed_request_is_released_if_unchanged() {
     assert_eq!(tied(service::remember(&app.app, ADA, &keyed, 1).await), 1);
     service::forget(&app.app, ADA, &keyed, 2).await.expect("a store");
     service::forget(&app.app, ADA, &IdempotentRequest::new("postStatus", "k", "other input"), 1).await.expect("a store");
-    assert_eq!(tied(service::remember(&app.app, ADA, &keyed, 3).await), 1, "another's is not forgotten");
+    assert_eq!(tied(service::remember(&app.app, ADA, &keyed, 3).await), 1, "keys of other accounts are kept");
     service::forget(&app.app, ADA, &keyed, 1).await.expect("a store");
     assert_eq!(sizes(&app), (0, 0));
     assert_eq!(tied(service::remember(&app.app, ADA, &IdempotentRequest::new("postStatus", "k", "better input"), 4).await), 4);

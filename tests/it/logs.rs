@@ -205,7 +205,7 @@ async fn clients_cannot_forge_log_lines() {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let mut stream = tokio::net::TcpStream::connect(&address).await.expect("it listens");
         let request = format!("GET {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.expect("it takes");
+        stream.write_all(request.as_bytes()).await.expect("the server accepts the bytes");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await.expect("it answers");
         assert!(answer.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&answer));

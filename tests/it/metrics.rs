@@ -199,7 +199,7 @@ async fn an_abandoned_request_is_cancelled_and_not_in_flight() {
     let waiting = tokio::spawn(request);
     eventually(&app, "it is under way", |samples| samples.get("waxwing_http_requests_in_flight") == 2.0).await;
     waiting.abort();
-    eventually(&app, "it is given up", |samples| samples.get("waxwing_http_requests_in_flight") == 1.0).await;
+    eventually(&app, "the request is dropped", |samples| samples.get("waxwing_http_requests_in_flight") == 1.0).await;
     assert_eq!(Samples::at(&app).await.requests("Gone", "query", "CANCELLED"), 1.0);
     app.redis.signal("CONT");
 }

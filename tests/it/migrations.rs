@@ -139,8 +139,8 @@ fn a_newer_store_is_refused_by_every_command() {
     // A newer version that this program may use is reported as such.
     set("1", "0");
     redis.run::<()>(&["HSET", "version:{store}", "version", "99", "needs", "1"]);
-    let told = run_command(waxwing(&["migrate"]).env("WAXWING_REDIS", redis.url()));
-    assert_eq!((told.0, told.1.as_str()), (0, "The store has version 99: there is nothing to migrate.\n"), "{}", told.2);
+    let output = run_command(waxwing(&["migrate"]).env("WAXWING_REDIS", redis.url()));
+    assert_eq!((output.0, output.1.as_str()), (0, "The store has version 99: there is nothing to migrate.\n"), "{}", output.2);
     redis.run::<()>(&["HDEL", "version:{store}", "needs"]);
     // A running server stops when the store becomes newer.
     set("1", "0");
@@ -218,10 +218,10 @@ async fn an_interrupted_migration_continues_from_its_position() {
     assert_eq!(mark(&redis)[..3], ["0", "1", "5"]);
     // For a program without the step, the store is already newer.
     assert!(matches!(store_status(app.db(), &[]).await.expect("a store"), StoreStatus::Newer { version: 1, .. }));
-    let mut told = Vec::new();
-    let after = run(&app, &TWO, None, |step| told.push((step.version, step.percent))).await.expect("a store");
+    let mut output = Vec::new();
+    let after = run(&app, &TWO, None, |step| output.push((step.version, step.percent))).await.expect("a store");
     assert_eq!((after, passes(&app)), (StoreStatus::Current, all_passes()));
-    assert_eq!(told, [(1, 60), (1, 70), (1, 80), (1, 90), (1, 100), (2, 100)]);
+    assert_eq!(output, [(1, 60), (1, 70), (1, 80), (1, 90), (1, 100), (2, 100)]);
     assert_eq!(mark(&redis)[..3], ["2", "0", ""]);
     assert_eq!(run(&app, &TWO, None, |_| {}).await.expect("a store"), StoreStatus::Current);
     assert_eq!(passes(&app).len(), 11);
@@ -232,11 +232,11 @@ async fn an_interrupted_migration_continues_from_its_position() {
 }
 
 /// A step that records the mark during its first pass.
-fn looks_at_the_mark(app: App, _: String) -> PassFuture {
+fn record_mark(app: App, _: String) -> PassFuture {
     Box::pin(async move {
         let mark = app.db().version_mark().await?;
-        let told = format!("{:?}", mark.map(|mark| (mark.version, mark.step, mark.needs)));
-        app.extension::<Record>().0.lock().expect("no panic while held").0.push(told);
+        let output = format!("{:?}", mark.map(|mark| (mark.version, mark.step, mark.needs)));
+        app.extension::<Record>().0.lock().expect("no panic while held").0.push(output);
         Ok(Pass::Done)
     })
 }
@@ -244,7 +244,7 @@ fn looks_at_the_mark(app: App, _: String) -> PassFuture {
 /// An older program must not write after the start of a step that needs all servers stopped.
 #[tokio::test]
 async fn the_mark_names_an_exclusive_step_before_its_first_pass() {
-    let steps = [Step { name: "exclusive", beside_servers: false, pass: looks_at_the_mark }];
+    let steps = [Step { name: "exclusive", beside_servers: false, pass: record_mark }];
     let redis = RedisServer::start();
     let app = process(&redis).await;
     assert_eq!(run(&app, &steps, None, |_| {}).await.expect("a store"), StoreStatus::Current);
@@ -255,7 +255,7 @@ async fn the_mark_names_an_exclusive_step_before_its_first_pass() {
 /// Servers of the previous version continue during a step that allows it, and after it.
 #[tokio::test]
 async fn servers_of_the_previous_version_continue_beside_a_step_that_allows_it() {
-    let beside = |name| Step { name, beside_servers: true, pass: looks_at_the_mark };
+    let beside = |name| Step { name, beside_servers: true, pass: record_mark };
     let steps = [beside("first"), beside("second"), Step { name: "third", beside_servers: false, pass: one_pass }];
     let redis = RedisServer::start();
     let app = process(&redis).await;

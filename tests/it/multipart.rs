@@ -128,7 +128,7 @@ async fn a_stream_resumes_after_a_cursor() {
 async fn a_request_error_is_json_if_the_client_accepts_it() {
     let app = TestApp::start().await;
     let answer = HttpResponse::fetch(post(&app, APOLLO, "{ __typename }")).await;
-    assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }), "a query has one answer");
+    assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }), "a query has a single response");
     for (query, status, code) in [
         ("subscription {", 400, "GRAPHQL_PARSE_FAILED"),
         ("subscription { nope }", 400, "GRAPHQL_VALIDATION_FAILED"),

@@ -310,7 +310,7 @@ async fn a_status_deleted_during_a_rebuild_is_not_in_the_home() {
     let deleted = deleted.expect("it was deleted");
     let home = format!("home:{{{}}}", reader.user_id().0);
     assert_eq!(app.redis.run::<Option<String>>(&["ZSCORE", &home, &deleted.0.to_string()]), None);
-    assert_eq!(size(&app, "home", reader), 9, "and the others are");
+    assert_eq!(size(&app, "home", reader), 9, "the other statuses are in the home");
     assert_complete(&app, reader, 19).await;
 }
 
@@ -506,7 +506,7 @@ async fn a_block_after_the_check_of_a_follow_ends_the_follow() {
     let slow = SlowProcess::beside(&app).await;
     let following = timelines::follow(&slow.app, bea.user_id(), ada.user_id());
     let block = async || timelines::block(&app.app, ada.user_id(), bea.user_id()).await.expect("a block");
-    slow.run_interleaved(b"blocks:", following, block).await.expect("the follow came first");
+    slow.run_interleaved(b"blocks:", following, block).await.expect("the follow was committed first");
     assert_only_the_block(&app, &ada, &bea, list).await;
     assert_eq!(bea.home().await, [""; 0]);
 }
@@ -518,7 +518,7 @@ async fn a_block_after_the_check_of_an_addition_to_a_list_ends_the_membership() 
     let slow = SlowProcess::beside(&app).await;
     let adding = timelines::add_to_list(&slow.app, bea.user_id(), list, ada.user_id());
     let block = async || timelines::block(&app.app, ada.user_id(), bea.user_id()).await.expect("a block");
-    slow.run_interleaved(b"blocks:", adding, block).await.expect("the membership came first");
+    slow.run_interleaved(b"blocks:", adding, block).await.expect("the membership was committed first");
     assert_only_the_block(&app, &ada, &bea, list).await;
 }
 

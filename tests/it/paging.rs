@@ -149,7 +149,7 @@ async fn check_while_written(list: &PagedConnection, mut write: impl AsyncFnMut(
             written += 1;
         })
         .await;
-    assert_eq!(ids(&forward), before, "nothing comes twice and nothing is hidden");
+    assert_eq!(ids(&forward), before, "a row is repeated or missing");
     assert!(forward.iter().skip(1).all(|page| page.previous));
     let count = written;
     let mut backward = list
@@ -160,8 +160,8 @@ async fn check_while_written(list: &PagedConnection, mut write: impl AsyncFnMut(
         .await;
     backward.reverse();
     let seen = ids(&backward);
-    assert_eq!(seen[seen.len() - before.len()..], before, "what was there is there");
-    assert_eq!(seen.len(), before.len() + written, "what came is there too");
+    assert_eq!(seen[seen.len() - before.len()..], before, "the earlier rows are missing");
+    assert_eq!(seen.len(), before.len() + written, "rows that were added later are missing");
     assert!(count > 5 && written > count);
 }
 
@@ -309,7 +309,7 @@ async fn a_cursor_stays_valid_after_its_entry_is_deleted() {
             world.users[0].delete(status.expect("a status")).await;
         })
         .await;
-    assert_eq!(ids(&pages), before, "each was seen before it was deleted");
+    assert_eq!(ids(&pages), before, "each row was read before its deletion");
     let left = profile.page(json!({ "first": 100 })).await;
     assert_eq!((left.ids.len(), left.next, left.previous), (LEN - 9, false, false));
     let entry = pages[0].cursors[9].as_str();

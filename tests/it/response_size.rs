@@ -86,7 +86,7 @@ async fn a_query_with_a_too_large_response_stops_reading() {
     };
     let (whole, read) = ranges(5).await;
     assert_eq!((whole, read > 5), (None, true), "{read} ranges");
-    assert_eq!(ranges(20).await, (Some("RESPONSE_TOO_LARGE".into()), read - 5), "the messages alone were too much");
+    assert_eq!(ranges(20).await, (Some("RESPONSE_TOO_LARGE".into()), read - 5), "the messages alone exceed the limit");
 }
 
 #[tokio::test]
@@ -128,15 +128,15 @@ async fn sockets_and_event_streams_get_the_same_error() {
     let query = format!("{{ {PROFILE} }}");
     let mut socket = Socket::connect(&app, None).await;
     socket.subscribe("a", &query).await;
-    let said = socket.next().await;
-    assert_eq!((&said["type"], &said["payload"][0]["extensions"]), (&json!("error"), &too_large(MAX)), "{said}");
+    let message = socket.next().await;
+    assert_eq!((&message["type"], &message["payload"][0]["extensions"]), (&json!("error"), &too_large(MAX)), "{message}");
     assert_eq!(socket.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
     let events = app.post().header("accept", "text/event-stream").json(&json!({ "query": query }));
-    let said = HttpResponse::fetch(events).await.text;
-    assert!(said.contains("RESPONSE_TOO_LARGE") && said.len() < 1_000, "{said}");
+    let message = HttpResponse::fetch(events).await.text;
+    assert!(message.contains("RESPONSE_TOO_LARGE") && message.len() < 1_000, "{message}");
     let parts = app.post().header("accept", "multipart/mixed;subscriptionSpec=1.0").json(&json!({ "query": query }));
-    let said = MultipartResponse::open(parts).await.all().await;
-    assert_eq!(said[0]["payload"]["errors"][0]["extensions"], too_large(MAX), "{said:?}");
+    let message = MultipartResponse::open(parts).await.all().await;
+    assert_eq!(message[0]["payload"]["errors"][0]["extensions"], too_large(MAX), "{message:?}");
 }
 
 #[tokio::test]
@@ -197,13 +197,13 @@ async fn a_too_large_event_is_an_error_and_the_stream_continues() {
     };
     while !begun().await {}
     let posted = ada.post("one more").await;
-    let said = socket.next().await;
-    assert_eq!((&said["type"], &said["payload"]["data"]), (&json!("next"), &Value::Null), "{said}");
-    assert_eq!(said["payload"]["errors"][0]["extensions"], too_large(MAX));
-    assert_eq!(said["payload"]["errors"][0]["path"], json!(["statusEvents"]));
+    let message = socket.next().await;
+    assert_eq!((&message["type"], &message["payload"]["data"]), (&json!("next"), &Value::Null), "{message}");
+    assert_eq!(message["payload"]["errors"][0]["extensions"], too_large(MAX));
+    assert_eq!(message["payload"]["errors"][0]["path"], json!(["statusEvents"]));
     ada.delete(&posted).await;
-    let said = socket.next().await;
-    assert_eq!(said["payload"]["data"]["statusEvents"]["statusId"], json!(posted), "{said}");
+    let message = socket.next().await;
+    assert_eq!(message["payload"]["data"]["statusEvents"]["statusId"], json!(posted), "{message}");
 }
 
 /// Three events together are larger than one answer may be.
@@ -220,8 +220,8 @@ async fn each_event_has_the_limit_of_an_answer() {
     while !HttpResponse::fetch(app.get("/metrics")).await.text.contains("waxwing_live_subscriptions{transport=\"ws\"} 1") {}
     for _ in 0..3 {
         ada.post(&"👨‍👩‍👧‍👦".repeat(FAMILIES)).await;
-        let said = socket.next().await;
-        assert_eq!((&said["type"], &said["payload"]["errors"]), (&json!("next"), &Value::Null), "{said}");
+        let message = socket.next().await;
+        assert_eq!((&message["type"], &message["payload"]["errors"]), (&json!("next"), &Value::Null), "{message}");
     }
 }
 

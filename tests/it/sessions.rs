@@ -169,7 +169,7 @@ async fn reads_answer_while_redis_refuses_writes() {
         assert_eq!(error_codes(&deletion), ["STORAGE_UNAVAILABLE"]);
     }
     app.redis.run::<()>(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
-    assert_eq!(ada.home().await, ["before"], "nothing was half done");
+    assert_eq!(ada.home().await, ["before"], "a refused request changes nothing");
     assert_eq!(user_error_codes(&bea.follow(&ada).await), [""; 0]);
     assert_eq!(user_error_codes(&bea.delete(&status).await), [""; 0]);
 }
@@ -221,7 +221,7 @@ async fn all_other_sessions_end_at_once_on_every_server() {
     let answer = devices[1].run("LogOut", json!({})).await;
     assert_eq!(answer["data"]["logOut"], json!({ "endedSessionId": ids[2], "userErrors": [] }));
     assert!(!is_active(&other, &devices[1]).await);
-    assert!(!app.redis.keys().iter().any(|key| key == &format!("sessions:{{{}}}", first.user_id().0)), "none is left");
+    assert!(!app.redis.keys().iter().any(|key| key == &format!("sessions:{{{}}}", first.user_id().0)), "a session is left");
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ async fn is_refused(actor: &Actor, query: &str) -> bool {
     let answer = actor.gql(query, json!({})).await;
     let refused = error_codes(&answer) == ["UNAUTHENTICATED"];
     assert!(refused || answer.get("errors").is_none(), "{answer}");
-    assert!(!refused || answer.get("data").is_none_or(Value::is_null), "nothing is told: {answer}");
+    assert!(!refused || answer.get("data").is_none_or(Value::is_null), "the refusal has data: {answer}");
     refused
 }
 

@@ -213,7 +213,7 @@ data: {"id":"early","payload":{"data":{"viewer":{"login":"ada"}}}}"#
     );
     assert_eq!(events.next().await.expect("one"), "event: complete\ndata: {\"id\":\"early\"}");
     assert_eq!(HttpResponse::fetch(stream.read()).await.refusal(), refused(409, "STREAM_TAKEN"));
-    assert_eq!(HttpResponse::fetch(stream.ask(json!("early"), "{ __typename }")).await.status, 202, "its id is free again");
+    assert_eq!(HttpResponse::fetch(stream.ask(json!("early"), "{ __typename }")).await.status, 202, "the id can be used again");
     assert!(events.next().await.expect("one").contains("Query") && events.next().await.expect("one").contains("complete"));
     let accepted = HttpResponse::fetch(stream.ask(json!("a"), QUIET)).await;
     assert_eq!((accepted.status, accepted.text.as_str()), (202, ""));

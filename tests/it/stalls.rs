@@ -1,7 +1,7 @@
 //! Stalls of a busy machine: this process, or Redis, does not run for a while. Messages that were sent in time are processed, and work that can
 //! wait is not refused. A test and all its tasks run on one thread, so that blocking the thread stalls the whole process.
 
-use crate::rates::by_default;
+use crate::rates::default_config;
 use crate::support::{Actor, HttpResponse, LONG_TIMEOUTS, RedisServer, START, Socket, TestApp};
 use crate::ws::QUIET;
 use futures_util::{FutureExt, SinkExt};
@@ -121,7 +121,7 @@ async fn starting_subscriptions_are_queued() {
     let redis = Arc::new(RedisServer::start());
     let (db, clock) = (Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store"), Clock::manual(START));
     let edge = EdgeConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..EdgeConfig::default() };
-    let app = TestApp::from_parts(App::new(db, clock.clone(), by_default()), clock, edge, redis).await;
+    let app = TestApp::from_parts(App::new(db, clock.clone(), default_config()), clock, edge, redis).await;
     let ada: Actor = app.user("ada").await;
     let mut socket = Socket::connect(&app, None).await;
     app.redis.signal("STOP");

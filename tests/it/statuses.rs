@@ -136,9 +136,9 @@ async fn an_interrupted_deletion_is_completed_by_the_next_process() {
     app.redis.run::<()>(&["DEL", &format!("status:{{{number}}}")]);
     app.redis.run::<()>(&["SET", &format!("gone:{{{number}}}"), "1"]);
     assert_eq!(user_error_codes(&users[1].delete(&id).await), ["NOT_FOUND"]);
-    assert_eq!(posts(&users[0]).await, (1, 0), "a stranger mends nothing");
+    assert_eq!(posts(&users[0]).await, (1, 0), "a request of another account settles nothing");
     app.drain().await;
-    assert_eq!(posts(&users[0]).await, (1, 0), "it is somebody's still");
+    assert_eq!(posts(&users[0]).await, (1, 0), "the lease has not expired");
     app.clock.advance(10_000);
     app.drain().await;
     assert_eq!(posts(&users[0]).await, (0, 0));

@@ -137,7 +137,7 @@ async fn pending_requests_survive_a_restart_of_redis() {
         }
         acknowledged.insert(0, number.to_string());
     }
-    assert_eq!(ada.home().await, acknowledged, "nothing acknowledged is lost, nothing came twice");
+    assert_eq!(ada.home().await, acknowledged, "an acknowledged status is lost or repeated");
 }
 
 #[tokio::test]

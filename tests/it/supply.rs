@@ -194,7 +194,7 @@ fn unsafe_code_is_in_one_file() {
     }
     assert_eq!(found, [UNSAFE]);
     let text = fs::read_to_string(root().join(UNSAFE)).expect("a source");
-    assert_eq!(text.matches("unsafe {").count(), 1, "one block, and what it must hold to stands before it");
+    assert_eq!(text.matches("unsafe {").count(), 1, "one unsafe block, after a comment with its conditions");
     assert!(text.contains("// SAFETY: ") && text.lines().count() < 40);
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
     assert!(manifest.contains("\nunsafe_code = \"deny\""));

@@ -68,7 +68,7 @@ async fn a_post_and_its_deletion_reach_thousands_of_homes() {
     app.create_follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
     let reached = || fans.iter().filter(|fan| home_size(&app, fan) == 1).count();
     let id = star.post("to all").await;
-    assert!(reached() >= 1_000, "the first thousand have it at once");
+    assert!(reached() >= 1_000, "the first thousand homes have the status within the request");
     app.drain().await;
     assert_eq!(reached(), 2_100);
     assert_eq!(fans[0].home().await, ["to all"]);

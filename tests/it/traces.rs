@@ -117,7 +117,7 @@ async fn an_unreachable_collector_does_no_harm() {
             assert_eq!(reqwest::get(format!("{}/healthz", server.url)).await.expect("an answer").status(), 200);
         }
         let log = server.stop();
-        assert!(log.contains("BatchSpanProcessor"), "it is told: {log}");
+        assert!(log.contains("BatchSpanProcessor"), "the failed export is not logged: {log}");
     }
     let (code, _, stderr) = run_command(waxwing(&options).env("WAXWING_OTLP_ENDPOINT", "grpc://c:4317"));
     assert!(code == 2 && stderr.contains("a URL such as http://127.0.0.1:4318 is expected"), "{stderr}");

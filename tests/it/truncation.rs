@@ -32,7 +32,7 @@ async fn stands(embedded: &Embedded, key: &str) -> Vec<Option<u32>> {
 /// The file that writes are appended to.
 fn appended(data: &Path) -> PathBuf {
     let files = fs::read_dir(data.join("appendonlydir")).expect("a folder").map(|entry| entry.expect("readable").path());
-    files.filter(|path| path.to_string_lossy().contains(".incr.")).max().expect("writes go there")
+    files.filter(|path| path.to_string_lossy().contains(".incr.")).max().expect("a file for appended writes")
 }
 
 /// A copy of the data with only the first `length` bytes of the appended file.
@@ -92,9 +92,9 @@ async fn the_loss_by_a_power_cut_is_reported_once() {
     let warnings: Vec<&str> = log.lines().filter(|line| line.contains(" WARN ")).collect();
     assert_eq!(warnings.len(), 1, "{log}");
     // The truncated bytes are lost; Redis drops no complete command.
-    let told: usize =
+    let lost_bytes: usize =
         warnings[0].split(" bytes").next().and_then(|text| text.rsplit(' ').next()).expect("words").parse().expect("a number");
-    assert!(told > 0 && told < file.len(), "{log}");
+    assert!(lost_bytes > 0 && lost_bytes < file.len(), "{log}");
     let log = serve().stop();
     assert!(!log.contains(" WARN "), "{log}");
 }

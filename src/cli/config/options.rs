@@ -102,12 +102,12 @@ pub(super) fn describe_error(error: &clap::Error, option: &Arg) -> String {
         Some(ContextValue::String(value)) => value.as_str(),
         _ => "",
     };
-    let given = if is_secret(option) || value.is_empty() { "the value".to_owned() } else { format!("`{value}`") };
+    let subject = if is_secret(option) || value.is_empty() { "the value".to_owned() } else { format!("`{value}`") };
     match error.source().map(ToString::to_string) {
-        Some(why) if is_secret(option) && why.contains(value) => return format!("{given} is not valid"),
+        Some(why) if is_secret(option) && why.contains(value) => return format!("{subject} is not valid"),
         // Errors of numbers begin with the value.
         Some(why) if why.starts_with(value) && !value.is_empty() => return why,
-        Some(why) => return format!("{given}: {why}"),
+        Some(why) => return format!("{subject}: {why}"),
         None => {}
     }
     match error.get(ContextKind::ValidValue) {
@@ -116,9 +116,9 @@ pub(super) fn describe_error(error: &clap::Error, option: &Arg) -> String {
                 Some(ContextValue::String(value)) => format!(". Did you mean `{value}`?"),
                 _ => String::new(),
             };
-            format!("{given} is not one of: {}{suggestion}", valid.join(", "))
+            format!("{subject} is not one of: {}{suggestion}", valid.join(", "))
         }
-        _ => format!("{given} is not valid"),
+        _ => format!("{subject} is not valid"),
     }
 }
 

@@ -31,11 +31,11 @@ impl Address {
     }
 
     /// The address that a node reports. A node that does not know its own name omits it: then the name by which it was queried is used.
-    fn resolve(host: Option<&str>, port: u16, asked: &Self) -> Option<Self> {
+    fn resolve(host: Option<&str>, port: u16, queried: &Self) -> Option<Self> {
         match host {
             Some("?") => None,
             Some(host) if !host.is_empty() => Some(Self { host: host.to_owned(), port }),
-            _ => Some(Self { host: asked.host.clone(), port }),
+            _ => Some(Self { host: queried.host.clone(), port }),
         }
     }
 }
@@ -54,18 +54,18 @@ pub(super) struct Range {
     pub replicas: Vec<Address>,
 }
 
-/// Parses the reply to CLUSTER SLOTS of the node at `asked`.
-pub(super) fn ranges(answer: Value, asked: &Address) -> RedisResult<Vec<Range>> {
+/// Parses the reply to CLUSTER SLOTS of the node at `queried`.
+pub(super) fn ranges(answer: Value, queried: &Address) -> RedisResult<Vec<Range>> {
     let rows: Vec<Vec<Value>> = redis::from_redis_value(answer.extract_error()?)?;
-    rows.into_iter().filter_map(|row| range(row, asked).transpose()).collect()
+    rows.into_iter().filter_map(|row| range(row, queried).transpose()).collect()
 }
 
 /// Parses a range; `None` if its node is unknown.
-fn range(row: Vec<Value>, asked: &Address) -> RedisResult<Option<Range>> {
+fn range(row: Vec<Value>, queried: &Address) -> RedisResult<Option<Range>> {
     let mut row = row.into_iter();
     let (first, last) = (number(row.next())?, number(row.next())?);
-    let Some(primary) = address(row.next(), asked)? else { return Ok(None) };
-    let replicas = row.filter_map(|node| address(Some(node), asked).transpose()).collect::<RedisResult<_>>()?;
+    let Some(primary) = address(row.next(), queried)? else { return Ok(None) };
+    let replicas = row.filter_map(|node| address(Some(node), queried).transpose()).collect::<RedisResult<_>>()?;
     Ok(Some(Range { first, last, primary, replicas }))
 }
 
@@ -73,10 +73,10 @@ fn number(value: Option<Value>) -> RedisResult<u16> {
     Ok(redis::from_redis_value(value.unwrap_or_default())?)
 }
 
-fn address(node: Option<Value>, asked: &Address) -> RedisResult<Option<Address>> {
+fn address(node: Option<Value>, queried: &Address) -> RedisResult<Option<Address>> {
     let mut fields = redis::from_redis_value::<Vec<Value>>(node.unwrap_or_default())?.into_iter();
     let host: Option<String> = redis::from_redis_value(fields.next().unwrap_or_default())?;
-    Ok(Address::resolve(host.as_deref(), number(fields.next())?, asked))
+    Ok(Address::resolve(host.as_deref(), number(fields.next())?, queried))
 }
 
 /// Why a node did not execute a command.
@@ -93,8 +93,8 @@ pub(super) enum Redirect {
 }
 
 impl Redirect {
-    /// Parses an error of the node at `asked`; `None` for other errors.
-    pub(super) fn read(error: &ServerError, asked: &Address) -> Option<Self> {
+    /// Parses an error of the node at `queried`; `None` for other errors.
+    pub(super) fn read(error: &ServerError, queried: &Address) -> Option<Self> {
         match error.code() {
             "TRYAGAIN" => Some(Self::Between),
             "CLUSTERDOWN" => Some(Self::Down),
@@ -102,7 +102,7 @@ impl Redirect {
                 let error = RedisError::from(error.clone());
                 let (node, slot) = error.redirect_node()?;
                 let (host, port) = node.rsplit_once(':')?;
-                let address = Address::resolve(Some(host), port.parse().ok()?, asked)?;
+                let address = Address::resolve(Some(host), port.parse().ok()?, queried)?;
                 Some(if code == "ASK" { Self::Ask(address) } else { Self::Moved(Slot::new(slot)?, address) })
             }
             _ => None,
@@ -122,7 +122,7 @@ mod tests {
         let Ok(Value::ServerError(error)) = redis::parse_redis_value(format!("-{error}\r\n").as_bytes()) else {
             panic!("no error")
         };
-        Redirect::read(&error, &address("asked", 1))
+        Redirect::read(&error, &address("queried", 1))
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         let slot = Slot::new(3999).expect("a slot");
         assert_eq!(parse_redirect("MOVED 3999 10.0.0.7:6381"), Some(Redirect::Moved(slot, address("10.0.0.7", 6381))));
         assert_eq!(parse_redirect("MOVED 3999 fe80::1:6381"), Some(Redirect::Moved(slot, address("fe80::1", 6381))));
-        assert_eq!(parse_redirect("MOVED 3999 :6381"), Some(Redirect::Moved(slot, address("asked", 6381))));
+        assert_eq!(parse_redirect("MOVED 3999 :6381"), Some(Redirect::Moved(slot, address("queried", 6381))));
         assert_eq!(parse_redirect("ASK 3999 b:2"), Some(Redirect::Ask(address("b", 2))));
         assert_eq!(parse_redirect("TRYAGAIN Multiple keys request during rehashing of slot"), Some(Redirect::Between));
         assert_eq!(parse_redirect("CLUSTERDOWN The cluster is down"), Some(Redirect::Down));
@@ -150,14 +150,14 @@ mod tests {
             row([101, 200], vec![node(text(""), 5)]),
             row([201, 300], vec![node(text("?"), 6)]),
         ];
-        let read = ranges(Value::Array(rows), &address("asked", 1)).expect("ranges");
+        let read = ranges(Value::Array(rows), &address("queried", 1)).expect("ranges");
         let read: Vec<_> = read.into_iter().map(|range| (range.first, range.last, range.primary, range.replicas)).collect();
         let expected = [
             (0, 99, address("a", 1), vec![address("b", 2)]),
-            (100, 100, address("asked", 4), vec![]),
-            (101, 200, address("asked", 5), vec![]),
+            (100, 100, address("queried", 4), vec![]),
+            (101, 200, address("queried", 5), vec![]),
         ];
         assert_eq!(read, expected);
-        assert!(ranges(Value::Array(vec![row([0, 99_999], vec![])]), &address("asked", 1)).is_err());
+        assert!(ranges(Value::Array(vec![row([0, 99_999], vec![])]), &address("queried", 1)).is_err());
     }
 }

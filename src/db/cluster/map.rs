@@ -188,8 +188,8 @@ impl SlotMap {
     /// The first answer of these nodes.
     async fn first_of(&self, nodes: &[Arc<ClusterNode>]) -> Option<Vec<Range>> {
         for some in nodes.chunks(ASKED) {
-            let mut asked: FuturesUnordered<_> = some.iter().map(|node| self.asked(node)).collect();
-            while let Some(answer) = asked.next().await {
+            let mut query_slots: FuturesUnordered<_> = some.iter().map(|node| self.query_slots(node)).collect();
+            while let Some(answer) = query_slots.next().await {
                 if answer.is_some() {
                     return answer;
                 }
@@ -198,7 +198,7 @@ impl SlotMap {
         None
     }
 
-    async fn asked(&self, node: &ClusterNode) -> Option<Vec<Range>> {
+    async fn query_slots(&self, node: &ClusterNode) -> Option<Vec<Range>> {
         let answers = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()]), Access::Read).await;
         let answer = answers.map_err(|failure| failure.into_error(&self.meters, Access::Read)).ok()?.pop()?;
         let ranges = ranges(answer, &node.address);

@@ -97,7 +97,7 @@ impl Rounds {
     /// The pipeline for a node.
     pub(super) fn pipeline(&self, part: &Part) -> Pipeline {
         let asking = redis::cmd("ASKING");
-        let commands = part.commands.iter().map(|(at, asked)| (asked.then_some(&asking), &self.commands[*at].1));
+        let commands = part.commands.iter().map(|(at, is_asking)| (is_asking.then_some(&asking), &self.commands[*at].1));
         pipeline_of(commands.flat_map(|(asking, command)| asking.into_iter().chain([command])))
     }
 

@@ -11,8 +11,8 @@ use crate::db::inspect::Version;
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
 
 /// The program to run, after querying its version (some milliseconds). An old program is skipped if the other name is newer.
-pub(super) fn find(given: Option<&Path>) -> Result<PathBuf, EmbeddedError> {
-    if let Some(program) = given {
+pub(super) fn find(configured: Option<&Path>) -> Result<PathBuf, EmbeddedError> {
+    if let Some(program) = configured {
         return check(program);
     }
     let mut first_failure = None;

@@ -7,8 +7,8 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 /// The limit in bytes: the given one, or three quarters of the available memory. The rest is for the server, and for what Redis takes beyond the
 /// limit: buffers, and copied pages during a rewrite. `None` if the available memory is unknown.
-pub(super) fn limit(given: Option<u64>) -> Option<u64> {
-    given.or_else(|| Some(available()? / 4 * 3))
+pub(super) fn limit(configured: Option<u64>) -> Option<u64> {
+    configured.or_else(|| Some(available()? / 4 * 3))
 }
 
 /// The memory of the machine or of the container, whichever is less.

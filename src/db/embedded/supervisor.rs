@@ -163,8 +163,8 @@ impl Worker {
             if born.elapsed() >= HEALTHY {
                 pause = FIRST_PAUSE;
             }
-            let said = self.shared.tail.last();
-            tracing::warn!(%status, %said, ?pause, "embedded Redis has exited and is restarted");
+            let last_line = self.shared.tail.last();
+            tracing::warn!(%status, said = %last_line, ?pause, "embedded Redis has exited and is restarted");
             drop(self.shared.stop.wait_timeout_while(state, pause, |state| !state.stopping));
             pause = LONGEST_PAUSE.min(pause * 2);
         }

@@ -13,7 +13,7 @@ pub enum SnapshotError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The server was silent for too long.
-    #[error("the server said nothing for {} s", SILENCE.as_secs())]
+    #[error("the server sent nothing for {} s", SILENCE.as_secs())]
     Silent,
     /// The server refused, with its message.
     #[error("the server refuses: {0}")]

@@ -83,7 +83,7 @@ async fn send(server: &mut BufReader<Stream>, words: &[&str]) -> Result<(), Snap
 async fn command(server: &mut BufReader<Stream>, words: &[&str]) -> Result<(), SnapshotError> {
     send(server, words).await?;
     match line(server).await? {
-        said if said.starts_with('+') => Ok(()),
+        reply if reply.starts_with('+') => Ok(()),
         _ => Err(SnapshotError::NotASnapshot),
     }
 }

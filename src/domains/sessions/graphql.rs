@@ -172,8 +172,8 @@ impl SessionMutation {
         let made = async {
             let request = request(ctx)?;
             let LogInInput { login, password, device_token } = &input;
-            let given = Credentials { login, password, device_token: device_token.as_deref() };
-            let proven = users::service::authenticate(&request.app, given, request.address).await;
+            let credentials = Credentials { login, password, device_token: device_token.as_deref() };
+            let proven = users::service::authenticate(&request.app, credentials, request.address).await;
             let (session, user_errors) = begin(request, proven).await?;
             Ok(LogInPayload { session, user_errors })
         };

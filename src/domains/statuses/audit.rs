@@ -84,14 +84,14 @@ pub async fn status_records(
     Ok(ids.iter().map(|id| (*id, standing(id))).collect())
 }
 
-/// The newest statuses of authors within windows, as in their profiles, in the order of `asked`. One pipeline.
+/// The newest statuses of authors within windows, as in their profiles, in the order of `windows`. One pipeline.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn newest_of(reader: &AuditReader, asked: &[(UserId, Window)]) -> Result<Vec<Vec<u64>>, Error> {
-    let rows = reader.query(asked.iter().copied(), |(author, window)| ranges::command(&keys::profile(author), &window)).await?;
+pub async fn newest_of(reader: &AuditReader, windows: &[(UserId, Window)]) -> Result<Vec<Vec<u64>>, Error> {
+    let rows = reader.query(windows.iter().copied(), |(author, window)| ranges::command(&keys::profile(author), &window)).await?;
     let ids = |key| rows.read::<Vec<(u64, f64)>>(key).unwrap_or_default().into_iter().map(|(id, _)| id).collect();
-    Ok(asked.iter().map(ids).collect())
+    Ok(windows.iter().map(ids).collect())
 }
 
 /// The id and the author in a status's hash, if valid.

@@ -30,15 +30,15 @@ pub(super) async fn load(
     viewer: Option<UserId>,
 ) -> Result<Vec<Option<(Arc<Status>, bool)>>, Error> {
     let keys = ids.iter().map(|id| keys::status(*id)).collect();
-    let mut asked = Vec::new();
+    let mut unknown_likes = Vec::new();
     let likes = |cached: &[Option<Arc<Status>>]| {
         let Some(viewer) = viewer else { return Vec::new() };
-        asked = (0..ids.len()).filter(|at| !cached[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
-        asked.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take()).collect()
+        unknown_likes = (0..ids.len()).filter(|at| !cached[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
+        unknown_likes.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take()).collect()
     };
     let (found, scores) = db.read_cached(since, keys, Status::read, likes).await?;
     let mut liked = vec![false; ids.len()];
-    for (at, score) in asked.into_iter().zip(scores) {
+    for (at, score) in unknown_likes.into_iter().zip(scores) {
         liked[at] = score != Value::Nil;
     }
     Ok(found.into_iter().zip(liked).map(|(status, liked)| status.map(|status| (status, liked))).collect())

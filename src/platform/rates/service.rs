@@ -151,9 +151,9 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
     let renewal = async move {
         let _permit = permit;
         let need = lease.need(cost, quota, now);
-        let asked = take_with_debt(&own, charge, quota, need.min_tokens..=need.max_tokens, Some(need.debt));
+        let taking = take_with_debt(&own, charge, quota, need.min_tokens..=need.max_tokens, Some(need.debt));
         let timeout = own.db().timing().charge;
-        match within(timeout, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
+        match within(timeout, taking).await.unwrap_or(Err(Error::StorageUnavailable)) {
             Ok(answer) => lease.settle(need, answer, quota, now),
             Err(error) => {
                 tracing::warn!(?error, "Redis is unavailable: requests are not charged");

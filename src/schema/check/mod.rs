@@ -97,9 +97,9 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckErr
         }
     };
     if let Some((name, operation)) = operation(&document, wanted.as_deref()) {
-        let given = std::mem::take(&mut request.variables);
+        let sent = std::mem::take(&mut request.variables);
         let definitions = &operation.node.variable_definitions;
-        let coerced = match coerce(name, definitions, given, &never_null, config.suggestions) {
+        let coerced = match coerce(name, definitions, sent, &never_null, config.suggestions) {
             Ok(coerced) => coerced,
             Err(errors) => {
                 request.set_parsed_query(document);
@@ -265,12 +265,12 @@ fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Resul
 
 /// The variables, with the document's defaults for those that are omitted. If operations have different defaults for a variable, the larger one is
 /// used.
-fn with_defaults(document: &ExecutableDocument, given: &Variables) -> Variables {
-    let mut all = given.clone();
+fn with_defaults(document: &ExecutableDocument, sent: &Variables) -> Variables {
+    let mut all = sent.clone();
     let definitions = document.operations.iter().flat_map(|(_, operation)| &operation.node.variable_definitions);
     for definition in definitions.map(|definition| &definition.node) {
         let (name, Some(default)) = (&definition.name.node, &definition.default_value) else { continue };
-        if !given.contains_key(name) && all.get(name).is_none_or(|largest| is_larger(&default.node, largest)) {
+        if !sent.contains_key(name) && all.get(name).is_none_or(|largest| is_larger(&default.node, largest)) {
             all.insert(name.clone(), default.node.clone());
         }
     }

@@ -18,7 +18,7 @@ use std::fmt::Write;
 pub(in crate::schema) fn coerce(
     operation: Option<&Name>,
     definitions: &[Positioned<VariableDefinition>],
-    mut given: Variables,
+    mut sent: Variables,
     never_null: &[NeverNull],
     reveals_schema: bool,
 ) -> Result<Variables, Vec<ServerError>> {
@@ -26,7 +26,7 @@ pub(in crate::schema) fn coerce(
     for definition in definitions {
         let (name, ty) = (&definition.node.name.node, &definition.node.var_type.node);
         let never_null = || never_null.iter().find(|it| it.operation.as_ref() == operation && it.variable == *name);
-        let problem = match (given.remove(name), &definition.node.default_value) {
+        let problem = match (sent.remove(name), &definition.node.default_value) {
             (None, Some(default)) => {
                 coerced.insert(name.clone(), default.node.clone());
                 continue;
@@ -118,14 +118,14 @@ impl Coercion {
         let name = ty.name.as_str();
         match (&ty.kind, value) {
             (Kind::InputObject(fields), Value::Object(members)) => self.object(members, name, fields),
-            (Kind::Enum(values), Value::String(given)) => {
-                if !values.contains(&given) {
+            (Kind::Enum(values), Value::String(member)) => {
+                if !values.contains(&member) {
                     self.refuse(|| {
-                        let hint = did_you_mean(&given, values.iter().map(String::as_str));
+                        let hint = did_you_mean(&member, values.iter().map(String::as_str));
                         format!("This value does not exist in \"{name}\" enum.{hint}")
                     });
                 }
-                Value::String(given)
+                Value::String(member)
             }
             (Kind::Scalar, value) => self.scalar(value, name),
             (_, value) => {

@@ -35,10 +35,10 @@ impl Validator<'_> {
         let name = &ty.name;
         match (&ty.kind, value) {
             (Kind::InputObject(fields), Value::Object(members)) => self.object(members, at, name, fields),
-            (Kind::Enum(values), Value::Enum(given)) if values.contains(given.as_str()) => {}
-            (Kind::Enum(values), Value::Enum(given)) => self.errors.push(&[at], || {
-                let hint = did_you_mean(given, values.iter().map(String::as_str));
-                format!("Value \"{given}\" does not exist in \"{name}\" enum.{hint}")
+            (Kind::Enum(values), Value::Enum(member)) if values.contains(member.as_str()) => {}
+            (Kind::Enum(values), Value::Enum(member)) => self.errors.push(&[at], || {
+                let hint = did_you_mean(member, values.iter().map(String::as_str));
+                format!("Value \"{member}\" does not exist in \"{name}\" enum.{hint}")
             }),
             (Kind::Scalar, value) => {
                 let constant = without_variables(value);

@@ -106,32 +106,32 @@ impl RunningOperation {
 
     /// The next response; `None` after the last one.
     async fn next(&mut self) -> Option<Arc<Rendered>> {
-        let said = self.charge.meter().measure(charged_as_it_goes(&self.charge, self.responses.next())).await;
+        let rendered = self.charge.meter().measure(charged_as_it_goes(&self.charge, self.responses.next())).await;
         drop(self.permit.take());
-        if self.kind == OperationType::Subscription && said.is_some() {
+        if self.kind == OperationType::Subscription && rendered.is_some() {
             // The event may have been rendered for another client, but its delivery is work, too.
             self.charge.meter().add(Work { commands: 1, ..Work::default() });
             self.charge.charge();
         }
-        match &said {
-            Some(said) => self.count.answered(request_log::outcome_of(&said.response)),
+        match &rendered {
+            Some(rendered) => self.count.answered(request_log::outcome_of(&rendered.response)),
             None => self.count.ended(),
         }
-        said
+        rendered
     }
 
     /// The next message to the client. The last one is an error or `Complete`.
     pub(in crate::server) async fn next_message(&mut self) -> OutgoingMessage {
-        let Some(said) = self.next().await else { return OutgoingMessage::Complete };
+        let Some(rendered) = self.next().await else { return OutgoingMessage::Complete };
         // Only of an event: in a query, a field of this name may mean something else.
-        let cursor = response::text_in_field(&said.response, "cursor")
+        let cursor = response::text_in_field(&rendered.response, "cursor")
             .filter(|_| self.kind == OperationType::Subscription)
             .map(str::to_owned);
-        if said.response.errors.is_empty() {
-            return OutgoingMessage::Next(said.text(|response| schema::json(response, true)), cursor);
+        if rendered.response.errors.is_empty() {
+            return OutgoingMessage::Next(rendered.text(|response| schema::json(response, true)), cursor);
         }
         // Internal errors carry the request's id, which the client can quote.
-        let executed = ExecutedResponse::of(&self.id, copy(&said.response));
+        let executed = ExecutedResponse::of(&self.id, copy(&rendered.response));
         if executed.request_error {
             OutgoingMessage::Error(executed.errors())
         } else {

@@ -92,8 +92,8 @@ fn digest(token: &str) -> [u8; 32] {
 
 /// The token of a reserved stream, from the headers or else from the query string.
 pub(in crate::server) fn token(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
-    let given = headers.get(TOKEN).and_then(|token| token.to_str().ok()).map(str::to_owned);
-    given.or_else(|| named(query).token)
+    let from_header = headers.get(TOKEN).and_then(|token| token.to_str().ok()).map(str::to_owned);
+    from_header.or_else(|| named(query).token)
 }
 
 fn named(query: Option<&str>) -> StreamParameters {

@@ -19,8 +19,8 @@ impl MessageBucket {
 
     /// Takes a message from the bucket. Returns whether there was one.
     pub(super) fn take(&mut self, now: Instant) -> bool {
-        let came = now.saturating_duration_since(self.at).as_secs_f64() * self.a_second;
-        self.left = (self.left + came).min(self.most);
+        let refilled = now.saturating_duration_since(self.at).as_secs_f64() * self.a_second;
+        self.left = (self.left + refilled).min(self.most);
         self.at = now;
         let has_one = self.left >= 1.0;
         self.left -= f64::from(u8::from(has_one));

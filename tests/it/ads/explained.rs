@@ -105,7 +105,7 @@ async fn a_rank_counts_eligible_campaigns_and_only_the_owner_sees_it() {
         explain(&ada, &own, json!({})).await,
         json!({ "eligible": false, "reasons": ["PAUSED"], "rank": null, "ecpm": "2.5" })
     );
-    assert_eq!(explain(&ada, &ids[0], json!({})).await, Value::Null, "another's");
+    assert_eq!(explain(&ada, &ids[0], json!({})).await, Value::Null, "a campaign of another account");
     assert_eq!(explain(&ada, "x", json!({})).await, Value::Null);
     let nobody = app.anonymous().run("WhyNot", json!({ "campaignId": own, "slot": "BANNER" })).await;
     assert_eq!((&nobody["data"], error_codes(&nobody)), (&json!({ "explainAd": null }), vec!["UNAUTHENTICATED".to_owned()]));

@@ -151,7 +151,7 @@ async fn deleted_statuses_and_those_of_the_page_are_not_promoted() {
     bob.follow(&ada).await;
     app.drain().await;
     let (edges, _) = page(&bob, json!({ "first": 50 })).await;
-    assert_eq!(names(&edges), Vec::<String>::new(), "they are all on the page");
+    assert_eq!(names(&edges), Vec::<String>::new(), "all campaigns are on the page already");
 }
 
 #[tokio::test]
@@ -216,7 +216,7 @@ async fn a_recorded_impression_counts_once_within_ten_minutes() {
     assert_eq!(record(&bob, &late).await, 0, "too late");
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     app.clock.advance(10 * MINUTE - 1);
-    assert_eq!(record(&bob, &tokens(&edges)).await, 1, "just in time, at another position");
+    assert_eq!(record(&bob, &tokens(&edges)).await, 1, "the last valid moment, at another position");
     assert_money_invariants(&app, &id, 1);
 }
 
@@ -290,7 +290,7 @@ async fn statuses_of_muted_and_blocked_accounts_are_not_promoted() {
         let (edges, _) = page(&reader, json!({ "first": 12 })).await;
         names(&edges)
     };
-    assert_eq!(promoted().await, ["muted"], "it bids more");
+    assert_eq!(promoted().await, ["muted"], "the ad with the higher bid");
     for (field, expected) in [("muteUser", "other"), ("unmuteUser", "muted")] {
         let mutation = format!("mutation {{ {field}(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }} }}", ada.id);
         assert_eq!(reader.gql(&mutation, json!({})).await["data"][field]["userErrors"], json!([]));
@@ -301,6 +301,6 @@ async fn statuses_of_muted_and_blocked_accounts_are_not_promoted() {
         assert_eq!(promoted().await, ["other"]);
         app.drain().await;
         unblock(&app, from, to);
-        assert_eq!(promoted().await, ["muted"], "the campaign is not taken for one whose status was deleted");
+        assert_eq!(promoted().await, ["muted"], "the campaign is not treated like one with a deleted status");
     }
 }

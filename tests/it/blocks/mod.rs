@@ -162,7 +162,7 @@ async fn unblocking_restores_every_page_with_its_cursors() {
     assert_eq!(before.iter().filter(|view| view.get("errors").is_some()).count(), 0, "{before:?}");
     block(ada, &bea.id).await;
     let blocked = views(&people, &status).await;
-    assert_eq!(blocked[2], before[2], "a third party notices nothing");
+    assert_eq!(blocked[2], before[2], "a third party sees no change");
     unblock(ada, &bea.id).await;
     assert_eq!(views(&people, &status).await, before);
 }
@@ -251,7 +251,7 @@ async fn an_account_blocks_at_most_ten_thousand() {
     assert_eq!(user_error_codes(&block(&ada, &bea.id).await), [""; 0]);
     let refused = block(&ada, &cy.id).await;
     assert_eq!(refused["userErrors"], json!([{ "code": "LIMIT_REACHED", "path": ["userId"] }]));
-    assert_eq!(user_error_codes(&block(&ada, &bea.id).await), [""; 0], "again, at the limit");
+    assert_eq!(user_error_codes(&block(&ada, &bea.id).await), [""; 0], "a repeated block at the limit succeeds");
     unblock(&ada, &bea.id).await;
     assert_eq!(user_error_codes(&block(&ada, &cy.id).await), [""; 0]);
 }

@@ -40,7 +40,7 @@ async fn only_redirected_commands_are_sent_again() {
     let sent = db.meters().pipelines();
     assert_eq!(counted().await, vec![Value::Int(2); 30], "no command was executed twice");
     assert!(errors(&cluster, "MOVED") > 0);
-    // One pipeline per node; one more for each node that the five have moved to; and the node that is asked for the new map.
+    // One pipeline per node, one more for each node that received one of the five slots, and one query for the new map.
     assert!((4..=7).contains(&(db.meters().pipelines() - sent)), "{}", db.meters().pipelines() - sent);
     let settled = db.meters().pipelines();
     assert_eq!(counted().await, vec![Value::Int(3); 30]);

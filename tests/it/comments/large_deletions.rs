@@ -172,7 +172,7 @@ async fn a_large_thread_and_a_large_branch_are_deleted_in_small_passes() {
         deep.extend(join_all((0..20).map(|_| add(&app.app, people[1], ParentRef::Comment(*end)))).await);
     }
     assert!(deep.iter().all(Result::is_ok));
-    let deleted = comments::delete(&app.app, &loaders(&app.app), people[0], top, true).await.expect("they may delete it");
+    let deleted = comments::delete(&app.app, &loaders(&app.app), people[0], top, true).await.expect("the deletion is allowed");
     assert_eq!(deleted, 1 + 16 * 60 + 16 * 20);
     let settle = async || comments::settle_branch(&app.app, None, top).await.expect("a store").is_some();
     assert!(run_small_passes(&app, settle).await > 3);

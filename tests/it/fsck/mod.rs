@@ -219,7 +219,7 @@ async fn the_command_reports_findings_and_fails() {
     found.sort();
     let count = scene.substitute("user:{$ada}: its followers is not the size of followers:{$ada} (9, not 2)");
     assert_eq!(found, ["stray: is not a key of Waxwing".to_owned(), count]);
-    assert_eq!(keys, scene.app.redis.keys().len(), "an audit only reads");
+    assert_eq!(keys, scene.app.redis.keys().len(), "an audit changes nothing");
 }
 
 #[tokio::test]

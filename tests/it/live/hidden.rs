@@ -134,7 +134,7 @@ async fn a_block_hides_both_accounts_from_each_other_on_every_server() {
         bea.post("again").await;
         assert_eq!(of_ada[2].next_events(1).await, ["+again"]);
         cy.post("the last").await;
-        assert_eq!(of_ada[0].next_events(1).await, ["+the last"], "what was severed stays severed");
+        assert_eq!(of_ada[0].next_events(1).await, ["+the last"], "ended relations are not restored");
     }
 }
 

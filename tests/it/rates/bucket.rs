@@ -104,7 +104,7 @@ async fn a_clock_that_steps_back_changes_no_tokens() {
         assert_eq!(one().await, BucketReply { taken: 1, left, wait: 0 });
     }
     app.clock.advance(-7_200_000);
-    assert_eq!(one().await.wait, 3_600_000, "no longer than the key lives, whatever the clock says");
+    assert_eq!(one().await.wait, 3_600_000, "the wait is at most the time to live of the bucket");
     app.clock.advance(7_200_000);
     assert_eq!(one().await.wait, 360_000);
     app.clock.advance(360_000);
@@ -118,12 +118,12 @@ async fn a_new_quota_keeps_the_used_tokens() {
     let left = async |text: &str| take(&app.app, charge, quota(text), 0..=0).await.expect("an answer").left;
     take(&app.app, charge, quota("10/1h"), 6..=6).await.expect("an answer");
     assert_eq!(left("10/1h").await, 4);
-    assert_eq!((left("100/1h").await, left("6/1h").await, left("10/1h").await), (94, 0, 4), "asking for nothing changes nothing");
+    assert_eq!((left("100/1h").await, left("6/1h").await, left("10/1h").await), (94, 0, 4), "a charge of 0 changes nothing");
     assert_eq!((left("10/2h").await, left("10/30m").await, left("10/1h").await), (4, 4, 4));
     take(&app.app, charge, quota("10/1d"), 1..=1).await.expect("an answer");
     assert_eq!((left("10/1d").await, left("10/1h").await), (3, 3));
     app.clock.advance(360_000);
     assert_eq!(left("10/1h").await, 4);
     take(&app.app, charge, quota("3/1h"), 1..=1).await.expect("an answer");
-    assert_eq!(left("3/1h").await, 0, "more was taken than there is now");
+    assert_eq!(left("3/1h").await, 0, "more tokens were taken than the smaller quota has");
 }

@@ -1,6 +1,6 @@
 //! Password guessing: no more attempts than tokens, per account and per address.
 
-use super::{asking, behind_a_proxy, by_default, limited, log_in, refused, sign_up};
+use super::{default_config, limited, log_in, post_query, refused, sign_up, with_trusted_proxy};
 use crate::support::{HttpResponse, TestApp, TestServer, error_codes};
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -33,18 +33,18 @@ pub(super) fn log_in_result(answer: &HttpResponse) -> LogInResult {
 }
 
 async fn attempt(app: &TestServer, login: &str, password: &str) -> LogInResult {
-    log_in_result(&HttpResponse::fetch(asking(app, &log_in(login, password))).await)
+    log_in_result(&HttpResponse::fetch(post_query(app, &log_in(login, password))).await)
 }
 
 async fn attempt_from(app: &TestServer, forwarded: &str, login: &str, password: &str) -> LogInResult {
-    log_in_result(&HttpResponse::fetch(asking(app, &log_in(login, password)).header("x-forwarded-for", forwarded)).await)
+    log_in_result(&HttpResponse::fetch(post_query(app, &log_in(login, password)).header("x-forwarded-for", forwarded)).await)
 }
 
 #[tokio::test]
 async fn a_document_with_a_hundred_log_ins_makes_ten_attempts() {
     // Such a document is refused because of its size; here any size is allowed.
     let documents = DocumentLimits { tokens: 5_000, aliases: 100, root_fields: 100, ..DocumentLimits::default() };
-    let app = TestApp::with(Config { documents, ..by_default() }).await;
+    let app = TestApp::with(Config { documents, ..default_config() }).await;
     app.create_users("c", 1).await;
     let field = |number: u32| {
         // The correct password is among those that are not compared.
@@ -54,7 +54,7 @@ async fn a_document_with_a_hundred_log_ins_makes_ten_attempts() {
         )
     };
     let document: String = (0..100).map(field).collect();
-    let answer = HttpResponse::fetch(asking(&app, &format!("mutation {{ {document} }}"))).await;
+    let answer = HttpResponse::fetch(post_query(&app, &format!("mutation {{ {document} }}"))).await;
     assert_eq!(refused(&answer, Limit::LogIns), Some(90));
     let body = answer.json();
     let payloads = body["data"].as_object().expect("data").values().filter(|payload| !payload.is_null());
@@ -70,7 +70,7 @@ async fn a_document_with_a_hundred_log_ins_makes_ten_attempts() {
 
 #[tokio::test]
 async fn a_hundred_concurrent_log_ins_make_at_most_ten_attempts() {
-    let app = TestApp::with(by_default()).await;
+    let app = TestApp::with(default_config()).await;
     let other = app.sibling().await;
     app.create_users("c", 1).await;
     let guess = |number: u32| {
@@ -91,12 +91,12 @@ async fn a_hundred_concurrent_log_ins_make_at_most_ten_attempts() {
 
 #[tokio::test]
 async fn a_successful_log_in_is_no_failed_attempt() {
-    let app = TestApp::with(by_default()).await;
+    let app = TestApp::with(default_config()).await;
     app.create_users("c", 1).await;
     for _ in 0..30 {
         assert_eq!(attempt(&app, "c0", RIGHT).await, In);
     }
-    assert!(!app.redis.keys().iter().any(|key| key.contains(":log-ins")), "what is full is not kept");
+    assert!(!app.redis.keys().iter().any(|key| key.contains(":log-ins")), "a full bucket is not stored");
     for number in 0..9 {
         assert_eq!(attempt(&app, "C0", "a wrong one").await, Wrong, "{number}");
         assert_eq!(attempt(&app, "c0", RIGHT).await, In, "{number}");
@@ -130,7 +130,7 @@ async fn unknown_and_existing_accounts_have_the_same_limits() {
 #[tokio::test]
 async fn log_ins_are_limited_per_address_and_per_account() {
     let limits = [(Limit::LogIns, "3/1h"), (Limit::LogInsFromAddress, "10/1h"), (Limit::LogInsOfAccount, "10/1h")];
-    let app = TestApp::with(behind_a_proxy(limited(&limits))).await;
+    let app = TestApp::with(with_trusted_proxy(limited(&limits))).await;
     app.create_users("c", 3).await;
     for number in 0..10 {
         assert_eq!(attempt_from(&app, "198.51.100.1", &format!("nobody{number}"), "a wrong one").await, Wrong);
@@ -149,7 +149,7 @@ async fn log_ins_are_limited_per_address_and_per_account() {
 
 #[tokio::test]
 async fn forged_addresses_are_ignored() {
-    let app = TestApp::with(by_default()).await;
+    let app = TestApp::with(default_config()).await;
     let mut wrong = 0;
     for number in 0..1_000 {
         let forged = format!("203.0.{}.{}", number / 250, number % 250);
@@ -165,7 +165,7 @@ async fn forged_addresses_are_ignored() {
 
 #[tokio::test]
 async fn clients_behind_a_trusted_proxy_have_separate_limits() {
-    let app = TestApp::with(behind_a_proxy(limited(&[(Limit::LogInsFromAddress, "2/1h")]))).await;
+    let app = TestApp::with(with_trusted_proxy(limited(&[(Limit::LogInsFromAddress, "2/1h")]))).await;
     let attempt = async |forwarded: &str| attempt_from(&app, forwarded, "nobody", "a wrong one").await;
     for address in ["203.0.113.1", "203.0.113.2", "2001:db8:0:1::1"] {
         assert_eq!(
@@ -187,7 +187,7 @@ async fn an_ipv6_site_has_a_multiple_of_the_limit_of_an_address() {
     let app = TestApp::with(limited(&[(Limit::SignUps, "1/1h")])).await;
     let from = |address: String| [(Limit::SignUps, Subject::address(address.parse().expect("an address")))];
     for number in 0..256 {
-        charge(&app.app, &from(format!("2001:db8:1:{number:x}::1"))).await.expect("it is another network");
+        charge(&app.app, &from(format!("2001:db8:1:{number:x}::1"))).await.expect("each network has its own bucket");
     }
     let last = from("2001:db8:1:100::1".to_owned());
     for _ in 0..2 {
@@ -202,10 +202,10 @@ async fn an_ipv6_site_has_a_multiple_of_the_limit_of_an_address() {
 
 #[tokio::test]
 async fn sign_ups_with_a_taken_login_are_limited_by_address_too() {
-    let app = TestApp::with(behind_a_proxy(limited(&[(Limit::SignUps, "3/1h")]))).await;
+    let app = TestApp::with(with_trusted_proxy(limited(&[(Limit::SignUps, "3/1h")]))).await;
     app.create_users("c", 1).await;
     let code = async |login: &str, from: &str| {
-        let body = HttpResponse::fetch(asking(&app, &sign_up(login)).header("x-forwarded-for", from)).await.json();
+        let body = HttpResponse::fetch(post_query(&app, &sign_up(login)).header("x-forwarded-for", from)).await.json();
         let rows = body["data"]["signUp"]["userErrors"].as_array().map(|rows| rows.first().map(|row| row["code"].to_string()));
         rows.map_or_else(|| error_codes(&body).concat(), Option::unwrap_or_default)
     };

@@ -23,28 +23,28 @@ fn quota(text: &str) -> Quota {
 /// Settings with these limits, and high ones for everything else. Buckets expire by the clock of Redis, which is not manual: a test's quota takes
 /// at least minutes to refill.
 pub(crate) fn limited(limits: &[(Limit, &str)]) -> Config {
-    let of = |limit: Limit| limits.iter().find(|(given, _)| *given == limit).map_or(PLENTY, |(_, quota)| *quota);
+    let of = |limit: Limit| limits.iter().find(|(name, _)| *name == limit).map_or(PLENTY, |(_, quota)| *quota);
     Config { rates: Some(RateLimits::new(|limit| quota(of(limit)))), ..Config::default() }
 }
 
 /// The defaults of the server.
-pub(crate) fn by_default() -> Config {
+pub(crate) fn default_config() -> Config {
     Config { rates: Some(RateLimits::default()), ..Config::default() }
 }
 
 /// The same behind proxies on this machine.
-fn behind_a_proxy(config: Config) -> Config {
+fn with_trusted_proxy(config: Config) -> Config {
     Config { trusted_proxies: vec!["127.0.0.0/8".parse().expect("a network")], ..config }
 }
 
 /// A POST of a document to this server.
-fn asking(app: &TestServer, query: &str) -> RequestBuilder {
+fn post_query(app: &TestServer, query: &str) -> RequestBuilder {
     app.http.post(format!("{}/graphql", app.url)).json(&json!({ "query": query }))
 }
 
 /// The same with a session.
-fn asked_by(app: &TestServer, actor: &Actor, query: &str) -> RequestBuilder {
-    asking(app, query).bearer_auth(actor.token.as_deref().expect("a session"))
+fn post_query_as(app: &TestServer, actor: &Actor, query: &str) -> RequestBuilder {
+    post_query(app, query).bearer_auth(actor.token.as_deref().expect("a session"))
 }
 
 fn log_in(login: &str, password: &str) -> String {
@@ -65,22 +65,22 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
     let even = n.is_multiple_of(2);
     let request = match limit {
         // Costs 2.
-        Limit::Requests => asked_by(app, ada, "{ viewer { login } }"),
-        Limit::SignUps => asking(app, &sign_up(&format!("new{n}"))),
-        Limit::LogIns | Limit::LogInsOfAccount => asking(app, &log_in(if even { &ada.login } else { "C0" }, "a wrong one")),
+        Limit::Requests => post_query_as(app, ada, "{ viewer { login } }"),
+        Limit::SignUps => post_query(app, &sign_up(&format!("new{n}"))),
+        Limit::LogIns | Limit::LogInsOfAccount => post_query(app, &log_in(if even { &ada.login } else { "C0" }, "a wrong one")),
         Limit::LogInsOfDevice => {
-            asked_by(app, ada, "mutation { deleteAccount(input: { password: \"a wrong one\" }) { userErrors { code } } }")
+            post_query_as(app, ada, "mutation { deleteAccount(input: { password: \"a wrong one\" }) { userErrors { code } } }")
         }
-        Limit::LogInsFromAddress => asking(app, &log_in(&format!("nobody{n}"), "a wrong one")),
-        Limit::Posts => asked_by(app, ada, "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }"),
+        Limit::LogInsFromAddress => post_query(app, &log_in(&format!("nobody{n}"), "a wrong one")),
+        Limit::Posts => post_query_as(app, ada, "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }"),
         Limit::Follows => {
             let (field, id) = (if even { "followUser" } else { "unfollowUser" }, &other.id);
-            asked_by(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
         }
         Limit::Likes => {
             let id = waxwing::base::ids::StatusId(app.app.next_id().await.expect("an id")).global();
             let field = if even { "likeStatus" } else { "unlikeStatus" };
-            asked_by(app, ada, &format!("mutation {{ {field}(input: {{ statusId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ statusId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
         }
         Limit::Comments => {
             let comment = unknown_comment(app).await;
@@ -89,12 +89,12 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
                 1 => format!("addComment(input: {{ statusId: {:?}, message: \"x\" }})", waxwing::base::ids::StatusId(7).global()),
                 _ => format!("editComment(input: {{ commentId: {comment:?}, message: \"x\" }})"),
             };
-            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+            post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::Votes => {
             let (comment, vote) = (unknown_comment(app).await, ["UP", "DOWN", "NONE"][n % 3]);
             let mutation = format!("voteComment(input: {{ commentId: {comment:?}, vote: {vote} }})");
-            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+            post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::Lists => {
             let list = waxwing::base::ids::UserListId(app.app.next_id().await.expect("an id")).global();
@@ -105,11 +105,11 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
                 3 => format!("addUserToList(input: {{ listId: {list:?}, userId: {:?} }})", other.id),
                 _ => format!("removeUserFromList(input: {{ listId: {list:?}, userId: {:?} }})", other.id),
             };
-            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+            post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::Relations => {
             let (field, id) = (["muteUser", "unmuteUser", "blockUser", "unblockUser"][n % 4], &other.id);
-            asked_by(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
         }
         Limit::Campaigns => {
             let campaign = waxwing::base::ids::CampaignId(app.app.next_id().await.expect("an id"));
@@ -128,7 +128,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
                 9 => format!("renewWebsiteServerKey(input: {{ websiteId: {:?} }})", waxwing::base::ids::WebsiteId(7).global()),
                 _ => "registerWebsite(input: { name: \"x\", origin: \"https://a.example\" })".to_owned(),
             };
-            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+            post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::Ads => {
             let mutation = match n % 3 {
@@ -136,7 +136,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
                 1 => "clickAd(input: { token: \"x\" })",
                 _ => "recordImpressions(input: { tokens: [\"x\"] })",
             };
-            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+            post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
     };
     HttpResponse::fetch(request).await
@@ -231,7 +231,7 @@ async fn every_limit_refuses_at_its_default() {
     for limit in
         [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists].into_iter().chain(log_ins)
     {
-        let app = TestApp::with(by_default()).await;
+        let app = TestApp::with(default_config()).await;
         let people = app.create_users("c", 2).await;
         let quota = limit.default_quota();
         for n in 0..quota.tokens() as usize {
@@ -246,7 +246,7 @@ async fn every_limit_refuses_at_its_default() {
 async fn clients_can_read_every_limit() {
     const LIMITS: &str = "{ serverLimits { rates { name tokens windowSeconds } } }";
     let app = TestApp::with(limited(&[(Limit::Posts, "7/3h")])).await;
-    let reported = HttpResponse::fetch(asking(&app, LIMITS)).await.json()["data"]["serverLimits"]["rates"].take();
+    let reported = HttpResponse::fetch(post_query(&app, LIMITS)).await.json()["data"]["serverLimits"]["rates"].take();
     let expected: Vec<Value> = Limit::ALL
         .into_iter()
         .map(|limit| {
@@ -256,7 +256,7 @@ async fn clients_can_read_every_limit() {
         .collect();
     assert_eq!(reported, Value::Array(expected));
     let unlimited = TestApp::start().await;
-    let reported = HttpResponse::fetch(asking(&unlimited, LIMITS)).await.json();
+    let reported = HttpResponse::fetch(post_query(&unlimited, LIMITS)).await.json();
     assert_eq!(reported["data"]["serverLimits"]["rates"], json!([]));
 }
 
@@ -281,7 +281,7 @@ async fn every_field_of_a_document_is_charged() {
     let post = |alias: &str| format!("{alias}: postStatus(input: {{ message: \"x\" }}) {{ userErrors {{ code }} }}");
     let like = "like: likeStatus(input: { statusId: \"nothing\" }) { userErrors { code } }";
     let document = format!("mutation {{ {} {} {} {} {like} {} }}", post("a"), post("b"), post("c"), post("d"), post("e"));
-    let answer = HttpResponse::fetch(asked_by(&app, ada, &document)).await;
+    let answer = HttpResponse::fetch(post_query_as(&app, ada, &document)).await;
     let body = answer.json();
     let done: Vec<bool> = ["a", "b", "c", "d", "like", "e"].iter().map(|alias| !body["data"][alias].is_null()).collect();
     assert_eq!(done, [true, true, true, false, true, false], "{body}");
@@ -298,7 +298,7 @@ async fn the_latest_of_several_retry_times_is_returned() {
     let post = "postStatus(input: { message: \"x\" }) { userErrors { code } }";
     let follow = format!("followUser(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }}", people[1].id);
     let document = format!("mutation {{ a: {post} b: {follow} c: {post} d: {follow} e: {post} }}");
-    let answer = HttpResponse::fetch(asked_by(&app, &people[0], &document)).await;
+    let answer = HttpResponse::fetch(post_query_as(&app, &people[0], &document)).await;
     let waits: Vec<Value> =
         answer.json()["errors"].as_array().expect("errors").iter().map(|it| it["extensions"]["retryAfter"].clone()).collect();
     assert_eq!((answer.header("retry-after"), waits), ("3600", vec![json!(60), json!(3_600), json!(60)]));
@@ -318,7 +318,7 @@ async fn refused_input_is_not_charged() {
         sign_up("not a login"),
     ] {
         for _ in 0..3 {
-            let answer = HttpResponse::fetch(asked_by(&app, ada, &document)).await;
+            let answer = HttpResponse::fetch(post_query_as(&app, ada, &document)).await;
             assert_eq!(error_codes(&answer.json()), [""; 0], "{document}: {answer:?}");
         }
     }
@@ -350,7 +350,7 @@ async fn servers_over_one_redis_share_every_bucket() {
 async fn without_limits_nothing_is_limited_or_stored() {
     let app = TestApp::start().await;
     for number in 0..12 {
-        let answer = HttpResponse::fetch(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
+        let answer = HttpResponse::fetch(post_query(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
         assert_eq!(refused(&answer, Limit::LogIns), None);
         assert!(!answer.headers.keys().any(|name| name.as_str().starts_with("ratelimit")), "{answer:?}");
     }

@@ -1,6 +1,6 @@
 //! Requests by their cost: the subject, the headers, and the number of round trips.
 
-use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
+use super::{default_config, limited, post_query, post_query_as, refused, with_trusted_proxy};
 use crate::support::{Actor, HttpResponse, Socket, TestApp, TestServer, error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -30,18 +30,21 @@ async fn every_answer_reports_the_remaining_tokens() {
     let app = TestApp::with(limited(&[(Limit::Requests, "100/1h")])).await;
     let ada = &app.create_users("c", 1).await[0];
     for (query, left) in [(VIEWER, 98), (VIEWER, 96), ("{ __typename }", 95), ("{ followers(first: 3) { a } }", 91)] {
-        let answer = HttpResponse::fetch(asked_by(&app, ada, query)).await;
+        let answer = HttpResponse::fetch(post_query_as(&app, ada, query)).await;
         assert_eq!(rate_limit_headers(&answer), (100, 3_600, left, (100 - left) * 36), "{query}");
         assert_eq!((answer.status, answer.header("retry-after")), (200, ""));
     }
     app.clock.advance(36_000);
-    assert_eq!(rate_limit_headers(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await).2, 91);
+    assert_eq!(rate_limit_headers(&HttpResponse::fetch(post_query_as(&app, ada, "{ __typename }")).await).2, 91);
     let got = app.get("/graphql?query=%7B__typename%7D").bearer_auth(ada.token.as_deref().expect("a session"));
     assert_eq!(rate_limit_headers(&HttpResponse::fetch(got).await).2, 90);
     for document in ["{", "mutation A { a } mutation B { b }"] {
-        assert!(untold(&HttpResponse::fetch(asked_by(&app, ada, document)).await), "what is refused unread is not charged");
+        assert!(
+            untold(&HttpResponse::fetch(post_query_as(&app, ada, document)).await),
+            "a request that is refused before its body is read is not charged"
+        );
     }
-    assert_eq!(rate_limit_headers(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await).2, 89);
+    assert_eq!(rate_limit_headers(&HttpResponse::fetch(post_query_as(&app, ada, "{ __typename }")).await).2, 89);
 }
 
 #[tokio::test]
@@ -49,24 +52,24 @@ async fn a_request_beyond_the_remaining_tokens_is_refused_as_a_whole() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10/1h")])).await;
     let ada = &app.create_users("c", 1).await[0];
     for _ in 0..3 {
-        assert_eq!(HttpResponse::fetch(asked_by(&app, ada, VIEWER)).await.status, 200);
+        assert_eq!(HttpResponse::fetch(post_query_as(&app, ada, VIEWER)).await.status, 200);
     }
     let post = |alias: &str| format!("{alias}: postStatus(input: {{ message: \"x\" }}) {{ userErrors {{ code }} }}");
     let (store, dear) = (app.redis.dump(), format!("mutation {{ {} {} }}", post("a"), post("b")));
     for (accept, media) in
         [("application/json", "application/json"), ("application/graphql-response+json", "application/graphql-response+json")]
     {
-        let answer = HttpResponse::fetch(asked_by(&app, ada, &dear).header("accept", accept)).await;
+        let answer = HttpResponse::fetch(post_query_as(&app, ada, &dear).header("accept", accept)).await;
         assert_eq!((refused(&answer, Limit::Requests), answer.refusal().0), (Some(720), 429));
         assert_eq!(rate_limit_headers(&answer), (10, 3_600, 4, 2_160));
         assert!(answer.header("content-type").starts_with(media));
     }
     assert_eq!(app.redis.dump(), store, "nothing was run");
-    assert_eq!(HttpResponse::fetch(asked_by(&app, ada, VIEWER)).await.status, 200, "a cheap one still can");
+    assert_eq!(HttpResponse::fetch(post_query_as(&app, ada, VIEWER)).await.status, 200, "a cheaper request is still allowed");
     app.clock.advance(1_440_000 - 1);
-    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, &dear)).await, Limit::Requests), Some(1));
+    assert_eq!(refused(&HttpResponse::fetch(post_query_as(&app, ada, &dear)).await, Limit::Requests), Some(1));
     app.clock.advance(1);
-    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, &dear)).await, Limit::Requests), None);
+    assert_eq!(refused(&HttpResponse::fetch(post_query_as(&app, ada, &dear)).await, Limit::Requests), None);
 }
 
 #[tokio::test]
@@ -74,17 +77,17 @@ async fn a_request_above_the_quota_takes_the_whole_bucket() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10/1h")])).await;
     let ada = &app.create_users("c", 1).await[0];
     let dear = "{ viewer { followers(first: 100) { edges { cursor } } } }";
-    assert_eq!(rate_limit_headers(&HttpResponse::fetch(asked_by(&app, ada, dear)).await).2, 0);
-    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, dear)).await, Limit::Requests), Some(3_600));
-    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, ada, "{ __typename }")).await, Limit::Requests), Some(360));
+    assert_eq!(rate_limit_headers(&HttpResponse::fetch(post_query_as(&app, ada, dear)).await).2, 0);
+    assert_eq!(refused(&HttpResponse::fetch(post_query_as(&app, ada, dear)).await, Limit::Requests), Some(3_600));
+    assert_eq!(refused(&HttpResponse::fetch(post_query_as(&app, ada, "{ __typename }")).await, Limit::Requests), Some(360));
 }
 
 #[tokio::test]
 async fn accounts_are_charged_by_account_and_others_by_address() {
-    let app = TestApp::with(behind_a_proxy(limited(&[(Limit::Requests, "4/1h")]))).await;
+    let app = TestApp::with(with_trusted_proxy(limited(&[(Limit::Requests, "4/1h")]))).await;
     let people = app.create_users("c", 2).await;
     let status = async |who: Option<&Actor>, from: &str| {
-        let request = who.map_or_else(|| asking(&app, VIEWER), |who| asked_by(&app, who, VIEWER));
+        let request = who.map_or_else(|| post_query(&app, VIEWER), |who| post_query_as(&app, who, VIEWER));
         HttpResponse::fetch(request.header("x-forwarded-for", from)).await.status
     };
     for _ in 0..2 {
@@ -92,7 +95,7 @@ async fn accounts_are_charged_by_account_and_others_by_address() {
         assert_eq!(status(Some(&people[0]), "203.0.113.1").await, 200);
     }
     assert_eq!(status(None, "203.0.113.1").await, 429);
-    assert_eq!(status(Some(&people[0]), "203.0.113.9").await, 429, "wherever they come from");
+    assert_eq!(status(Some(&people[0]), "203.0.113.9").await, 429, "the limit of the account applies at any address");
     assert_eq!(status(None, "203.0.113.2").await, 200);
     assert_eq!(status(Some(&people[1]), "203.0.113.1").await, 200);
 }
@@ -103,7 +106,7 @@ async fn spend_all(servers: [&TestServer; 2], who: &Actor) -> u64 {
     while refusals < 2 {
         refusals = 0;
         for server in servers {
-            match HttpResponse::fetch(asked_by(server, who, VIEWER)).await.status {
+            match HttpResponse::fetch(post_query_as(server, who, VIEWER)).await.status {
                 200 => paid += 2,
                 status => refusals += u64::from(status == 429),
             }
@@ -121,7 +124,7 @@ async fn servers_share_a_bucket_except_for_leased_tokens() {
     // A full bucket and two leases: the error is at most a hundredth per process.
     app.clock.advance(3_600_000 / 4);
     for server in [&app, &other] {
-        assert_eq!(HttpResponse::fetch(asked_by(server, ada, VIEWER)).await.status, 200);
+        assert_eq!(HttpResponse::fetch(post_query_as(server, ada, VIEWER)).await.status, 200);
     }
     app.clock.advance(3_600_000);
     let paid = spend_all([&app, &other], ada).await;
@@ -134,7 +137,7 @@ async fn most_requests_cost_no_round_trip() {
     let ada = &app.create_users("c", 1).await[0];
     app.redis.reset_calls();
     for _ in 0..100 {
-        assert_eq!(HttpResponse::fetch(asked_by(&app, ada, VIEWER)).await.status, 200);
+        assert_eq!(HttpResponse::fetch(post_query_as(&app, ada, VIEWER)).await.status, 200);
     }
     let calls = app.redis.calls();
     // 200 tokens are two leases of a hundred; the script must be loaded first.
@@ -147,7 +150,7 @@ async fn concurrent_requests_lease_once() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10000/1h")])).await;
     app.app.db().ping().await.expect("it answers");
     app.redis.reset_calls();
-    let answers = join_all((0..40).map(|_| HttpResponse::fetch(asking(&app, VIEWER)))).await;
+    let answers = join_all((0..40).map(|_| HttpResponse::fetch(post_query(&app, VIEWER)))).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
     assert_eq!(app.redis.calls().get("hset"), Some(&1));
 }
@@ -156,41 +159,41 @@ async fn concurrent_requests_lease_once() {
 async fn a_repeated_denial_sends_redis_no_command() {
     let app = TestApp::with(limited(&[(Limit::Requests, "4/1h")])).await;
     for status in [200, 200, 429] {
-        assert_eq!(HttpResponse::fetch(asking(&app, VIEWER)).await.status, status);
+        assert_eq!(HttpResponse::fetch(post_query(&app, VIEWER)).await.status, status);
     }
     let before = app.app.db().round_trips();
     for _ in 0..50 {
-        assert_eq!(refused(&HttpResponse::fetch(asking(&app, VIEWER)).await, Limit::Requests), Some(1_800));
+        assert_eq!(refused(&HttpResponse::fetch(post_query(&app, VIEWER)).await, Limit::Requests), Some(1_800));
     }
     assert_eq!(app.app.db().round_trips(), before);
     app.clock.advance(-3_600_000);
-    assert_eq!(HttpResponse::fetch(asking(&app, VIEWER)).await.status, 429, "Redis is asked again, and says the same");
+    assert_eq!(HttpResponse::fetch(post_query(&app, VIEWER)).await.status, 429, "Redis is queried again, and denies the request");
     app.clock.advance(3_600_000 + 1_800_000);
-    assert_eq!(HttpResponse::fetch(asking(&app, VIEWER)).await.status, 200);
+    assert_eq!(HttpResponse::fetch(post_query(&app, VIEWER)).await.status, 200);
 }
 
 #[tokio::test]
 async fn occasional_requests_are_charged_their_cost_only() {
     let app = TestApp::with(limited(&[(Limit::Requests, "2000/1d")])).await;
     for number in 0..200 {
-        let answer = HttpResponse::fetch(asking(&app, VIEWER)).await;
+        let answer = HttpResponse::fetch(post_query(&app, VIEWER)).await;
         assert_eq!(answer.status, 200, "{number}");
         app.clock.advance(120_000);
     }
     // Two tokens every two minutes, while about three are refilled: without unused leases, none would be missing.
-    let (.., left, _) = rate_limit_headers(&HttpResponse::fetch(asking(&app, VIEWER)).await);
+    let (.., left, _) = rate_limit_headers(&HttpResponse::fetch(post_query(&app, VIEWER)).await);
     assert!(left > 1_950, "{left}");
 }
 
 #[tokio::test]
 async fn normal_reading_stays_far_below_the_default_limit() {
-    let app = TestApp::with(by_default()).await;
+    let app = TestApp::with(default_config()).await;
     let ada = &app.create_users("c", 1).await[0];
     for _ in 0..20 {
         let answer: Value = ada.run("Home", json!({ "first": 30 })).await;
         assert_eq!(error_codes(&answer), [""; 0]);
     }
-    let answer = HttpResponse::fetch(asked_by(&app, ada, VIEWER)).await;
+    let answer = HttpResponse::fetch(post_query_as(&app, ada, VIEWER)).await;
     assert_eq!(rate_limit_headers(&answer).0, 2_500_000);
     assert!(rate_limit_headers(&answer).2 > 2_400_000, "{answer:?}");
 }

@@ -1,6 +1,6 @@
 //! Limits and the storage: Redis unavailable, a cluster, and the audit.
 
-use super::{asked_by, asking, by_default, limited, log_in, once, refused, sign_up};
+use super::{default_config, limited, log_in, once, post_query, post_query_as, refused, sign_up};
 use crate::support::{
     Cluster, HttpResponse, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer, error_codes, waxwing,
 };
@@ -36,12 +36,12 @@ async fn without_writes_reads_run_and_charged_mutations_fail() {
     for (begin, end) in REFUSING {
         let replica = begin[0] == "REPLICAOF";
         let redis = if replica { RedisServer::single(SingleServerReason::Replica) } else { RedisServer::start() };
-        let app = TestApp::with_default_timeouts_on(Arc::new(redis), by_default()).await;
+        let app = TestApp::with_default_timeouts_on(Arc::new(redis), default_config()).await;
         let people = app.create_users("c", 2).await;
         app.app.next_id().await.expect("ids in stock");
         app.redis.run::<()>(begin);
         for _ in 0..3 {
-            for request in [asking(&app, READ), asked_by(&app, &people[0], READ)] {
+            for request in [post_query(&app, READ), post_query_as(&app, &people[0], READ)] {
                 let answer = HttpResponse::fetch(request).await;
                 assert_eq!(answer.json(), json!({ "data": { "user": { "login": "c0" } } }), "{begin:?}");
                 assert!(!answer.headers.contains_key("ratelimit"), "it was not charged");
@@ -61,12 +61,12 @@ async fn without_writes_reads_run_and_charged_mutations_fail() {
 /// A wrong password only reads, so without its charge it would be compared.
 #[tokio::test]
 async fn log_ins_fail_while_they_cannot_be_counted() {
-    let app = TestApp::with_default_timeouts(by_default()).await;
+    let app = TestApp::with_default_timeouts(default_config()).await;
     app.create_users("c", 1).await;
     app.redis.run::<()>(REFUSING[0].0);
     for number in 0..30 {
         let password = if number == 20 { "correct horse" } else { "a wrong one" };
-        let answer = HttpResponse::fetch(asking(&app, &log_in("c0", password))).await;
+        let answer = HttpResponse::fetch(post_query(&app, &log_in("c0", password))).await;
         assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"]);
     }
 }
@@ -87,9 +87,9 @@ async fn limits_do_not_delay_the_report_of_a_dead_or_frozen_redis() {
     let wrong = log_in("c0", "a wrong one");
     // The first request meets a connection that was working, the others one that is known to be broken.
     for (frozen, first) in [(false, READ), (true, READ), (true, &wrong)] {
-        let app = TestApp::with_default_timeouts(by_default()).await;
+        let app = TestApp::with_default_timeouts(default_config()).await;
         app.create_users("c", 1).await;
-        assert_eq!(HttpResponse::fetch(asking(&app, "{ __typename }")).await.status, 200);
+        assert_eq!(HttpResponse::fetch(post_query(&app, "{ __typename }")).await.status, 200);
         if frozen {
             app.redis.signal("STOP")
         } else {
@@ -97,7 +97,7 @@ async fn limits_do_not_delay_the_report_of_a_dead_or_frozen_redis() {
         }
         for document in [first, READ, &wrong, &sign_up("new")] {
             let began = Instant::now();
-            let answer = HttpResponse::fetch(asking(&app, document)).await;
+            let answer = HttpResponse::fetch(post_query(&app, document)).await;
             assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"], "{document}: {answer:?}");
             assert!(began.elapsed() < soon, "{document} after {:?}", began.elapsed());
         }
@@ -109,9 +109,9 @@ async fn limits_do_not_delay_the_report_of_a_dead_or_frozen_redis() {
 
 #[tokio::test]
 async fn requests_without_reads_do_not_wait_for_a_frozen_redis() {
-    let app = TestApp::with_default_timeouts(by_default()).await;
+    let app = TestApp::with_default_timeouts(default_config()).await;
     app.redis.signal("STOP");
-    let answer = HttpResponse::fetch(asking(&app, "{ __typename }")).await;
+    let answer = HttpResponse::fetch(post_query(&app, "{ __typename }")).await;
     assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }));
     app.redis.signal("CONT");
 }
@@ -132,7 +132,7 @@ async fn far_away(redis: &RedisServer) -> String {
                 let mut buffer = vec![0; 1 << 16];
                 while let Ok(count @ 1..) = from_server.read(&mut buffer).await {
                     tokio::time::sleep(LATE).await;
-                    to_client.write_all(&buffer[..count]).await.expect("the client is there");
+                    to_client.write_all(&buffer[..count]).await.expect("the client is connected");
                 }
             });
         }
@@ -148,17 +148,17 @@ async fn queued_requests_are_charged() {
     let (db, clock) = (Db::open(&target, timing).await.expect("a store"), Clock::manual(START));
     let app = TestServer::start(App::new(db, clock.clone(), limited(&[(Limit::Requests, "50/1h")])), clock).await;
     // Each has to send its own query, one after the other, for longer than the timeout.
-    let answers = join_all((0..60).map(|_| HttpResponse::fetch(asking(&app, "{ a: __typename b: __typename }")))).await;
+    let answers = join_all((0..60).map(|_| HttpResponse::fetch(post_query(&app, "{ a: __typename b: __typename }")))).await;
     let paid = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!((paid, answers.iter().filter(|answer| answer.status == 429).count()), (25, 35));
 }
 
 #[tokio::test]
 async fn concurrent_requests_wait_for_a_frozen_redis_once() {
-    let app = TestApp::with_default_timeouts(by_default()).await;
+    let app = TestApp::with_default_timeouts(default_config()).await;
     app.redis.signal("STOP");
     let began = Instant::now();
-    let answers = join_all((0..40).map(|_| HttpResponse::fetch(asking(&app, "{ __typename }")))).await;
+    let answers = join_all((0..40).map(|_| HttpResponse::fetch(post_query(&app, "{ __typename }")))).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     app.redis.signal("CONT");
@@ -166,10 +166,10 @@ async fn concurrent_requests_wait_for_a_frozen_redis_once() {
 
 #[tokio::test]
 async fn an_unreadable_bucket_does_not_refuse_reads() {
-    let app = TestApp::with_default_timeouts(by_default()).await;
+    let app = TestApp::with_default_timeouts(default_config()).await;
     app.create_users("c", 1).await;
     app.redis.run::<()>(&["SET", "rate:{127.0.0.1}:requests", "nonsense"]);
-    assert_eq!(HttpResponse::fetch(asking(&app, READ)).await.json(), json!({ "data": { "user": { "login": "c0" } } }));
+    assert_eq!(HttpResponse::fetch(post_query(&app, READ)).await.json(), json!({ "data": { "user": { "login": "c0" } } }));
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ impl Charged {
 #[tokio::test]
 async fn a_failed_charge_is_no_unknown_outcome() {
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
-    let schema = Schema::new(Charged(TestApp::with_default_timeouts(by_default()).await), EmptyMutation, EmptySubscription);
+    let schema = Schema::new(Charged(TestApp::with_default_timeouts(default_config()).await), EmptyMutation, EmptySubscription);
     let answer = waxwing::schema::execute(&schema, "{ andThenNothing }".into()).await;
     assert_eq!(error_codes(&serde_json::to_value(&answer).expect("JSON")), ["STORAGE_UNAVAILABLE"]);
 }
@@ -213,16 +213,16 @@ async fn buckets_are_spread_over_a_cluster() {
     for person in &people {
         for (document, limit) in [(post.to_owned(), Limit::Posts), (log_in(&person.login, "a wrong one"), Limit::LogIns)] {
             for expected in [None, None, Some(1_800)] {
-                let answer = HttpResponse::fetch(asked_by(&app, person, &document)).await;
+                let answer = HttpResponse::fetch(post_query_as(&app, person, &document)).await;
                 assert_eq!(refused(&answer, limit), expected, "{}: {document}", person.login);
             }
         }
     }
-    let answer = HttpResponse::fetch(asking(&app, "{ __typename }")).await;
+    let answer = HttpResponse::fetch(post_query(&app, "{ __typename }")).await;
     assert!(answer.headers.contains_key("ratelimit"));
     // Six failures; the three refused ones were refunded to the address.
     for (number, expected) in [None, None, None, Some(400)].into_iter().enumerate() {
-        let answer = HttpResponse::fetch(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
+        let answer = HttpResponse::fetch(post_query(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
         assert_eq!(refused(&answer, Limit::LogInsFromAddress), expected);
     }
 }
@@ -248,7 +248,7 @@ async fn tokens_of_a_live_node_are_refunded_if_another_is_down() {
         let refused = charge(&app, &charges).await;
         assert!(matches!(refused, Err(Error::StorageUnavailable)), "{refused:?}");
     }
-    assert_eq!(owed(), Some(3_600_000), "the first one, and nothing of those that were refused");
+    assert_eq!(owed(), Some(3_600_000), "only the first charge is owed");
     // The buckets of this node alone refuse nothing, and an empty bucket is reported although another cannot be queried.
     for _ in 0..2 {
         charge(&app, &charges[..1]).await.expect("there are two left");
@@ -290,7 +290,7 @@ impl Program {
         let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
         let lines = std::io::BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let url = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("API ")?.1.trim().to_owned()));
-        Self(child, url.expect("it tells its address"))
+        Self(child, url.expect("the server prints its address"))
     }
 
     /// How many of 32 wrong log-ins are compared, and whether the responses reveal a limit.

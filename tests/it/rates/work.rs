@@ -1,6 +1,6 @@
 //! Work beyond an estimate: charged after the response, as a debt if the bucket has too little, over every transport and on every server.
 
-use super::{asked_by, asking, limited, refused};
+use super::{limited, post_query, post_query_as, refused};
 use crate::support::{Actor, EventStream, HttpResponse, MultipartResponse, Socket, TestApp, TestServer, error_codes};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -29,7 +29,7 @@ async fn followed(requests: &str, followers: usize) -> (TestApp, Actor) {
 
 /// The charge and the work of a request, as its response reports them.
 async fn cost(app: &TestServer, who: &Actor, query: &str) -> (u64, u64) {
-    let answer = HttpResponse::fetch(asked_by(app, who, query).header("waxwing-cost", "1")).await;
+    let answer = HttpResponse::fetch(post_query_as(app, who, query).header("waxwing-cost", "1")).await;
     let reported = &answer.json()["extensions"]["cost"];
     let number = |name: &str| reported[name].as_u64().unwrap_or_else(|| panic!("no {name}: {answer:?}"));
     (number("charged"), number("worked"))
@@ -37,7 +37,7 @@ async fn cost(app: &TestServer, who: &Actor, query: &str) -> (u64, u64) {
 
 /// The remaining requests of a user.
 async fn left(app: &TestServer, who: &Actor) -> u64 {
-    let answer = HttpResponse::fetch(asked_by(app, who, "{ __typename }")).await;
+    let answer = HttpResponse::fetch(post_query_as(app, who, "{ __typename }")).await;
     let rest = answer.header("ratelimit").split_once("r=").map(|(_, rest)| rest.split(';').next().unwrap_or_default().to_owned());
     rest.and_then(|rest| rest.parse().ok()).unwrap_or_else(|| panic!("{answer:?}"))
 }
@@ -55,11 +55,11 @@ async fn work_beyond_the_estimate_is_charged_after_the_answer() {
     let (before, settled) = (left(&app, &ada).await, metric(&app, "settled").await);
     let (charged, worked) = cost(&app, &ada, POST).await;
     assert!(worked > 150, "each follower is a command: {worked}");
-    assert_eq!(charged, 3 + TOKENS_PER_EXTRA_UNIT * (worked - FREE_UNITS.max(3)), "what is not free");
+    assert_eq!(charged, 3 + TOKENS_PER_EXTRA_UNIT * (worked - FREE_UNITS.max(3)), "work beyond the free units is charged");
     assert_eq!(left(&app, &ada).await, before - charged - 1);
     assert_eq!(metric(&app, "settled").await - settled, charged - 3);
-    assert_eq!(metric(&app, "debt").await, 0, "it was in hand");
-    let reported = HttpResponse::fetch(asked_by(&app, &ada, POST)).await.header("ratelimit").to_owned();
+    assert_eq!(metric(&app, "debt").await, 0, "the lease covers the charge");
+    let reported = HttpResponse::fetch(post_query_as(&app, &ada, POST)).await.header("ratelimit").to_owned();
     assert!(
         reported.starts_with(&format!("\"requests\";r={};", left(&app, &ada).await + 1)),
         "its own work included: {reported}"
@@ -98,21 +98,25 @@ async fn an_account_in_debt_is_refused_until_the_debt_is_paid() {
     // A token is refilled in 0.45 seconds.
     let wait = ((debt + 2) * 45).div_ceil(100);
     for _ in 0..2 {
-        assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(wait));
+        assert_eq!(refused(&HttpResponse::fetch(post_query_as(&app, &ada, VIEWER)).await, Limit::Requests), Some(wait));
     }
-    let reported = HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await.header("ratelimit").to_owned();
-    assert_eq!(reported, format!("\"requests\";r=0;t={}", ((8_000 + debt) * 45).div_ceil(100)), "when nothing is missing");
+    let reported = HttpResponse::fetch(post_query_as(&app, &ada, VIEWER)).await.header("ratelimit").to_owned();
+    assert_eq!(
+        reported,
+        format!("\"requests\";r=0;t={}", ((8_000 + debt) * 45).div_ceil(100)),
+        "the time until the bucket is full"
+    );
     assert!(
         app.redis.run::<i64>(&["PTTL", &format!("rate:{{{}}}:requests", ada.user_id().0)]) > 3_600_000,
         "it lives for as long"
     );
     app.clock.advance((debt as i64 + 2) * 450 - 1);
-    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(1));
+    assert_eq!(refused(&HttpResponse::fetch(post_query_as(&app, &ada, VIEWER)).await, Limit::Requests), Some(1));
     app.clock.advance(1);
-    assert_eq!(refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), None);
+    assert_eq!(refused(&HttpResponse::fetch(post_query_as(&app, &ada, VIEWER)).await, Limit::Requests), None);
     let others = app.create_users("d", 1).await;
     assert_eq!(
-        refused(&HttpResponse::fetch(asked_by(&app, &others[0], VIEWER)).await, Limit::Requests),
+        refused(&HttpResponse::fetch(post_query_as(&app, &others[0], VIEWER)).await, Limit::Requests),
         None,
         "it is nobody else's"
     );
@@ -122,7 +126,7 @@ async fn an_account_in_debt_is_refused_until_the_debt_is_paid() {
 async fn a_debt_is_at_most_a_full_bucket() {
     let (app, ada) = followed("50/1h", 300).await;
     assert!(cost(&app, &ada, POST).await.0 > 200);
-    let wait = refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests);
+    let wait = refused(&HttpResponse::fetch(post_query_as(&app, &ada, VIEWER)).await, Limit::Requests);
     assert_eq!(wait, Some((50 + 2) * 72));
     app.clock.advance(2 * 3_600_000);
     assert_eq!(left(&app, &ada).await, 49, "nothing is missing after two windows");
@@ -133,13 +137,13 @@ async fn a_debt_counts_on_every_server_once_it_is_written() {
     let (app, ada) = followed("100/1h", 150).await;
     let other = app.sibling().await;
     assert!(cost(&app, &ada, POST).await.0 > 120);
-    let wait = refused(&HttpResponse::fetch(asked_by(&app, &ada, VIEWER)).await, Limit::Requests);
+    let wait = refused(&HttpResponse::fetch(post_query_as(&app, &ada, VIEWER)).await, Limit::Requests);
     assert!(wait > Some(20 * 36), "{wait:?}");
     for server in [&other, &app] {
-        assert_eq!(refused(&HttpResponse::fetch(asked_by(server, &ada, VIEWER)).await, Limit::Requests), wait);
+        assert_eq!(refused(&HttpResponse::fetch(post_query_as(server, &ada, VIEWER)).await, Limit::Requests), wait);
     }
     app.clock.advance(wait.expect("seconds") as i64 * 1_000);
-    assert_eq!(refused(&HttpResponse::fetch(asked_by(&other, &ada, VIEWER)).await, Limit::Requests), None);
+    assert_eq!(refused(&HttpResponse::fetch(post_query_as(&other, &ada, VIEWER)).await, Limit::Requests), None);
 }
 
 /// A client that disconnects before the response drops the charge halfway.
@@ -166,7 +170,7 @@ async fn a_disconnection_during_a_renewal_keeps_the_debt() {
     drop(bill);
     app.redis.signal("STOP");
     let mut paying = Box::pin(service::pay(&app.app, &leases, subject, 1));
-    assert!(paying.as_mut().now_or_never().is_none(), "Redis is asked");
+    assert!(paying.as_mut().now_or_never().is_none(), "the charge does not wait for Redis");
     drop(paying);
     app.redis.signal("CONT");
     let decision = service::pay(&app.app, &leases, subject, 1).await;
@@ -195,7 +199,7 @@ async fn work_over_a_multipart_response_is_charged_to_the_same_bucket() {
     let (charged, _) = cost(&app, &ada, POST).await;
     let before = left(&app, &ada).await;
     let parts =
-        MultipartResponse::open(asked_by(&app, &ada, POST).header("accept", "multipart/mixed;subscriptionSpec=1.0")).await;
+        MultipartResponse::open(post_query_as(&app, &ada, POST).header("accept", "multipart/mixed;subscriptionSpec=1.0")).await;
     assert_eq!(parts.all().await.len(), 1);
     assert_eq!(left(&app, &ada).await, before - charged - 1);
 }
@@ -205,7 +209,7 @@ async fn work_over_an_event_stream_is_charged_to_the_same_bucket() {
     let (app, ada) = followed("100000/1h", 150).await;
     let (charged, _) = cost(&app, &ada, POST).await;
     let before = left(&app, &ada).await;
-    let events = EventStream::open(asked_by(&app, &ada, POST).header("accept", "text/event-stream")).await;
+    let events = EventStream::open(post_query_as(&app, &ada, POST).header("accept", "text/event-stream")).await;
     assert_eq!(events.all().await.len(), 2);
     assert_eq!(left(&app, &ada).await, before - charged - 1);
 }
@@ -288,7 +292,7 @@ async fn a_shared_event_costs_one_rendering() {
     }
     let now = join_all(people.iter().map(|one| left(&app, one))).await;
     let paid: u64 = begun.iter().zip(&now).map(|(before, after)| before - after - 1).sum();
-    assert!((8 * 20..8 * 20 * 3 * TOKENS_PER_EXTRA_UNIT).contains(&paid), "{paid} for 20 events that 8 were told");
+    assert!((8 * 20..8 * 20 * 3 * TOKENS_PER_EXTRA_UNIT).contains(&paid), "{paid} for 20 events that 8 subscriptions received");
 }
 
 #[tokio::test]
@@ -317,5 +321,5 @@ async fn without_limits_there_is_no_debt() {
     let ada = &app.create_users("c", 1).await[0];
     let (charged, worked) = cost(&app, ada, POST).await;
     assert!(charged == 3 && worked > FREE_UNITS, "{charged} for {worked}");
-    assert_eq!(HttpResponse::fetch(asking(&app, VIEWER)).await.header("ratelimit"), "");
+    assert_eq!(HttpResponse::fetch(post_query(&app, VIEWER)).await.header("ratelimit"), "");
 }

@@ -80,7 +80,7 @@ async fn a_hidden_comment_is_a_placeholder_with_its_replies() {
         );
         assert_eq!(tree(&scene.host, &scene.status).await, of_host);
         unblock(&scene.app, from, to);
-        assert_eq!(tree(&scene.ada, &scene.status).await, before, "everything is shown again");
+        assert_eq!(tree(&scene.ada, &scene.status).await, before, "unblocking restores everything");
     }
 }
 

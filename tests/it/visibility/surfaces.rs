@@ -195,7 +195,7 @@ fn every_surface_asks_a_question_of_the_policy() {
     let rows: BTreeSet<&str> = ROWS.iter().map(|(field, _)| *field).collect();
     assert_eq!(rows.len(), ROWS.len(), "a field has two rows");
     let unknown: Vec<&str> = rows.into_iter().filter(|field| !surfaces.contains(*field)).collect();
-    assert_eq!(unknown, [""; 0], "there are rows of fields that do not exist");
+    assert_eq!(unknown, [""; 0], "rows of unknown fields");
 }
 
 #[test]

@@ -72,7 +72,7 @@ async fn all_allowed_subscriptions_of_a_socket_can_start_at_once() {
     socket.send_json(json!({ "type": "complete", "id": "s7" })).await;
     assert_eq!(socket.answer("more", "{ __typename }").await["data"]["__typename"], "Query");
     socket.subscribe("s8", QUIET).await;
-    assert_eq!(socket.close_reason().await.0, 4409, "the others go on");
+    assert_eq!(socket.close_reason().await.0, 4409, "the socket continues with its other operations");
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn a_client_without_a_pong_is_closed() {
     while sockets(&app).await != "1" {
         assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
     }
-    assert!(began.elapsed() >= patience && !pinged.is_finished(), "the one that answers stays");
+    assert!(began.elapsed() >= patience && !pinged.is_finished(), "the socket that answers pings stays open");
     drop((vanished, app));
     let (pings, last) = pinged.await.expect("no panic");
     assert!(pings > 5 && matches!(last, Some(Message::Close(Some(_)))), "{pings} {last:?}");
@@ -176,10 +176,10 @@ async fn a_client_that_floods_pings_without_reading_is_closed() {
     let mut socket = Socket::connect(&app, None).await;
     let long = "x".repeat(60_000);
     socket.send_json(json!({ "type": "ping", "payload": { "long": long } })).await;
-    assert_eq!(socket.next().await, json!({ "type": "pong" }), "what is long is not said back");
-    let payload = json!({ "type": "ping", "payload": { "said": "x".repeat(900) } });
+    assert_eq!(socket.next().await, json!({ "type": "pong" }), "a long payload is not echoed");
+    let payload = json!({ "type": "ping", "payload": { "text": "x".repeat(900) } });
     let began = Instant::now();
     while socket.try_send_json(&payload).await {
-        assert!(began.elapsed() < Duration::from_secs(20), "it may go on for ever");
+        assert!(began.elapsed() < Duration::from_secs(20), "the socket is not closed in time");
     }
 }

@@ -29,7 +29,11 @@ async fn a_socket_without_connection_init_is_closed_in_time() {
     let mut known = Socket::connect(&app, None).await;
     let mut silent = Socket::open(&app).await;
     silent.close_reason().await;
-    assert_eq!(known.answer("a", "{ __typename }").await, json!({ "data": { "__typename": "Query" } }), "it has said it");
+    assert_eq!(
+        known.answer("a", "{ __typename }").await,
+        json!({ "data": { "__typename": "Query" } }),
+        "the acknowledged socket stays open"
+    );
 }
 
 #[tokio::test]

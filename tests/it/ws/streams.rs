@@ -69,7 +69,7 @@ async fn each_event_is_a_response_with_current_data() {
     let numbers: Vec<_> = all.iter().map(|it| it["data"]["count"]["number"].clone()).collect();
     assert_eq!(numbers, [1, 2, 3]);
     let [first, second] = [0, 1].map(|at: usize| all[at]["data"]["count"]["loaders"].clone());
-    assert_ne!(first, second, "what was loaded for an event is forgotten behind it");
+    assert_ne!(first, second, "each event has its own loaders");
 }
 
 #[tokio::test]

@@ -58,8 +58,8 @@ pub async fn tree(app: &App, loaders: &Loaders, status: StatusId, args: &TreeArg
     Ok(Tree { items, has_next, has_previous })
 }
 
-fn levels(asked: Option<i32>) -> Result<usize, Error> {
-    match asked.map(usize::try_from) {
+fn levels(max_depth: Option<i32>) -> Result<usize, Error> {
+    match max_depth.map(usize::try_from) {
         None => Ok(MAX_DEPTH + 1),
         Some(Ok(levels @ 1..)) => Ok(levels.min(MAX_DEPTH + 1)),
         Some(_) => Err(Error::BadUserInput("`maxDepth` must be 1 or more.".into())),

@@ -99,8 +99,8 @@ async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Fi
         let of_others = it.authors.iter().filter(|(author, follow)| Feed::Home(*author) != it.feed && !reader.is_young(*follow));
         of_others.map(|(author, _)| *author).filter(|author| !it.marked.contains(author)).collect()
     };
-    let asked = feeds.iter().flat_map(unmarked);
-    let reaches = reader.query(asked, |author| cmd("HGET").arg(user_key(author)).arg("reach").take()).await?;
+    let requested = feeds.iter().flat_map(unmarked);
+    let reaches = reader.query(requested, |author| cmd("HGET").arg(user_key(author)).arg("reach").take()).await?;
     for it in feeds {
         for author in unmarked(it) {
             let reach: Option<String> = reaches.read(&author).flatten();
@@ -119,15 +119,15 @@ async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Fi
 
 /// Reads the statuses of unmarked authors from each feed's floor on.
 async fn expect(reader: &AuditReader, feeds: &mut [AuditedFeed]) -> Result<(), Error> {
-    let mut asked = Vec::new();
+    let mut requested = Vec::new();
     for (at, it) in feeds.iter().enumerate() {
         let window = Window { below: u64::MAX, above: it.floor.saturating_sub(1), newest_first: true, limit: LARGEST_FEED };
         let pushed = it.authors.iter().filter(|(author, _)| !it.marked.contains(author));
-        asked.extend(pushed.map(|(author, _)| (at, (*author, window))));
+        requested.extend(pushed.map(|(author, _)| (at, (*author, window))));
     }
-    for asked in asked.chunks(AUTHORS) {
-        let windows: Vec<(UserId, Window)> = asked.iter().map(|(_, window)| *window).collect();
-        for ((at, (author, _)), ids) in asked.iter().zip(newest_of(reader, &windows).await?) {
+    for requested in requested.chunks(AUTHORS) {
+        let windows: Vec<(UserId, Window)> = requested.iter().map(|(_, window)| *window).collect();
+        for ((at, (author, _)), ids) in requested.iter().zip(newest_of(reader, &windows).await?) {
             feeds[*at].missing.extend(ids.into_iter().filter(|id| !reader.is_young(*id)).map(|id| (id, *author)));
         }
     }

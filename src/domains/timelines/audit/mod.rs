@@ -67,10 +67,10 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
 /// The tag of a feed is the id of an account or of a list.
 async fn check_owners(reader: &AuditReader, of: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let owners = |(tag, _): &(u64, String)| [user_key(UserId(*tag)), list_key(UserListId(*tag))];
-    let asked: Vec<[String; 2]> = of.iter().map(owners).collect();
-    let there = reader.query(asked.iter().flatten().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
-    for ((_, key), owners) in of.iter().zip(&asked) {
-        if owners.iter().all(|owner| there.read::<u64>(&owner.as_str()) != Some(1)) {
+    let owner_keys: Vec<[String; 2]> = of.iter().map(owners).collect();
+    let existing = reader.query(owner_keys.iter().flatten().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
+    for ((_, key), owners) in of.iter().zip(&owner_keys) {
+        if owners.iter().all(|owner| existing.read::<u64>(&owner.as_str()) != Some(1)) {
             let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: owners.to_vec() };
             found.add_repairable(key, "there is no such account or list", [orphan]);
         }

@@ -100,8 +100,8 @@ pub fn encode_promoted_cursor(cursors: &Cursors, list: ListId, position: u64, si
 
 /// The number of entries since the last promoted one, as a cursor says; 0 if it does not say, so that no promoted entry comes too early.
 fn distance_in(cursors: &Cursors, list: ListId, cursor: &str) -> u8 {
-    let said = cursor.split_once('.').and_then(|(_, sealed)| cursors.verify(list, sealed));
-    if let Some([MARK, since]) = said.as_deref() { *since } else { 0 }
+    let verified = cursor.split_once('.').and_then(|(_, sealed)| cursors.verify(list, sealed));
+    if let Some([MARK, since]) = verified.as_deref() { *since } else { 0 }
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl ModelThread {
 
     pub(super) fn add(&mut self, number: u64, parent: u64, author: UserId, text: String) {
         let comment = ModelComment { parent, author, text, votes: HashMap::new(), counts: (0, 0), living: true };
-        assert!(self.comments.insert(number, comment).is_none(), "one number, one comment");
+        assert!(self.comments.insert(number, comment).is_none(), "the number is unique");
         self.below.entry(parent).or_default().insert(number);
     }
 

@@ -52,7 +52,7 @@ impl CampaignChange {
             take(row, &mut rows);
         }
         rows.extend(self.ends.flatten().filter(|ends| *ends <= now).map(|_| over()));
-        let keywords = self.keywords.as_ref().and_then(|given| take(keywords_of(given), &mut rows));
+        let keywords = self.keywords.as_ref().and_then(|texts| take(keywords_of(texts), &mut rows));
         if let Some(draft) = self.cap {
             new.cap = draft.and_then(|draft| take_all(cap(draft), &mut rows));
         }

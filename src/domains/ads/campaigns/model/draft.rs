@@ -220,18 +220,18 @@ pub(in crate::domains::ads) fn cap(draft: CapDraft) -> Result<Cap, Vec<UserError
 }
 
 /// Validates keywords and returns each of them once.
-pub(in crate::domains::ads) fn keywords_of(given: &[String]) -> Result<Vec<String>, UserError> {
-    keywords_by(KEYWORD, given)
+pub(in crate::domains::ads) fn keywords_of(texts: &[String]) -> Result<Vec<String>, UserError> {
+    keywords_by(KEYWORD, texts)
 }
 
 /// Validates keywords that may exist already, and returns each of them once.
-pub(in crate::domains::ads) fn kept_keywords_of(given: &[String]) -> Result<Vec<String>, UserError> {
-    keywords_by(KEPT_KEYWORD, given)
+pub(in crate::domains::ads) fn kept_keywords_of(texts: &[String]) -> Result<Vec<String>, UserError> {
+    keywords_by(KEPT_KEYWORD, texts)
 }
 
-fn keywords_by(rules: TextRules, given: &[String]) -> Result<Vec<String>, UserError> {
+fn keywords_by(rules: TextRules, texts: &[String]) -> Result<Vec<String>, UserError> {
     let (mut kept, mut seen) = (Vec::new(), HashSet::new());
-    for (at, text) in given.iter().enumerate() {
+    for (at, text) in texts.iter().enumerate() {
         let row = |message: String| invalid(format!("Keyword {}: {message}", at + 1), &["keywords"]);
         // Any white space between words counts as one space.
         let spaced: Vec<&str> = text.split_whitespace().collect();

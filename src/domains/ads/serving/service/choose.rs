@@ -169,7 +169,7 @@ impl PromotionSelection<'_> {
 
     /// Returns the best bids whose status the viewer can see. If statuses turn out to be deleted, requests four times as many at once.
     async fn best(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
-        let mut asked = want;
+        let mut read_size = want;
         loop {
             let order = self.in_order();
             let seen = |(bid, status): &(&Bid, StatusId)| Some(((*bid).clone(), self.known.get(status).cloned()??));
@@ -178,12 +178,12 @@ impl PromotionSelection<'_> {
             if chosen.len() == best.len() {
                 return Ok(chosen);
             }
-            let unknown = order.iter().take(asked).map(|(_, status)| *status).filter(|id| !self.known.contains_key(id));
+            let unknown = order.iter().take(read_size).map(|(_, status)| *status).filter(|id| !self.known.contains_key(id));
             let unknown: Vec<StatusId> = unknown.collect();
             let shown = statuses::load_existing(self.reader.loaders, unknown.iter().copied()).await?;
             self.withhold_undelivered(&shown).await?;
             self.known.extend(unknown.into_iter().zip(shown));
-            asked *= 4;
+            read_size *= 4;
         }
     }
 

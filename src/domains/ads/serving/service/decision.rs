@@ -116,10 +116,10 @@ impl Decision<'_> {
         mut reservations: Vec<ReservationRequest>,
     ) -> Result<Vec<(Share, Option<Money>)>, Error> {
         self.limits.apply(self.app, &mut reservations).await?;
-        let asked: Vec<(Share, u64)> = reservations.iter().map(|ask| (ask.share, ask.impression)).collect();
+        let requested: Vec<(Share, u64)> = reservations.iter().map(|ask| (ask.share, ask.impression)).collect();
         let all = budget::service::reserve(self.app, self.now, reservations, &mut self.collected).await?;
         let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
-        for ((share, impression), ReservationResult { reserved, day, left }) in asked.into_iter().zip(all) {
+        for ((share, impression), ReservationResult { reserved, day, left }) in requested.into_iter().zip(all) {
             let campaign = share.campaign;
             match reserved {
                 ReservationReply::Served(served) => {

@@ -84,22 +84,22 @@ pub struct Explanation {
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for keywords or a visitor name that no ad request can have; `STORAGE_UNAVAILABLE`.
-pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, asked: ExplainRequest) -> Result<Option<Explanation>, Error> {
+pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, request: ExplainRequest) -> Result<Option<Explanation>, Error> {
     let secret = app.cursors().await?.secret();
     let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
-    words(&asked.keywords).map_err(refused)?;
-    let visitor: Option<Visitor> = visitor_of(secret, asked.visitor.as_deref()).map_err(refused)?;
+    words(&request.keywords).map_err(refused)?;
+    let visitor: Option<Visitor> = visitor_of(secret, request.visitor.as_deref()).map_err(refused)?;
     let loaders = loaders.auctions.get_or_init(|| FetchAuctions::new(app));
-    let context = AdRequestContext { now: loaders.now, slot: asked.slot, visitor };
-    let candidate = views(loaders, context, &[asked.campaign]).await?.pop().flatten();
+    let context = AdRequestContext { now: loaders.now, slot: request.slot, visitor };
+    let candidate = views(loaders, context, &[request.campaign]).await?.pop().flatten();
     let Some(candidate) = candidate.filter(|it| it.campaign.owner == owner) else { return Ok(None) };
-    let (keywords, numbers) = campaigns::store::targeting(app.db(), asked.campaign).await?;
+    let (keywords, numbers) = campaigns::store::targeting(app.db(), request.campaign).await?;
     let ads = ad_cache::load(app, &numbers).await?;
     let all: Vec<&Ad> = ads.values().map(AsRef::as_ref).collect();
-    let reasons = candidate.reasons(context, &all, fits(&keywords, &asked.keywords));
+    let reasons = candidate.reasons(context, &all, fits(&keywords, &request.keywords));
     let ecpm = candidate.best(context.now).map(|(_, ecpm)| *ecpm);
     let rank = match ecpm {
-        Some(ecpm) if reasons.is_empty() => rank(loaders, context, &asked.keywords, (ecpm, asked.campaign)).await?,
+        Some(ecpm) if reasons.is_empty() => rank(loaders, context, &request.keywords, (ecpm, request.campaign)).await?,
         _ => None,
     };
     Ok(Some(Explanation { reasons, rank, ecpm }))
@@ -114,12 +114,12 @@ async fn views(
     loaders.views.load_many(campaigns.iter().map(view)).await
 }
 
-fn fits(keywords: &[String], asked: &[String]) -> bool {
+fn fits(keywords: &[String], requested: &[String]) -> bool {
     if keywords.is_empty() {
         return true;
     }
-    let asked: HashSet<String> = asked.iter().map(|keyword| normalize_keyword(keyword)).collect();
-    keywords.iter().any(|keyword| asked.contains(&normalize_keyword(keyword)))
+    let requested: HashSet<String> = requested.iter().map(|keyword| normalize_keyword(keyword)).collect();
+    keywords.iter().any(|keyword| requested.contains(&normalize_keyword(keyword)))
 }
 
 /// Returns the rank: one more than the number of eligible campaigns above.

@@ -54,24 +54,24 @@ pub fn reasons_against(
     campaign: &Campaign,
     ads: &[&Ad],
     used: UsedBudget,
-    asked: EligibilityContext,
+    context: EligibilityContext,
 ) -> Vec<IneligibilityReason> {
-    let here = || ads.iter().filter(|ad| ad.slot == asked.slot);
+    let here = || ads.iter().filter(|ad| ad.slot == context.slot);
     let cheapest = here().map(|ad| ad.price()).min().unwrap_or_default();
     let left = |of: Money, used: Money| Money(of.0.saturating_sub(used.0));
     let lacks = |of: Money, used: Money| here().next().is_some() && left(of, used) < cheapest;
     let daily = campaign.daily.is_some_and(|daily| lacks(daily, used.today));
-    let capped = campaign.cap.is_some_and(|cap| asked.seen.is_none_or(|seen| seen >= cap.impressions));
+    let capped = campaign.cap.is_some_and(|cap| context.seen.is_none_or(|seen| seen >= cap.impressions));
     let rules = [
         (IneligibilityReason::Paused, campaign.paused),
         (IneligibilityReason::Stopped, campaign.stopped),
-        (IneligibilityReason::NotStarted, campaign.starts.is_some_and(|starts| starts > asked.now)),
-        (IneligibilityReason::Ended, campaign.ends.is_some_and(|ends| ends <= asked.now)),
+        (IneligibilityReason::NotStarted, campaign.starts.is_some_and(|starts| starts > context.now)),
+        (IneligibilityReason::Ended, campaign.ends.is_some_and(|ends| ends <= context.now)),
         (IneligibilityReason::BudgetSpent, lacks(campaign.budget, used.whole)),
         (IneligibilityReason::DailyBudgetSpent, daily),
-        (IneligibilityReason::Paced, !daily && lacks(campaign.allowed(asked.now), used.today)),
+        (IneligibilityReason::Paced, !daily && lacks(campaign.allowed(context.now), used.today)),
         (IneligibilityReason::Capped, capped),
-        (IneligibilityReason::Keywords, !asked.fits),
+        (IneligibilityReason::Keywords, !context.fits),
         (IneligibilityReason::Slot, !ads.is_empty() && here().next().is_none()),
         (IneligibilityReason::NoAds, ads.is_empty()),
         (IneligibilityReason::Suspended, campaign.suspended),

@@ -52,8 +52,8 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     limits.apply(app, &mut asks).await?;
     let (mut counted, mut capped) = (Vec::new(), Vec::new());
     let visitor = read.iter().find_map(|(_, token)| token.visitor);
-    for ((text, token), came) in read.into_iter().zip(budget::service::reserve(app, now, asks, &mut HashSet::new()).await?) {
-        match came.reserved {
+    for ((text, token), result) in read.into_iter().zip(budget::service::reserve(app, now, asks, &mut HashSet::new()).await?) {
+        match result.reserved {
             ReservationReply::Served(served) => {
                 reevaluate(app, served.relist.then_some(token.share.campaign));
                 capped.extend(served.capped.map(|until| (token.share.campaign, until)));
