@@ -137,6 +137,6 @@ fn mismatch() -> RequestError {
 }
 
 fn not_registered() -> RequestError {
-    let message = "This server runs registered documents only, and this is none of them.";
+    let message = "This server runs registered documents only, and this document is not registered.";
     RequestError::new(StatusCode::BAD_REQUEST, "DOCUMENT_NOT_TRUSTED", message)
 }

@@ -75,12 +75,12 @@ pub(super) fn from_body(body: &[u8]) -> Result<GraphqlRequest, RequestError> {
         return Err(RequestError::new(
             StatusCode::BAD_REQUEST,
             "BATCH_REFUSED",
-            "Batches are not taken: send one operation a request.",
+            "Batches are not supported: send one operation per request.",
         ));
     }
     from_members(serde_json::from_slice(body).map_err(|error| {
         bad(json::explain("The body", &error)
-            .unwrap_or_else(|| "The body must be a JSON object with a `query`, as GraphQL over HTTP has it.".into()))
+            .unwrap_or_else(|| "The body must be a JSON object with a `query` (GraphQL over HTTP).".into()))
     })?)
 }
 
@@ -88,7 +88,7 @@ pub(super) fn from_body(body: &[u8]) -> Result<GraphqlRequest, RequestError> {
 pub(super) fn from_payload(payload: &str) -> Result<GraphqlRequest, RequestError> {
     from_members(serde_json::from_str(payload).map_err(|error| {
         bad(json::explain("The `payload`", &error)
-            .unwrap_or_else(|| "The `payload` is no request as GraphQL over HTTP has it.".into()))
+            .unwrap_or_else(|| "The `payload` is not a valid request of GraphQL over HTTP.".into()))
     })?)
 }
 

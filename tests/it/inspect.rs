@@ -220,7 +220,7 @@ async fn a_loading_redis_is_reported() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     let report = redis.report().await;
     assert!(report.facts.loading, "{report:#?}");
-    find(&report, "still reading its data in");
+    find(&report, "still loading its data");
     assert_eq!(report.facts.missing, []);
     reload.await.expect("no panic").expect("it reads it again");
 }

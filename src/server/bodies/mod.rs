@@ -99,8 +99,8 @@ impl Bodies {
         match dropped {
             Dropped::Long => too_long(),
             Dropped::Broken => RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read."),
-            Dropped::Late => slow("The body took too long to come."),
-            Dropped::Slow => slow("The body came too slowly."),
+            Dropped::Late => slow("The body did not arrive in time."),
+            Dropped::Slow => slow("The body arrived too slowly."),
             Dropped::Full(BudgetFull::Address) => {
                 let message = "Too many long bodies are being sent from this address at once.";
                 RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("bodies").retry_after(1)

@@ -46,7 +46,7 @@ impl ConnectionRefuser {
 
 async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&Timestamp::now()).unwrap_or_default();
-    let message = "Too many connections are open from this address: use those that are open.";
+    let message = "Too many connections are open from this address: reuse them.";
     let refusal =
         RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("connections").retry_after(1);
     let lines = format!("HTTP/1.1 429 Too Many Requests\r\ndate: {date}");

@@ -84,7 +84,7 @@ impl TimedStream {
         } else {
             "header_timeout"
         };
-        let slow = self.headers.poll(cx, "the headers came too slowly");
+        let slow = self.headers.poll(cx, "the headers arrived too slowly");
         if slow.is_ready() {
             activity.dropped(reason);
         }

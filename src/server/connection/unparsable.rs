@@ -52,7 +52,7 @@ fn refusal(status: StatusCode) -> RequestError {
             ("HEADERS_TOO_LARGE", "The head of the request is too large: send at most 100 headers, and 128 KiB in all.")
         }
         StatusCode::URI_TOO_LONG => ("URI_TOO_LONG", "The URL is longer than 64 KiB: send the request by POST."),
-        _ => ("BAD_REQUEST", "The head of the request cannot be read: it is not HTTP/1.1 as RFC 9112 has it."),
+        _ => ("BAD_REQUEST", "The head of the request is not valid HTTP/1.1 (RFC 9112)."),
     };
     RequestError::new(status, code, message)
 }

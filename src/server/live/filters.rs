@@ -39,7 +39,7 @@ impl FilterEntries {
             return Err(RequestError::from(&Error::rate_limited(Limit::Requests, wait)));
         }
         let message = format!(
-            "The filters of your subscriptions may have {max} entries together on this server. End some, or ask for less."
+            "The filters of your subscriptions can have {max} entries in total on this server. Complete a subscription, or use a smaller filter."
         );
         Err(RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", &message).with_limit("filterEntries"))
     }

@@ -69,7 +69,7 @@ async fn opened(state: &State, parts: &mut Parts) -> Result<Response, RequestErr
 }
 
 fn no_handshake() -> RequestError {
-    RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The handshake of the WebSocket is not as RFC 6455 has it.")
+    RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The WebSocket handshake is invalid (RFC 6455).")
 }
 
 fn too_many() -> RequestError {

@@ -327,7 +327,7 @@ async fn a_campaign_limits_its_ads_at_once_and_over_its_lifetime() {
     assert_eq!(rank, None);
     app.redis.run::<()>(&["HSET", &format!("campaign:{{{}}}", number(&id)), "made", "1000"]);
     let refused = run(&ada, "CreateAd", banner(&id, json!({}))).await;
-    assert!(refused["userErrors"][0]["message"].as_str().is_some_and(|text| text.contains("1000 ads in its life")), "{refused}");
+    assert!(refused["userErrors"][0]["message"].as_str().is_some_and(|text| text.contains("1000 ads in total")), "{refused}");
 }
 
 #[tokio::test]

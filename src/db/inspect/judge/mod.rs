@@ -96,7 +96,7 @@ fn loading(facts: &Facts) -> Option<InspectionFinding> {
     }
     finding(
         Severity::Warning,
-        "Redis is still reading its data in and refuses commands until it has. Wait, or watch `INFO persistence`.",
+        "Redis is still loading its data and refuses commands meanwhile. Wait, or watch `INFO persistence`.",
     )
 }
 

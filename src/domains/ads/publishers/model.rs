@@ -80,7 +80,7 @@ fn origin(text: &str) -> Result<String, UserError> {
     if url.path() == "/" && url.query().is_none() && url.fragment().is_none() {
         return Ok(url.origin().ascii_serialization());
     }
-    Err(invalid("An origin ends with its host or port: https://news.example.", &["origin"]))
+    Err(invalid("An origin ends with its host or port, such as https://news.example.", &["origin"]))
 }
 
 /// Returns the website key: the id, and a tag that only this deployment can create. The key is not stored.

@@ -73,7 +73,7 @@ pub(in crate::domains::ads) struct CampaignDraft {
     pub(in crate::domains::ads) pacing: Pacing,
 }
 
-/// An error that does not apply to a repeated request: the end of the campaign is over.
+/// An error that does not apply to a repeated request: the end of the campaign is in the past.
 pub(in crate::domains::ads) type Late = Option<UserError>;
 
 impl NewCampaign {
@@ -90,7 +90,7 @@ impl NewCampaign {
         let keywords = take(keywords_of(&self.keywords), &mut rows);
         let cap = self.cap.and_then(|draft| take_all(cap(draft), &mut rows));
         take(key, &mut rows);
-        let late = self.ends.filter(|ends| *ends <= now).map(|_| over());
+        let late = self.ends.filter(|ends| *ends <= now).map(|_| end_in_past());
         match (name, budget, keywords) {
             (Some(name), Some(budget), Some(keywords)) if rows.is_empty() => {
                 let (starts, ends, pacing) = (self.starts, self.ends, self.pacing);
@@ -155,7 +155,7 @@ impl NewAd {
     }
 
     fn promoted(&self) -> Result<Creative, Vec<UserError>> {
-        let with_status = "An ad in feeds is a status: leave this out.";
+        let with_status = "An ad in feeds shows a status: omit this field.";
         let mut rows: Vec<UserError> = Vec::new();
         rows.extend(self.snippet.as_ref().map(|_| invalid(with_status, &["snippet"])));
         rows.extend(self.target.as_ref().map(|_| invalid(with_status, &["targetUrl"])));
@@ -175,7 +175,7 @@ impl NewAd {
             Some(text) => SNIPPET.check(text).map_err(|message| invalid(message, &["snippet"])),
         };
         let target = match &self.target {
-            None => Err(invalid("An ad outside of feeds needs an address.", &["targetUrl"])),
+            None => Err(invalid("An ad outside of feeds needs a destination URL.", &["targetUrl"])),
             Some(url) => target(url),
         };
         let status = self.status.as_ref().map(|_| invalid("A status is shown in feeds only.", &["statusId"]));
@@ -188,7 +188,7 @@ impl NewAd {
 
 /// Checks that a time is not after the maximum.
 pub(in crate::domains::ads) fn time(time: Option<Millis>, field: &'static str) -> Result<(), UserError> {
-    if time.is_none_or(|time| time <= MAX_TIME) { Ok(()) } else { Err(invalid("That is too far away.", &[field])) }
+    if time.is_none_or(|time| time <= MAX_TIME) { Ok(()) } else { Err(invalid("This time is too far in the future.", &[field])) }
 }
 
 /// Checks the start and the end of a campaign.
@@ -202,16 +202,16 @@ pub(in crate::domains::ads) fn times(starts: Option<Millis>, ends: Option<Millis
     }
 }
 
-/// The error for an end that is over.
-pub(in crate::domains::ads) fn over() -> UserError {
-    invalid("That moment is over. To end a campaign now, stop it.", &["endsAt"])
+/// The error for an end in the past.
+pub(in crate::domains::ads) fn end_in_past() -> UserError {
+    invalid("The end must be in the future. To end a campaign now, stop it.", &["endsAt"])
 }
 
 /// Validates a frequency cap.
 pub(in crate::domains::ads) fn cap(draft: CapDraft) -> Result<Cap, Vec<UserError>> {
     let within = |number: i64, most: i64, field| {
         let sound = (1..=most).contains(&number).then_some(number.unsigned_abs());
-        sound.ok_or_else(|| invalid(format!("That is 1 to {most}."), &["frequencyCap", field]))
+        sound.ok_or_else(|| invalid(format!("This must be from 1 to {most}."), &["frequencyCap", field]))
     };
     match (within(draft.impressions, MAX_IMPRESSIONS, "impressions"), within(draft.per_seconds, MAX_SECONDS, "perSeconds")) {
         (Ok(impressions), Ok(per_seconds)) => Ok(Cap { impressions, per_seconds }),

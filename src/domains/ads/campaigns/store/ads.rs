@@ -27,7 +27,7 @@ pub(in crate::domains::ads) enum AddAdResult {
     Removed,
     /// The campaign has the maximum number of ads at one time.
     TooMany,
-    /// The campaign has had the maximum number of ads in its life.
+    /// The campaign has had the maximum number of ads, including removed ones.
     TooManyEver,
 }
 

@@ -65,9 +65,9 @@ async fn make(app: &App, loaders: &Loaders, owner: UserId, draft: AdDraft, numbe
         }
         AddAdResult::NoCampaign => Some(no_campaign()),
         AddAdResult::TooMany => Some(too_many(format!("A campaign has at most {MAX_ADS} ads at once. Remove one first."))),
-        AddAdResult::TooManyEver => {
-            Some(too_many(format!("A campaign has at most {MAX_ADS_EVER} ads in its life. Make a new one.")))
-        }
+        AddAdResult::TooManyEver => Some(too_many(format!(
+            "A campaign can have at most {MAX_ADS_EVER} ads in total, including removed ones. Create a new campaign."
+        ))),
     };
     if let Some(row) = refused {
         lease.ack(app);

@@ -48,13 +48,13 @@ pub(in crate::domains::ads) fn check(secret: [u8; 16], request: AdRequest) -> Re
     let website = website_of_key(secret, &request.website_key).ok_or_else(|| vec![unknown()])?;
     let mut rows = Vec::new();
     if request.slot == Slot::InFeed {
-        rows.push(invalid("Promoted statuses stand in home timelines only.", "slot"));
+        rows.push(invalid("Promoted statuses are shown in home timelines only.", "slot"));
     }
     rows.extend(words(&request.keywords).err());
     let visitor = visitor_of(secret, request.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
     let count = usize::try_from(request.count).ok().filter(|count| (1..=MAX_COUNT).contains(count));
     if count.is_none() {
-        rows.push(invalid("Ask for 1 to 10 ads.", "count"));
+        rows.push(invalid("Request 1 to 10 ads.", "count"));
     }
     let server_key = match request.server_key.as_deref().map(|key| version_of_server_key(secret, website, key)) {
         Some(None) => Err(vec![no_server_key()])?,
