@@ -22,7 +22,7 @@ pub(super) struct HealthOptions {
 /// Succeeds if `/healthz` returns 200.
 pub(super) async fn run(options: HealthOptions) -> anyhow::Result<()> {
     let address = reachable(options.listen);
-    let status = timeout(PATIENCE, ask(address)).await;
+    let status = timeout(PATIENCE, fetch_status(address)).await;
     match status.with_context(|| format!("{address} does not respond"))?.with_context(|| address.to_string())?.as_str() {
         "200" => Ok(()),
         status => bail!("{address} responds with {status:?}"),
@@ -30,7 +30,7 @@ pub(super) async fn run(options: HealthOptions) -> anyhow::Result<()> {
 }
 
 /// The status of `/healthz`.
-async fn ask(address: SocketAddr) -> std::io::Result<String> {
+async fn fetch_status(address: SocketAddr) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;

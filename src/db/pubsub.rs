@@ -173,7 +173,7 @@ impl SubscriberTask {
             (!matches!(answer, Ok(true))).then_some(*number)
         };
         let lost: Vec<u64> = join_all(left.iter().map(unsubscribe_one)).await.into_iter().flatten().collect();
-        lost.into_iter().for_each(|number| self.give_up(number));
+        lost.into_iter().for_each(|number| self.drop_connection(number));
     }
 
     /// Handles a push message; `false` if the consumer was dropped.
@@ -181,7 +181,7 @@ impl SubscriberTask {
         let overrun = self.connections.values().filter(|it| it.overrun.load(Ordering::Relaxed)).map(|it| it.number);
         for number in overrun.collect::<Vec<_>>() {
             tracing::warn!("too many messages are published: the subscriptions are renewed");
-            self.give_up(number);
+            self.drop_connection(number);
         }
         match push.kind {
             PushKind::SMessage => {
@@ -204,7 +204,7 @@ impl SubscriberTask {
                 true
             }
             PushKind::Disconnection => {
-                self.give_up(number);
+                self.drop_connection(number);
                 true
             }
             _ => true,
@@ -212,7 +212,7 @@ impl SubscriberTask {
     }
 
     /// Drops a connection.
-    fn give_up(&mut self, number: u64) {
+    fn drop_connection(&mut self, number: u64) {
         self.connections.retain(|_, it| it.number != number);
         for channel in self.channels.values_mut().filter(|it| it.on == Some(number)) {
             channel.on = None;
@@ -229,7 +229,7 @@ impl SubscriberTask {
         let lost: Vec<u64> = join_all(self.connections.values().map(ask)).await.into_iter().flatten().collect();
         for number in lost {
             tracing::warn!("a subscribed connection does not answer: it is reopened");
-            self.give_up(number);
+            self.drop_connection(number);
         }
     }
 
@@ -263,7 +263,7 @@ impl SubscriberTask {
                     }
                     Ok(false) => self.stale = true,
                     Err(_) => {
-                        self.give_up(number);
+                        self.drop_connection(number);
                         self.stale = true;
                         break;
                     }

@@ -218,7 +218,7 @@ impl GraphqlCall<'_> {
             Ok(operation) => operation,
             Err(error) => {
                 let errors = self.streamed_errors(error)?;
-                target.check_owner(&self.who().await?)?;
+                target.check_owner(&self.request_context().await?)?;
                 return Ok(target.refuse(self.state, errors)?);
             }
         };
@@ -241,7 +241,7 @@ impl GraphqlCall<'_> {
         if let Some(cursor) = self.headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()) {
             operation.resume(cursor);
         }
-        let context = self.who().await?;
+        let context = self.request_context().await?;
         check(&context)?;
         operation.take_filter_entries(self.state, rates::payer(&context)).await?;
         let permit = RunningOperation::permit(self.state, &operation, self.address).await?;
@@ -252,9 +252,11 @@ impl GraphqlCall<'_> {
     async fn run(&self, operation: Operation) -> Result<Response, OperationError> {
         match operation.checked.kind {
             OperationType::Subscription if operation.subscribes() => Err(operation::needs_a_stream().into()),
-            OperationType::Subscription | OperationType::Mutation => Ok(self.run_as(operation, self.who().await?, false).await),
+            OperationType::Subscription | OperationType::Mutation => {
+                Ok(self.run_as(operation, self.request_context().await?, false).await)
+            }
             OperationType::Query => match auth::supposed(&self.state.app, self.headers, self.address) {
-                None => Ok(self.run_as(operation, self.who().await?, false).await),
+                None => Ok(self.run_as(operation, self.request_context().await?, false).await),
                 Some((context, supposed)) => {
                     let response = self.run_as(operation, context, true).await;
                     let proves = self.in_time(supposed.verify(&self.state.app)).await?;
@@ -283,7 +285,7 @@ impl GraphqlCall<'_> {
     }
 
     /// The context of the request: its viewer and its address.
-    async fn who(&self) -> Result<crate::base::request::Request, RequestError> {
+    async fn request_context(&self) -> Result<crate::base::request::Request, RequestError> {
         self.in_time(auth::context(&self.state.app, self.headers, self.address)).await
     }
 

@@ -34,8 +34,8 @@ fn main() -> ExitCode {
                 None => runtime.block_on(schema::execute(&schema, request)),
             };
             times.push(cpu() - began);
-            let told = |error: &async_graphql::ServerError| error.extensions.as_ref().and_then(|it| it.get("code").cloned());
-            code = response.errors.first().and_then(told).map_or("(answered)".into(), |code| code.to_string());
+            let code_of = |error: &async_graphql::ServerError| error.extensions.as_ref().and_then(|it| it.get("code").cloned());
+            code = response.errors.first().and_then(code_of).map_or("(answered)".into(), |code| code.to_string());
         }
         times.sort_by(f64::total_cmp);
         worst = worst.max(times[ROUNDS / 2]);

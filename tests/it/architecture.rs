@@ -71,7 +71,7 @@ impl Source {
     }
 
     /// Returns the module of a domain, or of a part of the ad server, that the file belongs to: `store`, `service`, …
-    fn room(&self) -> &str {
+    fn module_kind(&self) -> &str {
         let mut modules = self.path.split('/').skip(2).map(|name| name.trim_end_matches(".rs"));
         let first = modules.next().unwrap_or_default();
         match (self.ad_part(), modules.next()) {
@@ -163,7 +163,7 @@ fn only_the_server_uses_axum() {
 
 #[test]
 fn only_db_and_the_stores_use_redis() {
-    let allowed = |it: &Source| it.top() == "db" || (it.layer().is_some() && matches!(it.room(), "store" | "audit"));
+    let allowed = |it: &Source| it.top() == "db" || (it.layer().is_some() && matches!(it.module_kind(), "store" | "audit"));
     assert_no_violations(
         "Redis outside of db/, store.rs and audit.rs",
         sources().iter().filter(|it| !allowed(it) && !it.names("redis::").is_empty()).map(|it| it.path.clone()),
@@ -172,7 +172,7 @@ fn only_db_and_the_stores_use_redis() {
 
 #[test]
 fn only_the_edge_uses_async_graphql() {
-    let allowed = |it: &Source| matches!(it.top(), "schema" | "server") || it.room() == "graphql";
+    let allowed = |it: &Source| matches!(it.top(), "schema" | "server") || it.module_kind() == "graphql";
     assert_no_violations(
         "async-graphql outside of schema/, server/ and graphql.rs",
         sources().iter().filter(|it| !allowed(it) && !it.names("async_graphql").is_empty()).map(|it| it.path.clone()),
@@ -191,11 +191,13 @@ fn metrics_and_traces_have_one_module_each() {
 
 #[test]
 fn keys_are_built_only_by_their_own_domain() {
-    let rooms = ["store", "audit", "mod", "keys"];
-    let broken =
-        sources().into_iter().filter(|it| it.layer().is_some() && !rooms.contains(&it.room()) && !it.names("keys::").is_empty());
+    let kinds_with_keys = ["store", "audit", "mod", "keys"];
+    let broken = sources()
+        .into_iter()
+        .filter(|it| it.layer().is_some() && !kinds_with_keys.contains(&it.module_kind()) && !it.names("keys::").is_empty());
     assert_no_violations("keys outside of store.rs", broken.map(|it| it.path));
-    let literal = |it: &Source| it.layer().is_some() && it.room() != "keys" && it.lines.iter().any(|line| line.contains(":{{{"));
+    let literal =
+        |it: &Source| it.layer().is_some() && it.module_kind() != "keys" && it.lines.iter().any(|line| line.contains(":{{{"));
     assert_no_violations("a key written outside of keys.rs", sources().iter().filter(|it| literal(it)).map(|it| it.path.clone()));
 }
 
@@ -229,7 +231,7 @@ fn the_base_depends_on_no_domain() {
 fn domains_depend_on_lower_layers_only() {
     let mut broken = Vec::new();
     for source in sources() {
-        let Some(layer) = source.layer().filter(|_| source.room() != "graphql") else { continue };
+        let Some(layer) = source.layer().filter(|_| source.module_kind() != "graphql") else { continue };
         for (module, item) in named(&source) {
             let own = source.domain().is_some_and(|own| own == module);
             let is_higher = layer_of(&module).is_some_and(|other| !own && other >= layer);
@@ -275,7 +277,7 @@ fn modules_of_the_ad_server_depend_on_lower_modules_only() {
 
 #[test]
 fn stores_and_loaders_call_no_service() {
-    let low = |it: &Source| it.layer().is_some() && matches!(it.room(), "store" | "load" | "model" | "keys" | "audit");
+    let low = |it: &Source| it.layer().is_some() && matches!(it.module_kind(), "store" | "load" | "model" | "keys" | "audit");
     assert_no_violations(
         "a module below the service layer names a service",
         sources().iter().filter(|it| low(it) && !it.names("service").is_empty()).map(|it| it.path.clone()),

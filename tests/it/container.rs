@@ -95,7 +95,7 @@ fn output(command: &mut Command) -> (String, String) {
     let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
     let mut text = String::new();
     while stdout.read_line(&mut text).expect("text") > 0 && !text.contains("ready") {}
-    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill is everywhere");
+    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("`kill` exists on every system");
     let mut errors = String::new();
     child.stderr.take().expect("it is piped").read_to_string(&mut errors).expect("text");
     stdout.read_to_string(&mut text).expect("text");

@@ -120,7 +120,7 @@ async fn an_unread_answer_is_aborted() {
     }
     let began = Instant::now();
     while connections(&app).await > own {
-        assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
+        assert!(began.elapsed() < Duration::from_secs(20), "the slot is not released in time");
         tokio::task::yield_now().await;
     }
     // A client that reads slowly still gets the whole answer.

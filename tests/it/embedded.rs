@@ -37,7 +37,7 @@ fn is_alive(pid: u32) -> bool {
 
 fn kill_9(pid: u32) {
     let status = Command::new("kill").args(["-9", &pid.to_string()]).status();
-    assert!(status.expect("kill is everywhere").success());
+    assert!(status.expect("`kill` exists on every system").success());
 }
 
 /// Polls the condition; panics with the text after the timeout.

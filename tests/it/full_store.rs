@@ -158,9 +158,9 @@ async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
 
     set_memory_limit(&app, 0);
     assert_eq!(readiness(&app).await, (200, "ok\n".to_owned()));
-    bob.post("room again").await;
+    bob.post("space again").await;
     app.drain().await;
-    assert_eq!(bob.home().await, ["room again"]);
+    assert_eq!(bob.home().await, ["space again"]);
     app.clock.advance(120_000);
     app.drain().await;
     assert_eq!(findings(&app.app).await, Vec::<String>::new());
@@ -194,7 +194,7 @@ async fn deletions_free_space_in_a_full_store() {
     app.drain_journal().await;
     let after: u64 = used_memory(&app).iter().sum();
     assert!(after < before, "{after} of {before} bytes are used");
-    ada.post("there is room").await;
+    ada.post("there is space").await;
     set_memory_limit(&app, 0);
     app.clock.advance(120_000);
     app.drain().await;

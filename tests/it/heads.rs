@@ -134,7 +134,7 @@ async fn an_invalid_head_gets_a_regular_error_response() {
         BODY.len()
     );
     let both = send(&app, format!("{first}nonsense\r\n\r\n").as_bytes()).await;
-    let (data, second) = both.body.split_once("HTTP/1.1").expect("two answers");
+    let (data, second) = both.body.split_once("HTTP/1.1").expect("two responses");
     assert_eq!((both.status(), data), (200, "{\"data\":{\"__typename\":\"Query\"}}"));
     assert_eq!(Raw::of(&format!("HTTP/1.1{second}")).code(), "BAD_REQUEST");
     let metrics = HttpResponse::fetch(app.get("/metrics")).await.text;
@@ -202,7 +202,7 @@ async fn draining_a_body_after_the_answer_is_bounded_in_time() {
     // The client sends nothing more, and does not close the connection.
     let began = Instant::now();
     while connections(&app).await > own {
-        assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
+        assert!(began.elapsed() < Duration::from_secs(20), "the slot is not released in time");
         tokio::task::yield_now().await;
     }
 }

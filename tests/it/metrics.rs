@@ -267,7 +267,7 @@ fn hold_to_prometheus(text: &str) -> Samples {
     assert!(text.ends_with('\n') && !text.contains("# EOF") && !text.contains("# UNIT"), "{text}");
     for line in text.lines() {
         if let Some(help) = line.strip_prefix("# HELP ") {
-            assert!(helps.insert(help.split(' ').next().expect("a name").to_owned()), "two helps: {line}");
+            assert!(helps.insert(help.split(' ').next().expect("a name").to_owned()), "two HELP lines: {line}");
         } else if let Some(declared) = line.strip_prefix("# TYPE ") {
             let (name, kind) = declared.split_once(' ').expect("a type");
             assert!(["counter", "gauge", "histogram", "summary", "untyped"].contains(&kind), "{line}");

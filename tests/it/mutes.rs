@@ -111,7 +111,7 @@ async fn unmuting_restores_the_home_with_its_cursors() {
     mute(&ada, &bea.id, None).await;
     let muted = home_page(&ada, 7).await;
     assert_eq!(muted["edges"].as_array().map(Vec::len), Some(6), "only those of cy: {muted}");
-    assert_eq!(muted["pageInfo"]["hasNextPage"], false, "what is hidden does not count as a next page");
+    assert_eq!(muted["pageInfo"]["hasNextPage"], false, "hidden rows do not count as a next page");
     assert_eq!(unmute(&ada, &bea.id).await["user"]["viewerIsMuting"], false);
     assert_eq!(home_page(&ada, 7).await, before);
 }

@@ -99,7 +99,7 @@ fn layered(command: Command, file: &File, command_name: &str) -> Result<(Command
         let place = format!("{}:{}", file.path.display(), setting.line);
         match options.words(&setting.key, &setting.value, command_name) {
             Ok(words) => {
-                if file.open_to_others && holds_secret(&options, &setting.key, &words, command_name) {
+                if file.open_to_others && contains_secret(&options, &setting.key, &words, command_name) {
                     warnings.push(format!("{place}: `{}` is secret, and every user may read this file", setting.key));
                 }
                 command = with_default(command, &setting.key, &words);
@@ -120,7 +120,7 @@ fn with_default(command: Command, key: &str, words: &[String]) -> Command {
 }
 
 /// Whether a setting is secret. A URL without credentials is not.
-fn holds_secret(options: &OptionSet, key: &str, words: &[String], command_name: &str) -> bool {
+fn contains_secret(options: &OptionSet, key: &str, words: &[String], command_name: &str) -> bool {
     let hidden = options.definition(key, command_name).is_some_and(|(_, option)| options::is_secret(option));
     hidden && words.iter().any(|word| word.contains('@') || !word.contains(':'))
 }

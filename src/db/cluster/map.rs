@@ -132,7 +132,7 @@ impl SlotMap {
         drop(slots);
         if self.asking.try_lock().is_ok_and(|last| last.is_none_or(|(at, _)| at.elapsed() > MOVING)) {
             let (own, node) = (self.clone(), node.clone());
-            tokio::spawn(async move { own.ask(version, MOVING, &[node]).await });
+            tokio::spawn(async move { own.query_nodes(version, MOVING, &[node]).await });
         }
         Ok(node)
     }
@@ -165,10 +165,10 @@ impl SlotMap {
         nodes.extend(self.seeds.iter().cloned());
         let mut seen = std::collections::HashSet::new();
         nodes.retain(|node| !lost.contains(&node.address) && seen.insert(node.address.clone()));
-        self.ask(version, FRESH, &nodes).await
+        self.query_nodes(version, FRESH, &nodes).await
     }
 
-    async fn ask(&self, version: u64, fresh: Duration, nodes: &[Arc<ClusterNode>]) -> Result<(), Error> {
+    async fn query_nodes(&self, version: u64, fresh: Duration, nodes: &[Arc<ClusterNode>]) -> Result<(), Error> {
         let began = Instant::now();
         let mut last = self.asking.lock().await;
         if self.version() != version {

@@ -30,7 +30,7 @@ pub(super) fn make_private(path: &Path) -> Result<(), EmbeddedError> {
     if !is_ours(&metadata) {
         return Err(foreign(path, "belongs to another user"));
     }
-    if !holds_only_ours(path).map_err(EmbeddedError::folder(path))? {
+    if !is_empty_or_ours(path).map_err(EmbeddedError::folder(path))? {
         return Err(foreign(path, "holds other files"));
     }
     fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(EmbeddedError::folder(path))
@@ -45,7 +45,7 @@ pub(super) fn is_ours(metadata: &Metadata) -> bool {
 }
 
 /// Whether the folder is empty, was used by a server, or is a restored backup.
-fn holds_only_ours(path: &Path) -> io::Result<bool> {
+fn is_empty_or_ours(path: &Path) -> io::Result<bool> {
     let is_ours = path.join(lock::SERVER_LOCK).exists() || path.join(AOF_FOLDER).exists();
     Ok(is_ours || fs::read_dir(path)?.next().is_none())
 }

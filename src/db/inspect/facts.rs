@@ -61,21 +61,22 @@ const CONFIG: [&str; 11] = [
 ];
 
 pub(super) async fn collect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Facts> {
-    let info: Option<InfoDict> = ask(connection, &cmd("INFO")).await?;
-    let config: Option<HashMap<String, String>> = ask(connection, cmd("CONFIG").arg("GET").arg(&CONFIG)).await?;
-    let default_user: Option<HashMap<String, Value>> = ask(connection, cmd("ACL").arg("GETUSER").arg("default")).await?;
+    let info: Option<InfoDict> = query_optional(connection, &cmd("INFO")).await?;
+    let config: Option<HashMap<String, String>> = query_optional(connection, cmd("CONFIG").arg("GET").arg(&CONFIG)).await?;
+    let default_user: Option<HashMap<String, Value>> =
+        query_optional(connection, cmd("ACL").arg("GETUSER").arg("default")).await?;
     let mut facts = info.map(|info| from_info(&info)).unwrap_or_default();
     if let Some(config) = config {
         add_config(&mut facts, &config);
         facts.open = default_user.map(|user| has_no_password(&user) && is_exposed(&config));
     }
-    facts.user = ask(connection, cmd("ACL").arg("WHOAMI")).await?;
+    facts.user = query_optional(connection, cmd("ACL").arg("WHOAMI")).await?;
     facts.missing = rights::missing(connection, kinds).await?;
     Ok(facts)
 }
 
 /// `None` if the server does not know the command or does not permit it.
-async fn ask<T: FromRedisValue>(connection: &mut impl ConnectionLike, command: &Cmd) -> RedisResult<Option<T>> {
+async fn query_optional<T: FromRedisValue>(connection: &mut impl ConnectionLike, command: &Cmd) -> RedisResult<Option<T>> {
     match command.query_async(connection).await {
         Ok(answer) => Ok(Some(answer)),
         Err(error) => match error.kind() {

@@ -149,7 +149,7 @@ impl<W: Write> Sink<'_, W> {
 }
 
 /// The next received bytes, at least one.
-async fn some(server: &mut BufReader<Stream>) -> Result<&[u8], SnapshotError> {
+async fn read_bytes(server: &mut BufReader<Stream>) -> Result<&[u8], SnapshotError> {
     let bytes = timeout(SILENCE, server.fill_buf()).await.map_err(|_| SnapshotError::Silent)??;
     if bytes.is_empty() { Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()) } else { Ok(bytes) }
 }
@@ -161,7 +161,7 @@ async fn receive<W: Write>(
     report: &mut impl FnMut(u64),
 ) -> Result<(), SnapshotError> {
     while sink.bytes < length {
-        let bytes = some(server).await?;
+        let bytes = read_bytes(server).await?;
         let count = bytes.len().min(usize::try_from(length - sink.bytes).unwrap_or(usize::MAX));
         sink.take(&bytes[..count])?;
         server.consume(count);
@@ -179,7 +179,7 @@ async fn receive_to_mark<W: Write>(
 ) -> Result<(), SnapshotError> {
     let mut held: Vec<u8> = Vec::new();
     while held != mark {
-        let bytes = some(server).await?;
+        let bytes = read_bytes(server).await?;
         let count = bytes.len();
         held.extend_from_slice(bytes);
         server.consume(count);

@@ -324,7 +324,7 @@ async fn add(ctx: &Context<'_>, input: AddCommentInput) -> Result<Commented> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let added: Outcome<Option<CommentId>> = async {
-        let parent = under(input.status_id.as_deref().map(String::as_str), input.parent_id.as_deref().map(String::as_str))?;
+        let parent = parent_ref(input.status_id.as_deref().map(String::as_str), input.parent_id.as_deref().map(String::as_str))?;
         let draft = Draft { parent, message: input.message, idempotency_key: input.idempotency_key };
         service::add(&request.app, &request.loaders(), viewer, draft).await
     }
@@ -334,7 +334,7 @@ async fn add(ctx: &Context<'_>, input: AddCommentInput) -> Result<Commented> {
     Ok((load(request, added.flatten()).await?, user_errors))
 }
 
-fn under(status: Option<&str>, parent: Option<&str>) -> Outcome<ParentRef> {
+fn parent_ref(status: Option<&str>, parent: Option<&str>) -> Outcome<ParentRef> {
     match (status, parent) {
         (Some(id), None) => Ok(ParentRef::Status(StatusId::from_global(id).ok_or_else(statuses::service::not_found)?)),
         (None, Some(id)) => Ok(ParentRef::Comment(parse_id(id, "parentId")?)),

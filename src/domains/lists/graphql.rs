@@ -263,7 +263,7 @@ async fn create(ctx: &Context<'_>, input: CreateUserListInput) -> Result<Changed
     let viewer = request.viewer()?.user;
     let new = NewList { name: input.name, idempotency_key: input.idempotency_key };
     let (made, user_errors) = refuse(service::create(&request.app, viewer, new).await)?;
-    Ok((as_it_is_now(request, made.flatten()).await?, user_errors))
+    Ok((load_current(request, made.flatten()).await?, user_errors))
 }
 
 async fn rename(ctx: &Context<'_>, input: RenameUserListInput) -> Result<Changed> {
@@ -276,7 +276,7 @@ async fn rename(ctx: &Context<'_>, input: RenameUserListInput) -> Result<Changed
     }
     .await;
     let (renamed, user_errors) = refuse(renamed)?;
-    Ok((as_it_is_now(request, renamed).await?, user_errors))
+    Ok((load_current(request, renamed).await?, user_errors))
 }
 
 async fn delete(ctx: &Context<'_>, input: DeleteUserListInput) -> Result<DeleteUserListPayload> {
@@ -297,7 +297,7 @@ async fn change(ctx: &Context<'_>, list: &str, user: &str, on: bool) -> Result<C
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let (changed, user_errors) = refuse(apply(request, viewer, list, user, on).await)?;
-    Ok((as_it_is_now(request, changed).await?, user_errors))
+    Ok((load_current(request, changed).await?, user_errors))
 }
 
 async fn apply(request: &Request, viewer: UserId, list: &str, user: &str, on: bool) -> Outcome<UserListId> {
@@ -316,7 +316,7 @@ fn parse_id(id: &str) -> Outcome<UserListId> {
     UserListId::from_global(id).ok_or_else(|| service::not_found().into())
 }
 
-async fn as_it_is_now(request: &Request, id: Option<UserListId>) -> Result<Option<UserListObject>> {
+async fn load_current(request: &Request, id: Option<UserListId>) -> Result<Option<UserListObject>> {
     request.reset_loaders();
     match id {
         Some(id) => Ok(request.loaders().lists.load(id).await?.map(UserListObject)),

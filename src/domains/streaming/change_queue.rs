@@ -59,7 +59,7 @@ impl ChangeQueue {
     }
 
     const fn turns(&mut self, change: &IndexChange) -> &mut FairQueue {
-        if change.is_of_a_feed() { &mut self.feeds } else { &mut self.filters }
+        if change.changes_feed() { &mut self.feeds } else { &mut self.filters }
     }
 
     /// Whether no change waits.

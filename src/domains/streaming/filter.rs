@@ -43,7 +43,7 @@ pub(super) struct RingArc {
 
 impl RingArc {
     /// Whether the arc contains a place.
-    pub(super) const fn holds(self, place: u64) -> bool {
+    pub(super) const fn contains(self, place: u64) -> bool {
         (place + SAMPLE_RING - self.start) % SAMPLE_RING < self.length
     }
 }
@@ -59,13 +59,13 @@ impl Filter {
     pub(super) fn matches(&self, term_hasher: &TermHasher, event: &Event) -> bool {
         let terms = &event.terms;
         match self {
-            Self::Sample(arc) => arc.holds(term_hasher.sample_position(event.status.0)),
+            Self::Sample(arc) => arc.contains(term_hasher.sample_position(event.status.0)),
             Self::Track(phrases) => phrases.iter().any(|phrase| terms.has_all(phrase)),
             Self::Follow(authors, mentions) => {
                 authors.binary_search(&terms.author).is_ok()
                     || terms.words.iter().any(|word| mentions.binary_search(word).is_ok())
             }
-            Self::Locations(areas) => terms.place.is_some_and(|place| areas.iter().any(|area| area.holds(place))),
+            Self::Locations(areas) => terms.place.is_some_and(|place| areas.iter().any(|area| area.contains(place))),
         }
     }
 
@@ -77,7 +77,7 @@ impl Filter {
             Self::Track(phrases) => phrases.get(part).is_some_and(|phrase| event.terms.has_all(phrase)),
             // The index entry says it all.
             Self::Follow(..) => true,
-            Self::Locations(areas) => event.terms.place.zip(areas.get(part)).is_some_and(|(place, area)| area.holds(place)),
+            Self::Locations(areas) => event.terms.place.zip(areas.get(part)).is_some_and(|(place, area)| area.contains(place)),
         }
     }
 
@@ -242,7 +242,7 @@ mod tests {
             let marks: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.mark).collect();
             let each_once: BTreeSet<_> = marks.iter().collect();
             assert_eq!(each_once.len(), marks.len(), "{start} {length}");
-            let is_found = |place: u64| marks == [EVERYTHING] || (marks.contains(&stretch_of(place)) && arc.holds(place));
+            let is_found = |place: u64| marks == [EVERYTHING] || (marks.contains(&stretch_of(place)) && arc.contains(place));
             let found = (0..SAMPLE_RING).filter(|place| is_found(*place)).count() as u64;
             let held = (0..SAMPLE_RING).filter(|place| (place + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
             assert_eq!((found, held), (length, length), "{start} {length}");

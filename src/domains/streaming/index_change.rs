@@ -63,7 +63,7 @@ impl IndexChange {
     }
 
     /// Whether this changes the sources of a feed.
-    pub(super) const fn is_of_a_feed(&self) -> bool {
+    pub(super) const fn changes_feed(&self) -> bool {
         matches!(self.content, ChangeContent::Authors(_))
     }
 
@@ -94,7 +94,7 @@ impl IndexChange {
                 index.remove(self.interest, entry);
             }
         }
-        if is_last && !self.adds && !self.is_of_a_feed() {
+        if is_last && !self.adds && !self.changes_feed() {
             index.remove_filter(self.interest);
         }
     }

@@ -88,7 +88,7 @@ pub struct BoundingBox {
 
 impl BoundingBox {
     /// Whether the box contains a place (latitude, longitude). Longitudes -180 and 180 are the same meridian.
-    pub fn holds(&self, (latitude, longitude): (f64, f64)) -> bool {
+    pub fn contains(&self, (latitude, longitude): (f64, f64)) -> bool {
         let spans = self.spans(longitude) || (longitude.abs() == 180.0 && self.spans(-longitude));
         (self.south..=self.north).contains(&latitude) && spans
     }

@@ -116,20 +116,20 @@ impl TextToken {
 fn tokens(text: &str) -> Vec<TextToken> {
     let (mut found, mut word, mut sign, mut before) = (Vec::new(), String::new(), None, ' ');
     for character in text.nfc().chain(std::iter::once(' ')) {
-        if is_of_words(character) {
+        if is_word_character(character) {
             word.push(character);
         } else {
             if !word.is_empty() {
                 found.push(TextToken { sign: sign.take(), word: fold(&std::mem::take(&mut word)) });
             }
-            sign = (matches!(character, '#' | '@') && !is_of_words(before)).then_some(character);
+            sign = (matches!(character, '#' | '@') && !is_word_character(before)).then_some(character);
         }
         before = character;
     }
     found
 }
 
-fn is_of_words(character: char) -> bool {
+fn is_word_character(character: char) -> bool {
     let of_words = [GeneralCategoryGroup::Letter, GeneralCategoryGroup::Mark, GeneralCategoryGroup::Number];
     character == '_' || of_words.contains(&character.general_category_group())
 }

@@ -198,16 +198,16 @@ pub fn check_document(text: &str, config: &Config) -> Result<(), String> {
 
 /// Checks the bytes of a document, before the parser reads it.
 fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), Refused> {
-    hold("QUERY_TOO_LARGE", "documentBytes", limits.bytes, query.len())?;
+    check_limit("QUERY_TOO_LARGE", "documentBytes", limits.bytes, query.len())?;
     let counted = scan(query.as_bytes());
     if let Some(at) = counted.unterminated {
         let at = position(query, at);
         return refuse_at("GRAPHQL_PARSE_FAILED", "Syntax error: unterminated block string.".into(), vec![at]);
     }
-    hold("QUERY_TOO_DEEP", "nesting", limits.nesting, counted.nesting)?;
-    hold("QUERY_TOO_LARGE", "tokens", limits.tokens, counted.tokens)?;
-    hold("QUERY_TOO_COMPLEX", "aliases", limits.aliases, counted.aliases)?;
-    hold("QUERY_TOO_COMPLEX", "directives", limits.directives, counted.directives)
+    check_limit("QUERY_TOO_DEEP", "nesting", limits.nesting, counted.nesting)?;
+    check_limit("QUERY_TOO_LARGE", "tokens", limits.tokens, counted.tokens)?;
+    check_limit("QUERY_TOO_COMPLEX", "aliases", limits.aliases, counted.aliases)?;
+    check_limit("QUERY_TOO_COMPLEX", "directives", limits.directives, counted.directives)
 }
 
 fn check_shape(
@@ -222,19 +222,19 @@ fn check_shape(
         Err(CostError::Cycle(at)) => {
             return refuse_at("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself.".into(), vec![at]);
         }
-        Err(CostError::TooManyLevels) => return over("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
+        Err(CostError::TooManyLevels) => return limit_exceeded("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
     };
-    hold("QUERY_TOO_COMPLEX", "operations", limits.operations, operations.len())?;
+    check_limit("QUERY_TOO_COMPLEX", "operations", limits.operations, operations.len())?;
     let all = operations.iter().fold(fragment, |largest, (_, measure)| largest.larger(*measure));
     let fields = operations.iter().fold(0_usize, |sum, (_, measure)| sum.saturating_add(measure.fields));
     if all.introspection > 0 && !config.introspection {
         return refuse("GRAPHQL_VALIDATION_FAILED", "Introspection is switched off on this server.".into());
     }
-    hold("QUERY_TOO_DEEP", "depth", limits.depth, all.depth)?;
-    hold("QUERY_TOO_DEEP", "introspectionLists", MAX_INTROSPECTION_LISTS, all.lists)?;
-    hold("QUERY_TOO_COMPLEX", "rootFields", limits.root_fields, all_roots(&operations))?;
-    hold("QUERY_TOO_COMPLEX", "fields", limits.fields, fields.max(fragment.fields))?;
-    hold("QUERY_TOO_COMPLEX", "cost", limits.cost, all.cost)?;
+    check_limit("QUERY_TOO_DEEP", "depth", limits.depth, all.depth)?;
+    check_limit("QUERY_TOO_DEEP", "introspectionLists", MAX_INTROSPECTION_LISTS, all.lists)?;
+    check_limit("QUERY_TOO_COMPLEX", "rootFields", limits.root_fields, all_roots(&operations))?;
+    check_limit("QUERY_TOO_COMPLEX", "fields", limits.fields, fields.max(fragment.fields))?;
+    check_limit("QUERY_TOO_COMPLEX", "cost", limits.cost, all.cost)?;
     let measure = chosen(&operations, wanted)?;
     let kind = document.operations.iter().find(|(name, _)| wanted.is_none() || name.map(|name| name.as_str()) == wanted);
     let kind = kind.map_or(OperationType::Query, |(_, operation)| operation.node.ty);
@@ -251,7 +251,7 @@ fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Resul
     match (operations, wanted) {
         ([(_, only)], None) => Ok(*only),
         (_, None) => {
-            refuse("GRAPHQL_VALIDATION_FAILED", "The document has several operations: say which in `operationName`.".into())
+            refuse("GRAPHQL_VALIDATION_FAILED", "The document has several operations: select one by `operationName`.".into())
         }
         (all, Some(wanted)) => match all.iter().find(|(name, _)| *name == Some(wanted)) {
             Some((_, measure)) => Ok(*measure),
@@ -286,13 +286,13 @@ fn is_larger(one: &Value, other: &Value) -> bool {
 }
 
 /// Rejects a count that exceeds its limit.
-fn hold(code: &str, limit: &str, max: usize, counted: usize) -> Result<(), Refused> {
-    if counted > max { over(code, limit, max, counted) } else { Ok(()) }
+fn check_limit(code: &str, limit: &str, max: usize, counted: usize) -> Result<(), Refused> {
+    if counted > max { limit_exceeded(code, limit, max, counted) } else { Ok(()) }
 }
 
 /// The response to a document that exceeds a limit, with `limit`, `max` and `counted` in `extensions`. A saturated count is reported as the maximum
 /// of GraphQL's Int.
-fn over<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, Refused> {
+fn limit_exceeded<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, Refused> {
     let counted = counted.min(i32::MAX as usize);
     let message = format!("The document exceeds the limit `{limit}`: {counted} counted, at most {max} allowed.");
     let mut extensions = ErrorExtensionValues::default();

@@ -68,7 +68,7 @@ pub(super) fn walk<'a>(document: &'a ExecutableDocument, variables: &Variables) 
 
 impl Measure {
     /// The sum with the measure of a sibling.
-    fn beside(self, other: Self) -> Self {
+    fn with_sibling(self, other: Self) -> Self {
         Self {
             fields: self.fields.saturating_add(other.fields),
             cost: self.cost.saturating_add(other.cost),
@@ -113,7 +113,7 @@ impl<'a> Walker<'a> {
         }
         let mut total = Measure::default();
         for selection in &set.items {
-            total = total.beside(self.selection(&selection.node, level + 1)?);
+            total = total.with_sibling(self.selection(&selection.node, level + 1)?);
         }
         total.levels += 1;
         Ok(total)

@@ -93,7 +93,7 @@ async fn next(listener: &TcpListener, table: &mut ConnectionTable) -> (TcpStream
             Ok(accepted) => return accepted,
             Err(error) if is_peers(&error) => {}
             Err(error) => {
-                let has_made_way = table.make_way();
+                let has_made_way = table.close_one();
                 tracing::error!(%error, has_made_way, "a connection could not be taken");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -191,7 +191,7 @@ impl ConnectionShared {
         if self.unread.load(Ordering::Relaxed) && !is_upgrade {
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if goes_on(&answer) {
+        if is_streamed(&answer) {
             return answer.map(|body| body::flagged(body, self, |shared| &shared.streams));
         }
         // hyper writes a body of exact size at once, and flushes parts of any other body.
@@ -200,7 +200,7 @@ impl ConnectionShared {
     }
 }
 
-fn goes_on(answer: &Response<Body>) -> bool {
+fn is_streamed(answer: &Response<Body>) -> bool {
     let media = answer.headers().get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok());
     media.is_some_and(super::stream::is_stream)
 }

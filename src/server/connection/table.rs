@@ -108,7 +108,7 @@ impl ConnectionTable {
             let mut moved = pin!(common.moved.notified());
             moved.as_mut().enable();
             common.is_wanted.store(true, SeqCst);
-            let has_made_way = self.make_way();
+            let has_made_way = self.close_one();
             // If the chosen connection closes, that frees a slot. If a request has arrived on it meanwhile, the connection notifies this
             // loop in any case.
             common.is_wanted.store(!has_made_way, SeqCst);
@@ -122,7 +122,7 @@ impl ConnectionTable {
     }
 
     /// Closes a connection to free a slot. Returns whether there was one to close.
-    pub(super) fn make_way(&mut self) -> bool {
+    pub(super) fn close_one(&mut self) -> bool {
         if !self.let_next_go() {
             self.choose();
             return self.let_next_go();

@@ -153,9 +153,9 @@ async fn decide(bed: &Bed, key: &str, among: &str, visitor: &str) -> f64 {
     bed.app.drain().await;
     let (before, trips, done, began) = (bed.cpu(), bed.app.db().round_trips(), commands(bed).await, Instant::now());
     let decisions = (200..200 + DECISIONS).map(|number| async move {
-        let asked = Instant::now();
+        let began = Instant::now();
         assert_eq!(serve(bed, key, name(number), 1).await.len(), 1);
-        asked.elapsed()
+        began.elapsed()
     });
     let mut times: Vec<Duration> = stream::iter(decisions).buffer_unordered(AT_ONCE).collect().await;
     let took = began.elapsed();

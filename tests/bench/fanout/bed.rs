@@ -138,11 +138,11 @@ impl Bed {
         let mut past = Past::new(&self.app, 120);
         let longest = lengths.iter().max().expect("a length");
         let entries: Vec<StatusId> = (0..=*longest).map(|_| StatusId(past.next())).collect();
-        let said = |id: &StatusId| {
+        let status = |id: &StatusId| {
             let (author, message) = (UserId(entries[0].0), "The tea is ready.".to_owned());
             Status { id: *id, author, message, posted_at: id.time(), likes: 0, comments: 0, location: None }
         };
-        let all: Vec<Status> = entries.iter().map(said).collect();
+        let all: Vec<Status> = entries.iter().map(status).collect();
         statuses::service::import(&self.app, all.iter()).await.expect("statuses");
         let mut first = Vec::new();
         for length in lengths {

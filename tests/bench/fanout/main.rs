@@ -17,17 +17,17 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let parts: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let asked = |part: &str| parts.is_empty() || parts.iter().any(|it| it == part);
+    let is_selected = |part: &str| parts.is_empty() || parts.iter().any(|it| it == part);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-    let mut sound = true;
-    if asked("posting") {
-        sound &= runtime.block_on(posting::run());
+    let mut is_valid = true;
+    if is_selected("posting") {
+        is_valid &= runtime.block_on(posting::run());
     }
-    if asked("pushing") {
-        sound &= runtime.block_on(pushing::run());
+    if is_selected("pushing") {
+        is_valid &= runtime.block_on(pushing::run());
     }
-    if asked("memory") {
+    if is_selected("memory") {
         runtime.block_on(memory::run());
     }
-    if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if is_valid { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -113,7 +113,7 @@ async fn newest_at_home(bed: &Bed, reader: UserId) -> Option<StatusId> {
 fn tell(authors: &mut [Author]) -> bool {
     println!("  followers  way     posts   p50 ms   p99 ms  CPU us own    Redis  read shows it  read p50 ms");
     let mut costs = Vec::new();
-    let mut sound = true;
+    let mut is_valid = true;
     for author in authors {
         let (half, most) = (percentile(&mut author.times, 50), percentile(&mut author.times, 99));
         let cpu = author.cpu.each(author.times.len() as u64);
@@ -128,11 +128,11 @@ fn tell(authors: &mut [Author]) -> bool {
             author.reads.len(),
             percentile(&mut author.reads, 50)
         );
-        sound &= author.shown == author.reads.len();
+        is_valid &= author.shown == author.reads.len();
         costs.push((author.followers, half, cpu.own + cpu.redis));
     }
     let of = |followers| costs.iter().find(|(it, ..)| *it == followers).expect("it was measured");
     let (few, many) = (of(10), of(1_000_000));
     println!("1,000,000 against 10: p50 {:.2}, CPU {:.2} times as much.\n", many.1 / few.1, many.2 / few.2);
-    sound && many.2 <= AIM * few.2
+    is_valid && many.2 <= AIM * few.2
 }

@@ -23,7 +23,7 @@ const CONNECTIONS: usize = 8;
 pub(crate) async fn run() -> bool {
     println!("Fan-out by the workers, into full homes, and plain ZADD and ZREMRANGEBYRANK into the same.");
     println!("  followers  window  listpack  way                      homes a second  CPU us a home: own    Redis");
-    let mut sound = true;
+    let mut complete = true;
     // A hundred thousand homes of a thousand entries would take 10 GB.
     for (followers, window, limit) in [(10_000, 1_000, "128"), (10_000, 1_000, "1100"), (100_000, 200, "128")] {
         let config = Config { home_window: window, star_followers: 1_000_000, ..Config::default() };
@@ -37,7 +37,7 @@ pub(crate) async fn run() -> bool {
             (rate, cpu.redis)
         };
         let (homes, took, cpu, written) = ours(&bed, author, followers).await;
-        sound &= is_sound(&bed, author, &people).await;
+        complete &= is_complete(&bed, author, &people).await;
         let (ours, ours_homes) = (tell("the workers", homes, took, cpu), homes);
         let (homes, took, cpu) = pipelined(&bed, &people).await;
         tell("a pipeline of both", homes, took, cpu);
@@ -52,7 +52,7 @@ pub(crate) async fn run() -> bool {
         );
     }
     println!();
-    sound
+    complete
 }
 
 type Measured = (usize, Duration, Cpu);
@@ -71,14 +71,14 @@ async fn ours(bed: &Bed, author: UserId, followers: usize) -> (usize, Duration, 
 }
 
 /// Returns whether every follower has all statuses of the author, and no home exceeds the maximum length.
-async fn is_sound(bed: &Bed, author: UserId, people: &[UserId]) -> bool {
-    let said: Vec<u64> = bed.ask(redis::cmd("ZRANGE").arg(format!("profile:{{{}}}", author.0)).arg(0).arg(-1)).await;
+async fn is_complete(bed: &Bed, author: UserId, people: &[UserId]) -> bool {
+    let statuses: Vec<u64> = bed.ask(redis::cmd("ZRANGE").arg(format!("profile:{{{}}}", author.0)).arg(0).arg(-1)).await;
     let most = bed.app.config().home_window * 11 / 10;
     let (mut missing, mut long) = (0, 0);
     for part in people.chunks(1_000) {
         let ask = |person: &UserId| {
             let key = format!("home:{{{}}}", person.0);
-            [redis::cmd("ZMSCORE").arg(&key).arg(&said).take(), redis::cmd("ZCARD").arg(&key).take()]
+            [redis::cmd("ZMSCORE").arg(&key).arg(&statuses).take(), redis::cmd("ZCARD").arg(&key).take()]
         };
         let replies = bed.app.db().read_many(part.iter().flat_map(ask).collect()).await.expect("answers");
         for pair in replies.chunks(2) {

@@ -37,9 +37,10 @@ pub(crate) fn run() -> Vec<Line> {
         let few = Size { users: 2_000, readers: 50, follows: 50, statuses: 2 };
         let users = [1_000, 10_000, 100_000].map(|users| (users, Size { users, readers: 200, ..few }));
         let follows = [10, 100, 1_000].map(|follows| (follows, Size { follows, statuses: 10, ..few }));
-        let said = [10, 100, 1_000].map(|statuses| (statuses, Size { users: 100, readers: 20, follows: 30, statuses }));
+        let sizes_by_statuses =
+            [10, 100, 1_000].map(|statuses| (statuses, Size { users: 100, readers: 20, follows: 30, statuses }));
         let mut lines = Vec::new();
-        for (of, sizes) in [("users", users), ("follows a reader", follows), ("statuses an author", said)] {
+        for (of, sizes) in [("users", users), ("follows a reader", follows), ("statuses an author", sizes_by_statuses)] {
             lines.extend(homes(of, &sizes).await);
         }
         for (what, all) in [("post, one subscriber matches", false), ("post, all subscribers match", true)] {

@@ -88,21 +88,21 @@ pub(crate) fn run(address: &str, requests: &[Vec<u8>], rate: Option<f64>, length
         let mut times = Vec::new();
         while !over.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let mut asked = Instant::now();
+            let mut sent_at = Instant::now();
             if let Some(rate) = rate {
                 let due = began + Duration::from_secs_f64(number as f64 / rate);
                 if due > began + length {
                     break;
                 }
-                if due > asked {
-                    thread::sleep(due - asked);
-                    asked = Instant::now();
+                if due > sent_at {
+                    thread::sleep(due - sent_at);
+                    sent_at = Instant::now();
                 } else {
-                    asked = due;
+                    sent_at = due;
                 }
             }
             wire.ask(&requests[number % requests.len()]);
-            times.push(asked.elapsed());
+            times.push(sent_at.elapsed());
         }
         times
     };

@@ -43,22 +43,22 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let words: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let said = |word: &str| words.iter().any(|it| it == word);
-    if said("guard") {
-        return if guard::run(said("accept")) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    let is_selected = |word: &str| words.iter().any(|it| it == word);
+    if is_selected("guard") {
+        return if guard::run(is_selected("accept")) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let all = words.is_empty() || said("report");
+    let all = words.is_empty() || is_selected("report");
     let mut report = report::Report::default();
-    if all || said("inside") {
+    if all || is_selected("inside") {
         report.inside = inside::run();
     }
-    if all || said("socket") {
+    if all || is_selected("socket") {
         report.socket = Some(socket::run());
     }
-    if all || said("growth") {
+    if all || is_selected("growth") {
         report.growth = growth::run();
     }
-    if said("report") {
+    if is_selected("report") {
         report.write();
     }
     if report.socket.is_none_or(|socket| socket.is_good()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -16,7 +16,7 @@ pub(crate) const PASSWORD: &str = "correct horse";
 const PAST: Millis = 7 * DAY;
 const CHUNK: usize = 5_000;
 const AT_ONCE: usize = 32;
-const SAID: [&str; 4] = [
+const MESSAGES: [&str; 4] = [
     "What a day for a walk along the river; the herons are back, and so are the people who photograph them.",
     "The tea is ready, come over.",
     "Does anybody know who left a green bicycle by the library? It has been there for a week, and it begins to rust.",
@@ -61,9 +61,9 @@ pub(crate) async fn load(bed: &Bed, size: Size) -> Vec<Reader> {
     let edges: Vec<_> = edges.into_iter().enumerate().map(|(at, (a, b))| (a, b, id(at, many, began + DAY))).collect();
     accounts(bed, size, &people, &edges).await;
     graph::service::import(&bed.app, &people, &edges).await.expect("follows");
-    let said = |user: usize, at: usize| StatusId(id(at * size.users + user, size.users * size.statuses, began + 3 * DAY));
-    talk(bed, size, &people, said).await;
-    let profile = |user: usize| (0..size.statuses).map(move |at| said(user, at)).collect::<Vec<_>>();
+    let status_id = |user: usize, at: usize| StatusId(id(at * size.users + user, size.users * size.statuses, began + 3 * DAY));
+    import_statuses(bed, size, &people, status_id).await;
+    let profile = |user: usize| (0..size.statuses).map(move |at| status_id(user, at)).collect::<Vec<_>>();
     let homes = readers.iter().map(async |reader| {
         let home = std::iter::once(*reader).chain(whom(*reader)).flat_map(profile).collect();
         timelines::service::import(&bed.app, people[*reader], &profile(*reader), home).await
@@ -95,9 +95,9 @@ async fn accounts(bed: &Bed, size: Size, people: &[UserId], edges: &[(usize, usi
 }
 
 /// Posts the statuses, from all users in turns.
-async fn talk(bed: &Bed, size: Size, people: &[UserId], said: impl Fn(usize, usize) -> StatusId + Copy) {
+async fn import_statuses(bed: &Bed, size: Size, people: &[UserId], status_id: impl Fn(usize, usize) -> StatusId + Copy) {
     let status = |at: usize, user: usize| {
-        let (id, message) = (said(user, at), SAID[(at + user) % SAID.len()].to_owned());
+        let (id, message) = (status_id(user, at), MESSAGES[(at + user) % MESSAGES.len()].to_owned());
         Status { id, author: people[user], message, posted_at: id.time(), likes: 0, comments: 0, location: None }
     };
     let places: Vec<(usize, usize)> = (0..size.statuses).flat_map(|at| (0..size.users).map(move |user| (at, user))).collect();
@@ -106,7 +106,7 @@ async fn talk(bed: &Bed, size: Size, people: &[UserId], said: impl Fn(usize, usi
         statuses::service::import(&bed.app, all.iter()).await.expect("statuses");
     }
     let profiles = (0..size.users).map(async |user| {
-        let ids: Vec<StatusId> = (0..size.statuses).map(|at| said(user, at)).collect();
+        let ids: Vec<StatusId> = (0..size.statuses).map(|at| status_id(user, at)).collect();
         statuses::service::import_profile(&bed.app, people[user], &ids).await
     });
     stream::iter(profiles).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.expect("profiles");

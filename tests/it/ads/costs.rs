@@ -89,7 +89,7 @@ async fn a_visitor_without_an_id_gets_the_best_uncapped_campaign_cheaply() {
     // The cache expires after a minute, and does not concern visitors with an id.
     assert_eq!(decision(&app, &key, json!({ "visitorId": "v", "count": 10 })).await.1, 10);
     let best = spent(&ada, &open).await;
-    assert_eq!(best.0, "0.002", "the visitor was shown better ones");
+    assert_eq!(best.0, "0.002", "the visitor has seen the better ads");
     app.clock.advance(60_000);
     app.redis.reset_calls();
     assert_eq!(decision(&app, &key, json!({})).await.1, 1);

@@ -108,10 +108,10 @@ async fn interrupt_at_every_write(change: Change) {
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
         let target = app.redis.tcp_url(crash_proxy.port).parse().expect("an address");
         let timing = Timing { connections: 1, ..LONG_TIMEOUTS };
-        let doomed = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), Config::default());
-        let acknowledged = fixture.apply(&doomed, change).await;
-        doomed.drain().await;
-        let _ = workers::drain(&doomed).await;
+        let crashing = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), Config::default());
+        let acknowledged = fixture.apply(&crashing, change).await;
+        crashing.drain().await;
+        let _ = workers::drain(&crashing).await;
         if acknowledged {
             assert!(fixture.is_applied(&app, change).await, "{when}: an acknowledged change is lost");
         }

@@ -112,7 +112,7 @@ fn every_name_of_a_limit_is_in_the_table() {
     let page = Page::read("docs/api.md");
     let sources: Vec<String> = ["schema", "server"].into_iter().flat_map(code).collect();
     let of_server = sources.iter().filter_map(|line| line.split(".with_limit(\"").nth(1)?.split('"').next());
-    let of_document = |line: &String| ["hold(\"QUERY", "over(\"QUERY"].iter().any(|call| line.contains(call));
+    let of_document = |line: &String| ["check_limit(\"QUERY", "limit_exceeded(\"QUERY"].iter().any(|call| line.contains(call));
     let of_documents = sources.iter().filter(|line| of_document(line)).filter_map(|line| literals(line).nth(1));
     let names = of_server.chain(of_documents).chain(["responseBytes"]);
     assert_same("docs/api.md, limits in errors", page.table("### Limits in errors"), names);

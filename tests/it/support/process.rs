@@ -99,7 +99,7 @@ impl Process {
     /// Stops the process with SIGTERM; returns its whole log.
     pub fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill is everywhere").success());
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("`kill` exists on every system").success());
         assert!(self.child.wait().expect("it ran").success());
         self.log()
     }
@@ -115,7 +115,7 @@ impl Process {
     /// Sends it a signal.
     pub fn signal(&self, name: &str) {
         let status = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
-        assert!(status.expect("kill is everywhere").success());
+        assert!(status.expect("`kill` exists on every system").success());
     }
 
     /// Kills it (-9); returns its log.

@@ -380,7 +380,7 @@ impl Single {
 /// Sends a signal to a server.
 pub(super) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
-    assert!(sent.expect("kill is everywhere").success());
+    assert!(sent.expect("`kill` exists on every system").success());
 }
 
 pub(super) fn spawn(arguments: &[String]) -> Child {

@@ -99,14 +99,14 @@ async fn sockets_are_limited_per_account_or_address() {
     first.close_reason().await;
     let began = Instant::now();
     while sockets(&app).await != "5" {
-        assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
+        assert!(began.elapsed() < Duration::from_secs(20), "the slot is not released in time");
     }
     // The slot of this socket is free. It used one of the address's slots at first.
     let mut anonymous = held.pop().expect("a socket");
     anonymous.send(Message::Close(None)).await;
     anonymous.close_reason().await;
     while sockets(&app).await != "4" {
-        assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
+        assert!(began.elapsed() < Duration::from_secs(20), "the slot is not released in time");
     }
     Socket::connect(&app, ada).await;
 }
@@ -144,7 +144,7 @@ async fn a_client_without_a_pong_is_closed() {
     let began = Instant::now();
     // The client does not notice that the socket is closed.
     while sockets(&app).await != "1" {
-        assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
+        assert!(began.elapsed() < Duration::from_secs(20), "the slot is not released in time");
     }
     assert!(began.elapsed() >= patience && !pinged.is_finished(), "the socket that answers pings stays open");
     drop((vanished, app));
@@ -166,7 +166,7 @@ async fn a_client_that_does_not_read_is_closed_without_affecting_others() {
     let began = Instant::now();
     while sockets(&app).await != "1" {
         assert_eq!(other.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
-        assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
+        assert!(began.elapsed() < Duration::from_secs(20), "the slot is not released in time");
     }
 }
 

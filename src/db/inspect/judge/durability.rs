@@ -52,14 +52,14 @@ pub(super) fn no_aof(facts: &Facts) -> Option<InspectionFinding> {
     }
     let lost = match facts.save.as_deref() {
         Some("") => "everything, because no snapshots are configured either".to_owned(),
-        Some(rule) => format!("every write since the last snapshot ({})", in_words(rule)),
+        Some(rule) => format!("every write since the last snapshot ({})", describe_save_rule(rule)),
         None => "every write since the last snapshot, or everything if none are configured".to_owned(),
     };
     volatile(Severity::Warning, format!("The append-only file (AOF) is off: a crash of Redis loses {lost}. {AOF_ON}."))
 }
 
 /// Formats "3600 1 300 100" as "after 3600 s if 1 key has changed, after 300 s if 100 keys have changed".
-fn in_words(rule: &str) -> String {
+fn describe_save_rule(rule: &str) -> String {
     let numbers: Vec<&str> = rule.split_whitespace().collect();
     let rules = numbers.chunks_exact(2).filter_map(|pair| match pair {
         [seconds, "1"] => Some(format!("after {seconds} s if 1 key has changed")),

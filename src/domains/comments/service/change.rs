@@ -132,10 +132,10 @@ pub async fn edit(app: &App, loaders: &Loaders, author: UserId, id: CommentId, m
     let message = check_message(message)?;
     charge(app, &[(Limit::Comments, Subject::Account(author))]).await?;
     let comment = living(loaders, id).await?;
-    done(store::edit(app.db(), log(app), &comment, author, &message).await?).map(drop)
+    change_outcome(store::edit(app.db(), log(app), &comment, author, &message).await?).map(drop)
 }
 
-fn done(changed: ChangeCommentResult) -> Outcome<u64> {
+fn change_outcome(changed: ChangeCommentResult) -> Outcome<u64> {
     match changed {
         ChangeCommentResult::Done(count) => Ok(count),
         ChangeCommentResult::NotFound => Err(not_found("commentId").into()),
@@ -209,5 +209,5 @@ pub async fn delete(app: &App, loaders: &Loaders, by: UserId, id: CommentId, wit
         store::remove_commented(app.db(), &[(by, id)]).await?;
     }
     lease.finish(app, None::<Progress>).await;
-    done(deleted)
+    change_outcome(deleted)
 }

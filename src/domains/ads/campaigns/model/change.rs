@@ -2,7 +2,7 @@
 
 use crate::base::clock::Millis;
 use crate::base::error::UserError;
-use crate::domains::ads::campaigns::model::draft::{CapDraft, cap, keywords_of, over, time, times};
+use crate::domains::ads::campaigns::model::draft::{CapDraft, cap, end_in_past, keywords_of, time, times};
 use crate::domains::ads::campaigns::model::{Campaign, Pacing};
 use crate::domains::ads::model::{money, name, take, take_all};
 use rust_decimal::Decimal;
@@ -51,7 +51,7 @@ impl CampaignChange {
         for row in [time(new.starts, "startsAt"), times(new.starts, new.ends)] {
             take(row, &mut rows);
         }
-        rows.extend(self.ends.flatten().filter(|ends| *ends <= now).map(|_| over()));
+        rows.extend(self.ends.flatten().filter(|ends| *ends <= now).map(|_| end_in_past()));
         let keywords = self.keywords.as_ref().and_then(|texts| take(keywords_of(texts), &mut rows));
         if let Some(draft) = self.cap {
             new.cap = draft.and_then(|draft| take_all(cap(draft), &mut rows));

@@ -199,7 +199,7 @@ fn difference(current: &[String], wanted: &[String]) -> (Vec<String>, Vec<String
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT` for a stopped campaign; `RATE_LIMITED`.
 pub async fn pause(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
-    alter(app, owner, id, |kept| hold(&kept.campaign, true)).await
+    alter(app, owner, id, |kept| set_paused(&kept.campaign, true)).await
 }
 
 /// Resumes a campaign. A repetition changes nothing. Costs as [`update`].
@@ -207,7 +207,7 @@ pub async fn pause(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
 /// # Errors
 /// As [`pause`].
 pub async fn resume(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
-    alter(app, owner, id, |kept| hold(&kept.campaign, false)).await
+    alter(app, owner, id, |kept| set_paused(&kept.campaign, false)).await
 }
 
 /// Fails if the campaign was stopped.
@@ -220,7 +220,7 @@ pub(in crate::domains::ads) fn stopped() -> UserError {
     UserError::new(UserErrorCode::InvalidInput, "A stopped campaign cannot be changed. Create a new one.", &["campaignId"])
 }
 
-fn hold(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
+fn set_paused(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
     open(campaign)?;
     let new = Campaign { paused, ..campaign.clone() };
     Ok((campaign.paused != paused).then(|| (new, Vec::new(), Vec::new())))

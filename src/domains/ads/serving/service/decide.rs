@@ -82,7 +82,7 @@ impl Decision<'_> {
         if self.app.config().auction == Auction::FirstPrice {
             let batch = self.next(self.missing()).await?;
             let floor = self.candidates.best();
-            self.ask(&batch, floor).await?;
+            self.reserve_batch(&batch, floor).await?;
         }
         self.evaluate_candidates().await?;
         self.backfill().await
@@ -148,7 +148,7 @@ impl Decision<'_> {
     }
 
     /// Reserves the best ad of each of these campaigns.
-    async fn ask(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
+    async fn reserve_batch(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
         let share_counts = share_counts::load(self.app, batch.iter().copied()).await?;
         let mut reservations = Vec::with_capacity(batch.len());
         for campaign in batch {

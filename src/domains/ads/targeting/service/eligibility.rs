@@ -68,7 +68,7 @@ impl Candidate {
 
     /// Returns the best ad that the campaign can pay for, else its best ad.
     pub(in crate::domains::ads) fn best(&self, now: Millis) -> Option<&(Arc<Ad>, Ecpm)> {
-        let left = left(&self.campaign, self.used, now);
+        let left = spendable(&self.campaign, self.used, now);
         self.ads.iter().find(|(ad, _)| ad.price() <= left).or(self.ads.first())
     }
 
@@ -92,7 +92,7 @@ impl Candidate {
         if !reasons.is_empty() {
             return Err(reasons);
         }
-        let left = left(&self.campaign, self.used, context.now);
+        let left = spendable(&self.campaign, self.used, context.now);
         Ok(self.ads.iter().filter(move |(ad, _)| ad.price() <= left).map(|(ad, ecpm)| Bid {
             ecpm: *ecpm,
             share: self.share,
@@ -103,7 +103,7 @@ impl Candidate {
 }
 
 /// Returns the money that a campaign can spend now.
-fn left(campaign: &Campaign, used: UsedBudget, now: Millis) -> Money {
+fn spendable(campaign: &Campaign, used: UsedBudget, now: Millis) -> Money {
     let whole = campaign.budget.0.saturating_sub(used.whole.0);
     Money(whole.min(campaign.allowed(now).0.saturating_sub(used.today.0)))
 }
@@ -212,7 +212,7 @@ async fn ads_of(app: &App, now: Millis, evaluations: &[Option<Evaluation<'_>>]) 
     let mut others = Vec::new();
     for it in there() {
         let Some(((first, _), rest)) = it.rank.split_first() else { continue };
-        let left = left(&it.campaign, it.used, now);
+        let left = spendable(&it.campaign, it.used, now);
         if it.slot == Slot::InFeed || ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > left) {
             others.extend(rest.iter().map(|(ad, _)| id(it, *ad)));
         }

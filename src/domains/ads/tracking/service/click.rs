@@ -91,7 +91,7 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
     let reason = if counted { None } else { Some(invalid.unwrap_or(otherwise)) };
     app.metrics().ad_click(reason.map(InvalidClick::name));
     match traffic::website(token) {
-        _ if !counted => clicks.give_back(app),
+        _ if !counted => clicks.refund(app),
         Some(website) => traffic::count_click(app, website),
         None => {}
     }

@@ -47,7 +47,7 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     }
     let mut asks = Vec::with_capacity(read.len());
     for (_, token) in &read {
-        asks.push(ask(token, app.next_id().await?, now / DAY));
+        asks.push(reservation_request(token, app.next_id().await?, now / DAY));
     }
     limits.apply(app, &mut asks).await?;
     let (mut counted, mut capped) = (Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     Ok(counted)
 }
 
-fn ask(token: &Token, attempt: u64, day: u64) -> ReservationRequest {
+fn reservation_request(token: &Token, attempt: u64, day: u64) -> ReservationRequest {
     ReservationRequest {
         share: token.share,
         slot: Slot::InFeed,

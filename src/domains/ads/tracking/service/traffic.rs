@@ -70,9 +70,9 @@ impl ClickCount {
     }
 
     /// Returns the counts to the limits, in the background: an invalid click does not use up a limit.
-    pub(in crate::domains::ads) fn give_back(self, app: &App) {
+    pub(in crate::domains::ads) fn refund(self, app: &App) {
         let counted = self.counted;
-        in_background(app, async move |app| traffic::give_back(app.db(), app.now(), &counted).await);
+        in_background(app, async move |app| traffic::refund(app.db(), app.now(), &counted).await);
     }
 }
 

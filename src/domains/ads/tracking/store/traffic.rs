@@ -44,7 +44,7 @@ pub(in crate::domains::ads) async fn count(db: &Db, now: Millis, counters: &[Cou
 }
 
 /// Decrements each counter by one. One pipeline of scripts; none for an empty list.
-pub(in crate::domains::ads) async fn give_back(db: &Db, now: Millis, counters: &[Counter]) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn refund(db: &Db, now: Millis, counters: &[Counter]) -> Result<(), Error> {
     db.call_untracked(counters.iter().map(|it| it.call(now, -1)).collect()).await.map(drop)
 }
 
