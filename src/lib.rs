@@ -25,7 +25,7 @@
 //! | 0 | [`journal`], [`events`], [`rates`] | unfinished changes, the event log, rate limits |
 //! | 1 | [`users`] | accounts and profiles |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows |
-//! | 3 | [`relations`] | mutes, and the policy that decides who sees what |
+//! | 3 | [`relations`] | mutes, friends, and the policy that decides who sees what |
 //! | 4 | [`statuses`], [`lists`] | statuses and likes, lists of accounts |
 //! | 5 | [`comments`], [`ads`] | comment threads, campaigns and ad serving |
 //! | 6 | [`timelines`] | home, list and profile timelines, fan-out |

@@ -19,6 +19,8 @@ use crate::domains::comments::FetchComments;
 use crate::domains::comments::FetchLevels;
 use crate::domains::graph::FetchRelations;
 use crate::domains::lists::FetchLists;
+use crate::domains::relations::FetchFriendships;
+use crate::domains::relations::FetchMutualFriends;
 use crate::domains::relations::FetchStandings;
 use crate::domains::statuses::FetchStatuses;
 use crate::domains::timelines::FetchFeed;
@@ -36,6 +38,10 @@ pub struct Loaders {
     pub relations: Loader<FetchRelations>,
     /// The viewer's standing towards an account.
     pub standings: Loader<FetchStandings>,
+    /// The friendship of the viewer and an account.
+    pub friendships: Loader<FetchFriendships>,
+    /// The friends that the viewer and an account have in common.
+    pub mutual_friends: Loader<FetchMutualFriends>,
     /// Parts of the viewer's feeds.
     pub feeds: Loader<FetchFeed>,
     /// The viewer's lists.
@@ -134,6 +140,8 @@ impl Request {
             statuses: Loader::within(FetchStatuses { db: db.clone(), since, viewer }, size),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             standings: Loader::new(FetchStandings::new(app.clone(), viewer)),
+            friendships: Loader::new(FetchFriendships { db: db.clone(), viewer }),
+            mutual_friends: Loader::new(FetchMutualFriends { db: db.clone(), viewer }),
             feeds: Loader::new(FetchFeed::new(app.clone())),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
             comments: Loader::within(FetchComments { app: app.clone(), viewer }, size),

@@ -195,6 +195,9 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Reach { author } => timelines::switch_mode(app, author, progress).await,
             Task::Relation { kind: RelationKind::Mute, from, to } => relations::complete(app, from, to).await.map(|()| None),
             Task::Relation { kind: RelationKind::Block, from, to } => timelines::settle_block(app, from, to).await.map(|_| None),
+            Task::Relation { kind: RelationKind::Friendship, from, to } => {
+                timelines::settle_friendship(app, from, to).await.map(|_| None)
+            }
             Task::Stars { followers } => timelines::review_modes(app, followers, progress).await,
         }
     }

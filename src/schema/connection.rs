@@ -199,6 +199,22 @@ object! {
     }
 }
 
+object! {
+    /// The time of a friendship.
+    "FriendsSince": FriendsSince(since) {
+        /// Time since which they are friends, the same for both accounts. Of a friend in common: since when the viewer is a friend.
+        "friendsSince" friends_since: DateTime = *since;
+    }
+}
+
+object! {
+    /// The time of a request.
+    "RequestedAt": RequestedAt(at) {
+        /// Time of the request.
+        "requestedAt" requested_at: DateTime = *at;
+    }
+}
+
 /// The fields `mutedAt` and `endsAt` of an edge.
 pub struct MutedAt(DateTime, Option<DateTime>);
 
@@ -244,4 +260,8 @@ edge_times! {
     AddedAt;
     /// The field `blockedAt` of an edge.
     BlockedAt;
+    /// The field `friendsSince` of an edge.
+    FriendsSince;
+    /// The field `requestedAt` of an edge.
+    RequestedAt;
 }

@@ -23,7 +23,10 @@ mod validation_cache;
 mod validation;
 
 pub use check::{CheckError, Checked, check, check_document, parse};
-pub use connection::{AddedAt, BlockedAt, Connection, ConnectionKind, Edge, FollowedAt, LikedAt, MutedAt, PageInfo, TotalCount};
+pub use connection::{
+    AddedAt, BlockedAt, Connection, ConnectionKind, Edge, FollowedAt, FriendsSince, LikedAt, MutedAt, PageInfo, RequestedAt,
+    TotalCount,
+};
 pub use context::request;
 pub(crate) use direct::object;
 pub use direct::{DirectObject, DirectSerialize, DirectSerializeList};
@@ -47,7 +50,7 @@ use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, Ser
 use crate::domains::comments::CommentMutation;
 use crate::domains::graph::GraphMutation;
 use crate::domains::lists::{ListMutation, ListQuery};
-use crate::domains::relations::{BlockMutation, BlockQuery, RelationMutation, RelationQuery};
+use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
 use crate::domains::sessions::{SessionMutation, SessionQuery};
 use crate::domains::statuses::StatusMutation;
 use crate::domains::streaming::{StreamQuery, StreamSubscription};
@@ -66,6 +69,7 @@ pub struct Query(
     TimelineQuery,
     RelationQuery,
     BlockQuery,
+    FriendQuery,
     ListQuery,
     AdQuery,
     ExplainQuery,
@@ -84,6 +88,7 @@ pub struct Mutation(
     GraphMutation,
     RelationMutation,
     BlockMutation,
+    FriendMutation,
     ListMutation,
     CommentMutation,
     AdMutation,

@@ -9,7 +9,8 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::error::Refusal;
-use waxwing::base::ids::{CommentId, StatusId, UserId, UserListId};
+use waxwing::base::ids::{CommentId, SessionId, StatusId, UserId, UserListId};
+use waxwing::base::viewer::Viewer;
 use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
 use waxwing::domains::accounts::service as accounts;
@@ -17,7 +18,7 @@ use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slo
 use waxwing::domains::comments::{self, ParentRef, Sort, Vote, service as comment_service};
 use waxwing::domains::graph::service as graph;
 use waxwing::domains::lists::{NewList, service as lists};
-use waxwing::domains::relations::service as relations;
+use waxwing::domains::relations::{FriendshipState, service as relations};
 use waxwing::domains::statuses::{Draft, service as statuses};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::domains::users::service as users;
@@ -54,6 +55,14 @@ enum Change {
     Unblock,
     /// The end of a block that was not completed.
     UnblockIncomplete,
+    /// Of the fifth, to the first.
+    RequestFriend,
+    /// By the fifth, of the first's.
+    AcceptFriend,
+    /// A request of the first's that crosses one of the fifth's.
+    CrossFriend,
+    /// Of the first, by the fifth.
+    RemoveFriend,
     DeleteAccount,
     /// The follow with which the first user becomes a star, and the switch of the fan-out mode.
     Rise,
@@ -92,6 +101,23 @@ impl Change {
     const fn involves_comments(self) -> bool {
         use Change::{Comment, Delete, DeleteAccount, DeleteBranch, DeleteComment, DeleteReply, EditComment, Vote};
         matches!(self, Comment | EditComment | Vote | DeleteComment | DeleteReply | DeleteBranch | Delete | DeleteAccount)
+    }
+}
+
+impl Change {
+    /// The friend requests in its world.
+    const fn friend_requests(self) -> &'static [(usize, usize)] {
+        match self {
+            Self::AcceptFriend => &[(0, 4)],
+            Self::CrossFriend => &[(4, 0)],
+            Self::RemoveFriend => &[(4, 0), (0, 4)],
+            _ => &[],
+        }
+    }
+
+    /// Whether it begins or ends a friendship.
+    const fn is_of_friends(self) -> bool {
+        matches!(self, Self::AcceptFriend | Self::CrossFriend | Self::RemoveFriend)
     }
 }
 
@@ -212,6 +238,9 @@ impl World {
             for (blocker, blocked) in [(first, &others[4]), (&others[4], first)] {
                 timelines::block(&app.app, blocker.user_id(), blocked.user_id()).await.expect("a block");
             }
+            for (sender, receiver) in [(first, &others[0]), (&others[0], first), (&others[2], first), (first, &others[3])] {
+                timelines::request_friend(&app.app, sender.user_id(), receiver.user_id()).await.expect("a request");
+            }
             app.drain().await;
         }
         let status = status.expect("a status");
@@ -247,6 +276,10 @@ impl World {
                 }
                 _ => {}
             }
+        }
+        for (sender, receiver) in change.friend_requests() {
+            let (sender, receiver) = (people[*sender].user_id(), people[*receiver].user_id());
+            timelines::request_friend(&app.app, sender, receiver).await.expect("a request");
             app.drain().await;
         }
         let (mut list, owner) = (None, people[4].user_id());
@@ -299,6 +332,10 @@ impl World {
             Change::EndMute => drop(relations::sweep(app).await?),
             Change::Block => timelines::block(app, id(4), id(0)).await?,
             Change::Unblock | Change::UnblockIncomplete => timelines::unblock(app, id(4), id(0)).await?,
+            Change::RequestFriend => timelines::request_friend(app, id(4), id(0)).await?,
+            Change::AcceptFriend => timelines::accept_friend_request(app, id(4), id(0)).await?,
+            Change::CrossFriend => timelines::request_friend(app, id(0), id(4)).await?,
+            Change::RemoveFriend => timelines::remove_friend(app, id(4), id(0)).await?,
             Change::DeleteAccount => accounts::delete(app, id(0), "correct horse", None).await?,
             Change::Rise => timelines::follow(app, id(4), id(0)).await?,
             Change::Fall => timelines::unfollow(app, id(3), id(0)).await?,
@@ -331,6 +368,26 @@ impl World {
             edges += memberships.iter().filter(|(_, edge)| edge.follow.is_some()).count();
         }
         (relations::block_state(app, a, b).await.expect("a store").blocks, edges)
+    }
+
+    /// The friendship of the first and the fifth as each of them sees it, and whether each follows the other.
+    async fn friendship(&self, app: &App) -> [(FriendshipState, bool); 2] {
+        let read = async |viewer: usize, other: usize| {
+            let (viewer, other) = (self.people[viewer].user_id(), self.people[other].user_id());
+            let session = Viewer { user: viewer, session: SessionId(1), digest: String::new() };
+            let request = waxwing::base::request::Request::new(app.clone(), Some(session), None, None);
+            let friendship = request.loaders().friendships.load(other).await.expect("a store");
+            (friendship, graph::edge(app, viewer, other).await.expect("a store").follow.is_some())
+        };
+        [read(0, 4).await, read(4, 0).await]
+    }
+
+    /// A friendship has both follows and the statuses in the home, or none of them.
+    async fn is_whole(&self, app: &App) -> bool {
+        let friendship = self.friendship(app).await;
+        let (are_friends, shown) = (friendship[0].0 == FriendshipState::Friends, self.home(app, 4).await.expect("a store"));
+        friendship.iter().all(|(state, follows)| (*state == FriendshipState::Friends, *follows) == (are_friends, are_friends))
+            && shown == if are_friends { 3 } else { 0 }
     }
 
     /// Returns whether the first user is on the list, and the number of statuses in its timeline.
@@ -392,6 +449,14 @@ impl World {
             }
             Change::Block => self.blocks(app).await == (true, 0),
             Change::Unblock | Change::UnblockIncomplete => self.blocks(app).await == (false, 0),
+            Change::RequestFriend => {
+                let expected = [(FriendshipState::RequestReceived, false), (FriendshipState::RequestSent, false)];
+                self.friendship(app).await == expected
+            }
+            Change::AcceptFriend | Change::CrossFriend => {
+                self.friendship(app).await == [(FriendshipState::Friends, true); 2] && self.is_whole(app).await
+            }
+            Change::RemoveFriend => self.friendship(app).await == [(FriendshipState::None, false); 2] && self.is_whole(app).await,
             Change::DeleteAccount => {
                 let is_deleted = !users::exists(app, self.people[0].user_id()).await.expect("a store");
                 is_deleted && self.home(app, 1).await.expect("a store") == 1 && self.home(app, 2).await.expect("a store") == 0
@@ -436,6 +501,9 @@ async fn crash_at_every_nth_write(change: Change, first: usize, step: usize) {
         app.drain().await;
         if acknowledged {
             assert!(world.is_applied(&app.app, change).await, "{when}: the acknowledged change is lost later");
+        }
+        if change.is_of_friends() {
+            assert!(world.is_whole(&app.app).await, "{when}: the change is partly applied");
         }
         assert_no_findings(&app, &when).await;
         if change == Change::Block {
@@ -492,6 +560,10 @@ cut_off! {
     a_block_may_be_cut_off_anywhere = Block;
     an_unblock_may_be_cut_off_anywhere = Unblock;
     the_end_of_an_incomplete_block_may_be_cut_off_anywhere = UnblockIncomplete;
+    a_friend_request_may_be_cut_off_anywhere = RequestFriend;
+    an_acceptance_of_a_friend_may_be_cut_off_anywhere = AcceptFriend;
+    a_friend_request_that_crosses_may_be_cut_off_anywhere = CrossFriend;
+    a_removal_of_a_friend_may_be_cut_off_anywhere = RemoveFriend;
     a_rise_may_be_cut_off_anywhere = Rise;
     a_fall_may_be_cut_off_anywhere = Fall;
     a_return_may_be_cut_off_anywhere = Return;

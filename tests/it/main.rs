@@ -27,6 +27,7 @@ mod edge;
 mod embedded;
 mod faults;
 mod follows;
+mod friends;
 mod fsck;
 mod full_store;
 mod fuzz;

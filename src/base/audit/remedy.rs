@@ -145,6 +145,13 @@ pub enum Remedy {
         /// The blocked account.
         to: UserId,
     },
+    /// Settles the friendship and the friend requests of two accounts.
+    SettleFriendship {
+        /// One of the accounts.
+        a: UserId,
+        /// The other one.
+        b: UserId,
+    },
     /// Removes the mutes of an account that have ended.
     EndMutes(UserId),
     /// Settles a follow: both accounts, and the follower's home.
@@ -275,6 +282,7 @@ impl Remedy {
             Self::SettleFollow { .. } => "settle a follow",
             Self::SettleMute { .. } => "settle a mute",
             Self::SettleBlock { .. } => "settle a block",
+            Self::SettleFriendship { .. } => "settle a friendship",
             Self::EndMutes(_) => "remove ended mutes",
             Self::SettleMembership { .. } => "settle a list membership",
             Self::SettleLike { .. } => "settle a like",

@@ -70,6 +70,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         }
         Remedy::SettleMute { from, to } => relations::settle(app, *from, *to).await.map(drop),
         Remedy::SettleBlock { from, to } => timelines::settle_block(app, *from, *to).await.map(drop),
+        Remedy::SettleFriendship { a, b } => timelines::settle_friendship(app, *a, *b).await.map(drop),
         Remedy::EndMutes(user) => relations::end_all_mutes(app, *user).await,
         Remedy::SettleMembership { list, user } => timelines::settle_source(app, Feed::List(*list), *user).await.map(drop),
         Remedy::SettleLike { user, status } => statuses::settle_like(app, *user, *status).await,

@@ -103,7 +103,7 @@ async fn pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<
         7 => timelines::purge_lists(app, id).await?,
         8 => timelines::purge_home(app, id).await?,
         9 => ads::purge(app, id).await?,
-        10 => relations::purge(app, id).await?,
+        10 => relations::purge(app, id).await? | relations::friends::purge(app, id).await?,
         _ => idempotency::purge(app, id).await? | rates::purge(app, id, login).await?,
     };
     let stage = if more { progress.stage } else { progress.stage + 1 };

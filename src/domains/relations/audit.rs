@@ -1,6 +1,7 @@
-//! The audit of relations: a mute is on both sides with the same id, counts equal the sizes of the sets, and ended mutes are removed.
+//! The audit of relations. Of mutes: a mute is on both sides with the same id, counts equal the sizes of the sets, and ended mutes are removed.
 
 mod blocks;
+mod friends;
 
 use super::keys::{self, KeyKind};
 use super::model::MAX_MUTES;
@@ -30,11 +31,12 @@ static MUTES: EdgeKind = EdgeKind {
     settle: |from, to| Remedy::SettleMute { from, to },
 };
 
-/// Checks both sides of mutes and blocks, the ends of mutes, what a block severs, and the counts of accounts.
+/// Checks both sides of relations, the ends of mutes, and the counts of accounts.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
+    friends::check(reader, entries, found).await?;
     let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
     reader.check_counts(accounts.flat_map(counts_of).collect(), found).await?;
     let (mut sides, mut ends, mut blocks) = (Vec::new(), Vec::new(), Vec::new());

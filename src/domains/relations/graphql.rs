@@ -3,6 +3,7 @@
 mod blocks;
 
 pub use blocks::{BlockMutation, BlockQuery};
+pub(super) mod friends;
 
 use super::service::{self, MutedUser};
 use crate::base::error::Outcome;

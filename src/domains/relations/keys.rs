@@ -4,7 +4,8 @@ use crate::base::audit;
 use crate::base::ids::{UserId, source};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 6] = ["mutes", "mute_ends", "muters", "mute_schedule", "blocks", "blockers"];
+pub const KINDS: [&str; 10] =
+    ["mutes", "mute_ends", "muters", "mute_schedule", "blocks", "blockers", "friends", "friendly", "befriended", "friend_slots"];
 
 /// The number of partitions of the schedule.
 pub(super) const SCHEDULES: u64 = 16;
@@ -39,6 +40,27 @@ pub(super) fn mute_schedule(partition: u64) -> String {
     format!("mute_schedule:{{{partition}}}")
 }
 
+/// ZSET, user id → friendship id: the friends of `id`. At most [`super::MAX_FRIENDS`], no time to live.
+pub(super) fn friends(id: UserId) -> String {
+    format!("friends:{{{}}}", id.0)
+}
+
+/// ZSET, user id → request id: the accounts whose friendship `id` has requested. At most [`super::MAX_FRIEND_REQUESTS`], no time to live.
+pub(super) fn friendly(id: UserId) -> String {
+    format!("friendly:{{{}}}", id.0)
+}
+
+/// ZSET, user id → request id: the accounts that have requested the friendship of `id`. At most the number of accounts, no time to live.
+pub(super) fn befriended(id: UserId) -> String {
+    format!("befriended:{{{}}}", id.0)
+}
+
+/// ZSET, user id → id: accounts with lower ids, between whom and `id` a friendship or a request is being written. They count towards the limits
+/// of `id`, so at most [`super::MAX_FRIENDS`]. Each has an entry in the journal; no time to live.
+pub(super) fn friend_slots(id: UserId) -> String {
+    format!("friend_slots:{{{}}}", id.0)
+}
+
 /// The partition of the schedule that has an account.
 pub(super) const fn schedule_partition(id: UserId) -> u64 {
     source::partition(id.0, SCHEDULES)
@@ -53,6 +75,10 @@ pub(super) enum KeyKind {
     Schedule(u64),
     Blocks(UserId),
     Blockers(UserId),
+    Friends(UserId),
+    Friendly(UserId),
+    Befriended(UserId),
+    FriendSlots(UserId),
 }
 
 /// Parses a key; `None` for a key of another domain.
@@ -64,5 +90,8 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     };
     let account = of("mutes").map(KeyKind::Mutes).or_else(|| of("mute_ends").map(KeyKind::MuteEnds));
     let blocks = || of("blocks").map(KeyKind::Blocks).or_else(|| of("blockers").map(KeyKind::Blockers));
-    account.or_else(|| of("muters").map(KeyKind::Muters)).or_else(schedule).or_else(blocks)
+    let friends = || of("friends").map(KeyKind::Friends).or_else(|| of("friendly").map(KeyKind::Friendly));
+    let requests = || of("befriended").map(KeyKind::Befriended).or_else(|| of("friend_slots").map(KeyKind::FriendSlots));
+    let others = || schedule().or_else(blocks).or_else(friends).or_else(requests);
+    account.or_else(|| of("muters").map(KeyKind::Muters)).or_else(others)
 }

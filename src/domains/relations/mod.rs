@@ -8,6 +8,10 @@
 //! | `mute_schedule:{n}` | ZSET | account with temporary mutes → the earliest end, ms | the number of accounts, over 16 keys |
 //! | `blocks:{id}` | ZSET | account that `id` blocks → the block's id | 10,000, then `LIMIT_REACHED` |
 //! | `blockers:{id}` | ZSET | account that blocks `id` → the same block's id | the number of accounts |
+//! | `friends:{id}` | ZSET | friend of `id` → the friendship's id | 5,000, then `LIMIT_REACHED` |
+//! | `friendly:{id}` | ZSET | account whose friendship `id` has requested → the request's id | 1,000, then `LIMIT_REACHED` |
+//! | `befriended:{id}` | ZSET | account that has requested the friendship of `id` → the same request's id | the number of accounts |
+//! | `friend_slots:{id}` | ZSET | account with a lower id whose friendship with `id` is being written → an id | 5,000; each for seconds |
 //!
 //! "Redis in Action" leaves private users and spam controls as an exercise (chapter 8).
 //!
@@ -42,8 +46,18 @@
 //! follow and an addition to a list read the blocks of both accounts after their own commit; in any order of the commits, no
 //! follow or membership exists beside a block. The end of a block completes an interrupted block first, and then makes the two visible to each other.
 //!
-//! **Costs.** The standings to any number of accounts: up to four ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
-//! the counts of the viewer's account; none for a viewer without relations.
+//! **Friends.** The friendship and the requests of two accounts are on both sides with the same id. The lists of the account with the lower id
+//! are the truth: one script on its tag sees the requests of both, so that requests that cross become one friendship, on any number of servers.
+//! The side of the other account follows from them. Its limits are kept by a *slot*, which is reserved before the commit and released with the
+//! settling. The script that writes a side of a friendship also begins or ends the follow of that side, so that a follow begins and ends exactly
+//! once with its friendship, however often the pair is settled; the timelines then settle both follows
+//! (`timelines::service::settle_friendship`). "Redis Applied Design Patterns", chapter 11, checks before it writes, which two requests at once
+//! can pass. `friends` in `user:{id}` equals the size of `friends:{id}`.
+//!
+//! **Costs.** The standings to any number of accounts: up to five ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
+//! the counts of the viewer's account; none for a viewer without relations. The friendships with any number of accounts: three
+//! ZMSCORE in one pipeline. The friends in common with any number of accounts: all friends of the viewer, and a lookup of them with each account,
+//! in two round trips.
 
 mod access;
 pub mod audit;
@@ -56,8 +70,10 @@ pub mod policy;
 pub mod service;
 mod store;
 
+pub use graphql::friends::{FriendMutation, FriendQuery, Friends, friends, mutual_friends};
 pub use graphql::{BlockMutation, BlockQuery, RelationMutation, RelationQuery};
 pub use keys::blocks as blocks_key;
-pub use load::FetchStandings;
+pub use load::{FetchFriendships, FetchMutualFriends, FetchStandings};
+pub use model::friends::{FriendList, FriendshipState, MAX_FRIEND_REQUESTS, MAX_FRIENDS};
 pub use model::{BlockState, MAX_BLOCKS, MAX_MUTES, Mute, RelationKinds, Standing, StatusAudience, StatusFacts};
 pub use service::{HiddenAuthor, SettledRelation};

@@ -1,5 +1,7 @@
 //! Relations: plain types and limits.
 
+pub(super) mod friends;
+
 use crate::base::clock::Millis;
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::UserId;
@@ -11,6 +13,15 @@ pub const MAX_MUTES: usize = 10_000;
 pub const MAX_BLOCKS: usize = 10_000;
 /// The longest temporary mute, in seconds: a year.
 const MAX_SECONDS: i32 = 31_536_000;
+
+/// A relation that one account has to another by its own decision. Both sides hold it, with one id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OneWayRelation {
+    /// A mute.
+    Mute,
+    /// A block.
+    Block,
+}
 
 /// A mute of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +46,13 @@ pub struct BlockState {
     pub is_blocked: bool,
 }
 
+impl BlockState {
+    /// Whether either account blocks the other.
+    pub const fn any(self) -> bool {
+        self.blocks || self.is_blocked
+    }
+}
+
 /// The relations between the viewer and an account that the policy needs: mute, blocks and follows. The default has none; it also applies to
 /// requests without a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +67,7 @@ pub struct Standing {
     pub is_blocked: bool,
     /// Whether the viewer follows the account. Not loaded while all accounts and all statuses are public: nothing depends on it.
     pub follows: bool,
-    /// Whether the two are friends. Not loaded either.
+    /// Whether the two are friends.
     pub is_friend: bool,
 }
 
@@ -74,18 +92,25 @@ pub struct RelationKinds {
     pub blocks: bool,
     /// Accounts block it.
     pub is_blocked: bool,
+    /// It has friends.
+    pub friends: bool,
 }
 
 impl RelationKinds {
     /// All kinds.
-    pub const ALL: Self = Self { mutes: true, blocks: true, is_blocked: true };
+    pub const ALL: Self = Self { mutes: true, blocks: true, is_blocked: true, friends: true };
 
     /// The kinds that an account has.
     pub fn of(account: &User) -> Self {
-        Self { mutes: account.mutes.0 > 0, blocks: account.blocks.0 > 0, is_blocked: account.blocked_by.0 > 0 }
+        Self {
+            mutes: account.mutes.0 > 0,
+            blocks: account.blocks.0 > 0,
+            is_blocked: account.blocked_by.0 > 0,
+            friends: account.friends.0 > 0,
+        }
     }
 
-    /// Whether there are any.
+    /// Whether there are any that hide something that is public. Friends do not.
     pub const fn any(self) -> bool {
         self.mutes || self.has_blocks()
     }

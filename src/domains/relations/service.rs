@@ -10,8 +10,9 @@ pub use blocks::{
 };
 pub use edges::SettledRelation;
 pub use hidden::{HiddenAuthor, hidden_authors};
+pub mod friends;
 
-use super::model::{self, Mute, Standing};
+use super::model::{self, Mute, OneWayRelation, Standing};
 use super::policy;
 use super::store::{self, MuteResult, edges as sides};
 use crate::app::App;
@@ -23,8 +24,8 @@ use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::users::{User, service as users};
 use crate::platform::events::service as events;
+use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{RelationKind, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use edges::PASS;
@@ -101,7 +102,7 @@ async fn schedule(app: &App, viewer: UserId, end: Option<Millis>) -> Result<(), 
 pub async fn unmute(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     charge_change(app, viewer, other).await?;
     let lease = journal::begin_deletion(app, task(viewer, other)).await?;
-    sides::remove(app.db(), RelationKind::Mute, viewer, &[other]).await?;
+    sides::remove(app.db(), OneWayRelation::Mute, viewer, &[other]).await?;
     settle(app, viewer, other).await?;
     lease.ack(app);
     Ok(())
@@ -120,7 +121,7 @@ pub async fn charge_change(app: &App, viewer: UserId, other: UserId) -> Outcome<
 }
 
 const fn task(from: UserId, to: UserId) -> Task {
-    edges::task(RelationKind::Mute, from, to)
+    edges::task(OneWayRelation::Mute, from, to)
 }
 
 /// Reconciles the muted account's side with the muter's, as often as that changes meanwhile; `false` if the muted account was deleted, and
@@ -129,7 +130,7 @@ const fn task(from: UserId, to: UserId) -> Task {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<bool, Error> {
-    let settled = edges::settle(app, RelationKind::Mute, from, to).await?;
+    let settled = edges::settle(app, OneWayRelation::Mute, from, to).await?;
     events::publish_change(app, from.0);
     Ok(settled != SettledRelation::NoAccount)
 }
@@ -178,7 +179,7 @@ async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
     let ended = store::ended_mutes(app.db(), id, now, PASS).await?;
     let parts = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
     // The other sides first: if the process dies in between, the next sweep finds the mutes again.
-    sides::remove_other(app.db(), RelationKind::Mute, &ended, id).await?;
+    sides::remove_other(app.db(), OneWayRelation::Mute, &ended, id).await?;
     for left in store::end_mutes(app.db(), id, now, &ended).await? {
         settle(app, id, left).await?;
     }
@@ -200,11 +201,11 @@ pub async fn end_all_mutes(app: &App, id: UserId) -> Result<(), Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
-    Ok(purge_mutes(app, id).await? | edges::purge(app, RelationKind::Block, id).await?)
+    Ok(purge_mutes(app, id).await? | edges::purge(app, OneWayRelation::Block, id).await?)
 }
 
 async fn purge_mutes(app: &App, id: UserId) -> Result<bool, Error> {
-    let is_more = edges::purge(app, RelationKind::Mute, id).await?;
+    let is_more = edges::purge(app, OneWayRelation::Mute, id).await?;
     if !is_more {
         store::unschedule(app.db(), id).await?;
     }
@@ -261,7 +262,7 @@ impl PageSource for Mutes<'_> {
     type Item = MutedUser;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        sides::of(self.app.db(), RelationKind::Mute, self.viewer, windows).await
+        sides::of(self.app.db(), OneWayRelation::Mute, self.viewer, windows).await
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<MutedUser>>, Error> {

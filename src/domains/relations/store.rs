@@ -3,6 +3,7 @@
 pub(super) mod blocks;
 pub(super) mod edges;
 pub(super) mod hidden;
+pub(super) mod friends;
 
 use super::keys::{self, SCHEDULES, schedule_partition};
 use super::model::{MAX_MUTES, Mute, RelationKinds, Standing};
@@ -60,7 +61,7 @@ fn mute_keys(a: UserId) -> [String; 3] {
     [keys::mutes(a), keys::mute_ends(a), user_key(a)]
 }
 
-/// Reads the standings of `viewer` towards `others`, in their order, including ended mutes; `kinds` of relations only. One pipeline of up to four
+/// Reads the standings of `viewer` towards `others`, in their order, including ended mutes; `kinds` of relations only. One pipeline of up to five
 /// ZMSCORE; nothing for no kinds.
 pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds: RelationKinds) -> Result<Vec<Standing>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
@@ -70,6 +71,7 @@ pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds:
         (kinds.mutes, keys::mutes(viewer)),
         (kinds.blocks, keys::blocks(viewer)),
         (kinds.is_blocked, keys::blockers(viewer)),
+        (kinds.friends, keys::friends(viewer)),
     ];
     let is_read = sets.each_ref().map(|(is_read, _)| *is_read);
     let query = |(_, key)| cmd("ZMSCORE").arg(key).arg(&members).take();
@@ -78,8 +80,8 @@ pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds:
         true => decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default()),
         false => Ok(vec![None; others.len()]),
     };
-    let [ends, mutes, blocks, blockers] = is_read.map(&mut scores);
-    let (ends, mutes, blocks, blockers) = (ends?, mutes?, blocks?, blockers?);
+    let [ends, mutes, blocks, blockers, friends] = is_read.map(&mut scores);
+    let (ends, mutes, blocks, blockers, friends) = (ends?, mutes?, blocks?, blockers?, friends?);
     let score = |scores: &[Option<f64>], at: usize| scores.get(at).copied().flatten();
     let mute = |at| score(&mutes, at).map(|_| Mute { ends_at: score(&ends, at).map(|end| end as u64) });
     let standing = |(at, other): (usize, &UserId)| Standing {
@@ -87,6 +89,7 @@ pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds:
         mute: mute(at),
         blocks: score(&blocks, at).is_some(),
         is_blocked: score(&blockers, at).is_some(),
+        is_friend: score(&friends, at).is_some(),
         ..Standing::default()
     };
     Ok(others.iter().enumerate().map(standing).collect())

@@ -5,7 +5,7 @@ use super::service::{self, ProfileChange, Registration};
 use crate::base::ids::GlobalId;
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, Follows, Relation};
-use crate::domains::relations::{self, Standing};
+use crate::domains::relations::{self, Friends, FriendshipState, Standing};
 use crate::domains::timelines::Timeline;
 use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, object, payload, refuse, request};
 use async_graphql::{Context, InputObject, MaybeUndefined, Object, Result};
@@ -40,6 +40,9 @@ object! {
 
         /// Number of statuses of this account.
         "statusesCount" statuses_count: u64 = user.posts;
+
+        /// Number of friends.
+        "friendsCount" friends_count: u64 = user.friends.0;
     }
 
     /// Whether the viewer follows this account. False without a session and for the viewer's own account.
@@ -67,6 +70,11 @@ object! {
         Ok(self.standing(ctx).await?.mute.and_then(|mute| mute.ends_at).map(DateTime))
     }
 
+    /// Friendship of the viewer and this account. `NONE` without a session and for the viewer's own account.
+    async fn viewer_friendship(&self, ctx: &Context<'_>) -> Result<FriendshipState> {
+        Ok(Box::pin(request(ctx)?.loaders().friendships.load(self.0.id)).await?)
+    }
+
     /// Followers of this account, the newest follow first.
     async fn followers(
         &self,
@@ -89,6 +97,31 @@ object! {
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<Follows>> {
         Box::pin(self.people(ctx, Direction::Following, PageArgs { first, after, last, before })).await
+    }
+
+    /// Friends of this account, the newest friendship first. At most 5,000. An empty page for all but the account itself and its friends.
+    async fn friends(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
+    ) -> Result<Connection<Friends>> {
+        Box::pin(relations::friends(ctx, &self.0, PageArgs { first, after, last, before })).await
+    }
+
+    /// Friends that the viewer and this account have in common, the newest friendship of the viewer first. Empty for the viewer's own account and
+    /// without a session. `totalCount` counts the accounts that are shown.
+    async fn mutual_friends(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
+    ) -> Result<Connection<Friends>> {
+        Box::pin(relations::mutual_friends(ctx, self.0.id, PageArgs { first, after, last, before })).await
     }
 
     /// Statuses of this account, newest first.

@@ -45,6 +45,8 @@ pub struct User {
     pub blocks: SparseCount,
     /// The number of accounts that block this one.
     pub blocked_by: SparseCount,
+    /// The number of friends.
+    pub friends: SparseCount,
 }
 
 impl User {
@@ -64,6 +66,7 @@ impl User {
             mutes: none,
             blocks: none,
             blocked_by: none,
+            friends: none,
         }
     }
 }

@@ -49,7 +49,8 @@ hash_record!(User {
     "posts" => posts,
     "mutes" => mutes,
     "blocks" => blocks,
-    "blocked_by" => blocked_by
+    "blocked_by" => blocked_by,
+    "friends" => friends
 });
 
 /// The account that has claimed a login, in any case. One HGET. The account may still be being created.

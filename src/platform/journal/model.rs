@@ -42,13 +42,15 @@ impl Feed {
     }
 }
 
-/// A relation that one account has to another, and decides alone.
+/// A relation between two accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RelationKind {
     /// The first account mutes the second.
     Mute,
     /// The first account blocks the second.
     Block,
+    /// The two accounts are friends, or one has requested it. The first account has the lower id.
+    Friendship,
 }
 
 /// The keys that may disagree. [`crate::cli::workers`] maps each task to the function that settles it.
@@ -354,6 +356,10 @@ mod tests {
                 Task::Relation { kind: RelationKind::Block, from: user, to: UserId(4) },
                 r#"{"Relation":{"kind":"Block","from":1,"to":4}}"#,
             ),
+            (
+                Task::Relation { kind: RelationKind::Friendship, from: user, to: UserId(4) },
+                r#"{"Relation":{"kind":"Friendship","from":1,"to":4}}"#,
+            ),
         ]
     }
 
@@ -385,8 +391,9 @@ mod tests {
             Task::Stars { .. } => 14,
             Task::Relation { kind: RelationKind::Mute, .. } => 15,
             Task::Relation { kind: RelationKind::Block, .. } => 16,
+            Task::Relation { kind: RelationKind::Friendship, .. } => 17,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..17).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..18).collect::<Vec<_>>());
     }
 
     #[test]

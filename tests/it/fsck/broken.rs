@@ -159,6 +159,7 @@ pub(super) const OF_BLOCKS: &[Case] = &[
             "HINCRBY user:{$ada} blocked_by 1",
         ],
         &[
+            "blocks:{$cyd}: $ada in it is a friend, or there is a friend request",
             "blocks:{$cyd}: $ada in it is still followed",
             "members:{$list}: $cyd in it blocks its owner or is blocked by the owner",
         ],
@@ -184,6 +185,42 @@ pub(super) const OF_MUTES: &[Case] = &[
     ),
     (&["ZADD mutes:{$ada} -5 $bob", "HINCRBY user:{$ada} mutes 1"], &["mutes:{$ada}: has scores that are not ids"]),
     (&["SET muters:{$ada} 1"], &["muters:{$ada}: should be a zset"]),
+];
+
+pub(super) const OF_FRIENDS: &[Case] = &[
+    (&["HSET user:{$ada} friends 5"], &["user:{$ada}: its friends is not the size of friends:{$ada}"]),
+    (
+        &["ZREM friends:{$cyd} $ada", "HINCRBY user:{$cyd} friends -1"],
+        &["friends:{$ada}: $cyd is in it, but friends:{$cyd} has no $ada"],
+    ),
+    (
+        &["ZADD friends:{$cyd} $old $ada"],
+        &[
+            "friends:{$ada}: $cyd is in it with another friendship than in friends:{$cyd}",
+            "friends:{$cyd}: $ada is in it with another friendship than in friends:{$ada}",
+        ],
+    ),
+    (&["ZREM befriended:{$ada} $bob"], &["friendly:{$bob}: $ada is in it, but befriended:{$ada} has no $bob"]),
+    (&["ZREM friendly:{$bob} $ada"], &["befriended:{$ada}: $bob is in it, but friendly:{$bob} has no $ada"]),
+    (
+        &["ZADD befriended:{$ada} $old $bob"],
+        &["friendly:{$bob}: $ada is in it with another friend request than in befriended:{$ada}"],
+    ),
+    (
+        &["ZADD friendly:{$ada} $old $bob", "ZADD befriended:{$bob} $old $ada"],
+        &["friendly:{$ada}: $bob in it has sent a request", "friendly:{$bob}: $ada in it has sent a request"],
+    ),
+    (&["ZADD friendly:{$cyd} $old $ada", "ZADD befriended:{$ada} $old $cyd"], &["friendly:{$cyd}: $ada in it is a friend"]),
+    (&["ZADD friends:{$ada} $old $ada", "HINCRBY user:{$ada} friends 1"], &["friends:{$ada}: contains its own account"]),
+    (&["ZADD friends:{$ada} $old 12345", "HINCRBY user:{$ada} friends 1"], &["friends:{$ada}: 12345 in it is not an account"]),
+    (&["ZADD friend_slots:{$cyd} $old $ada"], &["friend_slots:{$cyd}: the slot of $ada was not released"]),
+    (&["ZADD friend_slots:{$old} $old $ada"], &["friend_slots:{$old}: there is no such account"]),
+    (
+        &["COPY friends:{$ada} friends:{$old}"],
+        &["friends:{$old}: $cyd is in it, but friends:{$cyd} has no $old", "friends:{$old}: there is no such account"],
+    ),
+    (&["ZADD friends:{$bob} -5 $ada", "HINCRBY user:{$bob} friends 1"], &["friends:{$bob}: has scores that are not ids"]),
+    (&["SET befriended:{$cyd} 1"], &["befriended:{$cyd}: should be a zset"]),
 ];
 
 pub(super) const OF_STATUSES: &[Case] = &[
@@ -574,6 +611,11 @@ async fn blocks_are_checked() {
 #[tokio::test]
 async fn mutes_are_checked() {
     check_cases(OF_MUTES).await;
+}
+
+#[tokio::test]
+async fn friends_are_checked() {
+    check_cases(OF_FRIENDS).await;
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ const LEFT: &[&str] = &[
     "has no password",
     "is not an argon2id hash",
     "following:{$ada}: should be a zset",
+    "befriended:{$cyd}: should be a zset",
     "dead:{2}: should be a hash",
     "status:{$status}: has no message",
     "status:{$status}: its lat and lon are not a location",
@@ -172,6 +173,11 @@ async fn blocks_are_repaired() {
 #[tokio::test]
 async fn mutes_are_repaired() {
     check_cases(broken::OF_MUTES).await;
+}
+
+#[tokio::test]
+async fn friends_are_repaired() {
+    check_cases(broken::OF_FRIENDS).await;
 }
 
 #[tokio::test]

@@ -108,7 +108,17 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::Relations => {
-            let (field, id) = (["muteUser", "unmuteUser", "blockUser", "unblockUser"][n % 4], &other.id);
+            let fields = [
+                "muteUser",
+                "unmuteUser",
+                "requestFriend",
+                "acceptFriendRequest",
+                "rejectFriendRequest",
+                "removeFriend",
+                "blockUser",
+                "unblockUser",
+            ];
+            let (field, id) = (fields[n % fields.len()], &other.id);
             post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
         }
         Limit::Campaigns => {

@@ -40,7 +40,13 @@ impl Fixture {
             "user" => "(login: \"nobody\")".to_owned(),
             "explainAd" => format!("(campaignId: {id:?}, slot: BANNER)"),
             "homeTimeline" | "viewerSessions" | "logOut" => String::new(),
-            "viewerBlocks" | "viewerCampaigns" | "viewerLists" | "viewerMutes" | "viewerWebsites" => "(first: 1)".to_owned(),
+            "viewerBlocks"
+            | "viewerCampaigns"
+            | "viewerLists"
+            | "viewerMutes"
+            | "viewerWebsites"
+            | "viewerFriendRequests"
+            | "viewerSentFriendRequests" => "(first: 1)".to_owned(),
             "signUp" => "(input: { login: \"new\", name: \"N\", password: \"correct horse\" })".to_owned(),
             "logIn" => "(input: { login: \"ada\", password: \"correct horse\" })".to_owned(),
             "serveAds" => format!("(input: {{ websiteKey: {:?}, slot: BANNER }})", self.key),
@@ -67,9 +73,16 @@ impl Fixture {
             "deleteUserList" => format!("(input: {{ listId: {id:?} }})"),
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),
             "deleteStatus" | "likeStatus" | "unlikeStatus" => format!("(input: {{ statusId: {id:?} }})"),
-            "followUser" | "unfollowUser" | "muteUser" | "unmuteUser" | "blockUser" | "unblockUser" => {
-                format!("(input: {{ userId: {id:?} }})")
-            }
+            "followUser"
+            | "unfollowUser"
+            | "muteUser"
+            | "unmuteUser"
+            | "blockUser"
+            | "unblockUser"
+            | "requestFriend"
+            | "acceptFriendRequest"
+            | "rejectFriendRequest"
+            | "removeFriend" => format!("(input: {{ userId: {id:?} }})"),
             "endSessions" => "(input: { allOthers: true })".to_owned(),
             "registerWebsite" => "(input: { name: \"x\", origin: \"https://a.example\" })".to_owned(),
             "renewWebsiteServerKey" => format!("(input: {{ websiteId: {id:?} }})"),

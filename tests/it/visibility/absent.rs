@@ -26,7 +26,7 @@ const fn content(covers: &'static [&'static str], document: &'static str) -> Cas
     Case { covers, document, is_of_account: false }
 }
 
-pub(super) const CASES: [Case; 23] = [
+pub(super) const CASES: [Case; 27] = [
     account(&["Query.user"], "query($login: String!) { user(login: $login) { id login followersCount } }"),
     account(&["Query.node"], "query($user: ID!) { node(id: $user) { id ... on User { name } } }"),
     account(&["Query.nodes"], "query($user: ID!) { nodes(ids: [$user]) { id ... on User { followers { totalCount } } } }"),
@@ -53,6 +53,22 @@ pub(super) const CASES: [Case; 23] = [
     account(
         &["Mutation.unmuteUser"],
         "mutation($user: ID!) { unmuteUser(input: { userId: $user }) { user { id } userErrors { code message path } } }",
+    ),
+    account(
+        &["Mutation.requestFriend"],
+        "mutation($user: ID!) { requestFriend(input: { userId: $user }) { user { id } userErrors { code message path } } }",
+    ),
+    account(
+        &["Mutation.acceptFriendRequest"],
+        "mutation($user: ID!) { acceptFriendRequest(input: { userId: $user }) { user { id } userErrors { code message path } } }",
+    ),
+    account(
+        &["Mutation.rejectFriendRequest"],
+        "mutation($user: ID!) { rejectFriendRequest(input: { userId: $user }) { user { id } userErrors { code message path } } }",
+    ),
+    account(
+        &["Mutation.removeFriend"],
+        "mutation($user: ID!) { removeFriend(input: { userId: $user }) { user { id } userErrors { code message path } } }",
     ),
     account(
         &["Mutation.addUserToList"],

@@ -5,13 +5,17 @@ use super::{block, unblock};
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
 
-pub(super) const COVERED: [&str; 9] = [
+pub(super) const COVERED: [&str; 13] = [
     "Query.homeTimeline",
+    "Query.viewerFriendRequests",
     "Query.viewerMutes",
+    "Query.viewerSentFriendRequests",
     "Status.likers",
     "Timeline.entries",
     "User.followers",
     "User.following",
+    "User.friends",
+    "User.mutualFriends",
     "User.profileTimeline",
     "UserList.members",
     "UserList.timeline",
@@ -148,4 +152,37 @@ async fn a_muted_account_that_blocks_the_viewer_is_not_listed() {
     assert_eq!(texts(&mutes().await), ["cyd"]);
     unblock(&app, &bea, &ada);
     assert_eq!(texts(&mutes().await), ["cyd", "bea"]);
+}
+
+/// The logins in the lists of friends and requests.
+fn listed(data: &Value) -> [Vec<&str>; 5] {
+    let (own, cyd) = (&data["viewer"]["friends"], &data["user"]);
+    [own, &cyd["friends"], &cyd["mutualFriends"], &data["viewerFriendRequests"], &data["viewerSentFriendRequests"]].map(texts)
+}
+
+#[tokio::test]
+async fn a_friend_who_blocks_the_viewer_is_not_listed() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd, dee, eve] = app.users(["ada", "bea", "cyd", "dee", "eve"]).await;
+    for (from, to) in
+        [(&ada, &bea), (&bea, &ada), (&ada, &cyd), (&cyd, &ada), (&bea, &cyd), (&cyd, &bea), (&dee, &ada), (&ada, &eve)]
+    {
+        let request = format!("mutation {{ requestFriend(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }} }}", to.id);
+        assert_eq!(from.gql(&request, json!({})).await["data"]["requestFriend"]["userErrors"], json!([]));
+    }
+    let fields = format!(
+        "{{ viewer {{ friends{NAMES} }} viewerFriendRequests{NAMES} viewerSentFriendRequests{NAMES}
+            user(login: \"cyd\") {{ friends{NAMES} mutualFriends{NAMES} }} }}"
+    );
+    let read = async || ada.gql(&fields, json!({})).await["data"].take();
+    let before = read().await;
+    assert_eq!(listed(&before), [vec!["cyd", "bea"], vec!["bea", "ada"], vec!["bea"], vec!["dee"], vec!["eve"]]);
+    for other in [&bea, &dee, &eve] {
+        block(&app, other, &ada);
+    }
+    assert_eq!(listed(&read().await), [vec!["cyd"], vec!["ada"], vec![], vec![], vec![]]);
+    for other in [&bea, &dee, &eve] {
+        unblock(&app, other, &ada);
+    }
+    assert_eq!(read().await, before);
 }

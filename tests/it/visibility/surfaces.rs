@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 66] = {
+const ROWS: [(&str, Rule); 74] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -41,6 +41,7 @@ const ROWS: [(&str, Rule); 66] = {
         ("CommentThread.comments", View),
         ("CommentThread.tree", View),
         ("CommentVoted.comment", View),
+        ("Mutation.acceptFriendRequest", Discover),
         ("Mutation.addCampaignKeywords", Own),
         ("Mutation.addComment", View),
         ("Mutation.addUserToList", Discover),
@@ -57,9 +58,12 @@ const ROWS: [(&str, Rule); 66] = {
         ("Mutation.muteUser", Discover),
         ("Mutation.pauseCampaign", Own),
         ("Mutation.postStatus", Own),
+        ("Mutation.rejectFriendRequest", Discover),
         ("Mutation.removeCampaignKeywords", Own),
+        ("Mutation.removeFriend", Discover),
         ("Mutation.removeUserFromList", Discover),
         ("Mutation.renameUserList", Own),
+        ("Mutation.requestFriend", Discover),
         ("Mutation.resumeCampaign", Own),
         ("Mutation.signUp", Own),
         ("Mutation.stopCampaign", Own),
@@ -80,8 +84,10 @@ const ROWS: [(&str, Rule); 66] = {
         // All accounts that the viewer blocks, also those that block the viewer.
         ("Query.viewerBlocks", Own),
         ("Query.viewerCampaigns", Own),
+        ("Query.viewerFriendRequests", Name),
         ("Query.viewerLists", Own),
         ("Query.viewerMutes", Discover),
+        ("Query.viewerSentFriendRequests", Name),
         ("Status.author", Judged),
         ("Status.commentThread", Judged),
         ("Status.likers", Name),
@@ -95,6 +101,8 @@ const ROWS: [(&str, Rule); 66] = {
         ("TimelineEntry.status", Judged),
         ("User.followers", ReadProfile),
         ("User.following", ReadProfile),
+        ("User.friends", Name),
+        ("User.mutualFriends", ReadProfile),
         ("User.profileTimeline", View),
         ("UserList.members", Name),
         ("UserList.timeline", Deliver),

@@ -6,13 +6,17 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 15] = [
+const LAST: [&str; 19] = [
     "removeUserFromList",
     "removeCampaignKeywords",
     "removeAd",
     "stopCampaign",
     "unlikeStatus",
     "unfollowUser",
+    "acceptFriendRequest",
+    "requestFriend",
+    "rejectFriendRequest",
+    "removeFriend",
     "unmuteUser",
     "blockUser",
     "unblockUser",

@@ -1,7 +1,7 @@
 //! Generates queries from the schema: every field with its arguments at their bounds, with the maximum of aliases, and nested pages.
 
 use super::types::{Argument, Field, Types};
-use super::world::World;
+use super::world::{POSTER, World, login};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -55,6 +55,11 @@ struct Route {
     behind: String,
 }
 
+/// The route to an account with as many friends as the viewer. The viewer has no friends in common with itself.
+fn other_account() -> Route {
+    Route { before: format!("user(login: {:?}) {{ ", login(POSTER)), behind: " }".to_owned() }
+}
+
 pub(super) struct Generator<'a> {
     world: &'a World,
     types: &'a Types,
@@ -74,13 +79,14 @@ impl<'a> Generator<'a> {
 
     /// Returns all queries.
     pub(super) fn queries(&mut self) -> Vec<Document> {
-        let routes = self.routes();
+        let (routes, of_other) = (self.routes(), other_account());
         let (mut documents, mut nested) = (BTreeMap::new(), Vec::new());
         for (of, route) in &routes {
             for field in self.types.fields(of) {
                 if !self.types.is_selected(&field.of) {
                     self.leaf(&mut documents, route, field);
                 } else {
+                    let route = if field.name == "mutualFriends" { &of_other } else { route };
                     self.object(&mut documents, route, field);
                     self.nest(&mut nested, route, field);
                 }

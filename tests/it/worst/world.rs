@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use waxwing::app::App;
 use waxwing::base::clock::DAY;
+use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{AdId, CampaignId, CommentId, StatusId, UserId, UserListId};
 use waxwing::base::rate_limits::Limit;
@@ -26,6 +27,8 @@ use waxwing::domains::users::User;
 use waxwing::domains::{graph, lists, relations, sessions, statuses, timelines, users};
 use waxwing::platform::events;
 
+/// The number of friends of the heaviest account, and of the poster.
+const FRIENDS: usize = 4_990;
 /// The number of accounts that the heaviest account mutes, and of other accounts that it blocks.
 const MUTED: usize = 120;
 /// The number of accounts that the heaviest account follows, and that follow it: slightly below the limit, so that it can follow one more.
@@ -117,6 +120,7 @@ impl World {
         let people: Vec<UserId> = (0..PEOPLE + POSTER).map(|at| UserId(id(at, PEOPLE + POSTER, 9))).collect();
         import_accounts(&app.app, &people).await;
         create_mutes_and_blocks(&app.app, &people).await;
+        create_friends(&app, &people).await;
         let count = FIRST_OF_OTHERS + PEOPLE;
         let status_ids: Vec<StatusId> = (0..count).map(|at| StatusId(id(at, count, 3))).collect();
         import_statuses(&app.app, &people, &status_ids).await;
@@ -159,6 +163,27 @@ async fn create_mutes_and_blocks(app: &App, people: &[UserId]) {
     }
 }
 
+/// Gives the heaviest account and the poster the same friends. The stranger, the reader and others request the friendship of the heaviest account,
+/// which requests that of others.
+async fn create_friends(app: &TestApp, people: &[UserId]) {
+    let friends = &people[POSTER + 1..=POSTER + FRIENDS];
+    for owner in [people[HEAVY], people[POSTER]] {
+        let key = format!("friends:{{{}}}", owner.0);
+        for (part, friends) in friends.chunks(500).enumerate() {
+            let entry = |(at, friend): (usize, &UserId)| [id(part * 500 + at, FRIENDS, 7).to_string(), friend.0.to_string()];
+            let words: Vec<String> = friends.iter().enumerate().flat_map(entry).collect();
+            let words: Vec<&str> = ["ZADD", &key].into_iter().chain(words.iter().map(String::as_str)).collect();
+            let _: u64 = app.redis.run(&words);
+        }
+    }
+    for sender in [STRANGER, READER].into_iter().chain(people.len() - 600..people.len() - 400) {
+        timelines::service::request_friend(&app.app, people[sender], people[HEAVY]).await.expect("a request");
+    }
+    for receiver in people.len() - 800..people.len() - 600 {
+        timelines::service::request_friend(&app.app, people[HEAVY], people[receiver]).await.expect("a request");
+    }
+}
+
 /// Imports accounts. The heaviest account follows all accounts from the poster on, and they follow it; the reader follows sixty of them.
 async fn import_accounts(app: &App, people: &[UserId]) {
     let mut edges = Vec::new();
@@ -178,6 +203,7 @@ async fn import_accounts(app: &App, people: &[UserId]) {
         followers: counts[at].1,
         following: counts[at].0,
         posts: statuses_of(at),
+        friends: SparseCount(if matches!(at, HEAVY | POSTER) { FRIENDS as u64 } else { 0 }),
         ..User::new(*id, login(at), format!("User Number {at}"))
     };
     let all: Vec<User> = people.iter().enumerate().map(user).collect();

@@ -36,7 +36,7 @@ pub(super) async fn check(reader: &AuditReader, sides: Vec<(Side, UserId)>, foun
     audit_edges::check(reader, &BLOCKS, sides, found).await
 }
 
-/// Neither of two accounts follows the other while one of them blocks the other.
+/// Of two accounts, neither follows the other, they are not friends, and neither has requested it, while one of them blocks the other.
 async fn check_follows(reader: &AuditReader, parts: &[SetWindow<UserId>], found: &mut Findings) -> Result<(), Error> {
     let blocks = || {
         let rows = parts.iter().flat_map(|part| part.rows.iter().map(move |row| (part, row)));
@@ -45,10 +45,19 @@ async fn check_follows(reader: &AuditReader, parts: &[SetWindow<UserId>], found:
     let both = blocks().flat_map(|(part, other)| [(part.of, other), (other, part.of)]);
     let follow = |(a, b): (UserId, UserId)| cmd("ZSCORE").arg(following_key(a)).arg(b.0).take();
     let follows = reader.query(both, follow).await?;
+    let sets = |(part, other): (&SetWindow<UserId>, UserId)| {
+        [keys::friends(part.of), keys::friendly(part.of), keys::befriended(part.of)].map(|set| (set, other))
+    };
+    let friendships: Vec<(String, UserId)> = blocks().flat_map(sets).collect();
+    let friend = |(set, other): (&str, UserId)| cmd("ZSCORE").arg(set).arg(other.0).take();
+    let friends = reader.query(friendships.iter().map(|(set, other)| (set.as_str(), *other)), friend).await?;
     for (part, other) in blocks() {
         let settle = || [Remedy::SettleBlock { from: part.of, to: other }];
         if follows.score(&(part.of, other)).is_some() {
             found.add_repairable(&part.key, format!("{} in it is still followed", other.0), settle());
+        }
+        if sets((part, other)).iter().any(|(set, other)| friends.score(&(set.as_str(), *other)).is_some()) {
+            found.add_repairable(&part.key, format!("{} in it is a friend, or there is a friend request", other.0), settle());
         }
         if follows.score(&(other, part.of)).is_some() {
             found.add_repairable(&part.key, format!("{} in it still follows", other.0), settle());

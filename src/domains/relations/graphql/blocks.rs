@@ -86,8 +86,8 @@ pub struct BlockMutation;
 #[Object]
 impl BlockMutation {
     /// Blocks an account. The blocked account can no longer see the viewer. The viewer still sees the blocked account and its counts, but not its
-    /// statuses, followers or followed accounts. Ends all follows and list memberships between the two, in both directions. Likes, votes and
-    /// comments stay. Succeeds without a change if the viewer blocks the account already. Requires a session.
+    /// statuses, followers or followed accounts. Ends the friendship, friend requests, follows and list memberships between the two, in both
+    /// directions. Likes, votes and comments stay. Succeeds without a change if the viewer blocks the account already. Requires a session.
     async fn block_user(
         &self,
         ctx: &Context<'_>,
@@ -96,8 +96,7 @@ impl BlockMutation {
         Some(change(ctx, &input.user_id, true).await.map(Into::into))
     }
 
-    /// Ends the viewer's block of an account. Each account can see the other again. Follows and list memberships that the block ended are not
-    /// restored. Succeeds without a change if there is no block. Requires a session.
+    /// Ends the viewer's block of an account. Each account can see the other again. Nothing that the block ended is restored. Succeeds without a change if there is no block. Requires a session.
     async fn unblock_user(
         &self,
         ctx: &Context<'_>,

@@ -1,6 +1,6 @@
 //! The use cases of blocks. What a block severs belongs to the timelines, a higher layer.
 
-use super::super::model::{BlockState, MAX_BLOCKS, Standing};
+use super::super::model::{BlockState, MAX_BLOCKS, OneWayRelation, Standing};
 use super::super::policy;
 use super::super::store::blocks::{self as store, BlockResult};
 use super::super::store::edges as sides;
@@ -12,13 +12,13 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::users::{User, service as users};
 use crate::platform::events::service as events;
-use crate::platform::journal::{RelationKind, Task};
+use crate::platform::journal::Task;
 use futures_util::try_join;
 use std::sync::Arc;
 
 /// The journal's task of a block.
 pub const fn block_task(from: UserId, to: UserId) -> Task {
-    edges::task(RelationKind::Block, from, to)
+    edges::task(OneWayRelation::Block, from, to)
 }
 
 /// Makes `a` block `b`: the commit; [`settle_block`] does the rest. One script; the caller has written the journal.
@@ -38,7 +38,7 @@ pub async fn add_block(app: &App, a: UserId, b: UserId) -> Outcome<()> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn remove_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
-    sides::remove(app.db(), RelationKind::Block, a, &[b]).await
+    sides::remove(app.db(), OneWayRelation::Block, a, &[b]).await
 }
 
 /// Whether each of two accounts blocks the other, as committed. One pipeline.
@@ -76,7 +76,7 @@ pub async fn find_blocked(loaders: &Loaders, id: &str) -> Outcome<UserId> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_block(app: &App, from: UserId, to: UserId) -> Result<SettledRelation, Error> {
-    let settled = edges::settle(app, RelationKind::Block, from, to).await?;
+    let settled = edges::settle(app, OneWayRelation::Block, from, to).await?;
     // Both sides are hidden from each other: the subscriptions of both have changed.
     events::publish_change(app, from.0);
     events::publish_change(app, to.0);
@@ -116,7 +116,7 @@ impl PageSource for Blocks<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        sides::of(self.app.db(), RelationKind::Block, self.viewer, windows).await
+        sides::of(self.app.db(), OneWayRelation::Block, self.viewer, windows).await
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {

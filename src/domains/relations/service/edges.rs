@@ -1,5 +1,6 @@
 //! What mutes and blocks share: agreement of their two sides, and their end with an account.
 
+use super::super::model::OneWayRelation;
 use super::super::store::edges as store;
 use crate::app::App;
 use crate::base::error::Error;
@@ -23,13 +24,17 @@ pub enum SettledRelation {
 }
 
 /// The journal's task of a relation.
-pub(super) const fn task(kind: RelationKind, from: UserId, to: UserId) -> Task {
+pub(super) const fn task(kind: OneWayRelation, from: UserId, to: UserId) -> Task {
+    let kind = match kind {
+        OneWayRelation::Mute => RelationKind::Mute,
+        OneWayRelation::Block => RelationKind::Block,
+    };
     Task::Relation { kind, from, to }
 }
 
 /// Reconciles the other account's side with that of the account that decides, as often as that changes meanwhile. If the other account was
 /// deleted, the relation is removed. A read, a write and a read.
-pub(super) async fn settle(app: &App, kind: RelationKind, from: UserId, to: UserId) -> Result<SettledRelation, Error> {
+pub(super) async fn settle(app: &App, kind: OneWayRelation, from: UserId, to: UserId) -> Result<SettledRelation, Error> {
     let db = app.db();
     let (mut id, mut exists) = (store::id(db, kind, from, to).await?, true);
     loop {
@@ -54,7 +59,7 @@ pub(super) async fn settle(app: &App, kind: RelationKind, from: UserId, to: User
 }
 
 /// Removes the relations of a deleted account, and those of others to it: up to a thousand of each; `true` means that more may be left.
-pub(super) async fn purge(app: &App, kind: RelationKind, id: UserId) -> Result<bool, Error> {
+pub(super) async fn purge(app: &App, kind: OneWayRelation, id: UserId) -> Result<bool, Error> {
     let (db, windows) = (app.db(), [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }]);
     let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
     let of = accounts(store::of(db, kind, id, &windows).await?);

@@ -1,13 +1,13 @@
 //! What mutes and blocks share in Redis: both are on two sides with one id, and the side of the account that decides is the truth.
 
 use super::super::keys;
+use super::super::model::OneWayRelation;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::page::{Row, Window};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::domains::users::user_key;
-use crate::platform::journal::RelationKind;
 use redis::cmd;
 
 static UNMUTE_USER: Script = Script::allow_oom(include_str!("../lua/unmute_user.lua"));
@@ -16,23 +16,23 @@ static ADD_BLOCKER: Script = Script::allow_oom(include_str!("../lua/add_blocker.
 static REMOVE_BLOCKS: Script = Script::allow_oom(include_str!("../lua/remove_blocks.lua"));
 
 /// The accounts to which `id` has the relation.
-fn own_side(kind: RelationKind, id: UserId) -> String {
+fn own_side(kind: OneWayRelation, id: UserId) -> String {
     match kind {
-        RelationKind::Mute => keys::mutes(id),
-        RelationKind::Block => keys::blocks(id),
+        OneWayRelation::Mute => keys::mutes(id),
+        OneWayRelation::Block => keys::blocks(id),
     }
 }
 
 /// The accounts that have the relation to `id`.
-fn other_side(kind: RelationKind, id: UserId) -> String {
+fn other_side(kind: OneWayRelation, id: UserId) -> String {
     match kind {
-        RelationKind::Mute => keys::muters(id),
-        RelationKind::Block => keys::blockers(id),
+        OneWayRelation::Mute => keys::muters(id),
+        OneWayRelation::Block => keys::blockers(id),
     }
 }
 
 /// The id of `a`'s relation to `b`; `None` without one, and for a deleted account. One pipeline on the tag of `a`.
-pub(in super::super) async fn id(db: &Db, kind: RelationKind, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
+pub(in super::super) async fn id(db: &Db, kind: OneWayRelation, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
     let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), cmd("ZSCORE").arg(own_side(kind, a)).arg(b.0).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
@@ -41,7 +41,7 @@ pub(in super::super) async fn id(db: &Db, kind: RelationKind, a: UserId, b: User
 }
 
 /// Removes relations of `a`: the commit, on the tag of `a`. One script; nothing for none.
-pub(in super::super) async fn remove(db: &Db, kind: RelationKind, a: UserId, others: &[UserId]) -> Result<(), Error> {
+pub(in super::super) async fn remove(db: &Db, kind: OneWayRelation, a: UserId, others: &[UserId]) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());
     }
@@ -49,50 +49,50 @@ pub(in super::super) async fn remove(db: &Db, kind: RelationKind, a: UserId, oth
 }
 
 /// Removes the relations of many accounts to `b`. One pipeline of scripts; nothing for none.
-pub(in super::super) async fn remove_by(db: &Db, kind: RelationKind, accounts: &[UserId], b: UserId) -> Result<(), Error> {
+pub(in super::super) async fn remove_by(db: &Db, kind: OneWayRelation, accounts: &[UserId], b: UserId) -> Result<(), Error> {
     db.call_many(accounts.iter().map(|account| removal(kind, *account).arg(b.0)).collect()).await.map(drop)
 }
 
-fn removal(kind: RelationKind, a: UserId) -> Call {
+fn removal(kind: OneWayRelation, a: UserId) -> Call {
     match kind {
-        RelationKind::Mute => Call::new(&UNMUTE_USER, [keys::mutes(a), keys::mute_ends(a), user_key(a)]),
-        RelationKind::Block => Call::new(&REMOVE_BLOCKS, [keys::blocks(a), user_key(a)]).arg("blocks"),
+        OneWayRelation::Mute => Call::new(&UNMUTE_USER, [keys::mutes(a), keys::mute_ends(a), user_key(a)]),
+        OneWayRelation::Block => Call::new(&REMOVE_BLOCKS, [keys::blocks(a), user_key(a)]).arg("blocks"),
     }
 }
 
 /// Writes the other side of `a`'s relation to `b`; `false` if `b` was deleted. One script.
-pub(in super::super) async fn add_other(db: &Db, kind: RelationKind, b: UserId, a: UserId, id: u64) -> Result<bool, Error> {
+pub(in super::super) async fn add_other(db: &Db, kind: OneWayRelation, b: UserId, a: UserId, id: u64) -> Result<bool, Error> {
     let script = match kind {
-        RelationKind::Mute => &ADD_MUTER,
-        RelationKind::Block => &ADD_BLOCKER,
+        OneWayRelation::Mute => &ADD_MUTER,
+        OneWayRelation::Block => &ADD_BLOCKER,
     };
     db.call(Call::new(script, [other_side(kind, b), user_key(b)]).arg(a.0).arg(id)).await
 }
 
 /// Removes `a` from the other sides of its relations to `others`. One pipeline; nothing for none.
-pub(in super::super) async fn remove_other(db: &Db, kind: RelationKind, others: &[UserId], a: UserId) -> Result<(), Error> {
+pub(in super::super) async fn remove_other(db: &Db, kind: OneWayRelation, others: &[UserId], a: UserId) -> Result<(), Error> {
     let accounts = others.iter();
     match kind {
-        RelationKind::Mute => {
+        OneWayRelation::Mute => {
             let command = |other: &UserId| cmd("ZREM").arg(keys::muters(*other)).arg(a.0).take();
             db.write_many_allow_oom(accounts.map(command).collect()).await.map(drop)
         }
-        RelationKind::Block => db.call_many(accounts.map(|other| blockers_removal(*other).arg(a.0)).collect()).await.map(drop),
+        OneWayRelation::Block => db.call_many(accounts.map(|other| blockers_removal(*other).arg(a.0)).collect()).await.map(drop),
     }
 }
 
 /// Removes accounts from those that have the relation to `b`. One command; nothing for none.
-pub(in super::super) async fn remove_others(db: &Db, kind: RelationKind, b: UserId, accounts: &[UserId]) -> Result<(), Error> {
+pub(in super::super) async fn remove_others(db: &Db, kind: OneWayRelation, b: UserId, accounts: &[UserId]) -> Result<(), Error> {
     if accounts.is_empty() {
         return Ok(());
     }
     let members = accounts.iter().map(|account| account.0);
     match kind {
-        RelationKind::Mute => {
+        OneWayRelation::Mute => {
             let command = cmd("ZREM").arg(keys::muters(b)).arg(members.collect::<Vec<u64>>()).take();
             db.write_many_allow_oom(vec![command]).await.map(drop)
         }
-        RelationKind::Block => db.call::<u64>(members.fold(blockers_removal(b), Call::arg)).await.map(drop),
+        OneWayRelation::Block => db.call::<u64>(members.fold(blockers_removal(b), Call::arg)).await.map(drop),
     }
 }
 
@@ -101,11 +101,11 @@ fn blockers_removal(b: UserId) -> Call {
 }
 
 /// Windows of the accounts to which `id` has the relation. One pipeline.
-pub(in super::super) async fn of(db: &Db, kind: RelationKind, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+pub(in super::super) async fn of(db: &Db, kind: OneWayRelation, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &own_side(kind, id), windows).await
 }
 
 /// Windows of the accounts that have the relation to `id`. One pipeline.
-pub(in super::super) async fn to(db: &Db, kind: RelationKind, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+pub(in super::super) async fn to(db: &Db, kind: OneWayRelation, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &other_side(kind, id), windows).await
 }

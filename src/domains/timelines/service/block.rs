@@ -1,8 +1,9 @@
 //! Blocking and unblocking, and the follows and list memberships that a block ends.
 //!
-//! A block is one change of several steps: the block itself, the other side of it, and then the end of every follow and list membership between
-//! the two accounts. Both accounts are hidden from each other before a follow or membership ends. A follow or an addition to a list reads the
-//! block after its own commit ([`super::settle_source`]), and a block reads both after its commit: the later one finds the earlier one.
+//! A block is one change of several steps: the block itself, the other side of it, and then the end of the friendship, the friend requests, and every
+//! follow and list membership between the two accounts. Both accounts are hidden from each other before any of these ends. A follow, an addition
+//! to a list or a friendship reads the block after its own commit ([`super::settle_source`]), and a block reads them after its commit: the later
+//! one finds the earlier one.
 
 use super::follow;
 use crate::app::App;
@@ -11,7 +12,7 @@ use crate::base::ids::UserId;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::{MAX_LISTS, service as lists};
 use crate::domains::relations::SettledRelation;
-use crate::domains::relations::service as relations;
+use crate::domains::relations::service::{self as relations, friends};
 use crate::domains::users::service as users;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
@@ -65,9 +66,10 @@ pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<SettledRelati
     Ok(settled)
 }
 
-/// Ends all follows and list memberships between two accounts, in both directions, while one of them blocks the other. Three round trips if
-/// there are none.
+/// Ends the friendship, the friend requests, and all follows and list memberships between two accounts, in both directions, while one of them
+/// blocks the other. Six round trips if there are none.
 async fn sever(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+    friends::settle(app, a, b).await?;
     let (of_a, of_b) = try_join!(feeds_with(app, a, b), feeds_with(app, b, a))?;
     let edges: Vec<(Feed, UserId)> =
         of_a.into_iter().map(|feed| (feed, b)).chain(of_b.into_iter().map(|feed| (feed, a))).collect();

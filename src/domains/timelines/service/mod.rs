@@ -1,10 +1,11 @@
-//! The use cases that read and change feeds. Homes are read here; `fanout` posts and deletes, `follow` follows and unfollows, `list`
-//! changes lists, `block` blocks and unblocks.
+//! The use cases that read and change feeds. Homes are read here; `fanout` posts and deletes, `follow` follows and unfollows,
+//! `friends` makes and ends friendships, `list` changes lists, `block` blocks and unblocks.
 
 mod block;
 mod idle;
 mod fanout;
 mod follow;
+mod friends;
 mod list;
 mod load;
 mod repair;
@@ -23,6 +24,7 @@ pub use block::{block, settle as settle_block, unblock};
 pub use fanout::{delete, post, settle as settle_status};
 pub use fanout_mode::{apply_mode_threshold, import_fanout_mode, review as review_modes, switch_mode};
 pub use follow::{SettledEdge, follow, settle as settle_source, settle_after_loss as settle_source_after_loss, unfollow};
+pub use friends::{accept_friend_request, reject_friend_request, remove_friend, request_friend, settle_friendship};
 pub use idle::rebuild;
 pub use list::{add_to_list, delete_list, list, list_id, remove_from_list, settle_list};
 pub use load::FetchFeed;

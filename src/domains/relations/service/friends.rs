@@ -1,0 +1,305 @@
+//! The use cases of friends. The follows of friends, and their effects on homes, belong to the timelines, a higher layer.
+//!
+//! The lists of the account with the lower id decide about a pair, by one script that sees the requests of both. So of two requests that cross
+//! comes one friendship, on any number of servers. The lists of the other account are written afterwards.
+
+use super::super::access;
+use super::super::model::friends::{FriendList, FriendshipState, MAX_FRIEND_REQUESTS, MAX_FRIENDS, Pair, PairState};
+use super::super::store::blocks;
+use super::super::store::friends::{self as store, FriendRequest, RequestResult, Slot, SlotResult};
+use crate::app::App;
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::base::ids::UserId;
+use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::request::Loaders;
+use crate::domains::users::{User, service as users};
+use crate::platform::events::service as events;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{RelationKind, Task};
+use std::sync::Arc;
+
+/// Friends and requests that one pass removes.
+const PASS: usize = 1_000;
+
+/// Requests the friendship of `other`, or accepts the request of `other`: the commit; [`settle`] does the rest. Returns whether they became
+/// friends. One script; two more for a slot.
+///
+/// # Errors
+/// `LIMIT_REACHED` at 5,000 friends of either account, and at 1,000 sent requests; `NOT_FOUND` if `other` was deleted, and with
+/// `only_accept` without a request; `UNAUTHENTICATED` if the viewer was deleted.
+pub async fn request(app: &App, viewer: UserId, other: UserId, only_accept: bool) -> Outcome<bool> {
+    let pair = Pair::of(viewer, other);
+    let request = FriendRequest { pair, actor: viewer, only_accept, id: app.next_id().await? };
+    let mut slot = None;
+    loop {
+        match store::request(app.db(), request, slot).await? {
+            RequestResult::Befriended => return Ok(true),
+            RequestResult::Waits | RequestResult::WereFriends => return Ok(false),
+            RequestResult::NoAccount => return Err(deleted(pair.first == viewer)),
+            RequestResult::FriendsLimit => return Err(friends_limit(pair.first == viewer).into()),
+            RequestResult::RequestsLimit => return Err(requests_limit().into()),
+            RequestResult::NoRequest => return Err(no_request().into()),
+            RequestResult::NeedsSlot(needed) => {
+                reserve(app, pair, needed, request.id, viewer).await?;
+                slot = Some(needed);
+            }
+        }
+    }
+}
+
+/// Reserves a slot of the second account.
+async fn reserve(app: &App, pair: Pair, slot: Slot, id: u64, viewer: UserId) -> Outcome<()> {
+    let is_viewer = pair.second == viewer;
+    match (store::reserve(app.db(), pair, slot, id).await?, slot) {
+        (SlotResult::Reserved, _) => Ok(()),
+        (SlotResult::NoAccount, _) => Err(deleted(is_viewer)),
+        (SlotResult::LimitReached, Slot::Friend) => Err(friends_limit(is_viewer).into()),
+        (SlotResult::LimitReached, Slot::Request) => Err(requests_limit().into()),
+    }
+}
+
+/// Removes what is between two accounts: of the friendship and the requests those in `lists`, which are the viewer's. The commit; [`settle`]
+/// does the rest. Returns whether a friendship was ended. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn remove(app: &App, viewer: UserId, other: UserId, lists: &[FriendList]) -> Result<bool, Error> {
+    let pair = Pair::of(viewer, other);
+    let of_first = |list: &FriendList| match list {
+        FriendList::Sent if viewer == pair.second => FriendList::Received,
+        FriendList::Received if viewer == pair.second => FriendList::Sent,
+        list => *list,
+    };
+    let lists: Vec<FriendList> = lists.iter().map(of_first).collect();
+    store::remove(app.db(), pair, &lists).await
+}
+
+/// Result of settling two accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettledFriendship {
+    /// The lists of both accounts agree.
+    Agrees,
+    /// There is nothing between the two: the account with the higher id was deleted.
+    NoAccount,
+    /// There is nothing between the two: one of them blocks the other.
+    Blocked,
+}
+
+/// Reconciles the lists of the account with the higher id with those of the other, as often as those change meanwhile. Removes the friendship
+/// and the requests if that account was deleted, and beside a block. A read, a read of the blocks if there is something between the two, a
+/// write and a read.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle(app: &App, a: UserId, b: UserId) -> Result<SettledFriendship, Error> {
+    const ALL: [FriendList; 3] = [FriendList::Friends, FriendList::Sent, FriendList::Received];
+    let pair = Pair::of(a, b);
+    let (mut state, mut settled) = (store::state(app.db(), pair).await?, SettledFriendship::Agrees);
+    loop {
+        // A block looks for friendships after its commit, and a friendship for blocks: whichever comes last finds the other one.
+        if state != PairState::default() && blocks::state_between(app.db(), a, b).await?.any() {
+            store::remove(app.db(), pair, &ALL).await?;
+            (state, settled) = (store::state(app.db(), pair).await?, SettledFriendship::Blocked);
+            continue;
+        }
+        if !store::write(app.db(), pair, state).await? {
+            store::remove(app.db(), pair, &ALL).await?;
+            settled = SettledFriendship::NoAccount;
+        } else if !state.invalid().is_empty() {
+            store::remove(app.db(), pair, &state.invalid()).await?;
+        }
+        let now = store::state(app.db(), pair).await?;
+        if now == state {
+            events::publish_change(app, pair.first.0);
+            events::publish_change(app, pair.second.0);
+            return Ok(settled);
+        }
+        state = now;
+    }
+}
+
+/// The task that settles a pair.
+pub fn task(a: UserId, b: UserId) -> Task {
+    let pair = Pair::of(a, b);
+    Task::Relation { kind: RelationKind::Friendship, from: pair.first, to: pair.second }
+}
+
+/// Removes the friends and the friend requests of a deleted account, the other sides first: up to a thousand of each list; `true` means that
+/// more may be left. Their follows are removed by other stages of the deletion.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
+    let windows = [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }];
+    let (mut others, mut more) = (Vec::new(), false);
+    for list in [FriendList::Friends, FriendList::Sent, FriendList::Received] {
+        let rows = store::people(app.db(), id, list, &windows).await?.pop().unwrap_or_default();
+        more |= rows.len() == PASS;
+        others.extend(rows.iter().map(|row| UserId(row.member)));
+    }
+    for others in others.chunks(PASS) {
+        let parts = journal::begin_subtasks(app, others.iter().map(|other| task(id, *other))).await?;
+        store::forget(app.db(), others, id).await?;
+        store::forget_all(app.db(), id, others).await?;
+        parts.ack(app);
+    }
+    if !more {
+        store::erase_slots(app.db(), id).await?;
+    }
+    Ok(more)
+}
+
+/// The number of accounts in a list. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn count(app: &App, id: UserId, list: FriendList) -> Result<u64, Error> {
+    store::count(app.db(), id, list).await
+}
+
+/// A page of a list of `id`, newest first, with the ids of the friendships or requests as positions. The friends of an account are an empty page
+/// for all but the account itself and its friends; the caller passes the viewer's own id for requests.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn people(
+    app: &App,
+    loaders: &Loaders,
+    id: UserId,
+    list: FriendList,
+    args: &PageArgs,
+) -> Result<Page<Arc<User>>, Error> {
+    let request = args.check(&app.cursors().await?, list_id(id, list))?;
+    if list == FriendList::Friends && !can_read_friends(loaders, id).await? {
+        return Ok(Page::empty());
+    }
+    page::fill(&People { app, loaders, id, list }, request).await
+}
+
+/// Whether the viewer may read the friends of an account.
+async fn can_read_friends(loaders: &Loaders, id: UserId) -> Result<bool, Error> {
+    let Some(viewer) = loaders.friendships.fetcher().viewer else { return Ok(false) };
+    Ok(viewer == id || loaders.friendships.load(id).await? == FriendshipState::Friends)
+}
+
+/// The id under which cursors of [`people`] are sealed.
+pub const fn list_id(id: UserId, list: FriendList) -> ListId {
+    ListId { kind: list.letter(), owner: id.0 }
+}
+
+struct People<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    id: UserId,
+    list: FriendList,
+}
+
+impl PageSource for People<'_> {
+    type Item = Arc<User>;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        store::people(self.app.db(), self.id, self.list, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
+        let is_own = self.loaders.friendships.fetcher().viewer == Some(self.id);
+        named(self.loaders, rows, is_own).await
+    }
+}
+
+/// The accounts of rows that are named to the viewer.
+async fn named(loaders: &Loaders, rows: &[Row], is_own: bool) -> Result<Vec<Option<Arc<User>>>, Error> {
+    access::load_named(loaders, rows.iter().map(|row| UserId(row.member)), is_own).await
+}
+
+/// A page of the friends that the viewer and `id` have in common: the newest friendship of the viewer first, with its id as position. An empty
+/// page for the viewer's own account and without a session. Two round trips for any number of accounts, and a batch of accounts.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn mutual(app: &App, loaders: &Loaders, id: UserId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
+    let request = args.check(&app.cursors().await?, mutual_id(id))?;
+    page::fill(&Mutual { loaders, rows: mutual_rows(loaders, id).await? }, request).await
+}
+
+/// The number of friends that the viewer and `id` have in common. As [`mutual`].
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn count_mutual(loaders: &Loaders, id: UserId) -> Result<u64, Error> {
+    Ok(mutual_rows(loaders, id).await?.len() as u64)
+}
+
+/// The friends in common; none for a viewer who may not read the profile of `id`.
+async fn mutual_rows(loaders: &Loaders, id: UserId) -> Result<Arc<Vec<Row>>, Error> {
+    if !access::can_read_profile(loaders, id).await? {
+        return Ok(Arc::default());
+    }
+    loaders.mutual_friends.load(id).await
+}
+
+/// The id under which cursors of [`mutual`] are sealed.
+pub const fn mutual_id(id: UserId) -> ListId {
+    ListId { kind: b'i', owner: id.0 }
+}
+
+struct Mutual<'a> {
+    loaders: &'a Loaders,
+    rows: Arc<Vec<Row>>,
+}
+
+impl PageSource for Mutual<'_> {
+    type Item = Arc<User>;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        let read = |window: &Window| {
+            let inside = self.rows.iter().copied().filter(|row| (window.above + 1..window.below).contains(&row.position));
+            match window.newest_first {
+                true => inside.take(window.limit).collect(),
+                false => inside.rev().take(window.limit).collect(),
+            }
+        };
+        Ok(windows.iter().map(read).collect())
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
+        // They are the viewer's own friends.
+        named(self.loaders, rows, true).await
+    }
+}
+
+/// The refusal of a change that a block has undone: as if the block had come first.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn refuse_undone(app: &App, viewer: UserId, other: UserId, only_accept: bool) -> Outcome<()> {
+    let between = blocks::state_between(app.db(), viewer, other).await?;
+    match (between.is_blocked, only_accept) {
+        (true, _) => Err(users::not_found().into()),
+        (false, true) => Err(no_request().into()),
+        (false, false) => Err(super::forbidden().into()),
+    }
+}
+
+/// The refusal if one of two accounts was deleted.
+pub fn deleted(is_viewer: bool) -> Refusal {
+    if is_viewer { Error::Unauthenticated.into() } else { users::not_found().into() }
+}
+
+fn friends_limit(is_viewer: bool) -> UserError {
+    let message = if is_viewer {
+        format!("You can have at most {MAX_FRIENDS} friends. Remove one first.")
+    } else {
+        format!("This account has {MAX_FRIENDS} friends already, the most that are possible.")
+    };
+    UserError::new(UserErrorCode::LimitReached, message, &["userId"])
+}
+
+fn requests_limit() -> UserError {
+    let message = format!("At most {MAX_FRIEND_REQUESTS} of your friend requests can wait for an answer. Withdraw one first.");
+    UserError::new(UserErrorCode::LimitReached, message, &["userId"])
+}
+
+fn no_request() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no friend request from this account.", &["userId"])
+}

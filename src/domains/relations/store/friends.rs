@@ -1,0 +1,259 @@
+//! Friendships and friend requests in Redis.
+
+use super::super::keys;
+use super::super::model::friends::{FriendList, FriendshipState, MAX_FRIEND_REQUESTS, MAX_FRIENDS, Pair, PairState};
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::base::page::{Row, Window};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode, ranges};
+use crate::domains::graph::{MAX_FOLLOWING, following_key, left_key};
+use crate::domains::users::user_key;
+use redis::cmd;
+
+/// Accounts that one command looks up.
+const LOOKUP: usize = 1_000;
+const FRIENDS: &str = include_str!("../lua/friends.lua");
+
+static REQUEST_FRIEND: Script = Script::after(FRIENDS, include_str!("../lua/request_friend.lua"));
+static REMOVE_FRIEND: Script = Script::allow_oom_after(FRIENDS, include_str!("../lua/remove_friend.lua"));
+static WRITE_FRIEND: Script = Script::allow_oom_after(FRIENDS, include_str!("../lua/write_friend.lua"));
+static RESERVE_FRIEND: Script = Script::new(include_str!("../lua/reserve_friend.lua"));
+static FORGET_FRIEND: Script = Script::allow_oom(include_str!("../lua/forget_friend.lua"));
+
+/// A slot for the second account of a pair: its side is written after the commit, and must then be within its limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::relations) enum Slot {
+    /// For one more friend.
+    Friend,
+    /// For one more request that it sends.
+    Request,
+}
+
+/// A request, or the acceptance of one.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::domains::relations) struct FriendRequest {
+    /// The pair.
+    pub(in crate::domains::relations) pair: Pair,
+    /// The account that requests or accepts.
+    pub(in crate::domains::relations) actor: UserId,
+    /// Whether a request of the other account is accepted, and nothing is requested.
+    pub(in crate::domains::relations) only_accept: bool,
+    /// The id of the request, or of the friendship.
+    pub(in crate::domains::relations) id: u64,
+}
+
+/// Result of committing a [`FriendRequest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::relations) enum RequestResult {
+    /// They became friends.
+    Befriended,
+    /// The request waits: this one, or an earlier one.
+    Waits,
+    /// They were friends already.
+    WereFriends,
+    /// The first account was deleted.
+    NoAccount,
+    /// The first account has too many friends.
+    FriendsLimit,
+    /// The first account has sent too many requests.
+    RequestsLimit,
+    /// There is no request to accept.
+    NoRequest,
+    /// The second account needs this slot first.
+    NeedsSlot(Slot),
+}
+
+/// Result of reserving a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::relations) enum SlotResult {
+    /// It is reserved until the pair is settled.
+    Reserved,
+    /// The second account was deleted.
+    NoAccount,
+    /// The limit is reached.
+    LimitReached,
+}
+
+/// Requests a friendship or accepts a request: the commit, on the first account's tag. One script.
+pub(in crate::domains::relations) async fn request(
+    db: &Db,
+    request: FriendRequest,
+    slot: Option<Slot>,
+) -> Result<RequestResult, Error> {
+    let FriendRequest { pair, actor, only_accept, id } = request;
+    let slot = match slot {
+        Some(Slot::Friend) => 1,
+        Some(Slot::Request) => 2,
+        None => 0,
+    };
+    let own = if actor == pair.first { 2 } else { 3 };
+    let call = Call::new(&REQUEST_FRIEND, side_keys(pair.first)).arg(pair.second.0).arg(id).arg(own).arg(u8::from(only_accept));
+    let call = call.arg(slot).arg(MAX_FRIENDS).arg(MAX_FRIEND_REQUESTS).arg(MAX_FOLLOWING);
+    Ok(match db.call::<i64>(call).await? {
+        2 => RequestResult::Befriended,
+        1 => RequestResult::Waits,
+        0 => RequestResult::WereFriends,
+        -1 => RequestResult::NoAccount,
+        -2 => RequestResult::FriendsLimit,
+        -3 => RequestResult::RequestsLimit,
+        -4 => RequestResult::NoRequest,
+        -5 => RequestResult::NeedsSlot(Slot::Friend),
+        _ => RequestResult::NeedsSlot(Slot::Request),
+    })
+}
+
+/// Reserves a slot of the second account. One script.
+pub(in crate::domains::relations) async fn reserve(db: &Db, pair: Pair, slot: Slot, id: u64) -> Result<SlotResult, Error> {
+    let second = pair.second;
+    let (set, most) = match slot {
+        Slot::Friend => (keys::friends(second), MAX_FRIENDS),
+        Slot::Request => (keys::friendly(second), MAX_FRIEND_REQUESTS),
+    };
+    let call = Call::new(&RESERVE_FRIEND, [set, keys::friend_slots(second), user_key(second)]);
+    Ok(match db.call::<i64>(call.arg(pair.first.0).arg(id).arg(most)).await? {
+        -1 => SlotResult::NoAccount,
+        -2 => SlotResult::LimitReached,
+        _ => SlotResult::Reserved,
+    })
+}
+
+/// Removes the second account from lists of the first: the commit, on the first account's tag. Returns whether a friendship was removed.
+/// One script.
+pub(in crate::domains::relations) async fn remove(db: &Db, pair: Pair, lists: &[FriendList]) -> Result<bool, Error> {
+    let call = Call::new(&REMOVE_FRIEND, side_keys(pair.first)).arg(pair.second.0);
+    db.call(lists.iter().fold(call, |call, list| call.arg(position(*list)))).await
+}
+
+/// The position of a list among the keys of a script.
+const fn position(list: FriendList) -> u8 {
+    match list {
+        FriendList::Friends => 1,
+        FriendList::Sent => 2,
+        FriendList::Received => 3,
+    }
+}
+
+/// Reads the first account's side, which decides; nothing for a deleted account. One pipeline.
+pub(in crate::domains::relations) async fn state(db: &Db, pair: Pair) -> Result<PairState, Error> {
+    let score = |list| cmd("ZSCORE").arg(list_key(pair.first, list)).arg(pair.second.0).take();
+    let commands = vec![
+        cmd("EXISTS").arg(user_key(pair.first)).take(),
+        score(FriendList::Friends),
+        score(FriendList::Sent),
+        score(FriendList::Received),
+    ];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let exists: bool = decode::one(reply())?;
+    let mut id = || decode::one::<Option<f64>>(reply()).map(|id| id.filter(|_| exists).map(|id| id as u64));
+    Ok(PairState { friendship: id()?, sent: id()?, received: id()? })
+}
+
+/// Writes the second account's side, and releases its slot; `false` if that account was deleted. One script.
+pub(in crate::domains::relations) async fn write(db: &Db, pair: Pair, state: PairState) -> Result<bool, Error> {
+    // What the first account has received, the second has sent.
+    let ids = [state.friendship, state.received, state.sent].map(Option::unwrap_or_default);
+    let call = Call::new(&WRITE_FRIEND, side_keys(pair.second)).arg(pair.first.0).arg(&ids[..]).arg(MAX_FOLLOWING);
+    db.call(call).await
+}
+
+fn side_keys(id: UserId) -> [String; 7] {
+    let [friends, sent, received] = sets(id);
+    [friends, sent, received, keys::friend_slots(id), user_key(id), following_key(id), left_key(id)]
+}
+
+fn sets(id: UserId) -> [String; 3] {
+    [keys::friends(id), keys::friendly(id), keys::befriended(id)]
+}
+
+fn list_key(id: UserId, list: FriendList) -> String {
+    match list {
+        FriendList::Friends => keys::friends(id),
+        FriendList::Sent => keys::friendly(id),
+        FriendList::Received => keys::befriended(id),
+    }
+}
+
+/// Windows of a list of `id`. One pipeline.
+pub(in crate::domains::relations) async fn people(
+    db: &Db,
+    id: UserId,
+    list: FriendList,
+    windows: &[Window],
+) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &list_key(id, list), windows).await
+}
+
+/// The size of a list of `id`. One command.
+pub(in crate::domains::relations) async fn count(db: &Db, id: UserId, list: FriendList) -> Result<u64, Error> {
+    db.read(cmd("ZCARD").arg(list_key(id, list)).take()).await
+}
+
+/// The friends of `viewer` that each of `others` has, too, newest friendship of the viewer first. Two round trips: all friends of the viewer, and
+/// a lookup of them among those of the others.
+pub(in crate::domains::relations) async fn mutual(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<Vec<Row>>, Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_FRIENDS };
+    let friends = people(db, viewer, FriendList::Friends, &[window]).await?.pop().unwrap_or_default();
+    let members: Vec<u64> = friends.iter().map(|row| row.member).collect();
+    let lookup = |other: &UserId| {
+        let key = keys::friends(*other);
+        members.chunks(LOOKUP).map(move |members| cmd("ZMSCORE").arg(&key).arg(members).take()).collect::<Vec<_>>()
+    };
+    let mut replies = db.read_many(others.iter().flat_map(lookup).collect()).await?.into_iter();
+    let mut mutual = Vec::with_capacity(others.len());
+    for _ in others {
+        let mut rows = Vec::new();
+        for friends in friends.chunks(LOOKUP) {
+            let scores: Vec<Option<f64>> = decode::one(replies.next().unwrap_or_default())?;
+            rows.extend(friends.iter().zip(scores).filter(|(_, score)| score.is_some()).map(|(row, _)| *row));
+        }
+        mutual.push(rows);
+    }
+    Ok(mutual)
+}
+
+/// The friendships of `viewer` with `others`, in their order. One pipeline of three ZMSCORE.
+pub(in crate::domains::relations) async fn friendships(
+    db: &Db,
+    viewer: UserId,
+    others: &[UserId],
+) -> Result<Vec<FriendshipState>, Error> {
+    let members: Vec<u64> = others.iter().map(|other| other.0).collect();
+    let commands = sets(viewer).into_iter().map(|key| cmd("ZMSCORE").arg(key).arg(&members).take()).collect();
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut scores = || decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
+    let (friends, sent, received) = (scores()?, scores()?, scores()?);
+    let state = |((friend, sent), received): ((&Option<f64>, &Option<f64>), &Option<f64>)| match (friend, sent, received) {
+        (Some(_), ..) => FriendshipState::Friends,
+        (_, Some(_), _) => FriendshipState::RequestSent,
+        (.., Some(_)) => FriendshipState::RequestReceived,
+        _ => FriendshipState::None,
+    };
+    Ok(friends.iter().zip(&sent).zip(&received).map(state).collect())
+}
+
+/// Removes a deleted account from the lists of others. One pipeline of scripts; nothing for none.
+pub(in crate::domains::relations) async fn forget(db: &Db, others: &[UserId], deleted: UserId) -> Result<(), Error> {
+    let call = |other: &UserId| {
+        let [friends, sent, received] = sets(*other);
+        let keys = [friends, sent, received, keys::friend_slots(*other), user_key(*other)];
+        Call::new(&FORGET_FRIEND, keys).arg(deleted.0)
+    };
+    db.call_many(others.iter().map(call).collect()).await.map(drop)
+}
+
+/// Removes others from the lists of a deleted account. One pipeline; nothing for none.
+pub(in crate::domains::relations) async fn forget_all(db: &Db, deleted: UserId, others: &[UserId]) -> Result<(), Error> {
+    if others.is_empty() {
+        return Ok(());
+    }
+    let members: Vec<u64> = others.iter().map(|other| other.0).collect();
+    let commands = sets(deleted).into_iter().map(|key| cmd("ZREM").arg(key).arg(&members).take()).collect();
+    db.write_many_allow_oom(commands).await.map(drop)
+}
+
+/// Deletes the slots of a deleted account. One command.
+pub(in crate::domains::relations) async fn erase_slots(db: &Db, deleted: UserId) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::friend_slots(deleted)).take()]).await.map(drop)
+}
