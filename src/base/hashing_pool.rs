@@ -79,7 +79,7 @@ impl HashingPool {
             for _ in 0..self.threads {
                 let receiver = receiver.clone();
                 // If the system has no thread left, the existing ones do the work.
-                let started = std::thread::Builder::new().name("lane".into()).spawn(move || work(&receiver));
+                let started = std::thread::Builder::new().name("hashing".into()).spawn(move || work(&receiver));
                 if let Err(error) = started {
                     tracing::error!(%error, "a thread for password hashes could not be started");
                 }

@@ -202,7 +202,8 @@ object! {
 object! {
     /// The time of a friendship.
     "FriendsSince": FriendsSince(since) {
-        /// Time since which they are friends, the same for both accounts. Of a friend in common: since when the viewer is a friend.
+        /// Time since which they are friends, the same for both accounts. In `mutualFriends`: the time since which the viewer and
+        /// this friend are friends.
         "friendsSince" friends_since: DateTime = *since;
     }
 }

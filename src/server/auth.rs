@@ -26,11 +26,11 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
 
 /// Returns the context of a request that only reads, where the session is cached. The request may be executed, but the viewer is verified
 /// only afterwards, by the invalidations that have arrived meanwhile. So the verification costs no round trip.
-pub(super) fn supposed(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, UnverifiedViewer)> {
+pub(super) fn unverified_context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, UnverifiedViewer)> {
     let since = app.db().read_barrier();
-    let supposed = sessions::service::cached_viewer(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
-    let viewer = Some(supposed.viewer());
-    Some((Request::with_barrier(app.clone(), since, viewer, agent(headers), address), supposed))
+    let unverified = sessions::service::cached_viewer(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
+    let viewer = Some(unverified.viewer());
+    Some((Request::with_barrier(app.clone(), since, viewer, agent(headers), address), unverified))
 }
 
 /// The client's User-Agent.

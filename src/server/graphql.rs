@@ -255,19 +255,19 @@ impl GraphqlCall<'_> {
             OperationType::Subscription | OperationType::Mutation => {
                 Ok(self.run_as(operation, self.request_context().await?, false).await)
             }
-            OperationType::Query => match auth::supposed(&self.state.app, self.headers, self.address) {
+            OperationType::Query => match auth::unverified_context(&self.state.app, self.headers, self.address) {
                 None => Ok(self.run_as(operation, self.request_context().await?, false).await),
-                Some((context, supposed)) => {
+                Some((context, unverified)) => {
                     let response = self.run_as(operation, context, true).await;
-                    let proves = self.in_time(supposed.verify(&self.state.app)).await?;
-                    if proves { Ok(response) } else { Err(RequestError::from(&Error::InvalidToken).into()) }
+                    let is_verified = self.in_time(unverified.verify(&self.state.app)).await?;
+                    if is_verified { Ok(response) } else { Err(RequestError::from(&Error::InvalidToken).into()) }
                 }
             },
         }
     }
 
     /// Charges the request, and executes it.
-    async fn run_as(&self, operation: Operation, context: crate::base::request::Request, is_supposed: bool) -> Response {
+    async fn run_as(&self, operation: Operation, context: crate::base::request::Request, is_unverified: bool) -> Response {
         let (checked, payer) = (operation.checked, rates::payer(&context));
         let answer = async |charge: Arc<OperationCharge>| {
             let executed = operation::execute(self.state, operation, context, &charge).await;
@@ -275,7 +275,7 @@ impl GraphqlCall<'_> {
             // If the viewer had been verified first, the verification would have failed with the same error, and nothing would have been
             // executed.
             let down = Error::StorageUnavailable;
-            if is_supposed && request_log::outcome_of(&response) == down.code() && response::is_all_null(&response.data) {
+            if is_unverified && request_log::outcome_of(&response) == down.code() && response::is_all_null(&response.data) {
                 return Err(RequestError::from(&down));
             }
             self.add_cost(&mut response, &charge);

@@ -140,7 +140,7 @@ async fn a_body_of_the_address_that_holds_the_most_memory_is_revoked() {
     reaches(&app, RESERVED, 112 << 10).await;
     assert_eq!(send(&app, 1, 40 << 10).await, (200, Value::Null));
     assert_eq!(answer(&mut oldest).await, (503, json!({ "code": "OVERLOADED", "retryAfter": 1 })));
-    assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"gave_way\"}").await, 1);
+    assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"evicted\"}").await, 1);
     reaches(&app, RESERVED, 80 << 10).await;
     // The other bodies are read to their end. They consist of spaces, which is no valid JSON.
     for stream in [&mut other, &mut newest] {

@@ -238,7 +238,7 @@ async fn at_the_limit_the_address_with_the_most_idle_connections_loses_one() {
     for client in [&mut modest, &mut second, &mut third, &mut newcomer] {
         assert!(client.is_served().await);
     }
-    assert_eq!(metric(&app, &dropped("gave_way")).await, 2, "the request for the metric needs a slot, too");
+    assert_eq!(metric(&app, &dropped("evicted")).await, 2, "the request for the metric needs a slot, too");
 }
 
 #[tokio::test]

@@ -373,13 +373,13 @@ async fn at_the_bound_of_either_side_a_request_stays() {
             change(asked, "removeFriend", &asker.id).await;
             empty(&app, "friends", full);
         }
-        fill(&app, "friendly", asker, 1_000);
+        fill(&app, "friend_requests_sent", asker, 1_000);
         assert_eq!(user_error_codes(&request(asker, asked).await), ["LIMIT_REACHED"]);
         assert_eq!(standing(asked, asker).await.0, "NONE");
         request(asked, asker).await;
         assert_eq!(request(asker, asked).await["user"]["viewerFriendship"], "FRIENDS", "a crossing request needs no place");
         change(asked, "removeFriend", &asker.id).await;
-        empty(&app, "friendly", asker);
+        empty(&app, "friend_requests_sent", asker);
     }
     is_sound(&app).await;
 }
@@ -526,10 +526,10 @@ async fn no_friendship_stands_beside_a_block_after_a_race() {
         let race = async |pair: &[Actor]| {
             let (a, b) = (pair[round % 2].user_id(), pair[1 - round % 2].user_id());
             timelines::request_friend(&app.app, a, b).await.expect("a request");
-            let (befriended, blocked) =
+            let (friend_requests_received, blocked) =
                 join(timelines::accept_friend_request(&app.app, b, a), timelines::block(&other.app, a, b)).await;
             blocked.expect("a block");
-            assert!(!matches!(befriended, Err(Refusal::Fatal(_))), "{befriended:?}");
+            assert!(!matches!(friend_requests_received, Err(Refusal::Fatal(_))), "{friend_requests_received:?}");
             for (viewer, of) in [(a, b), (b, a)] {
                 assert_eq!(read(&app.app, viewer, of).await, (Strangers, false, false));
             }
@@ -670,7 +670,7 @@ async fn an_account_with_many_friends_and_requests_is_deleted_in_passes() {
     }
     for (at, asker) in askers.iter().enumerate() {
         let at = (2_000_000 + at).to_string();
-        for (kind, one, other) in [("befriended", &star, asker), ("friendly", asker, &star)] {
+        for (kind, one, other) in [("friend_requests_received", &star, asker), ("friend_requests_sent", asker, &star)] {
             let _: u64 = app.redis.run(&["ZADD", &key(kind, one), &at, &other.user_id().0.to_string()]);
         }
     }

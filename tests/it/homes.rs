@@ -267,7 +267,7 @@ async fn an_author_switches_its_mode_with_any_number_of_followers() {
     // A server with a higher threshold.
     let config = Config { star_followers: 4_000, ..small() };
     let other = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config).await;
-    journal::enqueue(&other.app, Task::Reach { author: star.user_id() }).await.expect("a store");
+    journal::enqueue(&other.app, Task::FanoutMode { author: star.user_id() }).await.expect("a store");
     other.drain().await;
     assert_eq!((marked(), pushed(), listed("marked"), listed("timeline")), (0, 2_100, 0, 1));
 }
@@ -342,7 +342,7 @@ async fn the_cost_of_posting_does_not_depend_on_the_followers_of_a_star() {
     let (star, other) = (&users[300], &users[301]);
     app.create_follows(&users[..300].iter().map(|follower| (follower, star)).chain([(&users[0], other)]).collect::<Vec<_>>())
         .await;
-    journal::enqueue(&app.app, Task::Reach { author: star.user_id() }).await.expect("a store");
+    journal::enqueue(&app.app, Task::FanoutMode { author: star.user_id() }).await.expect("a store");
     app.drain().await;
     let cost = async |author: &Actor| {
         author.post("loads the scripts").await;
@@ -460,7 +460,7 @@ async fn a_backlog_larger_than_the_queue_is_processed_completely() {
     let users = app.create_users("c", 60).await;
     for reader in &users {
         journal::enqueue(&app.app, Task::Refill { feed: Feed::Home(reader.user_id()) }).await.expect("a store");
-        journal::enqueue(&app.app, Task::Reach { author: reader.user_id() }).await.expect("a store");
+        journal::enqueue(&app.app, Task::FanoutMode { author: reader.user_id() }).await.expect("a store");
     }
     let stop = tokio_util::sync::CancellationToken::new();
     let working = tokio::spawn({

@@ -87,17 +87,17 @@ pub(super) enum Redirect {
     /// The slot is migrating to this node, and the key is already there: query it once.
     Ask(Address),
     /// Some of the keys are here and some there: retry.
-    Between,
+    TryAgain,
     /// The node does not see enough of the cluster.
-    Down,
+    ClusterDown,
 }
 
 impl Redirect {
     /// Parses an error of the node at `queried`; `None` for other errors.
     pub(super) fn read(error: &ServerError, queried: &Address) -> Option<Self> {
         match error.code() {
-            "TRYAGAIN" => Some(Self::Between),
-            "CLUSTERDOWN" => Some(Self::Down),
+            "TRYAGAIN" => Some(Self::TryAgain),
+            "CLUSTERDOWN" => Some(Self::ClusterDown),
             code @ ("MOVED" | "ASK") => {
                 let error = RedisError::from(error.clone());
                 let (node, slot) = error.redirect_node()?;
@@ -132,8 +132,8 @@ mod tests {
         assert_eq!(parse_redirect("MOVED 3999 fe80::1:6381"), Some(Redirect::Moved(slot, address("fe80::1", 6381))));
         assert_eq!(parse_redirect("MOVED 3999 :6381"), Some(Redirect::Moved(slot, address("queried", 6381))));
         assert_eq!(parse_redirect("ASK 3999 b:2"), Some(Redirect::Ask(address("b", 2))));
-        assert_eq!(parse_redirect("TRYAGAIN Multiple keys request during rehashing of slot"), Some(Redirect::Between));
-        assert_eq!(parse_redirect("CLUSTERDOWN The cluster is down"), Some(Redirect::Down));
+        assert_eq!(parse_redirect("TRYAGAIN Multiple keys request during rehashing of slot"), Some(Redirect::TryAgain));
+        assert_eq!(parse_redirect("CLUSTERDOWN The cluster is down"), Some(Redirect::ClusterDown));
         for other in ["MOVED", "MOVED 16384 b:2", "MOVED 1 ?:2", "MOVED 1 b:x", "WRONGTYPE Operation", "ERR no"] {
             assert_eq!(parse_redirect(other), None, "{other}");
         }

@@ -92,12 +92,12 @@ impl Cluster {
             match next {
                 NextRound::Done => return Ok(()),
                 NextRound::Now => {}
-                NextRound::Later | NextRound::Whole => {
+                NextRound::Later | NextRound::AwaitCluster => {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(PAUSES.1);
                 }
             }
-            if next == NextRound::Whole {
+            if next == NextRound::AwaitCluster {
                 self.map.refresh(version, &[]).await?;
             }
         }

@@ -35,7 +35,7 @@ pub(super) enum NextRound {
     /// Wait for keys that are being migrated.
     Later,
     /// Wait until the cluster is up again, and refresh the slot map.
-    Whole,
+    AwaitCluster,
 }
 
 /// Commands and their replies.
@@ -87,7 +87,7 @@ impl Rounds {
                     let new = || Part { node: node.clone(), commands: Vec::new() };
                     parts.entry(node.address.clone()).or_insert_with(new).commands.push((at, asking));
                 }
-                None => self.reroute(at, Route::SlotMap, NextRound::Whole),
+                None => self.reroute(at, Route::SlotMap, NextRound::AwaitCluster),
             }
         }
         self.sent = !parts.is_empty();
@@ -119,8 +119,8 @@ impl Rounds {
             match redirect {
                 Some(Redirect::Moved(slot, to)) => self.reroute(at, Route::To(map.moved(slot, &to)?), NextRound::Now),
                 Some(Redirect::Ask(to)) => self.reroute(at, Route::Asking(map.importing_node(&to)?), NextRound::Now),
-                Some(Redirect::Between) => self.reroute(at, Route::SlotMap, NextRound::Later),
-                Some(Redirect::Down) => self.reroute(at, Route::SlotMap, NextRound::Whole),
+                Some(Redirect::TryAgain) => self.reroute(at, Route::SlotMap, NextRound::Later),
+                Some(Redirect::ClusterDown) => self.reroute(at, Route::SlotMap, NextRound::AwaitCluster),
                 None => {
                     self.done |= !matches!(answer, Value::ServerError(_));
                     self.answers[at] = answer;

@@ -38,14 +38,14 @@ impl FanoutMode {
     /// Internal, for any other text.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let Some((way, id)) = text.split_once(' ') else {
-            return if text.is_empty() { Ok(Self::Push) } else { Err(Error::corrupt("a reach")) };
+            return if text.is_empty() { Ok(Self::Push) } else { Err(Error::corrupt("a fan-out mode")) };
         };
         let id = id.parse().map_err(Error::corrupt)?;
         match way {
             "rising" => Ok(Self::ToMerge(id)),
             "merged" => Ok(Self::Merge(id)),
             "falling" => Ok(Self::ToPush(id)),
-            _ => Err(Error::corrupt("a reach")),
+            _ => Err(Error::corrupt("a fan-out mode")),
         }
     }
 

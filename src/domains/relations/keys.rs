@@ -4,8 +4,18 @@ use crate::base::audit;
 use crate::base::ids::{UserId, source};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 10] =
-    ["mutes", "mute_ends", "muters", "mute_schedule", "blocks", "blockers", "friends", "friendly", "befriended", "friend_slots"];
+pub const KINDS: [&str; 10] = [
+    "mutes",
+    "mute_ends",
+    "muters",
+    "mute_schedule",
+    "blocks",
+    "blockers",
+    "friends",
+    "friend_requests_sent",
+    "friend_requests_received",
+    "friend_slots",
+];
 
 /// The number of partitions of the schedule.
 pub(super) const SCHEDULES: u64 = 16;
@@ -46,13 +56,13 @@ pub(super) fn friends(id: UserId) -> String {
 }
 
 /// ZSET, user id → request id: the accounts whose friendship `id` has requested. At most [`super::MAX_FRIEND_REQUESTS`], no time to live.
-pub(super) fn friendly(id: UserId) -> String {
-    format!("friendly:{{{}}}", id.0)
+pub(super) fn friend_requests_sent(id: UserId) -> String {
+    format!("friend_requests_sent:{{{}}}", id.0)
 }
 
 /// ZSET, user id → request id: the accounts that have requested the friendship of `id`. At most the number of accounts, no time to live.
-pub(super) fn befriended(id: UserId) -> String {
-    format!("befriended:{{{}}}", id.0)
+pub(super) fn friend_requests_received(id: UserId) -> String {
+    format!("friend_requests_received:{{{}}}", id.0)
 }
 
 /// ZSET, user id → id: accounts with lower ids, between whom and `id` a friendship or a request is being written. They count towards the limits
@@ -76,8 +86,8 @@ pub(super) enum KeyKind {
     Blocks(UserId),
     Blockers(UserId),
     Friends(UserId),
-    Friendly(UserId),
-    Befriended(UserId),
+    SentRequests(UserId),
+    ReceivedRequests(UserId),
     FriendSlots(UserId),
 }
 
@@ -90,8 +100,9 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     };
     let account = of("mutes").map(KeyKind::Mutes).or_else(|| of("mute_ends").map(KeyKind::MuteEnds));
     let blocks = || of("blocks").map(KeyKind::Blocks).or_else(|| of("blockers").map(KeyKind::Blockers));
-    let friends = || of("friends").map(KeyKind::Friends).or_else(|| of("friendly").map(KeyKind::Friendly));
-    let requests = || of("befriended").map(KeyKind::Befriended).or_else(|| of("friend_slots").map(KeyKind::FriendSlots));
+    let friends = || of("friends").map(KeyKind::Friends).or_else(|| of("friend_requests_sent").map(KeyKind::SentRequests));
+    let requests =
+        || of("friend_requests_received").map(KeyKind::ReceivedRequests).or_else(|| of("friend_slots").map(KeyKind::FriendSlots));
     let others = || schedule().or_else(blocks).or_else(friends).or_else(requests);
     account.or_else(|| of("muters").map(KeyKind::Muters)).or_else(others)
 }

@@ -9,8 +9,8 @@
 //! | `blocks:{id}` | ZSET | account that `id` blocks → the block's id | 10,000, then `LIMIT_REACHED` |
 //! | `blockers:{id}` | ZSET | account that blocks `id` → the same block's id | the number of accounts |
 //! | `friends:{id}` | ZSET | friend of `id` → the friendship's id | 5,000, then `LIMIT_REACHED` |
-//! | `friendly:{id}` | ZSET | account whose friendship `id` has requested → the request's id | 1,000, then `LIMIT_REACHED` |
-//! | `befriended:{id}` | ZSET | account that has requested the friendship of `id` → the same request's id | the number of accounts |
+//! | `friend_requests_sent:{id}` | ZSET | account whose friendship `id` has requested → the request's id | 1,000, then `LIMIT_REACHED` |
+//! | `friend_requests_received:{id}` | ZSET | account that has requested the friendship of `id` → the same request's id | the number of accounts |
 //! | `friend_slots:{id}` | ZSET | account with a lower id whose friendship with `id` is being written → an id | 5,000; each for seconds |
 //!
 //! "Redis in Action" leaves private users and spam controls as an exercise (chapter 8).

@@ -132,14 +132,14 @@ fn viewer_of(session: &Session) -> Viewer {
 pub struct UnverifiedViewer {
     since: ReadBarrier,
     session: Session,
-    assumed: Speculative<Session>,
+    speculative: Speculative<Session>,
 }
 
 /// The viewer of a token, from the cache only, so that reads on their behalf can begin. `None` if the session is not cached.
 pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedViewer> {
-    let (session, assumed) = store::get_speculative(app.db(), &model::digest_of(token)?)?;
+    let (session, speculative) = store::get_speculative(app.db(), &model::digest_of(token)?)?;
     let lives = session.ends_at(app.config()) > app.now();
-    lives.then_some(UnverifiedViewer { since, session, assumed })
+    lives.then_some(UnverifiedViewer { since, session, speculative })
 }
 
 impl UnverifiedViewer {
@@ -154,11 +154,11 @@ impl UnverifiedViewer {
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn verify(&self, app: &App) -> Result<bool, Error> {
-        let verify = app.db().is_confirmed(self.since, &self.assumed) || is_live(app, &self.viewer()).await?;
-        if verify {
+        let is_verified = app.db().is_confirmed(self.since, &self.speculative) || is_live(app, &self.viewer()).await?;
+        if is_verified {
             touch(app, &self.session);
         }
-        Ok(verify)
+        Ok(is_verified)
     }
 }
 

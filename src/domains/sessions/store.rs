@@ -24,8 +24,8 @@ pub(super) async fn load(db: &Db, since: ReadBarrier, digests: &[String]) -> Res
 
 /// A cached session, which must be verified before anything is sent.
 pub(super) fn get_speculative(db: &Db, digest: &str) -> Option<(Session, Speculative<Session>)> {
-    let assumed = db.get_speculative(keys::session(digest))?;
-    Some((session_of(&assumed.value, digest), assumed))
+    let speculative = db.get_speculative(keys::session(digest))?;
+    Some((session_of(&speculative.value, digest), speculative))
 }
 
 hash_record!(Session { "id" => id, "uid" => user, "seen" => seen, "agent" => agent; digest });

@@ -189,8 +189,8 @@ impl Listener {
             for read in events::read(&self.app, &position, PAGE).await? {
                 match read {
                     ReadResult::Events(events) => found.extend(events),
-                    ReadResult::Expired => return self.lose(GapReason::Expired, epoch).await,
-                    ReadResult::Lost => return self.lose(GapReason::Lost, epoch).await,
+                    ReadResult::Expired => return self.skip_with_gap(GapReason::Expired, epoch).await,
+                    ReadResult::Lost => return self.skip_with_gap(GapReason::Lost, epoch).await,
                 }
             }
             if found.is_empty() {
@@ -203,7 +203,7 @@ impl Listener {
         }
     }
 
-    async fn lose(&mut self, reason: GapReason, epoch: u64) -> Result<(), Error> {
+    async fn skip_with_gap(&mut self, reason: GapReason, epoch: u64) -> Result<(), Error> {
         tracing::warn!(?reason, "missed events have expired or were lost: subscribers receive a gap");
         let now = events::position(&self.app).await?;
         self.hub.dispatch_gap(reason, now, epoch).await;

@@ -106,13 +106,13 @@ impl ThreadReader {
     /// Reads the log when an event is published, when the status changes, and at intervals. Aborted when the channel closes.
     async fn run(self, mut published: ChannelWatch, mut ended: ChannelWatch) {
         // Events may have been published between the first subscriber's read and the start of the channel's subscription to Redis.
-        let mut closely = false;
+        let mut is_full_check = false;
         loop {
-            while let Err(error) = self.catch_up(closely).await {
+            while let Err(error) = self.catch_up(is_full_check).await {
                 tracing::debug!(%error, "the log of a thread could not be read");
                 tokio::time::sleep(RETRY_DELAY).await;
             }
-            closely = tokio::select! {
+            is_full_check = tokio::select! {
                 () = published.changed() => false,
                 () = ended.changed() => true,
                 () = tokio::time::sleep(CHECK_INTERVAL) => true,
@@ -120,10 +120,11 @@ impl ThreadReader {
         }
     }
 
-    async fn catch_up(&self, closely: bool) -> Result<(), Error> {
-        if closely {
+    /// Reads the log from the position of the channel. A full check also ends the subscriptions of a deleted status, and publishes pending votes.
+    async fn catch_up(&self, is_full_check: bool) -> Result<(), Error> {
+        if is_full_check {
             if statuses::exist(&self.app, &[self.status]).await? == [false] {
-                if let Some(last) = self.each(|channel| channel.next) {
+                if let Some(last) = self.with_channel(|channel| channel.next) {
                     self.for_each_subscriber(last, |queue| queue.end()).await;
                 }
                 return Ok(());
@@ -132,7 +133,7 @@ impl ThreadReader {
             comments::publish_votes(&self.app, self.status).await?;
         }
         loop {
-            let Some(position) = self.each(|channel| channel.position) else { return Ok(()) };
+            let Some(position) = self.with_channel(|channel| channel.position) else { return Ok(()) };
             match comments::events(&self.app, self.status, position, PAGE).await? {
                 ThreadEventPage::Events(found) if found.is_empty() => return Ok(()),
                 ThreadEventPage::Events(found) => {
@@ -140,15 +141,15 @@ impl ThreadReader {
                         self.dispatch(event).await;
                     }
                 }
-                ThreadEventPage::Expired => return self.lose(GapReason::Expired).await,
-                ThreadEventPage::Lost => return self.lose(GapReason::Lost).await,
+                ThreadEventPage::Expired => return self.skip_with_gap(GapReason::Expired).await,
+                ThreadEventPage::Lost => return self.skip_with_gap(GapReason::Lost).await,
             }
         }
     }
 
-    async fn lose(&self, reason: GapReason) -> Result<(), Error> {
+    async fn skip_with_gap(&self, reason: GapReason) -> Result<(), Error> {
         let (now, _) = comments::position(&self.app, self.status).await?;
-        let last = self.each(|channel| {
+        let last = self.with_channel(|channel| {
             channel.position = now;
             channel.next
         });
@@ -166,7 +167,7 @@ impl ThreadReader {
             channel.position = channel.position.max(event.id);
             is_new.then_some(channel.next)
         };
-        if let Some(last) = self.each(begin).flatten() {
+        if let Some(last) = self.with_channel(begin).flatten() {
             let envelope = Envelope::new(event, event.id);
             self.for_each_subscriber(last, |queue| queue.push(envelope.clone())).await;
         }
@@ -176,7 +177,7 @@ impl ThreadReader {
     async fn for_each_subscriber(&self, last: u64, work: impl Fn(&ThreadQueue)) {
         let mut served = 0;
         while served < last {
-            let queues = self.each(|channel| {
+            let queues = self.with_channel(|channel| {
                 let subscribers = channel.subscribers.range((Excluded(served), Included(last))).take(STEP);
                 subscribers.map(|(number, queue)| (*number, queue.clone())).collect::<Vec<_>>()
             });
@@ -191,7 +192,7 @@ impl ThreadReader {
     }
 
     /// Applies `work` to the channel; `None` when it was closed.
-    fn each<T>(&self, work: impl FnOnce(&mut ThreadChannel) -> T) -> Option<T> {
+    fn with_channel<T>(&self, work: impl FnOnce(&mut ThreadChannel) -> T) -> Option<T> {
         self.channels.all().get_mut(&self.status).map(work)
     }
 }

@@ -146,7 +146,8 @@ pub enum Task {
         user: UserId,
     },
     /// The fan-out mode of an author: whether statuses are pushed to feeds, or merged into them on read.
-    Reach {
+    #[serde(rename = "Reach")]
+    FanoutMode {
         /// The author.
         author: UserId,
     },
@@ -233,7 +234,7 @@ impl Task {
                 Queue::Short
             }
             Self::Campaign { .. } | Self::Website { .. } | Self::Session { .. } => Queue::Short,
-            Self::Refill { .. } | Self::Reach { .. } | Self::Account { .. } | Self::Standing { .. } | Self::Stars { .. } => {
+            Self::Refill { .. } | Self::FanoutMode { .. } | Self::Account { .. } | Self::Standing { .. } | Self::Stars { .. } => {
                 Queue::Long
             }
             Self::Branch { .. } | Self::Thread { .. } => Queue::Long,
@@ -346,7 +347,7 @@ mod tests {
             (Task::Campaign { owner: user, campaign: CampaignId(6) }, r#"{"Campaign":{"owner":1,"campaign":6}}"#),
             (Task::Website { owner: user, website: WebsiteId(7) }, r#"{"Website":{"owner":1,"website":7}}"#),
             (Task::Standing { user }, r#"{"Standing":{"user":1}}"#),
-            (Task::Reach { author: user }, r#"{"Reach":{"author":1}}"#),
+            (Task::FanoutMode { author: user }, r#"{"Reach":{"author":1}}"#),
             (Task::Stars { followers: 8 }, r#"{"Stars":{"followers":8}}"#),
             (
                 Task::Relation { kind: RelationKind::Mute, from: user, to: UserId(4) },
@@ -387,7 +388,7 @@ mod tests {
             Task::Campaign { .. } => 10,
             Task::Website { .. } => 11,
             Task::Standing { .. } => 12,
-            Task::Reach { .. } => 13,
+            Task::FanoutMode { .. } => 13,
             Task::Stars { .. } => 14,
             Task::Relation { kind: RelationKind::Mute, .. } => 15,
             Task::Relation { kind: RelationKind::Block, .. } => 16,

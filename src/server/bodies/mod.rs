@@ -139,7 +139,7 @@ impl Dropped {
             Self::Slow => Some("too_slow"),
             Self::Full(BudgetFull::Address) => Some("address_limit"),
             Self::Full(BudgetFull::All) => Some("memory"),
-            Self::Revoked => Some("gave_way"),
+            Self::Revoked => Some("evicted"),
         }
     }
 }

@@ -23,27 +23,27 @@ pub(super) enum Phase {
     /// A request is in flight until its answer is written; or the connection has become a socket or an event stream.
     Active,
     /// The connection was chosen to be closed. It closes unless a request has arrived in the meantime.
-    Leaving,
+    Closing,
     /// The connection is closed.
     Closed,
 }
 
 impl Phase {
-    const ALL: [Self; 6] = [Self::Silent, Self::Idle, Self::Head, Self::Active, Self::Leaving, Self::Closed];
+    const ALL: [Self; 6] = [Self::Silent, Self::Idle, Self::Head, Self::Active, Self::Closing, Self::Closed];
 
     /// Returns whether no request is in flight, so that the connection may be closed for another one.
     pub(super) const fn is_quiet(self) -> bool {
         matches!(self, Self::Silent | Self::Idle | Self::Head)
     }
 
-    /// Returns the state under which the metrics count the connection. A connection in `Leaving` is counted as closed.
+    /// Returns the state under which the metrics count the connection. A connection in `Closing` is counted as closed.
     const fn counted(self) -> Option<ConnectionState> {
         match self {
             Self::Silent => Some(ConnectionState::Silent),
             Self::Idle => Some(ConnectionState::Idle),
             Self::Head => Some(ConnectionState::Head),
             Self::Active => Some(ConnectionState::Active),
-            Self::Leaving | Self::Closed => None,
+            Self::Closing | Self::Closed => None,
         }
     }
 }
@@ -100,7 +100,7 @@ impl Activity {
         (self.phase(), self.since.load(SeqCst))
     }
 
-    /// Records that bytes have arrived while no request was in flight. A connection in `Leaving` keeps that phase until its request begins:
+    /// Records that bytes have arrived while no request was in flight. A connection in `Closing` keeps that phase until its request begins:
     /// otherwise a client that sends a head byte by byte would keep the slot of a connection that is already admitted.
     pub(super) fn receive(&self) {
         loop {
@@ -114,9 +114,9 @@ impl Activity {
         }
     }
 
-    /// Records that a request begins. Returns whether the connection was in `Leaving`: then it closes after the answer.
+    /// Records that a request begins. Returns whether the connection was in `Closing`: then it closes after the answer.
     pub(super) fn begin(&self) -> bool {
-        self.enter(Phase::Active) == Phase::Leaving
+        self.enter(Phase::Active) == Phase::Closing
     }
 
     /// Records that the answer is written.
@@ -142,17 +142,17 @@ impl Activity {
     /// Returns whether the connection has to close now. Otherwise its task is woken as soon as it has to.
     pub(super) fn poll_leaving(&self, cx: &Context<'_>) -> bool {
         self.task.register(cx.waker());
-        self.phase() == Phase::Leaving
+        self.phase() == Phase::Closing
     }
 
     /// Chooses the connection to be closed, if its phase and time have not changed since `chosen`. Returns whether they had not.
-    pub(super) fn let_go(&self, chosen: (Phase, u64)) -> bool {
+    pub(super) fn close_if_unchanged(&self, chosen: (Phase, u64)) -> bool {
         let (phase, since) = chosen;
         let is_same = self.since.load(SeqCst) == since;
-        let is_gone = is_same && self.phase.compare_exchange(phase as u8, Phase::Leaving as u8, SeqCst, SeqCst).is_ok();
+        let is_gone = is_same && self.phase.compare_exchange(phase as u8, Phase::Closing as u8, SeqCst, SeqCst).is_ok();
         if is_gone {
-            self.count(phase, Phase::Leaving);
-            self.common.dropped("gave_way");
+            self.count(phase, Phase::Closing);
+            self.common.dropped("evicted");
             self.task.wake();
         }
         is_gone
@@ -167,7 +167,7 @@ impl Activity {
     fn enter(&self, phase: Phase) -> Phase {
         let before = Phase::ALL[usize::from(self.phase.swap(phase as u8, SeqCst))];
         self.count(before, phase);
-        if before == Phase::Leaving && phase != Phase::Closed {
+        if before == Phase::Closing && phase != Phase::Closed {
             self.common.moved.notify_waiters();
         }
         before
@@ -198,9 +198,9 @@ mod tests {
         for bytes_before in [0, 1] {
             let activity = activity().await;
             (0..bytes_before).for_each(|_| activity.receive());
-            assert!(activity.let_go(activity.rank()));
+            assert!(activity.close_if_unchanged(activity.rank()));
             activity.receive();
-            assert_eq!(activity.phase(), Phase::Leaving, "after {bytes_before} bytes");
+            assert_eq!(activity.phase(), Phase::Closing, "after {bytes_before} bytes");
             assert!(activity.begin(), "the complete request is answered before the connection closes");
             assert_eq!(activity.phase(), Phase::Active);
         }

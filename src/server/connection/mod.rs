@@ -93,8 +93,8 @@ async fn next(listener: &TcpListener, table: &mut ConnectionTable) -> (TcpStream
             Ok(accepted) => return accepted,
             Err(error) if is_peers(&error) => {}
             Err(error) => {
-                let has_made_way = table.close_one();
-                tracing::error!(%error, has_made_way, "a connection could not be taken");
+                let has_closed = table.close_one();
+                tracing::error!(%error, has_closed, "a connection could not be taken");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }

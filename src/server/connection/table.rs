@@ -81,8 +81,8 @@ impl ConnectionTable {
             let before = own.len();
             own.retain(is_open);
             self.entries -= before - own.len();
-            let count = own.iter().filter(|shared| shared.activity.phase() != Phase::Leaving).count();
-            if count >= self.address_max && !let_idlest_go(own) {
+            let count = own.iter().filter(|shared| shared.activity.phase() != Phase::Closing).count();
+            if count >= self.address_max && !close_longest_idle(own) {
                 self.common.dropped("address_limit");
                 return None;
             }
@@ -108,10 +108,10 @@ impl ConnectionTable {
             let mut moved = pin!(common.moved.notified());
             moved.as_mut().enable();
             common.is_wanted.store(true, SeqCst);
-            let has_made_way = self.close_one();
+            let has_closed = self.close_one();
             // If the chosen connection closes, that frees a slot. If a request has arrived on it meanwhile, the connection notifies this
             // loop in any case.
-            common.is_wanted.store(!has_made_way, SeqCst);
+            common.is_wanted.store(!has_closed, SeqCst);
             let permit = tokio::select! {
                 permit = permits.clone().acquire_owned() => permit.ok(),
                 () = moved => continue,
@@ -123,15 +123,15 @@ impl ConnectionTable {
 
     /// Closes a connection to free a slot. Returns whether there was one to close.
     pub(super) fn close_one(&mut self) -> bool {
-        if !self.let_next_go() {
+        if !self.close_next_chosen() {
             self.choose();
-            return self.let_next_go();
+            return self.close_next_chosen();
         }
         true
     }
 
-    fn let_next_go(&mut self) -> bool {
-        std::iter::from_fn(|| self.chosen.pop_front()).any(|(shared, chosen)| shared.activity.let_go(chosen))
+    fn close_next_chosen(&mut self) -> bool {
+        std::iter::from_fn(|| self.chosen.pop_front()).any(|(shared, chosen)| shared.activity.close_if_unchanged(chosen))
     }
 
     /// Chooses the connections to be closed next, in their order.
@@ -202,11 +202,11 @@ fn is_open(shared: &Arc<ConnectionShared>) -> bool {
 }
 
 /// Closes the longest idle one of these connections. Returns whether there was one.
-fn let_idlest_go(connections: &[Arc<ConnectionShared>]) -> bool {
+fn close_longest_idle(connections: &[Arc<ConnectionShared>]) -> bool {
     loop {
         let quiet = connections.iter().map(|shared| (shared.activity.rank(), shared)).filter(|(rank, _)| rank.0.is_quiet());
         match quiet.min_by_key(|(rank, _)| *rank) {
-            Some((rank, shared)) if shared.activity.let_go(rank) => return true,
+            Some((rank, shared)) if shared.activity.close_if_unchanged(rank) => return true,
             Some(_) => {} // A request has just begun on it.
             None => return false,
         }

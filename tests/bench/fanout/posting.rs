@@ -22,7 +22,7 @@ const AIM: f64 = 2.0;
 struct Author {
     id: UserId,
     followers: usize,
-    reach: FanoutMode,
+    mode: FanoutMode,
     times: Vec<Duration>,
     reads: Vec<Duration>,
     cpu: Cpu,
@@ -31,7 +31,7 @@ struct Author {
 
 impl Author {
     fn needs_workers(&self) -> bool {
-        self.reach.is_pushed() && self.followers > INSIDE
+        self.mode.is_pushed() && self.followers > INSIDE
     }
 
     /// The number of posts in a row: authors whose posts are slow post less.
@@ -55,7 +55,7 @@ pub(crate) async fn run() -> bool {
     let mut authors = Vec::new();
     for followers in [10, 1_000, 9_999, 100_000, 1_000_000] {
         let id = bed.author(&format!("by{followers}"), &people[..followers]).await;
-        authors.push(cross(&bed, id, followers).await);
+        authors.push(switch_mode(&bed, id, followers).await);
     }
     for _ in 0..ROUNDS {
         for author in &mut authors {
@@ -66,17 +66,17 @@ pub(crate) async fn run() -> bool {
 }
 
 /// Switches the fan-out mode of an author by the workers, if the number of followers requires that.
-async fn cross(bed: &Bed, id: UserId, followers: usize) -> Author {
+async fn switch_mode(bed: &Bed, id: UserId, followers: usize) -> Author {
     let before = bed.cpu();
-    journal::enqueue(&bed.app, Task::Reach { author: id }).await.expect("an entry");
+    journal::enqueue(&bed.app, Task::FanoutMode { author: id }).await.expect("an entry");
     let took = bed.work(Queue::Long).await;
-    let (cpu, reach) = (bed.cpu().since(before), graph::audience(&bed.app, id).await.expect("it is there").mode);
-    if !reach.is_pushed() {
+    let (cpu, mode) = (bed.cpu().since(before), graph::audience(&bed.app, id).await.expect("it is there").mode);
+    if !mode.is_pushed() {
         let (own, redis) = (cpu.own / 1e6, cpu.redis / 1e6);
-        println!("Crossing with {followers} followers: {:.2} s; CPU: {own:.2} s own, {redis:.2} s Redis.", took.as_secs_f64());
+        println!("Switching with {followers} followers: {:.2} s; CPU: {own:.2} s own, {redis:.2} s Redis.", took.as_secs_f64());
     }
     let (times, reads, cpu) = (Vec::new(), Vec::new(), Cpu::default());
-    Author { id, followers, reach, times, reads, cpu, shown: 0 }
+    Author { id, followers, mode, times, reads, cpu, shown: 0 }
 }
 
 async fn post(bed: &Bed, author: &mut Author, people: &[UserId]) {
@@ -117,7 +117,7 @@ fn tell(authors: &mut [Author]) -> bool {
     for author in authors {
         let (half, most) = (percentile(&mut author.times, 50), percentile(&mut author.times, 99));
         let cpu = author.cpu.each(author.times.len() as u64);
-        let way = if author.reach.is_pushed() { "pushed" } else { "merged" };
+        let way = if author.mode.is_pushed() { "pushed" } else { "merged" };
         println!(
             "{:>11}  {way}  {:>5} {half:>8.2} {most:>8.2}  {:>10.0} {:>8.0}  {:>6} of {:<4} {:>12.2}",
             author.followers,

@@ -200,17 +200,29 @@ pub(super) const OF_FRIENDS: &[Case] = &[
             "friends:{$cyd}: $ada is in it with another friendship than in friends:{$ada}",
         ],
     ),
-    (&["ZREM befriended:{$ada} $bob"], &["friendly:{$bob}: $ada is in it, but befriended:{$ada} has no $bob"]),
-    (&["ZREM friendly:{$bob} $ada"], &["befriended:{$ada}: $bob is in it, but friendly:{$bob} has no $ada"]),
     (
-        &["ZADD befriended:{$ada} $old $bob"],
-        &["friendly:{$bob}: $ada is in it with another friend request than in befriended:{$ada}"],
+        &["ZREM friend_requests_received:{$ada} $bob"],
+        &["friend_requests_sent:{$bob}: $ada is in it, but friend_requests_received:{$ada} has no $bob"],
     ),
     (
-        &["ZADD friendly:{$ada} $old $bob", "ZADD befriended:{$bob} $old $ada"],
-        &["friendly:{$ada}: $bob in it has sent a request", "friendly:{$bob}: $ada in it has sent a request"],
+        &["ZREM friend_requests_sent:{$bob} $ada"],
+        &["friend_requests_received:{$ada}: $bob is in it, but friend_requests_sent:{$bob} has no $ada"],
     ),
-    (&["ZADD friendly:{$cyd} $old $ada", "ZADD befriended:{$ada} $old $cyd"], &["friendly:{$cyd}: $ada in it is a friend"]),
+    (
+        &["ZADD friend_requests_received:{$ada} $old $bob"],
+        &["friend_requests_sent:{$bob}: $ada is in it with another friend request than in friend_requests_received:{$ada}"],
+    ),
+    (
+        &["ZADD friend_requests_sent:{$ada} $old $bob", "ZADD friend_requests_received:{$bob} $old $ada"],
+        &[
+            "friend_requests_sent:{$ada}: $bob in it has sent a request",
+            "friend_requests_sent:{$bob}: $ada in it has sent a request",
+        ],
+    ),
+    (
+        &["ZADD friend_requests_sent:{$cyd} $old $ada", "ZADD friend_requests_received:{$ada} $old $cyd"],
+        &["friend_requests_sent:{$cyd}: $ada in it is a friend"],
+    ),
     (&["ZADD friends:{$ada} $old $ada", "HINCRBY user:{$ada} friends 1"], &["friends:{$ada}: contains its own account"]),
     (&["ZADD friends:{$ada} $old 12345", "HINCRBY user:{$ada} friends 1"], &["friends:{$ada}: 12345 in it is not an account"]),
     (&["ZADD friend_slots:{$cyd} $old $ada"], &["friend_slots:{$cyd}: the slot of $ada was not released"]),
@@ -220,7 +232,7 @@ pub(super) const OF_FRIENDS: &[Case] = &[
         &["friends:{$old}: $cyd is in it, but friends:{$cyd} has no $old", "friends:{$old}: there is no such account"],
     ),
     (&["ZADD friends:{$bob} -5 $ada", "HINCRBY user:{$bob} friends 1"], &["friends:{$bob}: has scores that are not ids"]),
-    (&["SET befriended:{$cyd} 1"], &["befriended:{$cyd}: should be a zset"]),
+    (&["SET friend_requests_received:{$cyd} 1"], &["friend_requests_received:{$cyd}: should be a zset"]),
 ];
 
 pub(super) const OF_STATUSES: &[Case] = &[

@@ -15,7 +15,7 @@ const LEFT: &[&str] = &[
     "has no password",
     "is not an argon2id hash",
     "following:{$ada}: should be a zset",
-    "befriended:{$cyd}: should be a zset",
+    "friend_requests_received:{$cyd}: should be a zset",
     "dead:{2}: should be a hash",
     "status:{$status}: has no message",
     "status:{$status}: its lat and lon are not a location",

@@ -50,7 +50,7 @@ async fn statuses_of_muted_accounts_are_not_delivered_on_any_server() {
 }
 
 #[tokio::test]
-async fn a_resumed_subscription_goes_by_the_mutes_of_now() {
+async fn a_resumed_subscription_applies_the_current_mutes() {
     let app = TestApp::start().await;
     let [ada, bea, cy] = app.users(["ada", "bea", "cy"]).await;
     ada.follow(&bea).await;
@@ -71,7 +71,7 @@ async fn a_resumed_subscription_goes_by_the_mutes_of_now() {
     assert_eq!(LiveSubscription::home(&app, &ada, Some(&cursor)).await.next_events(3).await, all, "the mute has ended");
 }
 
-/// The streams of somebody that show every status of people: the home, a list's timeline and a filter of the public stream.
+/// Opens the subscriptions of a viewer that show every status of some accounts: the home timeline, a list timeline and a filter of the public stream.
 async fn streams(server: &TestServer, viewer: &Actor, list: &str, logins: &[&str]) -> [LiveSubscription; 3] {
     let filter = json!({ "filter": { "follow": logins } });
     [
@@ -139,7 +139,7 @@ async fn a_block_hides_both_accounts_from_each_other_on_every_server() {
 }
 
 #[tokio::test]
-async fn a_resumed_subscription_goes_by_the_blocks_of_now() {
+async fn a_resumed_subscription_applies_the_current_blocks() {
     let app = TestApp::start().await;
     let [ada, bea, cy] = app.users(["ada", "bea", "cy"]).await;
     let filter = json!({ "follow": ["ada", "bea", "cy"] });

@@ -204,7 +204,7 @@ async fn statuses_of_a_refilled_page_are_not_sent_again() {
 async fn merged_statuses_and_those_past_the_window_are_not_sent_again() {
     let app = TestApp::with(Config { home_window: 20, star_followers: 1, ..Config::default() }).await;
     let (reader, authors) = reader_and_authors(&app, 1).await;
-    journal::enqueue(&app.app, Task::Reach { author: authors[0].user_id() }).await.expect("a store");
+    journal::enqueue(&app.app, Task::FanoutMode { author: authors[0].user_id() }).await.expect("a store");
     app.drain().await;
     for number in 0..40 {
         app.clock.advance(1);

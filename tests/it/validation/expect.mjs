@@ -1,4 +1,4 @@
-// Puts every case of cases.mjs to graphql-js on the server's own SDL, and writes what came of it into expected.json, which the suite compares
+// Puts every case of cases.mjs to graphql-js on the server's own SDL, and writes the results into expected.json, which the suite compares
 // the running server with. `node tests/it/validation/expect.mjs`; with `--check` it fails where that file is not what it would write.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

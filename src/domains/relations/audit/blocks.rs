@@ -46,7 +46,8 @@ async fn check_follows(reader: &AuditReader, parts: &[SetWindow<UserId>], found:
     let follow = |(a, b): (UserId, UserId)| cmd("ZSCORE").arg(following_key(a)).arg(b.0).take();
     let follows = reader.query(both, follow).await?;
     let sets = |(part, other): (&SetWindow<UserId>, UserId)| {
-        [keys::friends(part.of), keys::friendly(part.of), keys::befriended(part.of)].map(|set| (set, other))
+        [keys::friends(part.of), keys::friend_requests_sent(part.of), keys::friend_requests_received(part.of)]
+            .map(|set| (set, other))
     };
     let friendships: Vec<(String, UserId)> = blocks().flat_map(sets).collect();
     let friend = |(set, other): (&str, UserId)| cmd("ZSCORE").arg(set).arg(other.0).take();

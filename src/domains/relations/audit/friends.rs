@@ -17,8 +17,8 @@ static REQUESTS: EdgeKind = EdgeKind {
     name: "friend request",
     most: MAX_FRIEND_REQUESTS,
     key: |side, id| match side {
-        Side::From => keys::friendly(id),
-        Side::To => keys::befriended(id),
+        Side::From => keys::friend_requests_sent(id),
+        Side::To => keys::friend_requests_received(id),
     },
     settle: settle_friendship,
 };
@@ -39,8 +39,10 @@ pub(super) async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::Friends(id)) if entry.check_type("zset", Expiry::Never, found) => friends.push((Side::From, id)),
-            Some(KeyKind::Friendly(id)) if entry.check_type("zset", Expiry::Never, found) => requests.push((Side::From, id)),
-            Some(KeyKind::Befriended(id)) if entry.check_type("zset", Expiry::Never, found) => requests.push((Side::To, id)),
+            Some(KeyKind::SentRequests(id)) if entry.check_type("zset", Expiry::Never, found) => requests.push((Side::From, id)),
+            Some(KeyKind::ReceivedRequests(id)) if entry.check_type("zset", Expiry::Never, found) => {
+                requests.push((Side::To, id))
+            }
             Some(KeyKind::FriendSlots(id)) if entry.check_derived_type("zset", Expiry::Never, found) => slots.push(id),
             _ => {}
         }
@@ -54,15 +56,15 @@ pub(super) async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut
 
 /// An account to which a request was sent is no friend, and has sent none.
 async fn check_requests(reader: &AuditReader, ids: Vec<UserId>, found: &mut Findings) -> Result<(), Error> {
-    let read = |id| cmd("ZRANGE").arg(keys::friendly(id)).arg(0).arg(MAX_FRIEND_REQUESTS - 1).take();
+    let read = |id| cmd("ZRANGE").arg(keys::friend_requests_sent(id)).arg(0).arg(MAX_FRIEND_REQUESTS - 1).take();
     let sent = reader.query(ids.iter().copied(), read).await?;
     for id in ids {
         let others: Vec<u64> = sent.read(&id).unwrap_or_default();
-        for (set, what) in [(keys::friends(id), "is a friend"), (keys::befriended(id), "has sent a request")] {
+        for (set, what) in [(keys::friends(id), "is a friend"), (keys::friend_requests_received(id), "has sent a request")] {
             let scores = reader.query(others.iter().copied(), |other| cmd("ZSCORE").arg(&set).arg(other).take()).await?;
             for other in others.iter().filter(|other| scores.score(other).is_some()) {
                 let settle = settle_friendship(id, UserId(*other));
-                found.add_repairable(&keys::friendly(id), format!("{other} in it {what}"), [settle]);
+                found.add_repairable(&keys::friend_requests_sent(id), format!("{other} in it {what}"), [settle]);
             }
         }
     }

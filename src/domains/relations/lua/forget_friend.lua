@@ -1,5 +1,5 @@
 -- forget_friend.lua - removes a deleted account from the friends and the friend requests of another. Follows are removed elsewhere.
--- KEYS 1 friends:{a}  2 friendly:{a}  3 befriended:{a}  4 friend_slots:{a}  5 user:{a}
+-- KEYS 1 friends:{a}  2 friend_requests_sent:{a}  3 friend_requests_received:{a}  4 friend_slots:{a}  5 user:{a}
 -- ARGV 1 b
 -- Returns 1 | 0 there was no friendship
 local removed = redis.call('ZREM', KEYS[1], ARGV[1])

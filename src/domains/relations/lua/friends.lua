@@ -1,5 +1,5 @@
 -- friends.lua - functions for an account's side of a friendship. The scripts that change it are prefixed with this file and take its keys.
--- KEYS 1 friends:{a}  2 friendly:{a}  3 befriended:{a}  4 friend_slots:{a}  5 user:{a}  6 following:{a}  7 left:{a}
+-- KEYS 1 friends:{a}  2 friend_requests_sent:{a}  3 friend_requests_received:{a}  4 friend_slots:{a}  5 user:{a}  6 following:{a}  7 left:{a}
 -- ARGV 1 b
 -- Returns nothing by itself
 

@@ -1,5 +1,5 @@
 -- write_friend.lua - writes the side of the account with the higher id, and releases its slot.
--- KEYS 1 friends:{a}  2 friendly:{a}  3 befriended:{a}  4 friend_slots:{a}  5 user:{a}  6 following:{a}  7 left:{a}
+-- KEYS 1 friends:{a}  2 friend_requests_sent:{a}  3 friend_requests_received:{a}  4 friend_slots:{a}  5 user:{a}  6 following:{a}  7 left:{a}
 -- ARGV 1 b  2 id of the friendship  3 id of a's request  4 id of b's request; 0 for none  5 most follows
 -- Returns 1 | 0 no account a
 local exists = redis.call('EXISTS', KEYS[5]) == 1

@@ -133,7 +133,7 @@ pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
     let windows = [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }];
     let (mut others, mut more) = (Vec::new(), false);
     for list in [FriendList::Friends, FriendList::Sent, FriendList::Received] {
-        let rows = store::people(app.db(), id, list, &windows).await?.pop().unwrap_or_default();
+        let rows = store::read_windows(app.db(), id, list, &windows).await?.pop().unwrap_or_default();
         more |= rows.len() == PASS;
         others.extend(rows.iter().map(|row| UserId(row.member)));
     }
@@ -198,7 +198,7 @@ impl PageSource for People<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        store::people(self.app.db(), self.id, self.list, windows).await
+        store::read_windows(self.app.db(), self.id, self.list, windows).await
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {

@@ -108,7 +108,7 @@ pub(in crate::domains::relations) async fn reserve(db: &Db, pair: Pair, slot: Sl
     let second = pair.second;
     let (set, most) = match slot {
         Slot::Friend => (keys::friends(second), MAX_FRIENDS),
-        Slot::Request => (keys::friendly(second), MAX_FRIEND_REQUESTS),
+        Slot::Request => (keys::friend_requests_sent(second), MAX_FRIEND_REQUESTS),
     };
     let call = Call::new(&RESERVE_FRIEND, [set, keys::friend_slots(second), user_key(second)]);
     Ok(match db.call::<i64>(call.arg(pair.first.0).arg(id).arg(most)).await? {
@@ -164,19 +164,19 @@ fn side_keys(id: UserId) -> [String; 7] {
 }
 
 fn sets(id: UserId) -> [String; 3] {
-    [keys::friends(id), keys::friendly(id), keys::befriended(id)]
+    [keys::friends(id), keys::friend_requests_sent(id), keys::friend_requests_received(id)]
 }
 
 fn list_key(id: UserId, list: FriendList) -> String {
     match list {
         FriendList::Friends => keys::friends(id),
-        FriendList::Sent => keys::friendly(id),
-        FriendList::Received => keys::befriended(id),
+        FriendList::Sent => keys::friend_requests_sent(id),
+        FriendList::Received => keys::friend_requests_received(id),
     }
 }
 
 /// Windows of a list of `id`. One pipeline.
-pub(in crate::domains::relations) async fn people(
+pub(in crate::domains::relations) async fn read_windows(
     db: &Db,
     id: UserId,
     list: FriendList,
@@ -194,7 +194,7 @@ pub(in crate::domains::relations) async fn count(db: &Db, id: UserId, list: Frie
 /// a lookup of them among those of the others.
 pub(in crate::domains::relations) async fn mutual(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<Vec<Row>>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_FRIENDS };
-    let friends = people(db, viewer, FriendList::Friends, &[window]).await?.pop().unwrap_or_default();
+    let friends = read_windows(db, viewer, FriendList::Friends, &[window]).await?.pop().unwrap_or_default();
     let members: Vec<u64> = friends.iter().map(|row| row.member).collect();
     let lookup = |other: &UserId| {
         let key = keys::friends(*other);

@@ -27,8 +27,8 @@ pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Sta
     if let Err(error) = fanout_mode::switch_if_due(app, author, audience).await {
         tracing::debug!(%error, "the switch of an author's fan-out mode is left to the next status");
     }
-    let walk = FanoutPass { author, id, is_pushed: audience.mode.is_pushed(), there: Some(true), terms: Some(terms) };
-    lease.finish(app, walk.pass(app, Progress::default()).await?).await;
+    let fanout = FanoutPass { author, id, is_pushed: audience.mode.is_pushed(), there: Some(true), terms: Some(terms) };
+    lease.finish(app, fanout.pass(app, Progress::default()).await?).await;
     Ok(Some(id))
 }
 
@@ -38,8 +38,8 @@ pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Sta
 /// `NOT_FOUND` if the author has no such status, also at the second deletion.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     let lease = statuses::delete(app, author, id).await?;
-    let walk = FanoutPass { author, id, is_pushed: true, there: Some(false), terms: None };
-    lease.finish(app, walk.pass(app, Progress::default()).await?).await;
+    let fanout = FanoutPass { author, id, is_pushed: true, there: Some(false), terms: None };
+    lease.finish(app, fanout.pass(app, Progress::default()).await?).await;
     Ok(())
 }
 
@@ -51,7 +51,7 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
 pub async fn settle(app: &App, author: UserId, id: StatusId, progress: Progress) -> Result<Option<Progress>, Error> {
     let is_pushed = match statuses::settle(app, author, id).await? {
         StatusState::OtherAuthor => return Ok(None),
-        StatusState::Exists(reach) => reach.is_pushed(),
+        StatusState::Exists(mode) => mode.is_pushed(),
         StatusState::Deleted => true,
     };
     FanoutPass { author, id, is_pushed, there: None, terms: None }.pass(app, progress).await

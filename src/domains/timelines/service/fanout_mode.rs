@@ -43,7 +43,7 @@ fn due_switch(high: u64, audience: Audience) -> Option<fn(u64) -> FanoutMode> {
 /// Enqueues a switch of the author's mode if one is due. Two round trips then, otherwise none.
 pub(super) async fn switch_if_due(app: &App, author: UserId, audience: Audience) -> Result<(), Error> {
     match due_switch(app.config().star_followers, audience) {
-        Some(_) => journal::enqueue(app, Task::Reach { author }).await,
+        Some(_) => journal::enqueue(app, Task::FanoutMode { author }).await,
         None => Ok(()),
     }
 }
@@ -141,7 +141,7 @@ pub async fn review(app: &App, followers: u64, progress: Progress) -> Result<Opt
     let authors: Vec<UserId> = keys.iter().filter_map(|key| user_of_key(key)).collect();
     for (author, audience) in authors.iter().zip(graph::audiences(app, &authors).await?) {
         if due_switch(followers, audience).is_some() {
-            journal::enqueue(app, Task::Reach { author: *author }).await?;
+            journal::enqueue(app, Task::FanoutMode { author: *author }).await?;
         }
     }
     let stage = if next == 0 { progress.stage.saturating_add(1) } else { progress.stage };

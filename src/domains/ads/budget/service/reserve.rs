@@ -86,11 +86,11 @@ async fn request_grants(
     short: Vec<(&mut PendingReservation, Shortfall)>,
     collected: &mut HashSet<CampaignId>,
 ) -> Result<(), Error> {
-    let draws: Vec<GrantRequest> = short.iter().map(|(one, shortfall)| grant_request(&one.request, shortfall)).collect();
-    let mut drawn = grants::request(app.db(), now, &draws).await?;
-    retry_after_collecting(app, now, draws, &mut drawn, collected).await?;
-    for ((one, shortfall), drawn) in short.into_iter().zip(drawn) {
-        match drawn {
+    let requests: Vec<GrantRequest> = short.iter().map(|(one, shortfall)| grant_request(&one.request, shortfall)).collect();
+    let mut results = grants::request(app.db(), now, &requests).await?;
+    retry_after_collecting(app, now, requests, &mut results, collected).await?;
+    for ((one, shortfall), result) in short.into_iter().zip(results) {
+        match result {
             GrantResult::Granted(grant) => {
                 one.request.grant = grant;
                 one.request.day = one.request.day.max(grant.day);
@@ -123,25 +123,27 @@ fn grant_request(request: &ReservationRequest, shortfall: &Shortfall) -> GrantRe
 async fn retry_after_collecting(
     app: &App,
     now: Millis,
-    draws: Vec<GrantRequest>,
-    drawn: &mut [GrantResult],
+    requests: Vec<GrantRequest>,
+    results: &mut [GrantResult],
     collected: &mut HashSet<CampaignId>,
 ) -> Result<(), Error> {
-    let refused = draws.into_iter().zip(drawn).filter(|(_, drawn)| matches!(drawn, GrantResult::Refused(_)));
+    let refused = requests.into_iter().zip(results).filter(|(_, result)| matches!(result, GrantResult::Refused(_)));
     let mut refused: Vec<(GrantRequest, &mut GrantResult)> =
-        refused.filter(|(draw, _)| !collected.contains(&draw.share.campaign)).collect();
-    let share_counts = share_counts::load(app, refused.iter().map(|(draw, _)| draw.share.campaign)).await?;
-    refused.retain(|(draw, _)| share_counts.shares_of(draw.share.campaign) > 1);
-    let firsts = refused.iter().map(|(draw, _)| draw).filter(|draw| collected.insert(draw.share.campaign));
-    let brought =
-        try_join_all(firsts.map(|draw| collect_from_others(app, now, draw, share_counts.shares_of(draw.share.campaign)))).await?;
+        refused.filter(|(request, _)| !collected.contains(&request.share.campaign)).collect();
+    let share_counts = share_counts::load(app, refused.iter().map(|(request, _)| request.share.campaign)).await?;
+    refused.retain(|(request, _)| share_counts.shares_of(request.share.campaign) > 1);
+    let firsts = refused.iter().map(|(request, _)| request).filter(|request| collected.insert(request.share.campaign));
+    let brought = try_join_all(
+        firsts.map(|request| collect_from_others(app, now, request, share_counts.shares_of(request.share.campaign))),
+    )
+    .await?;
     let brought: HashMap<CampaignId, Vec<ReturnedMoney>> = brought.into_iter().collect();
-    for (draw, _) in &mut refused {
-        draw.returned.extend(brought.get(&draw.share.campaign).into_iter().flatten());
+    for (request, _) in &mut refused {
+        request.returned.extend(brought.get(&request.share.campaign).into_iter().flatten());
     }
-    let (draws, drawn): (Vec<GrantRequest>, Vec<&mut GrantResult>) = refused.into_iter().unzip();
-    for (drawn, retried) in drawn.into_iter().zip(grants::request(app.db(), now, &draws).await?) {
-        *drawn = retried;
+    let (requests, results): (Vec<GrantRequest>, Vec<&mut GrantResult>) = refused.into_iter().unzip();
+    for (result, retried) in results.into_iter().zip(grants::request(app.db(), now, &requests).await?) {
+        *result = retried;
     }
     Ok(())
 }
@@ -150,12 +152,12 @@ async fn retry_after_collecting(
 async fn collect_from_others(
     app: &App,
     now: Millis,
-    draw: &GrantRequest,
+    request: &GrantRequest,
     shares: u64,
 ) -> Result<(CampaignId, Vec<ReturnedMoney>), Error> {
-    let granted = grants::grants(app.db(), draw.share.campaign, shares).await?;
-    let others: Vec<(Share, Grant)> = granted.into_iter().filter(|(share, _)| *share != draw.share).collect();
-    Ok((draw.share.campaign, reservations::return_grants(app.db(), now, draw.day, &others).await?))
+    let granted = grants::grants(app.db(), request.share.campaign, shares).await?;
+    let others: Vec<(Share, Grant)> = granted.into_iter().filter(|(share, _)| *share != request.share).collect();
+    Ok((request.share.campaign, reservations::return_grants(app.db(), now, request.day, &others).await?))
 }
 
 /// Has all shares of a campaign return their free money, including grants that they have not received yet. Three round trips. Shares keep

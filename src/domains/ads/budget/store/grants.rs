@@ -42,14 +42,14 @@ pub(in crate::domains::ads) enum GrantResult {
 }
 
 /// Requests grants for shares, and reports returned money to the pools. One pipeline of scripts.
-pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, draws: &[GrantRequest]) -> Result<Vec<GrantResult>, Error> {
-    let call = |draw: &GrantRequest| {
-        let call = Call::new(&DRAW_GRANT, [keys::campaign(draw.share.campaign), keys::freeze(draw.share.campaign)]);
-        let call = call.arg(now).arg(draw.day).arg(draw.share.n);
-        let call = call.arg(draw.granted).arg(draw.want.0).arg(draw.unit.0.max(1));
-        draw.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.all).arg(it.day).arg(it.of_day))
+pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, requests: &[GrantRequest]) -> Result<Vec<GrantResult>, Error> {
+    let call = |request: &GrantRequest| {
+        let call = Call::new(&DRAW_GRANT, [keys::campaign(request.share.campaign), keys::freeze(request.share.campaign)]);
+        let call = call.arg(now).arg(request.day).arg(request.share.n);
+        let call = call.arg(request.granted).arg(request.want.0).arg(request.unit.0.max(1));
+        request.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.all).arg(it.day).arg(it.of_day))
     };
-    let replies = db.call_many(draws.iter().map(call).collect()).await?;
+    let replies = db.call_many(requests.iter().map(call).collect()).await?;
     replies.into_iter().map(|reply| decode_grant(&decode::one::<String>(reply)?)).collect()
 }
 

@@ -60,7 +60,7 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let parts = campaigns.iter().map(|campaign| Task::Campaign { owner: user, campaign: *campaign });
     let parts = journal::begin_subtasks(app, parts).await?;
     for id in &campaigns {
-        settle::end(app, user, *id).await?;
+        settle::delete_campaign(app, user, *id).await?;
     }
     parts.ack(app);
     if !campaigns.is_empty() {

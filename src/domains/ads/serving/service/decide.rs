@@ -132,7 +132,7 @@ impl Decision<'_> {
             }
         }
         reevaluate(self.app, stale);
-        self.note(capped);
+        self.record(capped);
         Ok(bidders)
     }
 

@@ -136,18 +136,18 @@ impl Decision<'_> {
             }
         }
         reevaluate(self.app, stale);
-        self.note(capped);
+        self.record(capped);
         Ok(failed)
     }
 
     /// Records hints about capped campaigns, in the background. Without a known visitor, this process records which campaigns have a cap.
-    pub(in crate::domains::ads) fn note(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
+    pub(in crate::domains::ads) fn record(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
         let Some(visitor) = self.request.visitor else {
-            return all.into_iter().for_each(|(campaign, _)| self.caps.note(campaign, self.now + HINTED));
+            return all.into_iter().for_each(|(campaign, _)| self.caps.record(campaign, self.now + HINTED));
         };
         let all: Vec<_> = all.into_iter().filter_map(|(campaign, until)| Some((campaign, until?))).collect();
         self.capped.extend(all.iter().copied());
-        frequency_caps::note(self.app, self.now, visitor, all, HINTED);
+        frequency_caps::record(self.app, self.now, visitor, all, HINTED);
     }
 
     /// Counts the impressions in the metrics and in the traffic of the website.

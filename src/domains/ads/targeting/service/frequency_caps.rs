@@ -9,7 +9,7 @@ use quick_cache::sync::Cache;
 use std::sync::Arc;
 
 /// Records which campaigns' caps a visitor has reached, until the given times and for at most `longest`; runs in the background.
-pub(in crate::domains::ads) fn note(
+pub(in crate::domains::ads) fn record(
     app: &App,
     now: Millis,
     visitor: Visitor,
@@ -55,7 +55,7 @@ impl CapHints {
     }
 
     /// Records that a campaign has a cap.
-    pub(in crate::domains::ads) fn note(&self, campaign: CampaignId, until: Millis) {
+    pub(in crate::domains::ads) fn record(&self, campaign: CampaignId, until: Millis) {
         self.0.insert(campaign, until);
     }
 }

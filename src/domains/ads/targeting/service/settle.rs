@@ -31,7 +31,7 @@ const GUARD: Millis = MINUTE / 2;
 /// Due campaigns that one pass reads from each partition of the schedule.
 const AT_ONCE: usize = 16;
 /// Campaigns that one pass evaluates concurrently.
-const BESIDE: usize = 8;
+const CONCURRENCY: usize = 8;
 /// Maximum number of holds that one pass releases in a share.
 const RELEASED: usize = 1_000;
 
@@ -48,15 +48,15 @@ pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<()
         }
         if !there {
             accounts::store::remove_owned(app.db(), owner, OwnedItem::Campaign(id)).await?;
-        } else if note(app, owner, id).await? == AddOwnedResult::NoAccount {
-            return end(app, owner, id).await;
+        } else if add_to_owner(app, owner, id).await? == AddOwnedResult::NoAccount {
+            return delete_campaign(app, owner, id).await;
         }
         written = Some(there);
     }
 }
 
 /// Adds an existing campaign to the owner's list. The campaign exists already, so the limit is twice the normal one.
-async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<AddOwnedResult, Error> {
+async fn add_to_owner(app: &App, owner: UserId, id: CampaignId) -> Result<AddOwnedResult, Error> {
     accounts::store::add_owned(app.db(), owner, OwnedItem::Campaign(id), 2 * MAX_CAMPAIGNS).await
 }
 
@@ -79,7 +79,7 @@ pub(in crate::domains::ads) async fn settle_without(app: &App, id: CampaignId, r
     let Some(mut state) = read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
     for round in 1.. {
         if !state.owner_is_there {
-            return end(app, state.facts.campaign.owner, id).await;
+            return delete_campaign(app, state.facts.campaign.owner, id).await;
         }
         let wanted = plan(&state.facts, now);
         write(app, &state, &wanted, &mut behind, now).await?;
@@ -194,7 +194,7 @@ async fn remove_deleted_campaign(app: &App, id: CampaignId) -> Result<(), Error>
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: repeat the deletion.
-pub(in crate::domains::ads) async fn end(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn delete_campaign(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     if let Some(CampaignSnapshot { campaign, ads, listed, .. }) = campaigns::store::read(db, id).await? {
         let listed: Vec<Listing> = listed.iter().filter_map(|(text, _)| Listing::parse(text)).collect();
@@ -217,9 +217,9 @@ pub async fn evaluate_due(app: &App) -> Result<usize, Error> {
         return Ok(0);
     }
     store::postpone(app.db(), &due, app.now() + GUARD).await?;
-    let all = stream::iter(&due).for_each_concurrent(BESIDE, async |id| {
+    let all = stream::iter(&due).for_each_concurrent(CONCURRENCY, async |id| {
         if let Err(error) = evaluate_one(app, *id).await {
-            tracing::warn!(?error, campaign = id.0, "a campaign is looked at again later");
+            tracing::warn!(?error, campaign = id.0, "a campaign could not be evaluated; it is evaluated again later");
         }
     });
     all.await;

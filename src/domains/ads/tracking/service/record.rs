@@ -69,7 +69,7 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     limits.count(app, None, counted.len());
     if let Some(visitor) = visitor {
         // All tokens belong to the same viewer.
-        frequency_caps::note(app, now, visitor, capped, NOTED);
+        frequency_caps::record(app, now, visitor, capped, NOTED);
     }
     Ok(counted)
 }
