@@ -120,23 +120,23 @@ pub struct KeyInfo {
 impl KeyInfo {
     /// Checks the type and the expiry of the key and reports deviations. Returns whether the type is correct. The content that a key of a wrong
     /// type has replaced is unknown, so an operator must decide.
-    pub fn check_type(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
-        self.is(kind, lives, false, found)
+    pub fn check_type(&self, kind: &'static str, expiry: Expiry, found: &mut Findings) -> bool {
+        self.is(kind, expiry, false, found)
     }
 
     /// The same for a key that is derived from other keys: with a wrong type, it is deleted and written again.
-    pub fn check_derived_type(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
-        self.is(kind, lives, true, found)
+    pub fn check_derived_type(&self, kind: &'static str, expiry: Expiry, found: &mut Findings) -> bool {
+        self.is(kind, expiry, true, found)
     }
 
-    fn is(&self, kind: &'static str, lives: Expiry, derived: bool, found: &mut Findings) -> bool {
+    fn is(&self, kind: &'static str, expiry: Expiry, derived: bool, found: &mut Findings) -> bool {
         let key = || self.key.clone();
         if self.kind != kind {
             let remedy = derived.then(|| Remedy::DeleteMistyped { key: key(), kind });
             found.add_repairable_with(&self.key, format!("should be a {kind}"), format!("it is a {}", self.kind), remedy);
             return false;
         }
-        match lives {
+        match expiry {
             Expiry::Never if self.ttl >= 0 => {
                 let remedy = Remedy::SetExpiry { key: key(), millis: None };
                 found.add_repairable_with(&self.key, "should have no time to live", format!("{} ms", self.ttl), [remedy]);

@@ -86,11 +86,11 @@ fn used_of(variables: &Variables, used: &BTreeSet<Name>) -> String {
 macro_rules! variables_in {
     ($value:expr) => {{
         let mut names = Vec::new();
-        let noted = $value.node.clone().into_const_with(|name| {
+        let visited = $value.node.clone().into_const_with(|name| {
             names.push(name);
             Ok::<_, Infallible>(Value::Null)
         });
-        drop(noted);
+        drop(visited);
         names
     }};
 }

@@ -27,9 +27,9 @@ const WHO: &str = "query($id: ID!) { node(id: $id) { ... on User { name } } }";
 
 /// Two processes on one Redis, one of them through a proxy. The tests read the statuses of one account there.
 pub(crate) struct TwoProcesses {
-    pub(crate) near: TestServer,
+    pub(crate) proxied: TestServer,
     pub(crate) proxy: Proxy,
-    pub(crate) far: TestApp,
+    pub(crate) direct: TestApp,
 }
 
 impl TwoProcesses {
@@ -38,8 +38,8 @@ impl TwoProcesses {
         let proxy = Proxy::in_front_of(&redis).await;
         let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
         let clock = Clock::manual(START);
-        let near = TestServer::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
-        Self { near, proxy, far: TestApp::on_redis(redis, clock, Config::default()).await }
+        let proxied = TestServer::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
+        Self { proxied, proxy, direct: TestApp::on_redis(redis, clock, Config::default()).await }
     }
 }
 
@@ -135,8 +135,8 @@ async fn cached_values_are_shared_and_likes_are_per_viewer() {
 #[tokio::test]
 async fn a_delayed_invalidation_delays_the_answer() {
     let both = TwoProcesses::start().await;
-    let ada = both.far.user("ada").await;
-    let (there, nobody) = (ada.at(&both.near), both.near.anonymous());
+    let ada = both.direct.user("ada").await;
+    let (there, nobody) = (ada.at(&both.proxied), both.proxied.anonymous());
     let name = async |actor: Actor| {
         let answer = actor.gql(WHO, json!({ "id": ada.id })).await;
         answer["data"]["node"]["name"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
@@ -166,10 +166,10 @@ async fn a_delayed_invalidation_delays_the_answer() {
 #[tokio::test]
 async fn reset_loaders_use_a_new_barrier() {
     let both = TwoProcesses::start().await;
-    let ada = both.far.user("ada").await;
+    let ada = both.direct.user("ada").await;
     let id = UserId::from_global(&ada.id).expect("an id");
     let load = move |request: Request| async move { Some(request.loaders().users.load(id).await.ok()??.name.clone()) };
-    let request = Request::new(both.near.app.clone(), None, None, None);
+    let request = Request::new(both.proxied.app.clone(), None, None, None);
     // A value for which no reply has arrived at its first read is not cached.
     for _ in 0..2 {
         assert_eq!(load(request.clone()).await.as_deref(), Some("ada"));
@@ -189,9 +189,9 @@ async fn reset_loaders_use_a_new_barrier() {
 #[tokio::test]
 async fn authentication_uses_a_new_barrier() {
     let both = TwoProcesses::start().await;
-    let ada = both.far.user("ada").await;
+    let ada = both.direct.user("ada").await;
     let id = UserId::from_global(&ada.id).expect("an id");
-    let app = both.near.app.clone();
+    let app = both.proxied.app.clone();
     let prove = move |app: App| async move {
         service::verify_password(&app, id, "correct horse", None).await.ok().map(|user| user.name.clone())
     };
@@ -211,14 +211,14 @@ async fn authentication_uses_a_new_barrier() {
 #[tokio::test]
 async fn a_broken_connection_invalidates_the_cache() {
     let both = TwoProcesses::start().await;
-    let [ada, bob] = both.far.users(["ada", "bob"]).await;
+    let [ada, bob] = both.direct.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
     ada.post("x").await;
-    both.far.drain().await;
-    let reader = bob.at(&both.near);
+    both.direct.drain().await;
+    let reader = bob.at(&both.proxied);
     for round in 0..5 {
         home(&reader).await;
-        both.far.redis.run::<u64>(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+        both.direct.redis.run::<u64>(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
         rename(&ada, &format!("Ada {round}")).await;
         let seen = loop {
             let answer = reader.gql(HOME, json!({})).await;
@@ -484,10 +484,10 @@ async fn reads_of_two(redis: &RedisServer, db: &Db) -> u64 {
 #[tokio::test]
 async fn nothing_is_cached_on_a_cluster_or_when_switched_off() {
     let alone = RedisServer::single(SingleServerReason::ClientCache);
-    for (near, reads, asks_to_be_told) in [(0, 2, false), (1 << 20, 1, true)] {
-        let db = Db::open(&alone.target(), Timing { client_cache: near, ..LONG_TIMEOUTS }).await.expect("a store");
-        assert_eq!(reads_of_two(&alone, &db).await, reads, "{near} bytes");
-        assert_eq!(alone.calls().contains_key("client|tracking"), asks_to_be_told, "{near} bytes");
+    for (cache_bytes, reads, enables_tracking) in [(0, 2, false), (1 << 20, 1, true)] {
+        let db = Db::open(&alone.target(), Timing { client_cache: cache_bytes, ..LONG_TIMEOUTS }).await.expect("a store");
+        assert_eq!(reads_of_two(&alone, &db).await, reads, "{cache_bytes} bytes");
+        assert_eq!(alone.calls().contains_key("client|tracking"), enables_tracking, "{cache_bytes} bytes");
     }
     let cluster = Cluster::start();
     let db = Db::open(&cluster.url().parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
@@ -501,15 +501,15 @@ async fn nothing_is_cached_on_a_cluster_or_when_switched_off() {
 #[tokio::test]
 async fn nothing_is_cached_without_invalidation_messages() {
     let redis = RedisServer::single(SingleServerReason::AclUsers);
-    redis.run::<()>(&["ACL", "SETUSER", "deaf", "on", ">x", "~*", "&*", "+@all"]);
-    let url = format!("{}?user=deaf&pass=x", redis.operator_url());
+    redis.run::<()>(&["ACL", "SETUSER", "untracked", "on", ">x", "~*", "&*", "+@all"]);
+    let url = format!("{}?user=untracked&pass=x", redis.operator_url());
     let db = Db::open(&url.parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
     let (first, second) = (ClientThread::new(), ClientThread::new());
     let read_over =
         async |client: &ClientThread| client.begin(read_key(db.clone(), KEY.into())).await.expect("no panic").expect("an answer");
     redis.run::<u64>(&["HSET", KEY, "name", "0"]);
     assert_eq!(read_over(&first).await, Some(0));
-    redis.run::<()>(&["ACL", "SETUSER", "deaf", "-client|tracking"]);
+    redis.run::<()>(&["ACL", "SETUSER", "untracked", "-client|tracking"]);
     redis.reset_calls();
     for round in 1..4 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
@@ -544,13 +544,13 @@ async fn a_busy_redis_does_not_disable_the_cache() {
     read_key(db.clone(), KEY.into()).await.expect_err("it is busy");
     redis.run::<()>(&["SCRIPT", "KILL"]);
     script.join().expect("no panic");
-    let heard = loop {
+    let reads = loop {
         // A failed attempt answers for a moment.
         if db.ping().await.is_ok() {
             break reads_of_two(&redis, &db).await;
         }
     };
-    assert_eq!(heard, 1);
+    assert_eq!(reads, 1);
     redis.run::<u64>(&["HSET", KEY, "name", "2"]);
     assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(2));
 }
@@ -612,7 +612,7 @@ async fn no_read_is_older_than_an_acknowledged_write_before_it() {
     over.store(true, Ordering::SeqCst);
     writer.join().expect("no panic");
     let calls = redis.calls();
-    assert!(calls["hgetall"] < calls["exists"], "some was near: {calls:?}");
+    assert!(calls["hgetall"] < calls["exists"], "some were cached: {calls:?}");
 }
 
 /// Both processes stop showing a deleted object as soon as the deletion is acknowledged.

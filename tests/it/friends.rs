@@ -40,7 +40,7 @@ async fn befriend(a: &Actor, b: &Actor) {
     assert_eq!(user_error_codes(&accept(b, a).await), [""; 0]);
 }
 
-/// What an actor is told about another account: the friendship, and whether each follows the other.
+/// Returns the friendship and the follows of two accounts, as `actor` sees them.
 async fn standing(actor: &Actor, other: &Actor) -> (String, bool, bool) {
     let query = format!("query($login: String!) {{ user(login: $login) {{ {FIELDS} }} }}");
     let answer = actor.gql(&query, json!({ "login": other.login })).await;

@@ -66,8 +66,8 @@ async fn a_session_ended_by_another_process_is_refused() {
 #[tokio::test]
 async fn an_ended_session_is_refused_behind_a_slow_connection() {
     let both = TwoProcesses::start().await;
-    let ada = both.far.user("ada").await;
-    let there = ada.at(&both.near);
+    let ada = both.direct.user("ada").await;
+    let there = ada.at(&both.proxied);
     for query in [NOTHING, WHO, HOME] {
         assert!(!is_refused(&there, query).await);
     }

@@ -30,7 +30,7 @@ export function CommentItem({ comment, thread, acts }: Props) {
   // A draft belongs to the session in which it was written.
   useEffect(() => setWriting(null), [viewer?.id]);
 
-  const say = async (act: Promise<ErrorMessage[]>) => setError(messageOf(await act));
+  const showErrors = async (act: Promise<ErrorMessage[]>) => setError(messageOf(await act));
   const close = () => {
     // The focus returns to the button that opened the box.
     footer.current?.querySelector<HTMLElement>(writing === 'Save' ? '.edit' : '.reply')?.focus({ preventScroll: true });
@@ -44,7 +44,7 @@ export function CommentItem({ comment, thread, acts }: Props) {
         {comment.isDeleted ? 'This comment was deleted.' : comment.isHidden ? 'This comment is hidden by a block.' : comment.message}
       </p>
       <footer ref={footer}>
-        {!comment.isDeleted && !comment.isHidden && <Votes comment={comment} onVote={(vote) => say(acts.vote(id, vote))} />}
+        {!comment.isDeleted && !comment.isHidden && <Votes comment={comment} onVote={(vote) => showErrors(acts.vote(id, vote))} />}
         {may.collapse && (
           <button type="button" className="collapse quiet" aria-expanded={!tree.isCollapsed(id)} onClick={() => change(() => tree.toggle(id))}>
             {tree.isCollapsed(id) ? `Expand ${NUMBER.format(may.hidden)}` : 'Collapse'}
@@ -60,8 +60,8 @@ export function CommentItem({ comment, thread, acts }: Props) {
             Edit
           </button>
         )}
-        {may.edit && <DeleteButton label="Delete" act={() => say(acts.remove(id, false))} />}
-        {may.prune && <DeleteButton label={may.hasReplies ? 'Delete branch' : 'Delete'} act={() => say(acts.remove(id, true))} />}
+        {may.edit && <DeleteButton label="Delete" act={() => showErrors(acts.remove(id, false))} />}
+        {may.prune && <DeleteButton label={may.hasReplies ? 'Delete branch' : 'Delete'} act={() => showErrors(acts.remove(id, true))} />}
       </footer>
       <p className="error" role="alert">
         {error}

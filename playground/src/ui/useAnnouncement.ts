@@ -5,14 +5,14 @@ const EVERY_MS = 5_000;
 
 export function useAnnouncement(total: number, textOf: (count: number) => string): string {
   const [text, setText] = useState('');
-  const state = useRef({ told: total, timer: 0, total });
+  const state = useRef({ announced: total, timer: 0, total });
   state.current.total = total;
   useEffect(() => {
-    if (total === state.current.told || state.current.timer) return;
+    if (total === state.current.announced || state.current.timer) return;
     state.current.timer = window.setTimeout(() => {
-      const { told, total } = state.current;
-      Object.assign(state.current, { told: total, timer: 0 });
-      setText(textOf(total - told));
+      const { announced, total } = state.current;
+      Object.assign(state.current, { announced: total, timer: 0 });
+      setText(textOf(total - announced));
     }, EVERY_MS);
   }, [total]);
   useEffect(() => () => clearTimeout(state.current.timer), []);

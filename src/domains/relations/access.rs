@@ -55,8 +55,8 @@ pub async fn keep_viewable<T>(
     items: Vec<Option<T>>,
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<Vec<Option<T>>, Error> {
-    let is_asked = kinds(loaders).await?.has_blocks();
-    keep_statuses(loaders, items, is_asked, facts, policy::can_view).await
+    let must_load = kinds(loaders).await?.has_blocks();
+    keep_statuses(loaders, items, must_load, facts, policy::can_view).await
 }
 
 /// Keeps the items whose status is delivered to the viewer, in their order: `None` for the others. As [`standings`].
@@ -68,24 +68,24 @@ pub async fn keep_delivered<T>(
     items: Vec<Option<T>>,
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<Vec<Option<T>>, Error> {
-    let is_asked = kinds(loaders).await?.any();
-    keep_statuses(loaders, items, is_asked, facts, policy::can_deliver).await
+    let must_load = kinds(loaders).await?.any();
+    keep_statuses(loaders, items, must_load, facts, policy::can_deliver).await
 }
 
 async fn keep_statuses<T>(
     loaders: &Loaders,
     items: Vec<Option<T>>,
-    is_asked: bool,
+    must_load: bool,
     facts: impl Fn(&T) -> StatusFacts,
-    question: fn(Standing, StatusFacts) -> bool,
+    predicate: fn(Standing, StatusFacts) -> bool,
 ) -> Result<Vec<Option<T>>, Error> {
-    if !is_asked && items.iter().flatten().all(|item| facts(item).is_public()) {
+    if !must_load && items.iter().flatten().all(|item| facts(item).is_public()) {
         return Ok(items);
     }
-    keep(loaders, items, |item| facts(item).author, |standing, item| question(standing, facts(item))).await
+    keep(loaders, items, |item| facts(item).author, |standing, item| predicate(standing, facts(item))).await
 }
 
-/// Loads the accounts that are named to the viewer in a list, in the order of `ids`: `None` for the others. `is_own` says whether the list is
+/// Loads the accounts that the viewer may see in a list, in the order of `ids`: `None` for the others. `is_own` says whether the list is
 /// about the viewer or about something of the viewer's. One pipeline; one more for a viewer with blocks. Nothing for none.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use super::model::{Standing, StatusFacts};
 
-/// Whether the viewer finds an account: by login, by id, as an author, in lists.
+/// Whether the viewer can discover an account: by login, by id, as an author, in lists.
 pub const fn can_discover(standing: Standing) -> bool {
     !standing.is_blocked
 }
@@ -27,12 +27,12 @@ pub const fn can_deliver(standing: Standing, status: StatusFacts) -> bool {
     standing.mute.is_none() && can_view(standing, status)
 }
 
-/// Whether the viewer reads the profile of an account: its statuses, its followers and the accounts that it follows.
+/// Whether the viewer can read the profile of an account: its statuses, its followers and the accounts that it follows.
 pub const fn can_read_profile(standing: Standing, is_private: bool) -> bool {
     standing.is_self || (!standing.is_blocked_between() && (!is_private || standing.is_connected()))
 }
 
-/// Whether an account is named to the viewer in a list of accounts: followers, followed accounts, likers or members. `is_own` is
+/// Whether the viewer may see an account in a list of accounts: followers, followed accounts, likers or members. `is_own` is
 /// set if the list belongs to the viewer or to an object of the viewer.
 pub const fn can_name(standing: Standing, is_private: bool, is_own: bool) -> bool {
     standing.is_self || (!standing.is_blocked_between() && (is_own || !is_private || standing.is_connected()))
@@ -60,9 +60,9 @@ mod tests {
     const FRIEND: Standing = Standing { is_friend: true, ..STRANGER };
     const ALL: [Standing; 7] = [STRANGER, SELF, MUTER, BLOCKER, BLOCKED, FOLLOWER, FRIEND];
 
-    /// The standings for which a question is answered with yes.
-    fn allowed(question: impl Fn(Standing) -> bool) -> Vec<Standing> {
-        ALL.into_iter().filter(|standing| question(*standing)).collect()
+    /// The standings that `predicate` accepts.
+    fn allowed(predicate: impl Fn(Standing) -> bool) -> Vec<Standing> {
+        ALL.into_iter().filter(|standing| predicate(*standing)).collect()
     }
 
     const fn status(is_private: bool, audience: StatusAudience) -> StatusFacts {

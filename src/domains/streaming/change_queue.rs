@@ -25,12 +25,12 @@ pub(super) struct ChangeQueue {
 impl ChangeQueue {
     /// Appends a change to the queue of its owner.
     pub(super) fn push(&mut self, change: IndexChange) {
-        self.turns(&change).add(change, VecDeque::push_back);
+        self.queue_for(&change).add(change, VecDeque::push_back);
     }
 
     /// Returns a change that was made in part to the front of its owner's queue.
     pub(super) fn put_back(&mut self, change: IndexChange) {
-        self.turns(&change).add(change, VecDeque::push_front);
+        self.queue_for(&change).add(change, VecDeque::push_front);
     }
 
     /// The next change, begun in the index; `None` where none waits. The flag says whether more may wait.
@@ -58,7 +58,7 @@ impl ChangeQueue {
         self.filters.take().or_else(|| self.feeds.take())
     }
 
-    const fn turns(&mut self, change: &IndexChange) -> &mut FairQueue {
+    const fn queue_for(&mut self, change: &IndexChange) -> &mut FairQueue {
         if change.changes_feed() { &mut self.feeds } else { &mut self.filters }
     }
 
@@ -70,7 +70,7 @@ impl ChangeQueue {
     /// The number of changes that wait. For tests.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        [&self.feeds, &self.filters].into_iter().flat_map(|turns| turns.queues.values()).map(VecDeque::len).sum()
+        [&self.feeds, &self.filters].into_iter().flat_map(|queue| queue.queues.values()).map(VecDeque::len).sum()
     }
 }
 

@@ -78,14 +78,14 @@ impl Socket {
         let began = Instant::now();
         let (metric, open) = (state.app.metrics().live_stream("ws"), state.live.open());
         let _holding = OpenSocket { _kept: connection, _metric: metric, _open: open };
-        let speaks = stream.protocol().is_some_and(|protocol| protocol == PROTOCOL);
+        let supports_protocol = stream.protocol().is_some_and(|protocol| protocol == PROTOCOL);
         let (mut sink, mut frames) = stream.split();
         let (reader, (control, mut controls)) = (state.unread.reader(address), mpsc::channel(MAX_CONTROLS));
         let (disconnected, (out, mut messages)) = (reader.disconnected().clone(), queue(reader));
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
         let shared = Arc::new(SocketShared { state, id, address, agent, operations, out, control, forbidden });
         let mut reader = SocketReader::new(shared.clone(), authorization, slot);
-        let end = if speaks {
+        let end = if supports_protocol {
             tokio::select! {
                 end = reader.run(&mut frames) => end,
                 end = writer::run(&mut sink, &mut controls, &mut messages, &shared) => end,

@@ -344,7 +344,7 @@ async fn an_attempt_refused_by_its_address_charges_no_shared_bucket() {
     app.create_users("c", 1).await;
     guess_on(&app, ELSEWHERE, "c0", None).await;
     if app.app.db().is_cluster() {
-        return; // A node tells only of its own commands; who decides is the same code.
+        return; // On a cluster, MONITOR shows the commands of one node only. The code under test is the same.
     }
     let monitor = Monitor::start(&app.redis);
     for _ in 0..3 {

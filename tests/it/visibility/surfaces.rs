@@ -192,12 +192,12 @@ fn without_row(sdl: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_surface_asks_a_question_of_the_policy() {
+fn every_surface_has_a_policy_function() {
     let sdl = waxwing::schema::sdl();
     assert_eq!(
         without_row(&sdl),
         [""; 0],
-        "Which question does the field ask? Add a row, and a case to the tests beside this one."
+        "Which policy function applies to the field? Add a row, and a case to the tests beside this one."
     );
     let surfaces = SchemaTypes::parse(&sdl).surfaces();
     let rows: BTreeSet<&str> = ROWS.iter().map(|(field, _)| *field).collect();

@@ -44,15 +44,15 @@ impl Thread {
         }
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()).filter(|it| self.is_attached(it)) {
             let number = comment.id.number;
-            let mut is = counts.get(&number).copied().unwrap_or_default();
+            let mut expected = counts.get(&number).copied().unwrap_or_default();
             if comment.author.is_none() {
-                is.descendants_by_others = 0;
+                expected.descendants_by_others = 0;
             }
-            let says = [comment.replies, comment.children, comment.descendants, comment.descendants_by_others];
-            let counts = [is.replies, is.children, is.descendants, is.descendants_by_others];
-            let is_removed = comment.author.is_none() && is.children == 0;
+            let stored = [comment.replies, comment.children, comment.descendants, comment.descendants_by_others];
+            let counts = [expected.replies, expected.children, expected.descendants, expected.descendants_by_others];
+            let is_removed = comment.author.is_none() && expected.children == 0;
             let misplaced_members = misplaced.remove(&number).unwrap_or_default();
-            if says != counts || is_removed || !misplaced_members.is_empty() || displaced.contains(&number) {
+            if stored != counts || is_removed || !misplaced_members.is_empty() || displaced.contains(&number) {
                 repairs.comments.push(CommentRepair { comment: comment.clone(), counts, misplaced_members, is_removed });
             }
         }

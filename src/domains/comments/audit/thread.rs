@@ -162,26 +162,26 @@ impl Thread {
         }
     }
 
-    fn compare(&self, comment: &Comment, mut is: Counts, found: &mut Findings) {
+    fn compare(&self, comment: &Comment, mut expected: Counts, found: &mut Findings) {
         let number = comment.id.number;
-        let says = Counts {
+        let stored = Counts {
             replies: comment.replies,
             children: comment.children,
             descendants: comment.descendants,
             descendants_by_others: comment.descendants_by_others,
         };
         if comment.author.is_none() {
-            is.descendants_by_others = 0;
-            if is.children == 0 {
+            expected.descendants_by_others = 0;
+            if expected.children == 0 {
                 self.add(found, format!("{number} is deleted and has no replies"));
             }
         }
-        if says != is {
+        if stored != expected {
             let (key, what) = (
                 keys::replies(self.status, Order::New),
                 format!("the counts of {number} are not those of the comments below it"),
             );
-            found.add_repairable_with(&key, what, format!("{says:?}, not {is:?}"), [Remedy::RebuildThread(self.status)]);
+            found.add_repairable_with(&key, what, format!("{stored:?}, not {expected:?}"), [Remedy::RebuildThread(self.status)]);
         }
     }
 

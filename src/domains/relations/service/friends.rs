@@ -203,12 +203,12 @@ impl PageSource for People<'_> {
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
         let is_own = self.loaders.friendships.fetcher().viewer == Some(self.id);
-        named(self.loaders, rows, is_own).await
+        load_listed(self.loaders, rows, is_own).await
     }
 }
 
-/// The accounts of rows that are named to the viewer.
-async fn named(loaders: &Loaders, rows: &[Row], is_own: bool) -> Result<Vec<Option<Arc<User>>>, Error> {
+/// Loads the accounts of rows that the viewer may see in a list.
+async fn load_listed(loaders: &Loaders, rows: &[Row], is_own: bool) -> Result<Vec<Option<Arc<User>>>, Error> {
     access::load_named(loaders, rows.iter().map(|row| UserId(row.member)), is_own).await
 }
 
@@ -264,7 +264,7 @@ impl PageSource for Mutual<'_> {
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
         // They are the viewer's own friends.
-        named(self.loaders, rows, true).await
+        load_listed(self.loaders, rows, true).await
     }
 }
 

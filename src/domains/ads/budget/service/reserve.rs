@@ -133,13 +133,13 @@ async fn retry_after_collecting(
     let share_counts = share_counts::load(app, refused.iter().map(|(request, _)| request.share.campaign)).await?;
     refused.retain(|(request, _)| share_counts.shares_of(request.share.campaign) > 1);
     let firsts = refused.iter().map(|(request, _)| request).filter(|request| collected.insert(request.share.campaign));
-    let brought = try_join_all(
+    let returned_by_campaign = try_join_all(
         firsts.map(|request| collect_from_others(app, now, request, share_counts.shares_of(request.share.campaign))),
     )
     .await?;
-    let brought: HashMap<CampaignId, Vec<ReturnedMoney>> = brought.into_iter().collect();
+    let returned_by_campaign: HashMap<CampaignId, Vec<ReturnedMoney>> = returned_by_campaign.into_iter().collect();
     for (request, _) in &mut refused {
-        request.returned.extend(brought.get(&request.share.campaign).into_iter().flatten());
+        request.returned.extend(returned_by_campaign.get(&request.share.campaign).into_iter().flatten());
     }
     let (requests, results): (Vec<GrantRequest>, Vec<&mut GrantResult>) = refused.into_iter().unzip();
     for (result, retried) in results.into_iter().zip(grants::request(app.db(), now, &requests).await?) {

@@ -57,23 +57,23 @@ fn decode_grant(answer: &str) -> Result<GrantResult, Error> {
     let mut words = answer.split(' ');
     let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<Sum>, _>>());
     match (how, &numbers.map_err(Error::corrupt)?[..]) {
-        (Some("granted"), &[all, before, day]) => Ok(GrantResult::Granted(Grant { all, before, day: small(day)? })),
-        (Some("refused"), &[left, _]) => Ok(GrantResult::Refused(Money(small(left)?))),
+        (Some("granted"), &[all, before, day]) => Ok(GrantResult::Granted(Grant { all, before, day: to_u64(day)? })),
+        (Some("refused"), &[left, _]) => Ok(GrantResult::Refused(Money(to_u64(left)?))),
         (Some("gone"), _) => Ok(GrantResult::NoCampaign),
-        _ => Err(Error::corrupt("a grant that is none")),
+        _ => Err(Error::corrupt("an unknown reply of draw_grant")),
     }
 }
 
-fn small(number: Sum) -> Result<u64, Error> {
+fn to_u64(number: Sum) -> Result<u64, Error> {
     u64::try_from(number).map_err(Error::corrupt)
 }
 
 /// Freezes the pool of a campaign: it grants nothing until its change is made, for at most two seconds. Returns the token of the freeze.
 /// One command.
 pub(in crate::domains::ads) async fn freeze(db: &Db, campaign: CampaignId) -> Result<u64, Error> {
-    let under: u64 = rand::random();
-    let command = cmd("SET").arg(keys::freeze(campaign)).arg(under).arg("PX").arg(FROZEN_FOR).take();
-    db.write_many_allow_oom(vec![command]).await.map(|_| under)
+    let token: u64 = rand::random();
+    let command = cmd("SET").arg(keys::freeze(campaign)).arg(token).arg("PX").arg(FROZEN_FOR).take();
+    db.write_many_allow_oom(vec![command]).await.map(|_| token)
 }
 
 /// Ends the freeze. One command.
@@ -90,7 +90,7 @@ pub(in crate::domains::ads) async fn grants(db: &Db, campaign: CampaignId, share
     }
     let found: Vec<Option<Sum>> = db.read(read).await?;
     let number = |at: usize| found.get(at).copied().flatten().unwrap_or_default();
-    let day = small(number(0))?;
+    let day = to_u64(number(0))?;
     let one = |n: u64| {
         let at = 1 + 2 * n as usize;
         (Share { campaign, n }, Grant { all: number(at), before: number(at + 1), day })

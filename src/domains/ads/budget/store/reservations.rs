@@ -240,7 +240,7 @@ fn reserved(request: &ReservationRequest, answer: &str) -> Result<ReservationRep
             granted: sum(3)?,
             returned: ReturnedMoney { n: request.share.n, all: sum(4)?, day: request.day, of_day: sum(5)? },
         }),
-        _ => return Err(Error::corrupt("a reservation's answer that is none")),
+        _ => return Err(Error::corrupt("an unknown reply of reserve_impression")),
     })
 }
 

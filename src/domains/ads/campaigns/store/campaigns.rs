@@ -49,8 +49,8 @@ pub(in crate::domains::ads) async fn change(
 ) -> Result<ChangeResult, Error> {
     let (fields, absent) = fields_of(new);
     let keys = [keys::campaign(new.id), keys::keywords(new.id), keys::freeze(new.id)];
-    let under = frozen.map(|under| under.to_string()).unwrap_or_default();
-    let call = Call::new(&CHANGE_CAMPAIGN, keys).arg(new.version).arg(under);
+    let freeze_token = frozen.map(|token| token.to_string()).unwrap_or_default();
+    let call = Call::new(&CHANGE_CAMPAIGN, keys).arg(new.version).arg(freeze_token);
     let call = call.arg(2 * fields.len()).arg(absent.len()).arg(2 * add.len()).arg(remove.len());
     Ok(match db.call::<i64>(call.arg(&fields[..]).arg(&absent[..]).arg(add).arg(remove)).await? {
         1 => ChangeResult::Done,

@@ -150,12 +150,12 @@ fn may_be_less(old: &Campaign, new: &Campaign) -> bool {
 /// Freezes the pool until the change is made, and has all shares return their free money. Returns the token of the freeze. So a budget can be
 /// lowered to the used amount under any load, and no share holds more than the new budget allows. Five round trips.
 async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
-    let under = grants::freeze(app.db(), campaign.id).await?;
+    let freeze_token = grants::freeze(app.db(), campaign.id).await?;
     budget::service::collect_free_money(app, campaign.id, campaign.shares).await?;
     let used =
         ShareBalance::used_budget(&budget::store::balances(app.db(), campaign.id, campaign.shares).await?, app.now() / DAY).whole;
     if used <= budget {
-        return Ok(under);
+        return Ok(freeze_token);
     }
     grants::thaw(app.db(), campaign.id).await?;
     Err(too_low(used).into())

@@ -45,14 +45,15 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     if !read.is_empty() {
         limits.read_address_count(app).await?;
     }
-    let mut asks = Vec::with_capacity(read.len());
+    let mut requests = Vec::with_capacity(read.len());
     for (_, token) in &read {
-        asks.push(reservation_request(token, app.next_id().await?, now / DAY));
+        requests.push(reservation_request(token, app.next_id().await?, now / DAY));
     }
-    limits.apply(app, &mut asks).await?;
+    limits.apply(app, &mut requests).await?;
     let (mut counted, mut capped) = (Vec::new(), Vec::new());
     let visitor = read.iter().find_map(|(_, token)| token.visitor);
-    for ((text, token), result) in read.into_iter().zip(budget::service::reserve(app, now, asks, &mut HashSet::new()).await?) {
+    for ((text, token), result) in read.into_iter().zip(budget::service::reserve(app, now, requests, &mut HashSet::new()).await?)
+    {
         match result.reserved {
             ReservationReply::Served(served) => {
                 reevaluate(app, served.relist.then_some(token.share.campaign));

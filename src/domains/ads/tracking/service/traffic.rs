@@ -171,12 +171,12 @@ impl ImpressionLimits {
     }
 
     /// Applies the limits to reservation requests. No round trip for campaigns whose number of shares is cached.
-    pub(in crate::domains::ads) async fn apply(&self, app: &App, asks: &mut [ReservationRequest]) -> Result<(), Error> {
-        asks.iter_mut().for_each(|ask| ask.invalid = self.is_exceeded);
+    pub(in crate::domains::ads) async fn apply(&self, app: &App, requests: &mut [ReservationRequest]) -> Result<(), Error> {
+        requests.iter_mut().for_each(|request| request.invalid = self.is_exceeded);
         let Some(origin) = self.origin else { return Ok(()) };
-        let share_counts = share_counts::load(app, asks.iter().map(|ask| ask.share.campaign)).await?;
-        for ask in asks {
-            ask.origin = Some(origin.of_share(share_counts.shares_of(ask.share.campaign)));
+        let share_counts = share_counts::load(app, requests.iter().map(|request| request.share.campaign)).await?;
+        for request in requests {
+            request.origin = Some(origin.of_share(share_counts.shares_of(request.share.campaign)));
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ pub(in crate::domains::ads) async fn ring(db: &Db) -> Result<Ring, Error> {
                     .decode(&value.0)
                     .ok()
                     .and_then(|bytes| bytes.try_into().ok())
-                    .ok_or_else(|| Error::corrupt("a signing key that is none"))?;
+                    .ok_or_else(|| Error::corrupt("an invalid signing key"))?;
                 ring.keys.insert(version, key);
             }
         }

@@ -111,8 +111,8 @@ async fn direct_rendering_matches_the_library_for_every_field() {
         let all = selections(&all, edge, levels);
         assert!(all.iter().any(|it| it.contains(field)), "{all:?}");
         for selection in all {
-            let [direct, left] = render_both(&app, &reader, place, &selection).await;
-            assert_eq!(direct, left, "{selection}");
+            let [direct, by_library] = render_both(&app, &reader, place, &selection).await;
+            assert_eq!(direct, by_library, "{selection}");
             assert!(direct.contains("\"edges\":[{"), "{selection}: {direct}");
         }
     }
@@ -131,8 +131,8 @@ async fn direct_rendering_matches_the_library_for_every_shape() {
         "node { status { author { viewerIsFollowing login } message } }",
         "node { status { likers(first: 1) { totalCount } id } id }",
     ] {
-        let [direct, left] = render_both(&app, &reader, HOME, selection).await;
-        assert_eq!(direct, left, "{selection}");
+        let [direct, by_library] = render_both(&app, &reader, HOME, selection).await;
+        assert_eq!(direct, by_library, "{selection}");
     }
     let named = "query { homeTimeline { entries { edges { ...Edge } pageInfo { hasNextPage } } } } \
         fragment Card on Status { id author { ...Who } } fragment Who on User { login } \
