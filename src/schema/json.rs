@@ -26,7 +26,7 @@ impl Json {
         }
     }
 
-    /// Writes a string. Nearly none needs an escape, which one pass without branches finds out; serde's looks up and branches at every byte.
+    /// Writes a string. Most strings need no escape: one pass without branches checks this faster than serde, which branches at every byte.
     pub fn text(&mut self, text: &str) {
         if text.bytes().fold(false, |found, byte| found | (byte < b' ') | (byte == b'"') | (byte == b'\\')) {
             return self.value(text);

@@ -22,7 +22,7 @@ mod subscribe;
 mod validation_cache;
 mod validation;
 
-pub use check::{CheckError, Checked, check, check_document, parse};
+pub use check::{CheckError, CheckResult, check, check_document, parse};
 pub use connection::{
     AddedAt, BlockedAt, Connection, ConnectionKind, Edge, FollowedAt, FriendsSince, LikedAt, MutedAt, PageInfo, RequestedAt,
     TotalCount,

@@ -1,7 +1,7 @@
 //! A cache of queries that have passed the checks. The result of the checks depends only on a query's document, its operation and its variables, and
 //! clients repeat the same few queries. Checking was a tenth of the cost of a home.
 
-use super::check::Checked;
+use super::check::CheckResult;
 use super::parse;
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Variables};
@@ -19,7 +19,7 @@ const MAX_VARIABLES: usize = 256;
 /// The result of the checks of a query.
 #[derive(Clone)]
 struct CheckedQuery {
-    checked: Checked,
+    checked: CheckResult,
     /// The coerced variables, if they differ from those that were sent.
     variables: Option<Arc<Variables>>,
 }
@@ -57,7 +57,7 @@ impl ValidationCache {
     }
 
     /// The result of the checks of a cached query, whose request is prepared for execution.
-    pub fn ready(&self, key: &str, request: &mut Request) -> Option<Checked> {
+    pub fn ready(&self, key: &str, request: &mut Request) -> Option<CheckResult> {
         let CheckedQuery { checked, variables } = self.entries.get(key)?;
         parse(request).ok()?;
         if let Some(coerced) = variables {
@@ -67,7 +67,7 @@ impl ValidationCache {
     }
 
     /// Caches a request that has passed the checks; `original` are the variables as sent. Only queries are cached.
-    pub fn insert(&self, key: String, checked: Checked, original: &Variables, request: &Request) {
+    pub fn insert(&self, key: String, checked: CheckResult, original: &Variables, request: &Request) {
         if checked.kind == OperationType::Query {
             let variables = (*original != request.variables).then(|| Arc::new(request.variables.clone()));
             self.entries.insert(key, CheckedQuery { checked, variables });

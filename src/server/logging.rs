@@ -5,7 +5,7 @@ use super::media::Media;
 use super::origin;
 use super::request_log::{self, RequestRecord};
 use super::router::State;
-use super::traces::{self, Ended};
+use super::traces::{self, CompletedRequest};
 use crate::app::App;
 use crate::base::metrics::{CANCELLED, GaugeGuard, OperationKind};
 use axum::extract::{Request, State as Extract};
@@ -120,7 +120,14 @@ impl Drop for RequestWatch {
         tracing::info!(method = %self.method, path = self.path, status, duration_ms, kind, operation = name, outcome, trace_id, "request");
         if let Some(span) = self.span.take() {
             let (request_id, method, path) = (&self.id, &self.method, &self.path);
-            span.end(&Ended { request_id, method, path, status, operation: kind.map(|kind| (kind, name.as_deref())), outcome });
+            span.end(&CompletedRequest {
+                request_id,
+                method,
+                path,
+                status,
+                operation: kind.map(|kind| (kind, name.as_deref())),
+                outcome,
+            });
         }
     }
 }

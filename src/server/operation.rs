@@ -12,7 +12,7 @@ use crate::base::metrics::RefusedResponse;
 use crate::base::request;
 use crate::db::Work;
 use crate::platform::rates::{OperationCharge, Subject};
-use crate::schema::{self, CheckError, Checked, Rendered, ValidationCache};
+use crate::schema::{self, CheckError, CheckResult, Rendered, ValidationCache};
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Response};
 use axum::http::StatusCode;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub(super) struct Operation {
     request: Request,
     /// Its kind and its cost.
-    pub(super) checked: Checked,
+    pub(super) checked: CheckResult,
     /// Its name, a client's text.
     pub(super) name: Option<String>,
     keep_as: Option<String>,
@@ -168,7 +168,7 @@ pub(super) fn needs_a_stream() -> RequestError {
 }
 
 /// Checks a request. Stores a valid document under `key`, if there is a key.
-fn check(state: &State, key: Option<String>, request: &mut Request) -> Result<Checked, CheckError> {
+fn check(state: &State, key: Option<String>, request: &mut Request) -> Result<CheckResult, CheckError> {
     let original = request.variables.clone();
     let checked = schema::check(request, state.app.config())?;
     if let Some(key) = key {

@@ -93,7 +93,7 @@ impl FromStr for Endpoint {
 }
 
 /// The data of a completed request that its span records.
-pub(super) struct Ended<'a> {
+pub(super) struct CompletedRequest<'a> {
     pub(super) request_id: &'a str,
     pub(super) method: &'a str,
     pub(super) path: &'a str,
@@ -113,28 +113,28 @@ impl Span {
     }
 
     /// Ends the span. The span contains no header, no body and no query string.
-    pub(super) fn end(mut self, ended: &Ended<'_>) {
+    pub(super) fn end(mut self, request: &CompletedRequest<'_>) {
         if !self.0.is_recording() {
             return;
         }
         let text = |key: &'static str, value: &str| KeyValue::new(key, value.to_owned());
-        let name = match ended.operation {
+        let name = match request.operation {
             Some((kind, Some(name))) => format!("{kind} {name}"),
             Some((kind, None)) => kind.to_owned(),
-            None => format!("{} {}", ended.method, ended.path),
+            None => format!("{} {}", request.method, request.path),
         };
         self.0.update_name(name);
         self.0.set_attributes([
-            text("http.request.method", ended.method),
-            text("url.path", ended.path),
-            text("waxwing.request_id", ended.request_id),
+            text("http.request.method", request.method),
+            text("url.path", request.path),
+            text("waxwing.request_id", request.request_id),
         ]);
-        self.0.set_attributes(ended.status.map(|status| KeyValue::new("http.response.status_code", i64::from(status))));
-        if let Some((kind, name)) = ended.operation {
+        self.0.set_attributes(request.status.map(|status| KeyValue::new("http.response.status_code", i64::from(status))));
+        if let Some((kind, name)) = request.operation {
             self.0.set_attribute(KeyValue::new("graphql.operation.type", kind));
             self.0.set_attributes(name.map(|name| text("graphql.operation.name", name)));
         }
-        if let Some(outcome) = ended.outcome.filter(|outcome| *outcome != crate::base::metrics::OK) {
+        if let Some(outcome) = request.outcome.filter(|outcome| *outcome != crate::base::metrics::OK) {
             self.0.set_attribute(text("error.type", outcome));
             self.0.set_status(Status::error(""));
         }

@@ -526,10 +526,10 @@ async fn no_friendship_stands_beside_a_block_after_a_race() {
         let race = async |pair: &[Actor]| {
             let (a, b) = (pair[round % 2].user_id(), pair[1 - round % 2].user_id());
             timelines::request_friend(&app.app, a, b).await.expect("a request");
-            let (friend_requests_received, blocked) =
+            let (accepted, blocked) =
                 join(timelines::accept_friend_request(&app.app, b, a), timelines::block(&other.app, a, b)).await;
             blocked.expect("a block");
-            assert!(!matches!(friend_requests_received, Err(Refusal::Fatal(_))), "{friend_requests_received:?}");
+            assert!(!matches!(accepted, Err(Refusal::Fatal(_))), "{accepted:?}");
             for (viewer, of) in [(a, b), (b, a)] {
                 assert_eq!(read(&app.app, viewer, of).await, (Strangers, false, false));
             }

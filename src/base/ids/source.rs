@@ -60,11 +60,11 @@ pub trait ReserveIds: Send + Sync {
 /// The id generator of a process.
 #[derive(Debug, Default)]
 pub struct IdSource {
-    state: Mutex<State>,
+    state: Mutex<GeneratorState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct GeneratorState {
     span: Option<IdReservation>,
     last: Millis,
     sequence: u64,
@@ -83,12 +83,12 @@ impl IdSource {
             held => reserve.reserve(time, held).await?,
         };
         let (time, sequence) = if time < span.from { (span.from, 0) } else { (time, sequence) };
-        *state = State { span: Some(span), last: time, sequence };
+        *state = GeneratorState { span: Some(span), last: time, sequence };
         Ok(compose(time, span.worker, sequence))
     }
 }
 
-impl State {
+impl GeneratorState {
     /// The next time and sequence: never before the last one; the next millisecond if the sequence is exhausted.
     fn step(&self, now: Millis) -> (Millis, u64) {
         match (now > self.last, self.sequence + 1 < SEQUENCES) {

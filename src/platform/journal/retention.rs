@@ -16,7 +16,7 @@ const COMPARE: Millis = MINUTE;
 
 /// The last comparison of copies with their entries: its generation and its time.
 #[derive(Clone, Default)]
-struct Compared(Arc<Mutex<Option<(u64, Millis)>>>);
+struct LastComparison(Arc<Mutex<Option<(u64, Millis)>>>);
 
 /// Deletes entries that were settled long enough ago, and requeues entries that were settled before a node was restarted or replaced. Returns
 /// whether any entry was restored or requeued. Two round trips if nothing was settled, else three or more per page.
@@ -61,7 +61,7 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
 /// Restores lost entries from their copies, when the generation has changed and once a minute. Returns whether any was restored. In an unchanged
 /// generation only entries that should have been deleted by now are compared: no other entry was lost, and under load there are many.
 async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
-    let (last, now) = (app.extension::<Compared>(), app.now());
+    let (last, now) = (app.extension::<LastComparison>(), app.now());
     let compared = *last.0.lock().unwrap_or_else(PoisonError::into_inner);
     if compared.is_some_and(|(last, at)| last == generation && now.saturating_sub(at) < COMPARE) {
         return Ok(false);

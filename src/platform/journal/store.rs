@@ -96,7 +96,7 @@ fn copy_calls(write_copy: &'static Script, entry: &JournalEntry) -> Vec<Call> {
 
 /// The result of a claim.
 #[derive(Debug, Default)]
-pub(super) struct Claimed {
+pub(super) struct ClaimResult {
     pub(super) taken: Vec<JournalEntry>,
     /// The number of entries in the queue, including the claimed ones.
     pub(super) waiting: u64,
@@ -105,10 +105,10 @@ pub(super) struct Claimed {
 }
 
 /// Claims at most `most` overdue entries per shard. One pipeline of scripts.
-pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, most: usize) -> Result<Claimed, Error> {
+pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, most: usize) -> Result<ClaimResult, Error> {
     let keys = |shard| [keys::journal(shard), keys::due(shard, queue), keys::dead(shard)];
     let call = |shard| Call::new(&CLAIM_ENTRIES, keys(shard)).arg(now).arg(until).arg(most);
-    let mut found = Claimed::default();
+    let mut found = ClaimResult::default();
     for reply in db.call_untracked((0..SHARDS).map(call).collect()).await? {
         let mut values = decode::one::<Vec<Value>>(reply)?.into_iter();
         let mut value = || values.next().unwrap_or_default();

@@ -26,7 +26,7 @@ pub(super) type Refused = Box<Response>;
 
 /// The result of the checks of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckResult {
     /// Kind of the operation to run.
     pub kind: OperationType,
     /// Cost: the number of fields that the response can have, with every page as long as requested.
@@ -44,7 +44,7 @@ pub enum CheckError {
     /// The document cannot be parsed, exceeds a limit or lacks the requested operation: its cost is unknown.
     Rejected(Box<Response>),
     /// The document or its variables are invalid. The cost is known and is charged.
-    Invalid(Checked, Box<Response>),
+    Invalid(CheckResult, Box<Response>),
 }
 
 impl From<Refused> for CheckError {
@@ -67,7 +67,7 @@ impl CheckError {
 ///
 /// # Errors
 /// The response: a request error with its code. For a limit, `extensions` has the name, the maximum and the count.
-pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckError> {
+pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, CheckError> {
     check_bytes(&request.query, &config.documents)?;
     let wanted = request.operation_name.clone();
     let (mut document, cached) = match parsed::get_cached(&request.query) {
@@ -215,7 +215,7 @@ fn check_shape(
     variables: &Variables,
     wanted: Option<&str>,
     config: &Config,
-) -> Result<Checked, Refused> {
+) -> Result<CheckResult, Refused> {
     let limits = &config.documents;
     let Walk { operations, fragment } = match walk(document, variables) {
         Ok(walked) => walked,
@@ -238,7 +238,7 @@ fn check_shape(
     let measure = chosen(&operations, wanted)?;
     let kind = document.operations.iter().find(|(name, _)| wanted.is_none() || name.map(|name| name.as_str()) == wanted);
     let kind = kind.map_or(OperationType::Query, |(_, operation)| operation.node.ty);
-    Ok(Checked { kind, cost: measure.cost, filter_entries: measure.filter_entries })
+    Ok(CheckResult { kind, cost: measure.cost, filter_entries: measure.filter_entries })
 }
 
 /// The largest number of root fields of any operation.

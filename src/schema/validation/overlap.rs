@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// A field at its position in the document.
 #[derive(Clone, Copy)]
-struct Placed<'a> {
+struct PositionedField<'a> {
     field: &'a Field,
     at: Pos,
     parent: &'static NamedType,
@@ -18,7 +18,7 @@ struct Placed<'a> {
 }
 
 type ScopedSelection<'a> = (&'a SelectionSet, Option<&'static NamedType>);
-type Groups<'a> = BTreeMap<&'a str, Vec<Placed<'a>>>;
+type Groups<'a> = BTreeMap<&'a str, Vec<PositionedField<'a>>>;
 
 /// Visited sets of fields, by their selection sets.
 type VisitedSelections = HashSet<Vec<*const SelectionSet>>;
@@ -75,7 +75,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn conflict(&mut self, key: &str, one: Placed<'_>, other: Placed<'_>, why: impl FnOnce() -> String) {
+    fn conflict(&mut self, key: &str, one: PositionedField<'_>, other: PositionedField<'_>, why: impl FnOnce() -> String) {
         self.errors.push(&[one.at, other.at], || {
             let remedy = "Use different aliases on the fields to fetch both if this was intentional.";
             format!("Fields \"{key}\" conflict because {}. {remedy}", why())
@@ -92,8 +92,8 @@ impl<'a> Validator<'a> {
                     Selection::Field(field) => {
                         let Some(parent) = parent else { continue };
                         let definition = self.types.field(parent, &field.node.name.node);
-                        let placed = Placed { field: &field.node, at: field.pos, parent, definition };
-                        groups.entry(field.node.response_key().node.as_str()).or_default().push(placed);
+                        let positioned = PositionedField { field: &field.node, at: field.pos, parent, definition };
+                        groups.entry(field.node.response_key().node.as_str()).or_default().push(positioned);
                     }
                     Selection::InlineFragment(inline) => {
                         let condition = inline.node.type_condition.as_ref().map(|condition| &condition.node.on.node);
@@ -114,11 +114,11 @@ impl<'a> Validator<'a> {
     }
 
     /// The selection sets of fields.
-    fn inner(&self, fields: &[Placed<'a>]) -> Vec<ScopedSelection<'a>> {
-        let selecting = fields.iter().filter(|placed| !placed.field.selection_set.node.items.is_empty());
-        let typed = selecting.map(|placed| {
-            let ty = placed.definition.and_then(|definition| self.types.named(&definition.ty));
-            (&placed.field.selection_set.node, ty)
+    fn inner(&self, fields: &[PositionedField<'a>]) -> Vec<ScopedSelection<'a>> {
+        let selecting = fields.iter().filter(|field| !field.field.selection_set.node.items.is_empty());
+        let typed = selecting.map(|field| {
+            let ty = field.definition.and_then(|definition| self.types.named(&definition.ty));
+            (&field.field.selection_set.node, ty)
         });
         typed.collect()
     }
@@ -142,12 +142,12 @@ fn is_new(sets: &[ScopedSelection<'_>], seen: &mut VisitedSelections) -> bool {
 }
 
 /// The fields grouped by object type: its own and those of its interfaces.
-fn by_object<'a>(fields: &[Placed<'a>]) -> Vec<Vec<Placed<'a>>> {
-    let is_object = |placed: &Placed<'_>| placed.parent.as_composite().is_some_and(|composite| composite.is_object);
+fn by_object<'a>(fields: &[PositionedField<'a>]) -> Vec<Vec<PositionedField<'a>>> {
+    let is_object = |field: &PositionedField<'_>| field.parent.as_composite().is_some_and(|composite| composite.is_object);
     let (of_objects, of_interfaces): (Vec<_>, Vec<_>) = fields.iter().copied().partition(is_object);
-    let mut groups: BTreeMap<&str, Vec<Placed<'a>>> = BTreeMap::new();
-    for placed in of_objects {
-        groups.entry(&placed.parent.name).or_default().push(placed);
+    let mut groups: BTreeMap<&str, Vec<PositionedField<'a>>> = BTreeMap::new();
+    for field in of_objects {
+        groups.entry(&field.parent.name).or_default().push(field);
     }
     if groups.is_empty() {
         return vec![of_interfaces];

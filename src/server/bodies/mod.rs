@@ -59,12 +59,12 @@ impl Bodies {
         let _reading = self.meters.body();
         let network = Network::from_address(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
         match within(self.timeout, self.collect(network, body)).await {
-            Ok(read) => read.map_err(|dropped| self.refusal(dropped)),
-            Err(_) => Err(self.refusal(Dropped::Late)),
+            Ok(read) => read.map_err(|error| self.refusal(error)),
+            Err(_) => Err(self.refusal(BodyReadError::Late)),
         }
     }
 
-    async fn collect(&self, network: Network, mut body: Body) -> Result<Bytes, Dropped> {
+    async fn collect(&self, network: Network, mut body: Body) -> Result<Bytes, BodyReadError> {
         let (began, mut collected, mut reservation) = (Instant::now(), Collected::default(), None::<Reservation>);
         loop {
             let left = self.pace.allowed(collected.len()).saturating_sub(began.elapsed());
@@ -73,15 +73,15 @@ impl Bodies {
                 None => frame.await,
                 Some(reservation) => tokio::select! {
                     biased;
-                    () = reservation.revoked() => return Err(Dropped::Revoked),
+                    () = reservation.revoked() => return Err(BodyReadError::Revoked),
                     frame = frame => frame,
                 },
             };
-            let Some(frame) = frame.map_err(|_| Dropped::Slow)? else { return Ok(collected.into_bytes()) };
-            let Ok(data) = frame.map_err(|_| Dropped::Broken)?.into_data() else { continue };
+            let Some(frame) = frame.map_err(|_| BodyReadError::Slow)? else { return Ok(collected.into_bytes()) };
+            let Ok(data) = frame.map_err(|_| BodyReadError::Broken)?.into_data() else { continue };
             let length = collected.len() + data.len();
             if length > BODY_BYTES {
-                return Err(Dropped::Long);
+                return Err(BodyReadError::Long);
             }
             if length > STEP {
                 let reservation = reservation.get_or_insert_with(|| self.budget.reservation(network));
@@ -91,21 +91,21 @@ impl Bodies {
         }
     }
 
-    fn refusal(&self, dropped: Dropped) -> RequestError {
-        if let Some(reason) = dropped.reason() {
+    fn refusal(&self, error: BodyReadError) -> RequestError {
+        if let Some(reason) = error.reason() {
             self.meters.body_dropped(reason);
         }
         let slow = |message| RequestError::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", message);
-        match dropped {
-            Dropped::Long => too_long(),
-            Dropped::Broken => RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read."),
-            Dropped::Late => slow("The body did not arrive in time."),
-            Dropped::Slow => slow("The body arrived too slowly."),
-            Dropped::Full(BudgetFull::Address) => {
+        match error {
+            BodyReadError::Long => too_long(),
+            BodyReadError::Broken => RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read."),
+            BodyReadError::Late => slow("The body did not arrive in time."),
+            BodyReadError::Slow => slow("The body arrived too slowly."),
+            BodyReadError::Full(BudgetFull::Address) => {
                 let message = "Too many long bodies are being sent from this address at once.";
                 RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("bodies").retry_after(1)
             }
-            Dropped::Full(BudgetFull::All) | Dropped::Revoked => RequestError::from(&Error::Overloaded),
+            BodyReadError::Full(BudgetFull::All) | BodyReadError::Revoked => RequestError::from(&Error::Overloaded),
         }
     }
 }
@@ -117,7 +117,7 @@ fn too_long() -> RequestError {
 
 /// The reason why the reading of a body fails.
 #[derive(Clone, Copy)]
-enum Dropped {
+enum BodyReadError {
     Long,
     /// The connection broke, or the coding of the body is invalid.
     Broken,
@@ -130,7 +130,7 @@ enum Dropped {
     Revoked,
 }
 
-impl Dropped {
+impl BodyReadError {
     /// Returns the label in the metrics. `None` for errors that only their status counts.
     const fn reason(self) -> Option<&'static str> {
         match self {
@@ -144,7 +144,7 @@ impl Dropped {
     }
 }
 
-impl From<BudgetFull> for Dropped {
+impl From<BudgetFull> for BodyReadError {
     fn from(full: BudgetFull) -> Self {
         Self::Full(full)
     }

@@ -9,10 +9,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 
-/// The bound of bytes.
-const BYTES: usize = 8 << 20;
+/// Maximum number of bytes that are read and dropped.
+const MAX_BYTES: usize = 8 << 20;
 
-/// The rest of both bounds.
+/// What remains of the maximum number of bytes and of the maximum time.
 pub(super) struct Linger {
     left: usize,
     time: TimeLimit,
@@ -20,7 +20,7 @@ pub(super) struct Linger {
 
 impl Linger {
     pub(super) const fn new(time: Duration) -> Self {
-        Self { left: BYTES, time: TimeLimit::new(time) }
+        Self { left: MAX_BYTES, time: TimeLimit::new(time) }
     }
 
     /// Reads until the client closes its side, or a bound is reached.

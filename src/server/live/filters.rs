@@ -5,7 +5,7 @@ use crate::base::error::Error;
 use crate::base::metrics::GaugeGuard;
 use crate::base::rate_limits::Limit;
 use crate::platform::rates::{RateLimitDecision, Subject, service};
-use crate::schema::Checked;
+use crate::schema::CheckResult;
 use crate::server::State;
 use crate::server::response::RequestError;
 use axum::http::StatusCode;
@@ -24,7 +24,7 @@ impl FilterEntries {
     /// `LIMIT_REACHED`. The operation is charged nevertheless, because it was parsed and checked.
     pub(in crate::server) async fn take(
         state: &State,
-        checked: Checked,
+        checked: CheckResult,
         subject: Option<Subject>,
     ) -> Result<Option<Self>, RequestError> {
         let (entries, max) = (checked.filter_entries, state.app.config().filter_entries);

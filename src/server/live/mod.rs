@@ -19,9 +19,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// When the server stops, the ends of its streams are spread over this time for each open stream: a server with few clients stops fast.
-const EACH: Duration = Duration::from_millis(5);
+const SHUTDOWN_DELAY_PER_STREAM: Duration = Duration::from_millis(5);
 /// The maximum delay in seconds after which a client should reconnect when the server stops.
-const AWAY: u64 = 10;
+const MAX_RECONNECT_DELAY_SECS: u64 = 10;
 
 /// The sockets and event streams of a process. Cheap to clone; clones are the same.
 #[derive(Clone, Default)]
@@ -50,9 +50,9 @@ impl LiveConnections {
     /// after which the client should reconnect.
     pub(super) async fn wait_for_shutdown(&self, max_delay: Duration) -> u64 {
         self.stop.cancelled().await;
-        let spread = max_delay.min(EACH * self.open.load(Ordering::Relaxed));
+        let spread = max_delay.min(SHUTDOWN_DELAY_PER_STREAM * self.open.load(Ordering::Relaxed));
         tokio::time::sleep(spread.mul_f64(rand::random())).await;
-        rand::random_range(1..=AWAY)
+        rand::random_range(1..=MAX_RECONNECT_DELAY_SECS)
     }
 }
 

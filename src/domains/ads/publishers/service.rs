@@ -61,9 +61,9 @@ async fn make(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> 
 pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
     let mut written = None;
     loop {
-        let there = one(app, id).await?.is_some();
+        let there = get(app, id).await?.is_some();
         if written == Some(there) {
-            return Ok(there && agree(app, owner, id).await?);
+            return Ok(there && sync_suspension(app, owner, id).await?);
         }
         if !there {
             accounts::store::remove_owned(app.db(), owner, OwnedItem::Website(id)).await?;
@@ -78,15 +78,15 @@ pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<b
     }
 }
 
-async fn one(app: &App, id: WebsiteId) -> Result<Option<Website>, Error> {
+async fn get(app: &App, id: WebsiteId) -> Result<Option<Website>, Error> {
     Ok(store::load_websites(app.db(), &[id]).await?.pop().flatten())
 }
 
 /// Copies the owner's suspension to a website; `false` if the website does not exist. Two reads, and one script if they differ.
-pub(in crate::domains::ads) async fn agree(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
+pub(in crate::domains::ads) async fn sync_suspension(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
     loop {
         let off = accounts::store::suspension(app.db(), owner).await?.publisher;
-        match one(app, id).await? {
+        match get(app, id).await? {
             None => return Ok(false),
             Some(website) if website.suspended == off => return Ok(true),
             Some(_) => store::mark_website(app.db(), id, off).await?,

@@ -24,11 +24,11 @@ use std::collections::{HashMap, HashSet};
 const CHUNK: usize = 16;
 /// Maximum number of campaigns that one page evaluates, without duplicates and deleted statuses. Campaigns further down are not promoted to
 /// a viewer who has reached the caps of all campaigns above.
-const MOST: usize = 256;
+const MAX_EVALUATED: usize = 256;
 /// Maximum number of campaigns that one page reads including those. It is more than one account can create to block others.
-const FAR: usize = 2 * MAX_CAMPAIGNS;
+const MAX_READ: usize = 2 * MAX_CAMPAIGNS;
 /// Maximum number of campaigns with a deleted status that one page reevaluates in the background.
-const AGAIN: usize = 64;
+const MAX_REEVALUATED: usize = 64;
 
 /// The viewer for whom statuses are selected.
 pub(in crate::domains::ads) struct Reader<'a> {
@@ -60,7 +60,7 @@ pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) ->
     };
     let chosen = choosing.choose(want).await?;
     let gone = choosing.bids.iter().filter(|bid| choosing.has_deleted_status(&bid.ad)).map(|bid| bid.share.campaign);
-    let stale: HashSet<CampaignId> = gone.chain(choosing.stale.iter().copied()).take(AGAIN).collect();
+    let stale: HashSet<CampaignId> = gone.chain(choosing.stale.iter().copied()).take(MAX_REEVALUATED).collect();
     reevaluate(reader.app, stale);
     Ok(chosen)
 }
@@ -89,7 +89,7 @@ impl PromotionSelection<'_> {
         loop {
             let chosen = self.best(want).await?;
             let is_enough = chosen.get(want - 1).is_some_and(|(it, _)| it.ecpm >= self.candidates.best());
-            if is_enough || passed >= FAR || self.refused + self.in_order().len() >= MOST {
+            if is_enough || passed >= MAX_READ || self.refused + self.in_order().len() >= MAX_EVALUATED {
                 return Ok(chosen);
             }
             let mut batch = self.next(chunk).await?;
@@ -97,10 +97,10 @@ impl PromotionSelection<'_> {
                 return Ok(chosen);
             }
             let is_first = passed == 0;
-            (passed, chunk) = (passed + batch.len(), (chunk * 4).min(MOST));
+            (passed, chunk) = (passed + batch.len(), (chunk * 4).min(MAX_EVALUATED));
             batch.retain(|id| !self.capped.contains_key(id));
             if !is_first {
-                batch = self.unlike(batch).await?;
+                batch = self.retain_new_statuses(batch).await?;
             }
             self.evaluate(&batch).await?;
         }
@@ -113,7 +113,7 @@ impl PromotionSelection<'_> {
     }
 
     /// Returns the campaigns of the batch that promote another status than better campaigns do. This read costs less than an evaluation.
-    async fn unlike(&mut self, mut batch: Vec<CampaignId>) -> Result<Vec<CampaignId>, Error> {
+    async fn retain_new_statuses(&mut self, mut batch: Vec<CampaignId>) -> Result<Vec<CampaignId>, Error> {
         let app = self.reader.app;
         let share_counts = share_counts::load(app, batch.iter().copied()).await?;
         let share = |id: &CampaignId| share_counts.share_of(*id, Some(self.reader.visitor));
