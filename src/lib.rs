@@ -24,7 +24,7 @@
 //! |---|---|---|
 //! | 0 | [`journal`], [`events`], [`rates`] | unfinished changes, the event log, rate limits |
 //! | 1 | [`users`] | accounts and profiles |
-//! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows |
+//! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
 //! | 3 | [`relations`] | mutes, friends, and the policy that decides who sees what |
 //! | 4 | [`statuses`], [`lists`] | statuses and likes, lists of accounts |
 //! | 5 | [`comments`], [`ads`] | comment threads, campaigns and ad serving |

@@ -18,6 +18,7 @@ use crate::domains::ads::FetchWebsites;
 use crate::domains::comments::FetchComments;
 use crate::domains::comments::FetchLevels;
 use crate::domains::graph::FetchRelations;
+use crate::domains::graph::FetchRequests;
 use crate::domains::lists::FetchLists;
 use crate::domains::relations::FetchFriendships;
 use crate::domains::relations::FetchMutualFriends;
@@ -36,6 +37,8 @@ pub struct Loaders {
     pub statuses: Loader<FetchStatuses>,
     /// The relation between the viewer and an account.
     pub relations: Loader<FetchRelations>,
+    /// The follow requests between the viewer and an account.
+    pub requests: Loader<FetchRequests>,
     /// The viewer's standing towards an account.
     pub standings: Loader<FetchStandings>,
     /// The friendship of the viewer and an account.
@@ -139,6 +142,7 @@ impl Request {
             users: Loader::new(FetchUsers { db: db.clone(), since }),
             statuses: Loader::within(FetchStatuses { db: db.clone(), since, viewer }, size),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
+            requests: Loader::new(FetchRequests { db: db.clone(), viewer }),
             standings: Loader::new(FetchStandings::new(app.clone(), viewer)),
             friendships: Loader::new(FetchFriendships { db: db.clone(), viewer }),
             mutual_friends: Loader::new(FetchMutualFriends { db: db.clone(), viewer }),

@@ -198,6 +198,7 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Relation { kind: RelationKind::Friendship, from, to } => {
                 timelines::settle_friendship(app, from, to).await.map(|_| None)
             }
+            Task::FollowRequests { user } => timelines::accept_all(app, user).await,
             Task::Stars { followers } => timelines::review_modes(app, followers, progress).await,
         }
     }

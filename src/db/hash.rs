@@ -108,6 +108,19 @@ impl HashValue for SparseCount {
     }
 }
 
+/// A flag that most objects do not have: `false` is not stored.
+impl HashValue for bool {
+    const FORM: Form = Form::Optional;
+
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(text.is_some()))
+    }
+
+    fn write(&self) -> Option<[String; 1]> {
+        self.then(|| ["1".to_owned()])
+    }
+}
+
 macro_rules! ids {
     ($($id:ident),*) => {$(
         impl HashValue for $id {

@@ -48,7 +48,7 @@ pub use validation_cache::ValidationCache;
 use crate::domains::accounts::AccountMutation;
 use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation, WebsiteMutation};
 use crate::domains::comments::CommentMutation;
-use crate::domains::graph::GraphMutation;
+use crate::domains::graph::{GraphMutation, RequestMutation, RequestQuery};
 use crate::domains::lists::{ListMutation, ListQuery};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
 use crate::domains::sessions::{SessionMutation, SessionQuery};
@@ -67,6 +67,7 @@ pub struct Query(
     UserQuery,
     SessionQuery,
     TimelineQuery,
+    RequestQuery,
     RelationQuery,
     BlockQuery,
     FriendQuery,
@@ -86,6 +87,7 @@ pub struct Mutation(
     SessionMutation,
     StatusMutation,
     GraphMutation,
+    RequestMutation,
     RelationMutation,
     BlockMutation,
     FriendMutation,

@@ -287,6 +287,7 @@ mod tests {
             cursor: "here".into(),
             kind: OutgoingEventKind::Gap(GapReason::Lost),
             author: None,
+            requires_public: false,
             envelope_id,
         };
         for (envelope_id, fails, runs) in
@@ -304,6 +305,7 @@ mod tests {
             cursor: cursor.into(),
             kind: OutgoingEventKind::Gap(GapReason::Lost),
             author: None,
+            requires_public: false,
             envelope_id,
         };
         let render =

@@ -11,7 +11,7 @@ use std::convert::Infallible;
 
 /// Fields with the same value for every viewer who can see the event, except for comments that a block hides: events of threads are rendered
 /// for viewers with blocks alone. Any other field makes the key depend on the viewer.
-const SAME_FOR_ALL: [&str; 33] = [
+const SAME_FOR_ALL: [&str; 34] = [
     "__typename",
     "author",
     "bio",
@@ -29,6 +29,7 @@ const SAME_FOR_ALL: [&str; 33] = [
     "id",
     "isDeleted",
     "isHidden",
+    "isPrivate",
     "latitude",
     "likeCount",
     "location",

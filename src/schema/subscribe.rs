@@ -7,7 +7,8 @@ use super::execute::{panicked, settle};
 use super::render::{Open, Rendered, Renderer, Renderers};
 use super::render_key::RenderKey;
 use crate::base::request::Request;
-use crate::domains::streaming::{SetupRun, SubscriptionStream};
+use crate::base::viewer::Viewer;
+use crate::domains::streaming::{OutgoingEvent, SetupRun, SubscriptionStream};
 use async_graphql::{ObjectType, Response, Schema, SubscriptionType, Value};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -56,30 +57,50 @@ where
             // Only now: a subscription that does not start must leave no renderer behind.
             Ok(events) = events => {
                 let renderer = context.app.extension::<Renderers>().get(key, &context, open);
-                follow(events, renderer)
+                follow(events, renderer, context.viewer)
             }
         }
     };
     stream::once(Box::pin(begin)).flatten().boxed()
 }
 
+/// A running subscription.
+struct Running {
+    events: Box<SubscriptionStream>,
+    renderer: Arc<Renderer>,
+    viewer: Option<Viewer>,
+    /// The renderer for this viewer alone, once it was needed.
+    own_renderer: Option<Arc<Renderer>>,
+}
+
+impl Running {
+    /// Renders an event. A shared renderer has no viewer: a status of a private account is hidden from it, and is rendered for this viewer alone.
+    async fn render(&mut self, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
+        if self.events.own_rendering().is_none() {
+            let rendered = self.renderer.render(event).await;
+            if rendered.is_some() || !event.may_be_private() {
+                return rendered;
+            }
+        }
+        let viewer = self.viewer.as_ref()?;
+        self.own_renderer.get_or_insert_with(|| self.renderer.for_viewer(viewer)).render(event).await
+    }
+}
+
 /// The rendered events of a subscription. A panic ends the stream with one error.
-fn follow(events: Box<SubscriptionStream>, renderer: Arc<Renderer>) -> BoxStream<'static, Arc<Rendered>> {
-    type Following = (Box<SubscriptionStream>, Arc<Renderer>, Option<Arc<Renderer>>);
-    let next = async |(mut events, renderer, mut own): Following| {
+fn follow(events: Box<SubscriptionStream>, renderer: Arc<Renderer>, viewer: Option<Viewer>) -> BoxStream<'static, Arc<Rendered>> {
+    let next = async |mut running: Running| {
         loop {
-            let event = events.next().await?;
-            // Kept while it is needed, so that its run is reused.
-            own = events.own_rendering().map(|viewer| own.unwrap_or_else(|| renderer.for_viewer(viewer)));
+            let event = running.events.next().await?;
             // Boxed, so that thousands of waiting subscriptions do not each hold its memory.
-            let rendered = Box::pin(own.as_ref().unwrap_or(&renderer).render(&event)).await;
+            let rendered = Box::pin(running.render(&event)).await;
             // Checked again, because rendering takes time.
-            if let Some(rendered) = rendered.filter(|_| events.is_still_wanted(&event)) {
-                return Some((rendered, (events, renderer, own)));
+            if let Some(rendered) = rendered.filter(|_| running.events.is_still_wanted(&event)) {
+                return Some((rendered, running));
             }
         }
     };
-    let event = AssertUnwindSafe(stream::unfold((events, renderer, None), next)).catch_unwind();
+    let event = AssertUnwindSafe(stream::unfold(Running { events, renderer, viewer, own_renderer: None }, next)).catch_unwind();
     event.map(|event| event.unwrap_or_else(|_| Rendered::new(panicked()))).boxed()
 }
 

@@ -128,7 +128,9 @@ async fn a_bio_has_up_to_160_characters_and_may_be_empty() {
 }
 
 /// A valid new value of each field of a profile.
-const NEW: &[(&str, &str)] = &[("name", "Countess"), ("bio", "Numbers.")];
+fn new_values() -> [(&'static str, Value); 3] {
+    [("name", json!("Countess")), ("bio", json!("Numbers.")), ("isPrivate", json!(true))]
+}
 
 #[tokio::test]
 async fn every_field_of_a_profile_can_be_changed() {
@@ -137,7 +139,7 @@ async fn every_field_of_a_profile_can_be_changed() {
     let answer = ada.gql("{ __type(name: \"UpdateProfileInput\") { inputFields { name } } }", json!({})).await;
     let fields = answer["data"]["__type"]["inputFields"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
     for field in fields.iter().map(|field| field["name"].as_str().expect("a name")) {
-        let new = NEW.iter().find(|(name, _)| *name == field).unwrap_or_else(|| panic!("NEW has no value for {field}")).1;
+        let new = new_values().into_iter().find(|(name, _)| *name == field).unwrap_or_else(|| panic!("no value for {field}")).1;
         let query = format!("mutation($input: UpdateProfileInput!) {{ updateProfile(input: $input) {{ user {{ {field} }} }} }}");
         let changed = ada.gql(&query, json!({ "input": { field: new } })).await;
         assert_eq!(changed["data"]["updateProfile"]["user"][field], new, "{changed}");

@@ -16,7 +16,7 @@ use waxwing::db::{Db, Timing};
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use waxwing::domains::comments::{self, ParentRef, Sort, Vote, service as comment_service};
-use waxwing::domains::graph::service as graph;
+use waxwing::domains::graph;
 use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::relations::{FriendshipState, service as relations};
 use waxwing::domains::statuses::{Draft, service as statuses};
@@ -45,6 +45,16 @@ enum Change {
     AddToList,
     RemoveFromList,
     DeleteList,
+    /// The fifth user asks to follow the first, a private account.
+    RequestFollow,
+    WithdrawRequest,
+    AcceptRequest,
+    RejectRequest,
+    /// The first user removes the second from its followers.
+    RemoveFollower,
+    BecomePrivate,
+    /// The first user becomes public while a request of the fifth waits.
+    BecomePublic,
     /// The fifth user mutes the first temporarily.
     Mute,
     Unmute,
@@ -95,6 +105,12 @@ impl Change {
     /// Returns whether the first and the fifth user follow each other in the world of the change.
     const fn involves_blocks(self) -> bool {
         matches!(self, Self::Block | Self::Unblock | Self::UnblockIncomplete)
+    }
+
+    /// Returns whether the first user is private in the world of the change.
+    const fn is_of_requests(self) -> bool {
+        use Change::{AcceptRequest, BecomePublic, RejectRequest, RequestFollow, WithdrawRequest};
+        matches!(self, RequestFollow | WithdrawRequest | AcceptRequest | RejectRequest | BecomePublic)
     }
 
     /// Returns whether the world of the change has comments.
@@ -176,6 +192,11 @@ async fn advertise(app: &App, owner: UserId) {
     ads::register(app, owner, new).await.expect("a website");
 }
 
+async fn set_private(app: &App, user: UserId, is_private: bool) -> Result<(), Refusal> {
+    let change = users::ProfileChange { is_private: Some(is_private), ..Default::default() };
+    timelines::update_profile(app, user, change).await.map(drop)
+}
+
 /// Returns the depths and messages of a thread in reading order.
 async fn lines(app: &App, status: StatusId) -> Vec<String> {
     let args = comment_service::TreeArgs { first: Some(100), sort: Sort::Old, ..Default::default() };
@@ -253,6 +274,13 @@ impl World {
         if change == Change::Fall {
             timelines::unfollow(&app.app, others[3].user_id(), first.user_id()).await.expect("no follow");
         }
+        if change.is_of_requests() {
+            set_private(&app.app, first.user_id(), true).await.expect("a change");
+        }
+        if matches!(change, Change::WithdrawRequest | Change::AcceptRequest | Change::RejectRequest | Change::BecomePublic) {
+            timelines::follow(&app.app, people[4].user_id(), first.user_id()).await.expect("a request");
+            app.drain().await;
+        }
         if matches!(change, Change::Unmute | Change::EndMute) {
             let seconds = (change == Change::EndMute).then_some(5);
             relations::mute(&app.app, people[4].user_id(), first.user_id(), seconds).await.expect("a mute");
@@ -327,6 +355,13 @@ impl World {
             Change::AddToList => timelines::add_to_list(app, id(4), self.list(), id(0)).await?,
             Change::RemoveFromList => timelines::remove_from_list(app, id(4), self.list(), id(0)).await?,
             Change::DeleteList => timelines::delete_list(app, id(4), self.list()).await?,
+            Change::RequestFollow => timelines::follow(app, id(4), id(0)).await?,
+            Change::WithdrawRequest => timelines::unfollow(app, id(4), id(0)).await?,
+            Change::AcceptRequest => timelines::accept_request(app, id(0), id(4)).await?,
+            Change::RejectRequest => timelines::reject_request(app, id(0), id(4)).await?,
+            Change::RemoveFollower => timelines::remove_follower(app, id(0), id(1)).await?,
+            Change::BecomePrivate => set_private(app, id(0), true).await?,
+            Change::BecomePublic => set_private(app, id(0), false).await?,
             Change::Mute => relations::mute(app, id(4), id(0), Some(100_000)).await?,
             Change::Unmute => relations::unmute(app, id(4), id(0)).await?,
             Change::EndMute => drop(relations::sweep(app).await?),
@@ -346,9 +381,17 @@ impl World {
 
     async fn home(&self, app: &App, at: usize) -> Result<usize, waxwing::base::error::Error> {
         let owner = self.people[at].user_id();
-        let request = waxwing::base::request::Request::new(app.clone(), None, None, None);
+        let viewer = Viewer { user: owner, session: SessionId(1), digest: String::new() };
+        let request = waxwing::base::request::Request::new(app.clone(), Some(viewer), None, None);
         let args = waxwing::base::page::PageArgs { first: Some(100), ..Default::default() };
         Ok(timelines::home(app, &request.loaders(), owner, &args).await?.items.len())
+    }
+
+    /// The fifth's side of its edge to the first, and the number of requests that the first has received.
+    async fn request(&self, app: &App) -> (graph::Edge, u64) {
+        let (requester, owner) = (self.people[4].user_id(), self.people[0].user_id());
+        let edge = graph::service::edge(app, requester, owner).await.expect("a store");
+        (edge, graph::service::count_requests(app, owner, graph::RequestDirection::Received).await.expect("a store"))
     }
 
     /// Returns the accounts that the fifth user mutes.
@@ -362,7 +405,7 @@ impl World {
         let (a, b) = (self.people[4].user_id(), self.people[0].user_id());
         let mut edges = 0;
         for (owner, source) in [(a, b), (b, a)] {
-            edges += usize::from(graph::edge(app, owner, source).await.expect("a store").follow.is_some());
+            edges += usize::from(graph::service::edge(app, owner, source).await.expect("a store").follow.is_some());
             let ids = lists::some_lists(app, owner, 10).await.expect("a store");
             let memberships = lists::edges(app, &ids, source).await.expect("a store");
             edges += memberships.iter().filter(|(_, edge)| edge.follow.is_some()).count();
@@ -377,7 +420,7 @@ impl World {
             let session = Viewer { user: viewer, session: SessionId(1), digest: String::new() };
             let request = waxwing::base::request::Request::new(app.clone(), Some(session), None, None);
             let friendship = request.loaders().friendships.load(other).await.expect("a store");
-            (friendship, graph::edge(app, viewer, other).await.expect("a store").follow.is_some())
+            (friendship, graph::service::edge(app, viewer, other).await.expect("a store").follow.is_some())
         };
         [read(0, 4).await, read(4, 0).await]
     }
@@ -402,7 +445,7 @@ impl World {
     /// Returns whether the change is applied completely.
     async fn is_applied(&self, app: &App, change: Change) -> bool {
         let follows = async |at: usize| {
-            let edge = graph::edge(app, self.people[at].user_id(), self.people[0].user_id()).await.expect("a store");
+            let edge = graph::service::edge(app, self.people[at].user_id(), self.people[0].user_id()).await.expect("a store");
             edge.follow.is_some()
         };
         let lines_now = async || {
@@ -441,6 +484,21 @@ impl World {
             Change::AddToList => self.on_list(app).await == (true, 3),
             Change::RemoveFromList => self.on_list(app).await == (false, 0),
             Change::DeleteList => !lists::is_owned_by(app, self.people[4].user_id(), self.list()).await.expect("a store"),
+            Change::RequestFollow => {
+                let (edge, received) = self.request(app).await;
+                edge.follow.is_none() && edge.request.is_some() && received == 1 && self.home(app, 4).await.expect("a store") == 0
+            }
+            Change::WithdrawRequest | Change::RejectRequest => {
+                let (edge, received) = self.request(app).await;
+                edge.is_empty() && received == 0
+            }
+            Change::AcceptRequest | Change::BecomePublic => {
+                let (edge, received) = self.request(app).await;
+                let is_accepted = edge.follow.is_some() && edge.request.is_none() && received == 0;
+                is_accepted && self.home(app, 4).await.expect("a store") == 3
+            }
+            Change::RemoveFollower => !follows(1).await && self.home(app, 1).await.expect("a store") == 0,
+            Change::BecomePrivate => users::is_private(app, self.people[0].user_id()).await.expect("a store"),
             Change::Mute => self.mutes(app).await == [self.people[0].user_id()],
             Change::Unmute => self.mutes(app).await.is_empty(),
             Change::EndMute => {
@@ -521,7 +579,11 @@ async fn crash_at_every_nth_write(change: Change, first: usize, step: usize) {
             assert!(world.is_applied(&app.app, change).await, "{when}: the change must be applied exactly once");
         }
         if !crash_proxy.has_cut() {
-            let fewest = if matches!(change, Change::EndMute) { 2 } else { 3 };
+            let fewest = match change {
+                Change::BecomePrivate => 0,
+                Change::EndMute => 2,
+                _ => 3,
+            };
             assert!(writes > fewest && acknowledged, "{when}: the change must have more writes");
             return;
         }
@@ -554,6 +616,13 @@ cut_off! {
     an_addition_to_a_list_may_be_cut_off_anywhere = AddToList;
     a_removal_from_a_list_may_be_cut_off_anywhere = RemoveFromList;
     a_deletion_of_a_list_may_be_cut_off_anywhere = DeleteList;
+    a_follow_request_may_be_cut_off_anywhere = RequestFollow;
+    a_withdrawal_of_a_request_may_be_cut_off_anywhere = WithdrawRequest;
+    an_acceptance_of_a_request_may_be_cut_off_anywhere = AcceptRequest;
+    a_rejection_of_a_request_may_be_cut_off_anywhere = RejectRequest;
+    a_removal_of_a_follower_may_be_cut_off_anywhere = RemoveFollower;
+    becoming_private_may_be_cut_off_anywhere = BecomePrivate;
+    becoming_public_may_be_cut_off_anywhere = BecomePublic;
     a_mute_may_be_cut_off_anywhere = Mute;
     an_unmute_may_be_cut_off_anywhere = Unmute;
     the_removal_of_an_ended_mute_may_be_cut_off_anywhere = EndMute;

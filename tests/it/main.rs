@@ -56,6 +56,7 @@ mod origins;
 mod overtaken;
 mod paging;
 mod power;
+mod private;
 mod rates;
 mod schema;
 mod sessions;

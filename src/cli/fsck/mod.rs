@@ -224,7 +224,8 @@ pub fn is_ours(key: &str) -> bool {
 async fn deletions_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
     let entries = journal_service::list_entries(app, Queue::Long, JOURNAL).await?;
     let deleted = |task| match task {
-        Task::Account { user, .. } => Some(user.0),
+        // The requests of an account that became public are being accepted.
+        Task::Account { user, .. } | Task::FollowRequests { user } => Some(user.0),
         Task::Branch { comment, .. } => Some(comment.status.0),
         Task::Thread { status } => Some(status.0),
         _ => None,

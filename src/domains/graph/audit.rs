@@ -1,4 +1,6 @@
-//! The audit of follows: an edge is on both sides with the same id, and counts equal the sizes of the sets.
+//! The audit of follows: an edge is on both sides with the same id, and counts equal the sizes of the sets. Follow requests.
+
+mod requests;
 
 use super::keys;
 use super::model::{Direction, MAX_FOLLOWING};
@@ -23,7 +25,8 @@ static FOLLOWS: EdgeKind = EdgeKind {
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
-    keys::parse(key).is_some() || keys::parse_left(key).is_some()
+    let of_requests = keys::parse_sent_requests(key).or_else(|| keys::parse_received_requests(key));
+    keys::parse(key).is_some() || keys::parse_left(key).or(of_requests).is_some()
 }
 
 /// Checks both sides of follows, and the counts of accounts.
@@ -33,6 +36,7 @@ pub fn owns(key: &str) -> bool {
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     reader.check_counts(entries.iter().filter_map(|entry| user_of_key(&entry.key)).flat_map(counts).collect(), found).await?;
     check_left(reader, entries, found).await?;
+    requests::check(reader, entries, found).await?;
     let mut sets = Vec::new();
     for entry in entries {
         let Some((direction, id)) = keys::parse(&entry.key) else { continue };

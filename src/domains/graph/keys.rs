@@ -5,7 +5,7 @@ use crate::base::audit;
 use crate::base::ids::UserId;
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 3] = ["following", "followers", "left"];
+pub const KINDS: [&str; 5] = ["following", "followers", "left", "follow_requests_sent", "follow_requests_received"];
 
 /// ZSET, user id → follow id. At most [`super::MAX_FOLLOWING`], no time to live.
 pub fn following(id: UserId) -> String {
@@ -23,7 +23,27 @@ pub fn left(id: UserId) -> String {
     format!("left:{{{}}}", id.0)
 }
 
-/// The account of such a key.
+/// ZSET, user id → request id: accounts that `id` has requested to follow. At most [`super::MAX_FOLLOW_REQUESTS`], no time to live.
+pub fn follow_requests_sent(id: UserId) -> String {
+    format!("follow_requests_sent:{{{}}}", id.0)
+}
+
+/// ZSET, user id → request id: accounts that have requested to follow `id`. At most the number of accounts, no time to live.
+pub(super) fn follow_requests_received(id: UserId) -> String {
+    format!("follow_requests_received:{{{}}}", id.0)
+}
+
+/// The account of a key of [`follow_requests_sent`].
+pub(super) fn parse_sent_requests(key: &str) -> Option<UserId> {
+    audit::id_in(key, "follow_requests_sent").map(UserId)
+}
+
+/// The account of a key of [`follow_requests_received`].
+pub(super) fn parse_received_requests(key: &str) -> Option<UserId> {
+    audit::id_in(key, "follow_requests_received").map(UserId)
+}
+
+/// The account of a key of [`left`].
 pub(super) fn parse_left(key: &str) -> Option<UserId> {
     audit::id_in(key, "left").map(UserId)
 }

@@ -15,6 +15,34 @@ pub struct Relation {
     pub is_followed: bool,
 }
 
+/// The follow requests that wait between the viewer and an account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PendingRequests {
+    /// The viewer has sent a request to the account.
+    pub sent: bool,
+    /// The account has sent a request to the viewer.
+    pub received: bool,
+}
+
+/// Loads the follow requests of one viewer; without a session there are none, at no cost.
+pub struct FetchRequests {
+    /// Redis.
+    pub db: Db,
+    /// The viewer, if there is a session.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for FetchRequests {
+    type Key = UserId;
+    type Value = PendingRequests;
+
+    async fn fetch(&self, keys: &[UserId]) -> Result<Vec<PendingRequests>, Error> {
+        let Some(viewer) = self.viewer else { return Ok(vec![PendingRequests::default(); keys.len()]) };
+        let pairs = store::requests::between(&self.db, viewer, keys).await?;
+        Ok(pairs.into_iter().map(|(sent, received)| PendingRequests { sent, received }).collect())
+    }
+}
+
 /// Loads the relations of one viewer; without a session all are false, at no cost.
 pub struct FetchRelations {
     /// Redis.

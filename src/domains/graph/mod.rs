@@ -1,9 +1,12 @@
-//! Follows.
+//! Follows, and the follow requests that private accounts receive.
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
 //! | `following:{id}` | ZSET | account that `id` follows → the follow's id | 10,000, then `LIMIT_REACHED` |
 //! | `followers:{id}` | ZSET | account that follows `id` → the same follow's id | the number of accounts |
+//! | `left:{id}` | ZSET | account that `id` has unfollowed → the id of the undone follow | until its statuses left the home |
+//! | `follow_requests_sent:{id}` | ZSET | private account that `id` has requested to follow → the request's id | 1,000, then `LIMIT_REACHED` |
+//! | `follow_requests_received:{id}` | ZSET | account that has requested to follow `id` → the same request's id | the number of accounts |
 //!
 //! As in "Redis in Action" 8.3, with the id of the follow instead of its time as score: no two follows tie, a cursor names one position,
 //! and the id holds the time.
@@ -12,7 +15,14 @@
 //! its count. A follow is two idempotent steps on two tags. The follower's side is the truth while the follower's account exists; the
 //! writer of the other side reads the follower's side again afterwards.
 //!
-//! **Costs.** A page of accounts: one skeleton, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE.
+//! **Requests.** Following a private account makes a request. The requester's side is the truth, as with follows, and lies on the tag of the
+//! requester's follows: one script turns an accepted request into a follow. A follow that begins beside a request, of a friend or of an account that
+//! became public, ends the request when it is settled. The other side is settled together with that of follows ([`service::settle`]): its script
+//! reads on its own tag whether the account is private. If the account became public after the requester had read that it is private, the request
+//! becomes a follow. So no request stays at a public account, in whatever order both are written.
+//!
+//! **Costs.** A page of accounts: one skeleton, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE,
+//! and two more if the follow requests are selected.
 
 pub mod audit;
 mod graphql;
@@ -22,7 +32,9 @@ mod model;
 pub mod service;
 mod store;
 
-pub use graphql::{Follows, GraphMutation};
-pub use keys::{following as following_key, left as left_key};
-pub use load::{FetchRelations, Relation};
-pub use model::{Audience, Direction, Edge, FanoutMode, MAX_FOLLOWING};
+pub use graphql::{Follows, GraphMutation, RequestMutation, RequestQuery};
+pub use keys::{follow_requests_sent as sent_requests_key, following as following_key, left as left_key};
+pub use load::{FetchRelations, FetchRequests, PendingRequests, Relation};
+pub use model::{
+    AcceptResult, Audience, Direction, Edge, FanoutMode, FollowState, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING, RequestDirection,
+};

@@ -1,9 +1,14 @@
 //! Follows: plain types and limits.
 
 use crate::base::error::Error;
+use crate::base::named::named_enum;
 
 /// The most accounts that an account follows. Homes are merged from them, so this bounds that work, too.
 pub const MAX_FOLLOWING: usize = 10_000;
+/// Follows or follow requests that one pass removes.
+pub(super) const PASS: usize = 1_000;
+/// The most follow requests that an account has sent at once.
+pub const MAX_FOLLOW_REQUESTS: usize = 1_000;
 
 /// The fan-out mode of an author: whether the followers' homes receive the author's statuses by push or merge them on read.
 ///
@@ -76,6 +81,57 @@ pub struct Edge {
     pub follow: Option<u64>,
     /// The id of an undone follow, while statuses of the account may be in the home.
     pub left: Option<u64>,
+    /// The id of a follow request that waits.
+    pub request: Option<u64>,
+}
+
+impl Edge {
+    /// Whether nothing has to be settled: no follow, no request and no undone follow.
+    pub const fn is_empty(self) -> bool {
+        self.follow.is_none() && self.left.is_none() && self.request.is_none()
+    }
+}
+
+named_enum! {
+    /// Whether the viewer follows an account.
+    pub enum FollowState {
+        /// The viewer does not follow the account. Also the viewer's own account, and without a session.
+        None = "none",
+        /// The viewer has requested to follow the account, which is private.
+        Requested = "requested",
+        /// The viewer follows the account.
+        Following = "following",
+    }
+}
+
+/// Result of accepting a follow request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceptResult {
+    /// The requester follows the account.
+    Follows,
+    /// There is no request.
+    NoRequest,
+    /// The requester follows as many accounts as an account can. The request stays.
+    LimitReached,
+}
+
+/// The two sides of follow requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestDirection {
+    /// The requests that an account has received.
+    Received,
+    /// The requests that an account has sent.
+    Sent,
+}
+
+impl RequestDirection {
+    /// The letter of this list in cursors.
+    pub const fn letter(self) -> u8 {
+        match self {
+            Self::Received => b'q',
+            Self::Sent => b'r',
+        }
+    }
 }
 
 /// The two sides of follows.

@@ -1,6 +1,12 @@
-//! The use cases of follows. Their effects on homes belong to the timelines, a higher layer.
+//! The use cases of follows and follow requests. Their effects on homes belong to the timelines, a higher layer.
 
-use super::model::{Audience, Direction, Edge, FanoutMode};
+mod requests;
+
+pub use requests::{
+    accept, count_requests, end_follow, oldest_requesters, purge_requests, request_follow, request_windows, requests_id, withdraw,
+};
+
+use super::model::{Audience, Direction, Edge, FanoutMode, PASS};
 use super::store::{self, EdgeCommands, FollowResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -11,9 +17,7 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
-
-/// Follows that one pass removes.
-const PASS: usize = 1_000;
+use futures_util::try_join;
 
 /// Makes `a` follow `b`: the commit; [`settle`] does the rest. A charge and one script; the caller has written the journal.
 ///
@@ -38,29 +42,45 @@ pub async fn charge_change(app: &App, a: UserId, b: UserId) -> Outcome<()> {
     Ok(charge(app, &[(Limit::Follows, Subject::Account(a))]).await?)
 }
 
-/// Makes `a` unfollow `b`: the commit. One script.
+/// Ends `a`'s follow of `b`, or the request for it: the commit. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
-    store::remove_following(app.db(), a, b).await.map(drop)
+    store::remove_following(app.db(), a, b, true).await.map(drop)
 }
 
-/// Reconciles `b`'s side with `a`'s, and returns it; `None` if `b` was deleted, and then undoes the follow. One script. The caller reads
-/// `a`'s side before and after, and repeats if it has changed: the last writer of `b`'s side has read it since, so both sides match in any
-/// order of steps.
+/// Reconciles `b`'s side with `a`'s, and returns it; `None` if `b` was deleted, and then removes the follow or the request. A request to a
+/// public account becomes a follow, and one beside a follow ends. One script and a command; two scripts more for such a request. The caller reads `a`'s side before
+/// and after, and repeats if it has changed: the last writer of `b`'s side has read it since, so both sides match in any order of steps.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, a: UserId, b: UserId, edge: Edge) -> Result<Option<Audience>, Error> {
-    let audience = match edge.follow {
-        Some(follow) => store::add_follower(app.db(), b, a, follow).await?,
-        None => Some(store::remove_follower(app.db(), b, a).await?),
+    if edge.follow.is_some() && edge.request.is_some() {
+        requests::withdraw(app, a, b).await?;
+    }
+    let audience = match (edge.follow, edge.request) {
+        (None, Some(request)) => requests::settle(app, a, b, request).await?,
+        (follow, _) => settle_follow(app, a, b, follow).await?,
     };
     if audience.is_none() {
-        store::remove_following(app.db(), a, b).await?;
+        store::remove_following(app.db(), a, b, true).await?;
     }
     Ok(audience)
+}
+
+/// Writes or removes `b`'s side of a follow, and removes that of a request. Not in one script: in a slot that is being moved, a script with a key that
+/// does not exist has to wait.
+async fn settle_follow(app: &App, a: UserId, b: UserId, follow: Option<u64>) -> Result<Option<Audience>, Error> {
+    let requester = [a];
+    let settle = async {
+        match follow {
+            Some(follow) => store::add_follower(app.db(), b, a, follow).await,
+            None => store::remove_follower(app.db(), b, a).await.map(Some),
+        }
+    };
+    Ok(try_join!(settle, store::requests::remove(app.db(), b, &requester))?.0)
 }
 
 /// Reads the follower's side of an edge. One round trip.

@@ -1,5 +1,7 @@
 //! Follows in Redis.
 
+pub(super) mod requests;
+
 use super::keys;
 use super::model::{Audience, Direction, Edge, FanoutMode, MAX_FOLLOWING};
 use crate::base::error::Error;
@@ -45,16 +47,20 @@ pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> 
     Ok((audience.followers > 0).then_some(audience))
 }
 
-/// Commits an unfollow, on the follower's tag. Returns the id of the removed follow.
-pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
-    let keys = [keys::following(a), user_key(a), keys::left(a)];
-    let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, keys).arg(b.0)).await?;
+/// Commits an unfollow, on the follower's tag; `withdraw` ends a follow request, too. Returns the id of the removed follow.
+pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId, withdraw: bool) -> Result<Option<u64>, Error> {
+    let keys = [keys::following(a), user_key(a), keys::left(a), keys::follow_requests_sent(a)];
+    let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, keys).arg(b.0).arg(u8::from(withdraw))).await?;
     Ok((removed > 0).then_some(removed))
+}
+
+fn remove_follower_call(b: UserId, a: UserId) -> Call {
+    Call::new(&REMOVE_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0)
 }
 
 /// Removes the other side of a follow.
 pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<Audience, Error> {
-    audience(db.call(Call::new(&REMOVE_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0)).await?)
+    audience(db.call(remove_follower_call(b, a)).await?)
 }
 
 fn audience((followers, reach): (u64, String)) -> Result<Audience, Error> {
@@ -88,13 +94,18 @@ pub(super) async fn set_fanout_mode(db: &Db, id: UserId, from: FanoutMode, to: F
 /// Reads the follower's side of an edge. One pipeline on its tag.
 pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<Edge, Error> {
     let ask = |key: String| cmd("ZSCORE").arg(key).arg(b.0).take();
-    let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), ask(keys::following(a)), ask(keys::left(a))];
+    let commands = vec![
+        cmd("EXISTS").arg(user_key(a)).take(),
+        ask(keys::following(a)),
+        ask(keys::left(a)),
+        ask(keys::follow_requests_sent(a)),
+    ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let there: bool = decode::one(reply())?;
     let mut id = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
-    // A deleted account follows nobody, even while its follows are being removed.
-    Ok(Edge { follow: id()?.filter(|_| there), left: id()? })
+    // A deleted account follows nobody and has no requests, even while its follows are being removed.
+    Ok(Edge { follow: id()?.filter(|_| there), left: id()?, request: id()?.filter(|_| there) })
 }
 
 /// Forgets an undone follow. One script.
@@ -104,8 +115,7 @@ pub(super) async fn forget_left(db: &Db, a: UserId, b: UserId, undone: u64) -> R
 
 /// Removes the other sides of follows of `a`. One pipeline of scripts.
 pub(super) async fn remove_followers(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
-    let call = |b: &UserId| Call::new(&REMOVE_FOLLOWER, [keys::followers(*b), user_key(*b)]).arg(a.0);
-    db.call_many(others.iter().map(call).collect()).await.map(drop)
+    db.call_many(others.iter().map(|b| remove_follower_call(*b, a)).collect()).await.map(drop)
 }
 
 /// Forgets the follows of a deleted account. One command; nothing for none.

@@ -196,7 +196,7 @@ pub(super) async fn edges(db: &Db, ids: &[UserListId], user: UserId) -> Result<V
         let mut reply = || replies.next().unwrap_or_default();
         let exists: bool = decode::one(reply())?;
         let mut score = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
-        Ok(Edge { follow: score()?.filter(|_| exists), left: score()? })
+        Ok(Edge { follow: score()?.filter(|_| exists), left: score()?, request: None })
     };
     ids.iter().map(|_| edge()).collect()
 }

@@ -100,10 +100,28 @@ pub async fn load_named(
         return Ok(Vec::new());
     }
     let (accounts, kinds) = try_join!(loaders.users.load_many(ids), kinds(loaders))?;
-    if !kinds.has_blocks() {
+    let are_public = is_own || accounts.iter().flatten().all(|account| !account.is_private);
+    if !kinds.has_blocks() && are_public {
         return Ok(accounts);
     }
-    keep(loaders, accounts, |account| account.id, |standing, _| policy::can_name(standing, false, is_own)).await
+    keep(loaders, accounts, |account| account.id, |standing, account| policy::can_name(standing, account.is_private, is_own))
+        .await
+}
+
+/// Loads the accounts that the viewer finds, in the order of `ids`: `None` for the others. One pipeline; one more for a viewer whom accounts
+/// block.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub(super) async fn load_discovered(
+    loaders: &Loaders,
+    ids: impl IntoIterator<Item = UserId>,
+) -> Result<Vec<Option<Arc<User>>>, Error> {
+    let (accounts, kinds) = try_join!(loaders.users.load_many(ids), kinds(loaders))?;
+    if !kinds.is_blocked {
+        return Ok(accounts);
+    }
+    keep(loaders, accounts, |account| account.id, |standing, _| policy::can_discover(standing)).await
 }
 
 /// Whether the viewer reads the profile of an account. As [`standings`].
@@ -111,7 +129,9 @@ pub async fn load_named(
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn can_read_profile(loaders: &Loaders, id: UserId) -> Result<bool, Error> {
-    Ok(policy::can_read_profile(standing(loaders, id).await?, false))
+    let is_private = loaders.users.load(id).await?.is_some_and(|account| account.is_private);
+    let standing = if is_private { loaded_standing(loaders, id).await? } else { standing(loaders, id).await? };
+    Ok(policy::can_read_profile(standing, is_private))
 }
 
 /// Whether a block hides all that an account has written from the viewer. As [`standings`].
@@ -125,6 +145,12 @@ pub async fn hides_content(loaders: &Loaders, id: UserId) -> Result<bool, Error>
 /// Returns the blocks between the viewer and an account. Nothing is read for a viewer without blocks.
 async fn standing(loaders: &Loaders, id: UserId) -> Result<Standing, Error> {
     if kinds(loaders).await?.has_blocks() { loaders.standings.load(id).await } else { Ok(Standing::default()) }
+}
+
+/// How the viewer stands to an account that is not public, also for a viewer without blocks.
+async fn loaded_standing(loaders: &Loaders, id: UserId) -> Result<Standing, Error> {
+    kinds(loaders).await?;
+    loaders.standings.load(id).await
 }
 
 async fn keep<T>(

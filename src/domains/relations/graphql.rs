@@ -1,17 +1,17 @@
 //! Relations in GraphQL.
 
 mod blocks;
+mod change;
 
 pub use blocks::{BlockMutation, BlockQuery};
+pub use change::{ChangedAccounts, change_relation};
 pub(super) mod friends;
 
 use super::service::{self, MutedUser};
-use crate::base::error::Outcome;
-use crate::base::ids::UserId;
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::users::UserObject;
-use crate::schema::{Connection, ConnectionKind, MutedAt, TotalCount, UserError, payload, refuse, request};
+use crate::schema::{Connection, ConnectionKind, MutedAt, TotalCount, payload, request};
 use async_graphql::{Context, ID, InputObject, Object, Result};
 
 /// The accounts that the viewer mutes.
@@ -97,7 +97,8 @@ impl RelationMutation {
     ) -> Option<Result<MuteUserPayload>> {
         let change =
             async |request: &Request, viewer, other| service::mute(&request.app, viewer, other, input.duration_seconds).await;
-        Some(apply(ctx, &input.user_id, change).await.map(Into::into))
+        let changed = change_relation(ctx, &input.user_id, change).await;
+        Some(changed.map(|(user, _, user_errors)| (user, user_errors).into()))
     }
 
     /// Ends the viewer's mute of an account. Its statuses appear again, each at its position. Succeeds without a change if there is no mute. Requires
@@ -108,26 +109,7 @@ impl RelationMutation {
         #[graphql(desc = "The account.")] input: UnmuteUserInput,
     ) -> Option<Result<UnmuteUserPayload>> {
         let change = async |request: &Request, viewer, other| service::unmute(&request.app, viewer, other).await;
-        Some(apply(ctx, &input.user_id, change).await.map(Into::into))
+        let changed = change_relation(ctx, &input.user_id, change).await;
+        Some(changed.map(|(user, _, user_errors)| (user, user_errors).into()))
     }
-}
-
-/// Applies a change to the account with this id, and returns the account afterwards.
-async fn apply(
-    ctx: &Context<'_>,
-    id: &str,
-    change: impl AsyncFnOnce(&Request, UserId, UserId) -> Outcome<()>,
-) -> Result<(Option<UserObject>, Vec<UserError>)> {
-    let request = request(ctx)?;
-    let viewer = request.viewer()?.user;
-    let changed: Outcome<UserId> = async {
-        let other = service::find_by_global_id(&request.loaders(), id).await?;
-        change(request, viewer, other).await?;
-        Ok(other)
-    }
-    .await;
-    let (other, user_errors) = refuse(changed)?;
-    request.reset_loaders();
-    let Some(other) = other else { return Ok((None, user_errors)) };
-    Ok((request.loaders().users.load(other).await?.map(UserObject), user_errors))
 }

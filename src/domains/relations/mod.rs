@@ -54,8 +54,9 @@
 //! (`timelines::service::settle_friendship`). "Redis Applied Design Patterns", chapter 11, checks before it writes, which two requests at once
 //! can pass. `friends` in `user:{id}` equals the size of `friends:{id}`.
 //!
-//! **Costs.** The standings to any number of accounts: up to five ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
-//! the counts of the viewer's account; none for a viewer without relations. The friendships with any number of accounts: three
+//! **Costs.** The standings to any number of accounts: up to six ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
+//! the counts of the viewer's account; none for a viewer without relations, while all that is shown is
+//! public. The friendships with any number of accounts: three
 //! ZMSCORE in one pipeline. The friends in common with any number of accounts: all friends of the viewer, and a lookup of them with each account,
 //! in two round trips.
 
@@ -67,11 +68,12 @@ mod keys;
 mod load;
 mod model;
 pub mod policy;
+mod requests;
 pub mod service;
 mod store;
 
 pub use graphql::friends::{FriendMutation, FriendQuery, Friends, friends, mutual_friends};
-pub use graphql::{BlockMutation, BlockQuery, RelationMutation, RelationQuery};
+pub use graphql::{BlockMutation, BlockQuery, ChangedAccounts, RelationMutation, RelationQuery, change_relation};
 pub use keys::blocks as blocks_key;
 pub use load::{FetchFriendships, FetchMutualFriends, FetchStandings};
 pub use model::friends::{FriendList, FriendshipState, MAX_FRIEND_REQUESTS, MAX_FRIENDS};

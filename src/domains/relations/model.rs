@@ -65,7 +65,7 @@ pub struct Standing {
     pub blocks: bool,
     /// Whether the account blocks the viewer.
     pub is_blocked: bool,
-    /// Whether the viewer follows the account. Not loaded while all accounts and all statuses are public: nothing depends on it.
+    /// Whether the viewer follows the account. Loaded with the other relations, and where something that is shown is not public.
     pub follows: bool,
     /// Whether the two are friends.
     pub is_friend: bool,
@@ -94,11 +94,13 @@ pub struct RelationKinds {
     pub is_blocked: bool,
     /// It has friends.
     pub friends: bool,
+    /// It follows accounts. No reason to load its standings: only what is not public depends on it.
+    pub follows: bool,
 }
 
 impl RelationKinds {
     /// All kinds.
-    pub const ALL: Self = Self { mutes: true, blocks: true, is_blocked: true, friends: true };
+    pub const ALL: Self = Self { mutes: true, blocks: true, is_blocked: true, friends: true, follows: true };
 
     /// The kinds that an account has.
     pub fn of(account: &User) -> Self {
@@ -107,10 +109,11 @@ impl RelationKinds {
             blocks: account.blocks.0 > 0,
             is_blocked: account.blocked_by.0 > 0,
             friends: account.friends.0 > 0,
+            follows: account.following > 0,
         }
     }
 
-    /// Whether there are any that hide something that is public. Friends do not.
+    /// Whether there are any that hide something that is public. Friends and follows do not.
     pub const fn any(self) -> bool {
         self.mutes || self.has_blocks()
     }

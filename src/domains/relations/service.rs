@@ -37,6 +37,7 @@ pub use super::access::{
     kinds, load_named, standings,
 };
 pub use super::follows::follows;
+pub use super::requests::follow_requests;
 
 /// Accounts of each partition of the schedule whose ended mutes one sweep removes.
 const ACCOUNTS: usize = 20;

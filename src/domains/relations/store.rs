@@ -12,6 +12,7 @@ use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
+use crate::domains::graph::following_key;
 use crate::domains::users::user_key;
 use redis::cmd;
 
@@ -61,7 +62,7 @@ fn mute_keys(a: UserId) -> [String; 3] {
     [keys::mutes(a), keys::mute_ends(a), user_key(a)]
 }
 
-/// Reads the standings of `viewer` towards `others`, in their order, including ended mutes; `kinds` of relations only. One pipeline of up to five
+/// Reads the standings of `viewer` towards `others`, in their order, including ended mutes; `kinds` of relations only. One pipeline of up to six
 /// ZMSCORE; nothing for no kinds.
 pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds: RelationKinds) -> Result<Vec<Standing>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
@@ -72,6 +73,7 @@ pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds:
         (kinds.blocks, keys::blocks(viewer)),
         (kinds.is_blocked, keys::blockers(viewer)),
         (kinds.friends, keys::friends(viewer)),
+        (kinds.follows, following_key(viewer)),
     ];
     let is_read = sets.each_ref().map(|(is_read, _)| *is_read);
     let query = |(_, key)| cmd("ZMSCORE").arg(key).arg(&members).take();
@@ -80,8 +82,8 @@ pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds:
         true => decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default()),
         false => Ok(vec![None; others.len()]),
     };
-    let [ends, mutes, blocks, blockers, friends] = is_read.map(&mut scores);
-    let (ends, mutes, blocks, blockers, friends) = (ends?, mutes?, blocks?, blockers?, friends?);
+    let [ends, mutes, blocks, blockers, friends, following] = is_read.map(&mut scores);
+    let (ends, mutes, blocks, blockers, friends, following) = (ends?, mutes?, blocks?, blockers?, friends?, following?);
     let score = |scores: &[Option<f64>], at: usize| scores.get(at).copied().flatten();
     let mute = |at| score(&mutes, at).map(|_| Mute { ends_at: score(&ends, at).map(|end| end as u64) });
     let standing = |(at, other): (usize, &UserId)| Standing {
@@ -90,7 +92,7 @@ pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds:
         blocks: score(&blocks, at).is_some(),
         is_blocked: score(&blockers, at).is_some(),
         is_friend: score(&friends, at).is_some(),
-        ..Standing::default()
+        follows: score(&following, at).is_some(),
     };
     Ok(others.iter().enumerate().map(standing).collect())
 }

@@ -11,7 +11,7 @@ use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::relations::service as relations;
-use crate::domains::users::User;
+use crate::domains::users::{User, service as users};
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
 use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
@@ -134,7 +134,7 @@ fn limit_reached() -> UserError {
     UserError::new(UserErrorCode::LimitReached, "An account has at most a million statuses. Delete some first.", &[])
 }
 
-/// Deletes a status (the commit): it is hidden as soon as this returns. The journal and two scripts. The caller removes it from feeds and
+/// Deletes a status (the commit): it is hidden as soon as this returns. The journal, two scripts and a read. The caller removes it from feeds and
 /// completes the ticket.
 ///
 /// # Errors
@@ -145,7 +145,11 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLea
         lease.ack(app);
         return Err(not_found().into());
     };
-    events::publish_deleted(app, author, id, Some(terms(app, author, &was.message, was.location).await?)).await?;
+    let terms = match users::is_private(app, author).await? {
+        true => events::term_hasher(app).await?.not_public(author),
+        false => terms(app, author, &was.message, was.location).await?,
+    };
+    events::publish_deleted(app, author, id, Some(terms)).await?;
     store::unindex(app.db(), author, &[id]).await?;
     Ok(lease)
 }
@@ -174,14 +178,14 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     events::publish_posted(app, author, id, terms).await
 }
 
-/// Likes a status, or takes the like back; repeating it changes nothing. A charge, the journal, the commit, the liker's side and a read; for a
-/// user with blocks also the status, before anything is written.
+/// Likes a status, or takes the like back; repeating it changes nothing. A charge, the status, the journal, the commit, the liker's
+/// side and a read.
 ///
 /// # Errors
 /// `NOT_FOUND`; `LIMIT_REACHED` at a million likes; `UNAUTHENTICATED` if `user` was deleted; `RATE_LIMITED`.
 pub async fn like(app: &App, loaders: &Loaders, user: UserId, id: StatusId, on: bool) -> Outcome<()> {
     charge(app, &[(Limit::Likes, Subject::Account(user))]).await?;
-    if relations::kinds(loaders).await?.has_blocks() && load_visible(loaders, [id]).await?.pop().flatten().is_none() {
+    if load_visible(loaders, [id]).await?.pop().flatten().is_none() {
         return Err(not_found().into());
     }
     let like = if on { Some(app.next_id().await?) } else { None };
@@ -319,13 +323,14 @@ pub fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such status.", &["statusId"])
 }
 
-/// A page of an author's statuses that the viewer may see, newest first. If a block hides all of them, none is read.
+/// A page of an author's statuses that the viewer may see, newest first. Empty if the viewer does not read
+/// the profile.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn profile(app: &App, loaders: &Loaders, author: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, profile_id(author))?;
-    if relations::hides_content(loaders, author).await? {
+    if !relations::can_read_profile(loaders, author).await? {
         return Ok(Page::empty());
     }
     page::fill(&ProfileListing { app, loaders, author }, request).await
@@ -355,12 +360,12 @@ impl PageSource for ProfileListing<'_> {
     }
 }
 
-/// The newest status of an author; `None` without any, and if a block hides all of them from the viewer. One command.
+/// The newest status of an author; `None` without any, and if the viewer does not read the profile. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn newest(app: &App, loaders: &Loaders, author: UserId) -> Result<Option<StatusId>, Error> {
-    if relations::hides_content(loaders, author).await? {
+    if !relations::can_read_profile(loaders, author).await? {
         return Ok(None);
     }
     Ok(latest_below(app, author, u64::MAX, 1).await?.pop())

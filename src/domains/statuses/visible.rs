@@ -64,5 +64,7 @@ pub async fn load_existing(
 
 /// The properties of a status that the policy needs.
 pub fn facts(seen: &ViewedStatus) -> StatusFacts {
-    StatusFacts { author: seen.status.author, is_private: false, audience: StatusAudience::Public }
+    // A status without its author is shown to nobody else.
+    let is_private = seen.author.as_ref().is_none_or(|author| author.is_private);
+    StatusFacts { author: seen.status.author, is_private, audience: StatusAudience::Public }
 }

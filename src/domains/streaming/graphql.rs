@@ -312,7 +312,7 @@ impl StreamSubscription {
         events(ctx, service::public(request(ctx)?.clone(), input, after.as_deref()), StatusEvent::of).await
     }
 
-    /// Events of the thread of a status. Completes when the status is deleted.
+    /// Events of the thread of a status. Completes when the status is deleted, or can no longer be seen by the viewer.
     async fn comment_events(
         &self,
         ctx: &Context<'_>,

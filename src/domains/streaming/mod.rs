@@ -22,9 +22,10 @@
 //! event has expired or was lost, subscribers receive a gap.
 //!
 //! **Threads** have a log each. While a thread has subscribers, one reader in each process reads the log when an event is published, and
-//! dispatches the events to all of them. Cursors work in the same way. The subscriptions complete when the status is deleted. That of a viewer
-//! completes as well when a block hides the status from the viewer. To a viewer with blocks comments can be placeholders that others read: their
-//! events are rendered for each such viewer alone (`thread_viewer`).
+//! dispatches the events to all of them. Cursors work in the same way. The subscriptions complete when the status is deleted. One of them
+//! completes as well when its viewer does not see the status any more, since a block hides it or its author is private: it watches the changes of
+//! both. To a viewer with blocks comments can be placeholders that others read: their events are rendered for each such viewer alone
+//! (`thread_viewer`).
 //!
 //! **Visibility** is checked when a response is rendered: the status and its author must exist. A rendered response is reused for half a
 //! second, so a deleted status is sent no longer than that. Whether the author is still a source of the feed is checked for each
@@ -33,7 +34,8 @@
 //! **Shared responses.** A running subscription is a stream of events without a document. Each event is rendered by a run of the document
 //! that is shared by all subscriptions with the same document and variables, apart from the arguments of the stream
 //! ([`crate::schema::subscribe()`]). A response is rendered once for all that receive the same event with the same cursor: the subscribers
-//! of the public stream, of a thread, or of one home on several screens.
+//! of the public stream, of a thread, or of one home on several screens. A document that is the same for all viewers is rendered for nobody. A
+//! status of a private account cannot be seen without a viewer, so it is rendered for the viewer of each subscription.
 //!
 //! **Costs.** Opening a filter of logins takes one round trip for every 500 logins; other filters take none. Adding or removing an index
 //! entry costs the logarithm of the size of the index. An event costs a process one index search, and one rendering for each distinct

@@ -14,8 +14,17 @@ pub struct OutgoingEvent {
     pub kind: OutgoingEventKind,
     /// The author's mark, for events of statuses.
     pub(crate) author: Option<u64>,
+    /// Whether the event is of the public stream, which has statuses of public accounts only.
+    pub(crate) requires_public: bool,
     /// Identifies the event in this process for all of its recipients; `None` for a gap.
     pub(crate) envelope_id: Option<u64>,
+}
+
+impl OutgoingEvent {
+    /// Whether some viewers may see the event that others may not.
+    pub(crate) const fn may_be_private(&self) -> bool {
+        !self.requires_public && matches!(self.kind, OutgoingEventKind::Posted(_) | OutgoingEventKind::Comment(..))
+    }
 }
 
 /// The kind of an event, with its ids.

@@ -8,7 +8,7 @@ use super::model::{EventContent, FilterInput, HydratedEvent, OutgoingEvent, Outg
 use super::subscription_stream::{StatusStream, SubscriptionStream};
 use super::thread_channel::ThreadChannels;
 use super::thread_stream::ThreadStream;
-use super::thread_viewer::{self, ThreadViewer};
+use super::thread_viewer::ThreadViewer;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserListId};
@@ -129,7 +129,8 @@ async fn open(
 }
 
 /// Opens the events of the thread below a status, behind a cursor (of an event or of the thread) or from now on, in order, each once. Ends
-/// when the status is deleted, and when a block hides it from the viewer. Three round trips, one more for a viewer with blocks.
+/// when the status is deleted, and within a second when the viewer does not see it any more. Three round trips, one more for a viewer with
+/// blocks, and two more without a client-side cache.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` if the viewer can see no such status, and for a cursor that is forged or of another thread.
@@ -138,16 +139,9 @@ pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Resu
     let status = StatusId::from_global(status).ok_or_else(unknown)?;
     let app = request.app.clone();
     let (term_hasher, cursors) = (events::term_hasher(&app).await?, app.cursors().await?);
-    // Watched first, so that changes after the check are noticed.
-    let changes = |viewer: &Viewer| app.extension::<Hub>().watch(&app, term_hasher, viewer.user.0);
-    let watched = request.viewer.clone().map(|viewer| (changes(&viewer), viewer));
     // The status as it is now, not as it was when the request began: later events are sent.
     request.reset_loaders();
-    let (is_visible, has_blocks) = thread_viewer::check(&request, status).await?;
-    if !is_visible {
-        return Err(unknown());
-    }
-    let viewer = watched.map(|(changes, viewer)| ThreadViewer { viewer, changes, has_blocks });
+    let viewer = ThreadViewer::open(&request, &app.extension::<Hub>(), term_hasher, status).await?.ok_or_else(unknown)?;
     let place = match after {
         None => comments::position(&app, status).await?.0,
         Some(after) => comments::decode_event(&cursors, status, after)
@@ -170,19 +164,22 @@ pub(super) async fn hydrate(request: &Request, event: &OutgoingEvent) -> Option<
     loop {
         // Objects that were loaded or cached before the event may be older than the event.
         request.reset_loaders();
-        match load_content(request, event.kind).await {
+        match load_content(request, event).await {
             Ok(content) => return content.map(|content| HydratedEvent { cursor: event.cursor.clone(), content }),
             Err(_) => tokio::time::sleep(RETRY_DELAY).await,
         }
     }
 }
 
-async fn load_content(request: &Request, kind: OutgoingEventKind) -> Result<Option<EventContent>, Error> {
+async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option<EventContent>, Error> {
     let loaders = request.loaders();
-    Ok(match kind {
+    Ok(match event.kind {
         OutgoingEventKind::Gap(reason) => Some(EventContent::Gap(reason)),
         OutgoingEventKind::Deleted(id) => Some(EventContent::Deleted(id)),
-        OutgoingEventKind::Posted(id) => statuses::load_visible(&loaders, [id]).await?.pop().flatten().map(EventContent::Posted),
+        OutgoingEventKind::Posted(id) => {
+            let seen = statuses::load_visible(&loaders, [id]).await?.pop().flatten();
+            seen.filter(|seen| !event.requires_public || statuses::facts(seen).is_public()).map(EventContent::Posted)
+        }
         OutgoingEventKind::Comment(id, CommentEventKind::Deleted(removed)) => {
             let status = statuses::load_visible(&loaders, [id.status]).await?.pop().flatten();
             status.map(|_| EventContent::CommentDeleted(id, removed))

@@ -22,8 +22,8 @@ use std::sync::Arc;
 pub enum SubscriptionStream {
     /// A stream of statuses.
     Statuses(StatusStream),
-    /// A stream of a thread, with the viewer if there is a session.
-    Thread(ThreadStream, Option<ThreadViewer>),
+    /// A stream of a thread, for its viewer.
+    Thread(ThreadStream, ThreadViewer),
 }
 
 impl SubscriptionStream {
@@ -31,8 +31,7 @@ impl SubscriptionStream {
     pub async fn next(&mut self) -> Option<OutgoingEvent> {
         match self {
             Self::Statuses(stream) => event_source::next(stream).await,
-            Self::Thread(stream, None) => event_source::next(stream).await,
-            Self::Thread(stream, Some(viewer)) => viewer.next(stream).await,
+            Self::Thread(stream, viewer) => viewer.next(stream).await,
         }
     }
 
@@ -48,8 +47,8 @@ impl SubscriptionStream {
     /// The viewer for whom alone the next event is rendered; `None` if it is rendered as the document says.
     pub fn own_rendering(&self) -> Option<&Viewer> {
         match self {
-            Self::Thread(_, Some(viewer)) => viewer.own_rendering(),
-            Self::Thread(_, None) | Self::Statuses(_) => None,
+            Self::Thread(_, viewer) => viewer.own_rendering(),
+            Self::Statuses(_) => None,
         }
     }
 }
@@ -143,7 +142,14 @@ impl EventSource for StatusStream {
 impl StatusStream {
     fn outgoing(&self, kind: OutgoingEventKind, of: Option<&StatusEnvelope>) -> OutgoingEvent {
         let cursor = self.place.encode(&self.cursors, self.list);
-        OutgoingEvent { cursor, kind, author: of.map(|it| it.event.terms.author), envelope_id: of.map(|it| it.id) }
+        let requires_public = matches!(self.interest, Interest::Public(_));
+        OutgoingEvent {
+            cursor,
+            kind,
+            author: of.map(|it| it.event.terms.author),
+            requires_public,
+            envelope_id: of.map(|it| it.id),
+        }
     }
 
     /// Converts an event to the form that this subscription sends; `None` if the subscription does not want it.
@@ -153,7 +159,8 @@ impl StatusStream {
             return None;
         }
         let kind = if kind == EventKind::Posted { OutgoingEventKind::Posted(status) } else { OutgoingEventKind::Deleted(status) };
-        self.is_delivered(event.terms.author).then_some(kind)
+        let is_kept_out = matches!(self.interest, Interest::Public(_)) && !event.terms.is_public();
+        (!is_kept_out && self.is_delivered(event.terms.author)).then_some(kind)
     }
 
     /// Whether statuses of an author are delivered to this subscription now.

@@ -1,30 +1,58 @@
 //! The viewer of a thread's events: whether the viewer still sees the status, and whether events are rendered for the viewer alone.
 
 use super::event_source::{self, RETRY_DELAY};
-use super::hub::ChannelWatch;
+use super::hub::{ChannelWatch, Hub};
 use super::model::OutgoingEvent;
 use super::thread_stream::ThreadStream;
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::StatusId;
+use crate::base::ids::{StatusId, UserId};
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
 use crate::domains::relations::service as relations;
 use crate::domains::statuses::service as statuses;
+use crate::platform::events::TermHasher;
+use futures_util::future::select_all;
 
-/// A viewer with a session who is subscribed to the events of a thread.
+/// A viewer who is subscribed to the events of a thread.
 pub struct ThreadViewer {
-    pub(super) viewer: Viewer,
-    /// Notices changes of the viewer's relations.
-    pub(super) changes: ChannelWatch,
+    /// The viewer, if there is a session.
+    viewer: Option<Viewer>,
+    /// Notice changes of the status's author, and of the viewer.
+    changes: Vec<ChannelWatch>,
     /// Whether the viewer has blocks, so that comments may be hidden from the viewer and not from others.
-    pub(super) has_blocks: bool,
+    has_blocks: bool,
+}
+
+/// What a viewer sees of a status.
+struct Sight {
+    author: UserId,
+    has_blocks: bool,
 }
 
 impl ThreadViewer {
+    /// The viewer of a request; `None` if the viewer does not see the status.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub(super) async fn open(
+        request: &Request,
+        hub: &Hub,
+        term_hasher: TermHasher,
+        status: StatusId,
+    ) -> Result<Option<Self>, Error> {
+        let Some(Sight { author, .. }) = look(request, status).await? else { return Ok(None) };
+        let ids = [Some(author), request.viewer_id()].into_iter().flatten();
+        let changes = ids.map(|id| hub.watch(&request.app, term_hasher, id.0)).collect();
+        // Again, so that no change before the watch is missed.
+        request.reset_loaders();
+        let sight = look(request, status).await?;
+        Ok(sight.map(|Sight { has_blocks, .. }| Self { viewer: request.viewer.clone(), changes, has_blocks }))
+    }
+
     /// The viewer for whom alone events are rendered; `None` if they are rendered as for everybody.
     pub(super) fn own_rendering(&self) -> Option<&Viewer> {
-        self.has_blocks.then_some(&self.viewer)
+        self.viewer.as_ref().filter(|_| self.has_blocks)
     }
 
     /// Waits for the next event of `stream`; `None` at its end, and when the viewer does not see the status any more.
@@ -32,7 +60,7 @@ impl ThreadViewer {
         loop {
             tokio::select! {
                 biased;
-                () = self.changes.changed() => {
+                () = any_change(&mut self.changes) => {
                     if !self.check(&stream.app, stream.status).await {
                         return None;
                     }
@@ -45,24 +73,28 @@ impl ThreadViewer {
     /// Whether the viewer still sees the status. Retries until Redis answers. Two round trips, three for a viewer with blocks.
     async fn check(&mut self, app: &App, status: StatusId) -> bool {
         loop {
-            let request = Request::new(app.clone(), Some(self.viewer.clone()), None, None);
-            match check(&request, status).await {
-                Ok((is_visible, has_blocks)) => {
-                    self.has_blocks = has_blocks;
-                    return is_visible;
+            let request = Request::new(app.clone(), self.viewer.clone(), None, None);
+            match look(&request, status).await {
+                Ok(Some(sight)) => {
+                    self.has_blocks = sight.has_blocks;
+                    return true;
                 }
+                Ok(None) => return false,
                 Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
         }
     }
 }
 
-/// Whether the viewer of a request sees a status, and whether the viewer has blocks. As [`statuses::load_visible`].
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub(super) async fn check(request: &Request, status: StatusId) -> Result<(bool, bool), Error> {
+/// Waits until one of the watches notices a change.
+async fn any_change(watches: &mut [ChannelWatch]) {
+    drop(select_all(watches.iter_mut().map(|watch| Box::pin(watch.changed()))).await);
+}
+
+/// What the viewer of a request sees of a status; `None` for nothing. As [`statuses::load_visible`].
+async fn look(request: &Request, status: StatusId) -> Result<Option<Sight>, Error> {
     let loaders = request.loaders();
     let seen = statuses::load_visible(&loaders, [status]).await?.pop().flatten();
-    Ok((seen.is_some(), relations::kinds(&loaders).await?.has_blocks()))
+    let has_blocks = relations::kinds(&loaders).await?.has_blocks();
+    Ok(seen.map(|seen| Sight { author: seen.status.author, has_blocks }))
 }

@@ -1,12 +1,12 @@
 //! Accounts in GraphQL.
 
 use super::model::User;
-use super::service::{self, ProfileChange, Registration};
+use super::service::{ProfileChange, Registration};
 use crate::base::ids::GlobalId;
 use crate::base::page::PageArgs;
-use crate::domains::graph::{self, Direction, Follows, Relation};
+use crate::domains::graph::{self, Direction, FollowState, Follows, PendingRequests, Relation};
 use crate::domains::relations::{self, Friends, FriendshipState, Standing};
-use crate::domains::timelines::Timeline;
+use crate::domains::timelines::{self, Timeline};
 use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, object, payload, refuse, request};
 use async_graphql::{Context, InputObject, MaybeUndefined, Object, Result};
 use std::sync::Arc;
@@ -29,6 +29,9 @@ object! {
         /// Biography: at most 160 grapheme clusters. Empty if the account has none.
         "bio" bio: Text<'_> = Text(&user.bio);
 
+        /// Whether the account is private: only its followers and friends see its statuses, its followers and whom it follows.
+        "isPrivate" is_private: bool = user.is_private;
+
         /// Time of the sign-up.
         "createdAt" created_at: DateTime = DateTime(user.signed_up);
 
@@ -48,6 +51,22 @@ object! {
     /// Whether the viewer follows this account. False without a session and for the viewer's own account.
     async fn viewer_is_following(&self, ctx: &Context<'_>) -> Result<bool> {
         Ok(self.relation(ctx).await?.follows)
+    }
+
+    /// Whether the viewer follows this account, or has requested to follow it.
+    async fn viewer_follow_state(&self, ctx: &Context<'_>) -> Result<FollowState> {
+        let relation = self.relation(ctx).await?;
+        Ok(match () {
+            () if relation.follows => FollowState::Following,
+            // Public accounts have no follow requests.
+            () if self.0.is_private && self.requests(ctx).await?.sent => FollowState::Requested,
+            () => FollowState::None,
+        })
+    }
+
+    /// Whether this account has requested to follow the viewer, and the request waits for an answer. False without a session.
+    async fn viewer_has_follow_request(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.requests(ctx).await?.received)
     }
 
     /// Whether this account follows the viewer. False without a session and for the viewer's own account.
@@ -137,6 +156,10 @@ impl UserObject {
         Ok(Box::pin(request(ctx)?.loaders().relations.load(self.0.id)).await?)
     }
 
+    async fn requests(&self, ctx: &Context<'_>) -> Result<PendingRequests> {
+        Ok(Box::pin(request(ctx)?.loaders().requests.load(self.0.id)).await?)
+    }
+
     async fn standing(&self, ctx: &Context<'_>) -> Result<Standing> {
         let standing = Box::pin(relations::service::standings(&request(ctx)?.loaders(), &[self.0.id])).await?.pop();
         Ok(standing.unwrap_or_default())
@@ -206,6 +229,9 @@ struct UpdateProfileInput {
     name: MaybeUndefined<String>,
     /// Biography: at most 160 grapheme clusters. Null or an empty string clears it.
     bio: MaybeUndefined<String>,
+    /// Whether only followers and friends see what the account does. Null or omitted: no change. An account that becomes public accepts all
+    /// follow requests, the oldest first.
+    is_private: Option<bool>,
 }
 
 payload! {
@@ -223,7 +249,7 @@ pub struct UserMutation;
 
 #[Object]
 impl UserMutation {
-    /// Changes the viewer's name or biography. Requires a session.
+    /// Changes the viewer's name, its biography, or whether its account is private. Requires a session.
     async fn update_profile(
         &self,
         ctx: &Context<'_>,
@@ -241,8 +267,8 @@ async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> Result<
         MaybeUndefined::Null => Some(String::new()),
         MaybeUndefined::Value(text) => Some(text),
     };
-    let change = ProfileChange { name: to_change(input.name), bio: to_change(input.bio) };
-    let (user, user_errors) = refuse(service::update_profile(&request.app, viewer.user, change).await)?;
+    let change = ProfileChange { name: to_change(input.name), bio: to_change(input.bio), is_private: input.is_private };
+    let (user, user_errors) = refuse(timelines::service::update_profile(&request.app, viewer.user, change).await)?;
     request.reset_loaders();
     Ok(UpdateProfilePayload { user: user.map(UserObject), user_errors })
 }

@@ -9,11 +9,14 @@ use sha2::{Digest, Sha256};
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 4] = ["user", "users", "freed", "password"];
 
+/// The field of a private account's HASH. A public account does not have it.
+pub const PRIVATE_FIELD: &str = "private";
+
 /// The number of hashes that logins are spread over. It must never change, since a login's shard must not move.
 const SHARDS: u32 = 4_096;
 
 /// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices`, a random number to which device
-/// tokens are bound, once the account has revoked them. At most 9 fields, no time to live.
+/// tokens are bound, once the account has revoked them. `private` is 1 for a private account. At most 10 fields, no time to live.
 pub fn user(id: UserId) -> String {
     audit::id_key("user:{", id.0)
 }

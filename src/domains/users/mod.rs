@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), a bio, and the epoch of its device tokens; no secrets | 9 fields |
+//! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), a bio, and the epoch of its device tokens, `private` 1 for a private account; no secrets | 10 fields |
 //! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards | one field for each account |
 //! | `freed:{shard}:digest` | STRING | when the login of a deleted account can be claimed again | 30 days |
 //! | `password:{id}` | STRING | the argon2id hash, in its own key so that no reader of accounts sees it | 1 for each account |
@@ -24,6 +24,6 @@ pub mod service;
 mod store;
 
 pub use graphql::{SignUpInput, UserMutation, UserObject, UserQuery};
-pub use keys::{user as user_key, user_of as user_of_key};
+pub use keys::{PRIVATE_FIELD, user as user_key, user_of as user_of_key};
 pub use load::FetchUsers;
 pub use model::{AuthenticatedUser, User, is_login};

@@ -39,6 +39,8 @@ pub struct User {
     pub following: u64,
     /// The number of statuses.
     pub posts: u64,
+    /// Whether only followers and friends see what the account does. Most accounts are public.
+    pub is_private: bool,
     /// The number of muted accounts, with mutes that have ended and were not removed yet. Most accounts have none.
     pub mutes: SparseCount,
     /// The number of blocked accounts.
@@ -63,6 +65,7 @@ impl User {
             followers: 0,
             following: 0,
             posts: 0,
+            is_private: false,
             mutes: none,
             blocks: none,
             blocked_by: none,
@@ -118,6 +121,8 @@ pub struct ProfileChange {
     pub name: Option<String>,
     /// The new bio; an empty one clears it.
     pub bio: Option<String>,
+    /// Whether the account becomes private or public.
+    pub is_private: Option<bool>,
 }
 
 impl Registration {
@@ -145,7 +150,7 @@ impl ProfileChange {
         let mut errors = Vec::new();
         let name = self.name.map(|name| keep(NAME, &name, UserErrorCode::InvalidName, "name", &mut errors));
         let bio = self.bio.map(|bio| keep(BIO, &bio, UserErrorCode::InvalidBio, "bio", &mut errors));
-        if errors.is_empty() { Ok(Self { name, bio }) } else { Err(errors) }
+        if errors.is_empty() { Ok(Self { name, bio, ..self }) } else { Err(errors) }
     }
 }
 
@@ -194,7 +199,9 @@ mod tests {
     #[test]
     fn a_bio_may_be_empty_but_not_a_name() {
         let change = |name: Option<&str>, bio: Option<&str>| {
-            ProfileChange { name: name.map(Into::into), bio: bio.map(Into::into) }.check().map_err(|errors| errors.len())
+            ProfileChange { name: name.map(Into::into), bio: bio.map(Into::into), is_private: None }
+                .check()
+                .map_err(|errors| errors.len())
         };
         assert_eq!(change(None, Some(" ")).expect("cleared").bio.as_deref(), Some(""));
         assert_eq!(change(Some(" "), Some(&"b".repeat(161))).expect_err("both"), 2);

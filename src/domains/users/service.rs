@@ -235,15 +235,40 @@ pub async fn exists(app: &App, id: UserId) -> Result<bool, Error> {
     store::exists(app.db(), id).await
 }
 
-/// Changes the profile of `id` and returns it.
+/// Checks a change of a profile, and normalizes its texts.
 ///
 /// # Errors
-/// `INVALID_NAME`, `INVALID_BIO`; `NOT_FOUND` if the account was deleted.
-pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Outcome<Arc<User>> {
-    let change = change.check().map_err(Refusal::User)?;
-    store::update(app.db(), id, change.name.as_deref(), change.bio.as_deref()).await?;
-    let user = store::get(app.db(), id).await?;
-    user.ok_or_else(|| UserError::new(UserErrorCode::NotFound, "This account was deleted.", &[]).into())
+/// `INVALID_NAME`, `INVALID_BIO`.
+pub fn check_profile(change: ProfileChange) -> Outcome<ProfileChange> {
+    change.check().map_err(Refusal::User)
+}
+
+/// Changes the profile of `id`. The caller has checked the change. One script.
+///
+/// # Errors
+/// `NOT_FOUND` if the account was deleted.
+pub async fn update_profile(app: &App, id: UserId, change: &ProfileChange) -> Outcome<()> {
+    if store::update(app.db(), id, change).await? { Ok(()) } else { Err(deleted().into()) }
+}
+
+/// Reads an account as it is now, for the answer to its owner. One command.
+///
+/// # Errors
+/// `NOT_FOUND` if it was deleted.
+pub async fn own_account(app: &App, id: UserId) -> Outcome<Arc<User>> {
+    store::get(app.db(), id).await?.ok_or_else(|| deleted().into())
+}
+
+fn deleted() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "This account was deleted.", &[])
+}
+
+/// Whether an account is private, as stored now. One command; `false` for a deleted account.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn is_private(app: &App, id: UserId) -> Result<bool, Error> {
+    store::is_private(app.db(), id).await
 }
 
 /// The accounts with these logins, in any case; unknown logins are left out. A round trip for every 500 logins; texts that cannot be a

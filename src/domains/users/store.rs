@@ -1,7 +1,7 @@
 //! Accounts in Redis.
 
 use super::keys;
-use super::model::{FREE_AFTER, PasswordRecord, User};
+use super::model::{FREE_AFTER, PasswordRecord, ProfileChange, User};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -47,6 +47,7 @@ hash_record!(User {
     "followers" => followers,
     "following" => following,
     "posts" => posts,
+    "private" => is_private,
     "mutes" => mutes,
     "blocks" => blocks,
     "blocked_by" => blocked_by,
@@ -150,10 +151,14 @@ pub(super) async fn remove(db: &Db, id: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
-/// Changes name and bio, if given; `false` if there is no such account. One script.
-pub(super) async fn update(db: &Db, id: UserId, name: Option<&str>, bio: Option<&str>) -> Result<bool, Error> {
-    let mut call = Call::new(&UPDATE_USER, [keys::user(id)]);
-    for (field, value) in [("name", name), ("bio", bio)] {
+/// Changes the fields that are given; `false` if there is no such account. One script.
+pub(super) async fn update(db: &Db, id: UserId, change: &ProfileChange) -> Result<bool, Error> {
+    let becomes_public = change.is_private == Some(false);
+    let becomes_private = (change.is_private == Some(true)).then_some("1");
+    let mut call = Call::new(&UPDATE_USER, [keys::user(id)]).arg(if becomes_public { keys::PRIVATE_FIELD } else { "" });
+    for (field, value) in
+        [("name", change.name.as_deref()), ("bio", change.bio.as_deref()), (keys::PRIVATE_FIELD, becomes_private)]
+    {
         if let Some(value) = value {
             call = call.arg(field).arg(value);
         }
@@ -161,9 +166,14 @@ pub(super) async fn update(db: &Db, id: UserId, name: Option<&str>, bio: Option<
     db.call(call).await
 }
 
+/// Whether an account is private. One command; `false` for a deleted account.
+pub(super) async fn is_private(db: &Db, id: UserId) -> Result<bool, Error> {
+    db.read(cmd("HEXISTS").arg(keys::user(id)).arg(keys::PRIVATE_FIELD).take()).await
+}
+
 /// Sets the device epoch of an account, which revokes its device tokens; `false` if there is no such account. One script.
 pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result<bool, Error> {
-    db.call(Call::new(&REVOKE_DEVICES, [keys::user(id)]).arg(DEVICE_EPOCH).arg(epoch)).await
+    db.call(Call::new(&REVOKE_DEVICES, [keys::user(id)]).arg("").arg(DEVICE_EPOCH).arg(epoch)).await
 }
 
 /// Reads the password hash of an account, and its device epoch. One pipeline.

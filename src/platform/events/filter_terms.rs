@@ -23,7 +23,15 @@ pub struct FilterTerms {
     pub place: Option<(f64, f64)>,
 }
 
+/// The words of a status that is not public. Those of a status are unique.
+const NOT_PUBLIC: [u32; 2] = [0, 0];
+
 impl FilterTerms {
+    /// Whether the event may be in the public stream.
+    pub fn is_public(&self) -> bool {
+        self.words != NOT_PUBLIC
+    }
+
     /// Whether the status contains all of `words`.
     pub fn has_all(&self, words: &[u32]) -> bool {
         words.iter().all(|word| self.words.binary_search(word).is_ok())
@@ -48,6 +56,11 @@ impl TermHasher {
     /// The terms of a status.
     pub fn status(&self, author: UserId, message: &str, place: Option<(f64, f64)>) -> FilterTerms {
         FilterTerms { author: self.author(author), words: self.words(message), place }
+    }
+
+    /// The terms of a status that is not public: it is found by its author alone, and is not in the public stream.
+    pub fn not_public(&self, author: UserId) -> FilterTerms {
+        FilterTerms { author: self.author(author), words: NOT_PUBLIC.to_vec(), place: None }
     }
 
     /// The hash of an author.

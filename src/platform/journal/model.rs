@@ -156,6 +156,11 @@ pub enum Task {
         /// The threshold: the number of followers above which an author's statuses are merged on read.
         followers: u64,
     },
+    /// An account that became public: the follow requests that it has received become follows, while it is public.
+    FollowRequests {
+        /// The account.
+        user: UserId,
+    },
     /// A relation between two accounts: the second account's side follows from the first one's.
     Relation {
         /// The relation.
@@ -237,7 +242,7 @@ impl Task {
             Self::Refill { .. } | Self::FanoutMode { .. } | Self::Account { .. } | Self::Standing { .. } | Self::Stars { .. } => {
                 Queue::Long
             }
-            Self::Branch { .. } | Self::Thread { .. } => Queue::Long,
+            Self::Branch { .. } | Self::Thread { .. } | Self::FollowRequests { .. } => Queue::Long,
             Self::Relation { .. } => Queue::Short,
         }
     }
@@ -349,6 +354,7 @@ mod tests {
             (Task::Standing { user }, r#"{"Standing":{"user":1}}"#),
             (Task::FanoutMode { author: user }, r#"{"Reach":{"author":1}}"#),
             (Task::Stars { followers: 8 }, r#"{"Stars":{"followers":8}}"#),
+            (Task::FollowRequests { user }, r#"{"FollowRequests":{"user":1}}"#),
             (
                 Task::Relation { kind: RelationKind::Mute, from: user, to: UserId(4) },
                 r#"{"Relation":{"kind":"Mute","from":1,"to":4}}"#,
@@ -390,11 +396,12 @@ mod tests {
             Task::Standing { .. } => 12,
             Task::FanoutMode { .. } => 13,
             Task::Stars { .. } => 14,
-            Task::Relation { kind: RelationKind::Mute, .. } => 15,
-            Task::Relation { kind: RelationKind::Block, .. } => 16,
-            Task::Relation { kind: RelationKind::Friendship, .. } => 17,
+            Task::FollowRequests { .. } => 15,
+            Task::Relation { kind: RelationKind::Mute, .. } => 16,
+            Task::Relation { kind: RelationKind::Block, .. } => 17,
+            Task::Relation { kind: RelationKind::Friendship, .. } => 18,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..18).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..19).collect::<Vec<_>>());
     }
 
     #[test]

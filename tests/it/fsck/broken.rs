@@ -167,6 +167,43 @@ pub(super) const OF_BLOCKS: &[Case] = &[
     (&["SET blockers:{$ada} 1"], &["blockers:{$ada}: should be a zset"]),
 ];
 
+pub(super) const OF_REQUESTS: &[Case] = &[
+    (
+        &["ZREM follow_requests_received:{$bob} $ada"],
+        &["follow_requests_sent:{$ada}: $bob is in it, but follow_requests_received:{$bob} has no $ada"],
+    ),
+    (
+        &["ZREM follow_requests_sent:{$ada} $bob"],
+        &["follow_requests_received:{$bob}: $ada is in it, but follow_requests_sent:{$ada} has no $bob"],
+    ),
+    (
+        &["ZADD follow_requests_received:{$bob} $old $ada"],
+        &["follow_requests_sent:{$ada}: $bob is in it with another follow request than in follow_requests_received:{$bob}"],
+    ),
+    (
+        &["ZADD follow_requests_sent:{$ada} $old $ada"],
+        &["follow_requests_sent:{$ada}: $ada in it is public", "follow_requests_sent:{$ada}: contains its own account"],
+    ),
+    (&["ZADD follow_requests_sent:{$ada} $old 12345"], &["follow_requests_sent:{$ada}: 12345 in it is not an account"]),
+    (&["HDEL user:{$bob} private"], &["follow_requests_sent:{$ada}: $bob in it is public"]),
+    (
+        &["ZADD follow_requests_sent:{$cyd} $old $ada", "ZADD follow_requests_received:{$ada} $old $cyd"],
+        &["follow_requests_sent:{$cyd}: $ada in it is followed already"],
+    ),
+    (
+        &["COPY follow_requests_sent:{$ada} follow_requests_sent:{$old}"],
+        &[
+            "follow_requests_sent:{$old}: $bob is in it, but follow_requests_received:{$bob} has no $old",
+            "follow_requests_sent:{$old}: there is no such account",
+        ],
+    ),
+    (
+        &["ZADD follow_requests_sent:{$cyd} $old $bob", "ZADD follow_requests_received:{$bob} $old $cyd"],
+        &["blocks:{$cyd}: $bob in it has sent or received a follow request"],
+    ),
+    (&["SET follow_requests_received:{$ada} 1"], &["follow_requests_received:{$ada}: should be a zset"]),
+];
+
 pub(super) const OF_MUTES: &[Case] = &[
     (&["HSET user:{$bob} mutes 5"], &["user:{$bob}: its mutes is not the size of mutes:{$bob}"]),
     (&["ZREM muters:{$cyd} $bob"], &["mutes:{$bob}: $cyd is in it, but muters:{$cyd} has no $bob"]),
@@ -618,6 +655,11 @@ async fn follows_are_checked() {
 #[tokio::test]
 async fn blocks_are_checked() {
     check_cases(OF_BLOCKS).await;
+}
+
+#[tokio::test]
+async fn follow_requests_are_checked() {
+    check_cases(OF_REQUESTS).await;
 }
 
 #[tokio::test]

@@ -29,7 +29,8 @@ struct Scene {
 
 impl Scene {
     /// Creates the scene. Bob and Cyd follow Ada. They mute each other, Cyd for a year; Cyd blocks Bob. Ada and Cyd are friends, and Bob has
-    /// requested the friendship of Ada. Ada has two statuses, of which Bob likes the first, and two sessions; Bob has one status.
+    /// requested the friendship of Ada. Bob is private, and Ada has requested to follow Bob.
+    /// Ada has two statuses, of which Bob likes the first, and two sessions; Bob has one status.
     /// All other statuses are deleted. Bob and Cyd are on a list of Ada's. Under the second status Bob has written a comment ($c1), which
     /// Cyd has upvoted and Ada downvoted. Cyd's reply to it ($c2) is deleted, and Bob's reply to that ($c3) is not. All other comments were
     /// deleted with their branch.
@@ -56,12 +57,15 @@ impl Scene {
                 format!("mutation {{ muteUser(input: {{ userId: {:?}{duration} }}) {{ userErrors {{ code }} }} }}", muted.id);
             assert_eq!(muter.gql(&mutation, json!({})).await["data"]["muteUser"]["userErrors"], json!([]));
         }
-        for (asker, asked) in [(ada, cyd), (cyd, ada), (bob, ada)] {
+        for (requester, asked) in [(ada, cyd), (cyd, ada), (bob, ada)] {
             let mutation =
                 format!("mutation {{ requestFriend(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }} }}", asked.id);
-            assert_eq!(asker.gql(&mutation, json!({})).await["data"]["requestFriend"]["userErrors"], json!([]));
+            assert_eq!(requester.gql(&mutation, json!({})).await["data"]["requestFriend"]["userErrors"], json!([]));
         }
         ada.unfollow(cyd).await;
+        let private = "mutation { updateProfile(input: { isPrivate: true }) { userErrors { code } } }";
+        assert_eq!(bob.gql(private, json!({})).await["data"]["updateProfile"]["userErrors"], json!([]));
+        ada.follow(bob).await;
         for actor in [ada, ada, bob] {
             log_in(&app, actor).await;
         }

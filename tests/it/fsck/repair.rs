@@ -171,6 +171,11 @@ async fn blocks_are_repaired() {
 }
 
 #[tokio::test]
+async fn follow_requests_are_repaired() {
+    check_cases(broken::OF_REQUESTS).await;
+}
+
+#[tokio::test]
 async fn mutes_are_repaired() {
     check_cases(broken::OF_MUTES).await;
 }

@@ -6,6 +6,7 @@ mod filters;
 mod hidden;
 mod large;
 mod placeholders;
+mod private;
 mod random_faults;
 mod replay;
 mod resume;

@@ -115,6 +115,9 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
                 "acceptFriendRequest",
                 "rejectFriendRequest",
                 "removeFriend",
+                "acceptFollowRequest",
+                "rejectFollowRequest",
+                "removeFollower",
                 "blockUser",
                 "unblockUser",
             ];

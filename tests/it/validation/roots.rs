@@ -42,6 +42,8 @@ impl Fixture {
             "homeTimeline" | "viewerSessions" | "logOut" => String::new(),
             "viewerBlocks"
             | "viewerCampaigns"
+            | "viewerFollowRequests"
+            | "viewerSentFollowRequests"
             | "viewerLists"
             | "viewerMutes"
             | "viewerWebsites"
@@ -82,7 +84,10 @@ impl Fixture {
             | "requestFriend"
             | "acceptFriendRequest"
             | "rejectFriendRequest"
-            | "removeFriend" => format!("(input: {{ userId: {id:?} }})"),
+            | "removeFriend"
+            | "acceptFollowRequest"
+            | "rejectFollowRequest"
+            | "removeFollower" => format!("(input: {{ userId: {id:?} }})"),
             "endSessions" => "(input: { allOthers: true })".to_owned(),
             "registerWebsite" => "(input: { name: \"x\", origin: \"https://a.example\" })".to_owned(),
             "renewWebsiteServerKey" => format!("(input: {{ websiteId: {id:?} }})"),

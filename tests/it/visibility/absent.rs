@@ -26,7 +26,7 @@ const fn content(covers: &'static [&'static str], document: &'static str) -> Cas
     Case { covers, document, is_of_account: false }
 }
 
-pub(super) const CASES: [Case; 27] = [
+pub(super) const CASES: [Case; 30] = [
     account(&["Query.user"], "query($login: String!) { user(login: $login) { id login followersCount } }"),
     account(&["Query.node"], "query($user: ID!) { node(id: $user) { id ... on User { name } } }"),
     account(&["Query.nodes"], "query($user: ID!) { nodes(ids: [$user]) { id ... on User { followers { totalCount } } } }"),
@@ -45,6 +45,18 @@ pub(super) const CASES: [Case; 27] = [
     account(
         &["Mutation.unblockUser"],
         "mutation($user: ID!) { unblockUser(input: { userId: $user }) { user { id } userErrors { code message path } } }",
+    ),
+    account(
+        &["Mutation.acceptFollowRequest"],
+        "mutation($user: ID!) { acceptFollowRequest(input: { userId: $user }) { user { id } viewer { id } userErrors { code message path } } }",
+    ),
+    account(
+        &["Mutation.rejectFollowRequest"],
+        "mutation($user: ID!) { rejectFollowRequest(input: { userId: $user }) { user { id } viewer { id } userErrors { code message path } } }",
+    ),
+    account(
+        &["Mutation.removeFollower"],
+        "mutation($user: ID!) { removeFollower(input: { userId: $user }) { user { id } viewer { id } userErrors { code message path } } }",
     ),
     account(
         &["Mutation.muteUser"],

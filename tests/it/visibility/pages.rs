@@ -5,10 +5,12 @@ use super::{block, unblock};
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
 
-pub(super) const COVERED: [&str; 13] = [
+pub(super) const COVERED: [&str; 15] = [
     "Query.homeTimeline",
+    "Query.viewerFollowRequests",
     "Query.viewerFriendRequests",
     "Query.viewerMutes",
+    "Query.viewerSentFollowRequests",
     "Query.viewerSentFriendRequests",
     "Status.likers",
     "Timeline.entries",
@@ -182,6 +184,31 @@ async fn a_friend_who_blocks_the_viewer_is_not_listed() {
     }
     assert_eq!(listed(&read().await), [vec!["cyd"], vec!["ada"], vec![], vec![], vec![]]);
     for other in [&bea, &dee, &eve] {
+        unblock(&app, other, &ada);
+    }
+    assert_eq!(read().await, before);
+}
+
+#[tokio::test]
+async fn a_requester_who_blocks_the_viewer_is_not_listed() {
+    let app = TestApp::start().await;
+    let [ada, dee, eve] = app.users(["ada", "dee", "eve"]).await;
+    for actor in [&ada, &eve] {
+        let private = "mutation { updateProfile(input: { isPrivate: true }) { userErrors { code } } }";
+        assert_eq!(actor.gql(private, json!({})).await["data"]["updateProfile"]["userErrors"], json!([]));
+    }
+    dee.follow(&ada).await;
+    ada.follow(&eve).await;
+    let fields = format!("{{ viewerFollowRequests{NAMES} viewerSentFollowRequests{NAMES} }}");
+    let read = async || ada.gql(&fields, json!({})).await["data"].take();
+    let names = |data: &Value| ["viewerFollowRequests", "viewerSentFollowRequests"].map(|list| json!(texts(&data[list])));
+    let before = read().await;
+    assert_eq!(names(&before), [json!(["dee"]), json!(["eve"])]);
+    for other in [&dee, &eve] {
+        block(&app, other, &ada);
+    }
+    assert_eq!(names(&read().await), [json!([]), json!([])]);
+    for other in [&dee, &eve] {
         unblock(&app, other, &ada);
     }
     assert_eq!(read().await, before);

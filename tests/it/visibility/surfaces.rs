@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 74] = {
+const ROWS: [(&str, Rule); 79] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -41,6 +41,7 @@ const ROWS: [(&str, Rule); 74] = {
         ("CommentThread.comments", View),
         ("CommentThread.tree", View),
         ("CommentVoted.comment", View),
+        ("Mutation.acceptFollowRequest", Discover),
         ("Mutation.acceptFriendRequest", Discover),
         ("Mutation.addCampaignKeywords", Own),
         ("Mutation.addComment", View),
@@ -58,8 +59,10 @@ const ROWS: [(&str, Rule); 74] = {
         ("Mutation.muteUser", Discover),
         ("Mutation.pauseCampaign", Own),
         ("Mutation.postStatus", Own),
+        ("Mutation.rejectFollowRequest", Discover),
         ("Mutation.rejectFriendRequest", Discover),
         ("Mutation.removeCampaignKeywords", Own),
+        ("Mutation.removeFollower", Discover),
         ("Mutation.removeFriend", Discover),
         ("Mutation.removeUserFromList", Discover),
         ("Mutation.renameUserList", Own),
@@ -84,9 +87,11 @@ const ROWS: [(&str, Rule); 74] = {
         // All accounts that the viewer blocks, also those that block the viewer.
         ("Query.viewerBlocks", Own),
         ("Query.viewerCampaigns", Own),
+        ("Query.viewerFollowRequests", Discover),
         ("Query.viewerFriendRequests", Name),
         ("Query.viewerLists", Own),
         ("Query.viewerMutes", Discover),
+        ("Query.viewerSentFollowRequests", Discover),
         ("Query.viewerSentFriendRequests", Name),
         ("Status.author", Judged),
         ("Status.commentThread", Judged),

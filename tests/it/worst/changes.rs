@@ -6,7 +6,7 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 19] = [
+const LAST: [&str; 20] = [
     "removeUserFromList",
     "removeCampaignKeywords",
     "removeAd",
@@ -17,6 +17,7 @@ const LAST: [&str; 19] = [
     "requestFriend",
     "rejectFriendRequest",
     "removeFriend",
+    "removeFollower",
     "unmuteUser",
     "blockUser",
     "unblockUser",

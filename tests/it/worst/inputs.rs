@@ -147,6 +147,8 @@ impl<'a> Inputs<'a> {
         match name {
             "campaignId" => Some(json!(world.campaign)),
             "adId" => id("Ad"),
+            // Statuses of a private account cannot be promoted.
+            "isPrivate" => Some(json!(false)),
             "listId" => id("UserList"),
             "statusId" => id("Status"),
             "commentId" | "parentId" => id("Comment"),

@@ -121,6 +121,7 @@ impl World {
         import_accounts(&app.app, &people).await;
         create_mutes_and_blocks(&app.app, &people).await;
         create_friends(&app, &people).await;
+        create_follow_requests(&app, &people).await;
         let count = FIRST_OF_OTHERS + PEOPLE;
         let status_ids: Vec<StatusId> = (0..count).map(|at| StatusId(id(at, count, 3))).collect();
         import_statuses(&app.app, &people, &status_ids).await;
@@ -182,6 +183,17 @@ async fn create_friends(app: &TestApp, people: &[UserId]) {
     for receiver in people.len() - 800..people.len() - 600 {
         timelines::service::request_friend(&app.app, people[HEAVY], people[receiver]).await.expect("a request");
     }
+}
+
+/// Creates follow requests: of the stranger to the heaviest account, and of that to the reader. The heaviest account is public nevertheless, so
+/// that its statuses can be promoted.
+async fn create_follow_requests(app: &TestApp, people: &[UserId]) {
+    for (sender, owner) in [(STRANGER, HEAVY), (HEAVY, READER)] {
+        let change = users::service::ProfileChange { is_private: Some(true), ..Default::default() };
+        timelines::service::update_profile(&app.app, people[owner], change).await.expect("a change");
+        timelines::service::follow(&app.app, people[sender], people[owner]).await.expect("a request");
+    }
+    app.redis.run::<u64>(&["HDEL", &format!("user:{{{}}}", people[HEAVY].0), "private"]);
 }
 
 /// Imports accounts. The heaviest account follows all accounts from the poster on, and they follow it; the reader follows sixty of them.

@@ -1,7 +1,9 @@
 -- remove_following.lua - removes the follower's side of a follow: the commit. From here on b's statuses are hidden in a's home.
--- KEYS 1 following:{a}  2 user:{a}  3 left:{a}
--- ARGV 1 b
+-- Ends a follow request, too, if ARGV 2 says so.
+-- KEYS 1 following:{a}  2 user:{a}  3 left:{a}  4 follow_requests_sent:{a}
+-- ARGV 1 b  2 '1' to end a request, too
 -- Returns the id of the removed follow | 0 there was none
+if ARGV[2] == '1' then redis.call('ZREM', KEYS[4], ARGV[1]) end
 local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not held then return '0' end
 redis.call('ZREM', KEYS[1], ARGV[1])

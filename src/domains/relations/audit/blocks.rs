@@ -7,7 +7,7 @@ use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::db::audit_edges::{self, EdgeKind, Side};
 use crate::db::audit_reader::{AuditReader, SetScan, SetWindow};
-use crate::domains::graph::following_key;
+use crate::domains::graph::{following_key, sent_requests_key};
 use redis::cmd;
 
 static BLOCKS: EdgeKind = EdgeKind {
@@ -20,7 +20,7 @@ static BLOCKS: EdgeKind = EdgeKind {
     settle: |from, to| Remedy::SettleBlock { from, to },
 };
 
-/// Checks sides of blocks, and the follows between a blocker and whom it blocks.
+/// Checks sides of blocks, and that no relation is left between a blocker and the blocked account.
 pub(super) async fn check(reader: &AuditReader, sides: Vec<(Side, UserId)>, found: &mut Findings) -> Result<(), Error> {
     let blockers = sides.iter().filter(|(side, _)| *side == Side::From).map(|(_, id)| (*id, keys::blocks(*id))).collect();
     // Malformed entries are reported below.
@@ -31,38 +31,40 @@ pub(super) async fn check(reader: &AuditReader, sides: Vec<(Side, UserId)>, foun
         if parts.is_empty() {
             break;
         }
-        check_follows(reader, &parts, found).await?;
+        check_severed(reader, &parts, found).await?;
     }
     audit_edges::check(reader, &BLOCKS, sides, found).await
 }
 
-/// Of two accounts, neither follows the other, they are not friends, and neither has requested it, while one of them blocks the other.
-async fn check_follows(reader: &AuditReader, parts: &[SetWindow<UserId>], found: &mut Findings) -> Result<(), Error> {
+/// Of two accounts, neither follows the other or has requested to, they are not friends, and neither has requested it, while one of them blocks the
+/// other.
+async fn check_severed(reader: &AuditReader, parts: &[SetWindow<UserId>], found: &mut Findings) -> Result<(), Error> {
     let blocks = || {
         let rows = parts.iter().flat_map(|part| part.rows.iter().map(move |row| (part, row)));
         rows.filter(|(_, row)| !reader.is_young(row.position)).map(|(part, row)| (part, UserId(row.member)))
     };
-    let both = blocks().flat_map(|(part, other)| [(part.of, other), (other, part.of)]);
-    let follow = |(a, b): (UserId, UserId)| cmd("ZSCORE").arg(following_key(a)).arg(b.0).take();
-    let follows = reader.query(both, follow).await?;
-    let sets = |(part, other): (&SetWindow<UserId>, UserId)| {
-        [keys::friends(part.of), keys::friend_requests_sent(part.of), keys::friend_requests_received(part.of)]
-            .map(|set| (set, other))
-    };
-    let friendships: Vec<(String, UserId)> = blocks().flat_map(sets).collect();
-    let friend = |(set, other): (&str, UserId)| cmd("ZSCORE").arg(set).arg(other.0).take();
-    let friends = reader.query(friendships.iter().map(|(set, other)| (set.as_str(), *other)), friend).await?;
+    let entries: Vec<(String, UserId)> =
+        blocks().flat_map(|(part, other)| severed(part.of, other)).flat_map(|(_, entries)| entries).collect();
+    let score = |(set, member): (&str, UserId)| cmd("ZSCORE").arg(set).arg(member.0).take();
+    let scores = reader.query(entries.iter().map(|(set, member)| (set.as_str(), *member)), score).await?;
     for (part, other) in blocks() {
-        let settle = || [Remedy::SettleBlock { from: part.of, to: other }];
-        if follows.score(&(part.of, other)).is_some() {
-            found.add_repairable(&part.key, format!("{} in it is still followed", other.0), settle());
-        }
-        if sets((part, other)).iter().any(|(set, other)| friends.score(&(set.as_str(), *other)).is_some()) {
-            found.add_repairable(&part.key, format!("{} in it is a friend, or there is a friend request", other.0), settle());
-        }
-        if follows.score(&(other, part.of)).is_some() {
-            found.add_repairable(&part.key, format!("{} in it still follows", other.0), settle());
+        for (finding, entries) in severed(part.of, other) {
+            if entries.iter().any(|(set, member)| scores.score(&(set.as_str(), *member)).is_some()) {
+                let settle = [Remedy::SettleBlock { from: part.of, to: other }];
+                found.add_repairable(&part.key, format!("{} in it {finding}", other.0), settle);
+            }
         }
     }
     Ok(())
+}
+
+/// The findings beside a block, each with the entries of sets of which none may exist.
+fn severed(from: UserId, to: UserId) -> [(&'static str, Vec<(String, UserId)>); 4] {
+    let friendship = [keys::friends(from), keys::friend_requests_sent(from), keys::friend_requests_received(from)];
+    [
+        ("is still followed", vec![(following_key(from), to)]),
+        ("is a friend, or there is a friend request", friendship.map(|set| (set, to)).into()),
+        ("still follows", vec![(following_key(to), from)]),
+        ("has sent or received a follow request", vec![(sent_requests_key(from), to), (sent_requests_key(to), from)]),
+    ]
 }

@@ -1,15 +1,13 @@
 //! Blocks in GraphQL.
 
 use super::super::service as relations;
-use crate::base::error::Outcome;
-use crate::base::ids::UserId;
+use super::change::{change_found, change_relation};
 use crate::base::page::PageArgs;
-use crate::base::request::Request;
+use crate::base::request::{Loaders, Request};
 use crate::domains::timelines;
 use crate::domains::users::UserObject;
-use crate::schema::{BlockedAt, Connection, ConnectionKind, TotalCount, UserError, payload, refuse, request};
+use crate::schema::{BlockedAt, Connection, ConnectionKind, TotalCount, payload, request};
 use async_graphql::{Context, ID, InputObject, Object, Result};
-use futures_util::try_join;
 
 /// The accounts that the viewer blocks.
 struct BlockedUsers;
@@ -93,40 +91,19 @@ impl BlockMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "The account to block.")] input: BlockUserInput,
     ) -> Option<Result<BlockUserPayload>> {
-        Some(change(ctx, &input.user_id, true).await.map(Into::into))
+        let block = async |request: &Request, viewer, other| timelines::service::block(&request.app, viewer, other).await;
+        Some(change_relation(ctx, &input.user_id, block).await.map(Into::into))
     }
 
-    /// Ends the viewer's block of an account. Each account can see the other again. Nothing that the block ended is restored. Succeeds without a change if there is no block. Requires a session.
+    /// Ends the viewer's block of an account. Each account can see the other again. Nothing that the block ended is restored. Succeeds without a
+    /// change if there is no block. Requires a session.
     async fn unblock_user(
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "The account to unblock.")] input: UnblockUserInput,
     ) -> Option<Result<UnblockUserPayload>> {
-        Some(change(ctx, &input.user_id, false).await.map(Into::into))
+        let find = async |loaders: &Loaders| relations::find_blocked(loaders, &input.user_id).await;
+        let unblock = async |request: &Request, viewer, other| timelines::service::unblock(&request.app, viewer, other).await;
+        Some(change_found(ctx, find, unblock).await.map(Into::into))
     }
-}
-
-type Changed = (Option<UserObject>, Option<UserObject>, Vec<UserError>);
-
-async fn change(ctx: &Context<'_>, id: &str, is_block: bool) -> Result<Changed> {
-    let request = request(ctx)?;
-    let viewer = request.viewer()?.user;
-    let (other, user_errors) = refuse(apply(request, viewer, id, is_block).await)?;
-    request.reset_loaders();
-    let Some(other) = other else { return Ok((None, None, user_errors)) };
-    let loaders = request.loaders();
-    let (other, viewer) = try_join!(relations::find(&loaders, other), loaders.users.load(viewer))?;
-    Ok((other.map(UserObject), viewer.map(UserObject), user_errors))
-}
-
-async fn apply(request: &Request, viewer: UserId, id: &str, is_block: bool) -> Outcome<UserId> {
-    let loaders = request.loaders();
-    if is_block {
-        let other = relations::find_by_global_id(&loaders, id).await?;
-        timelines::service::block(&request.app, viewer, other).await?;
-        return Ok(other);
-    }
-    let other = relations::find_blocked(&loaders, id).await?;
-    timelines::service::unblock(&request.app, viewer, other).await?;
-    Ok(other)
 }

@@ -2,15 +2,13 @@
 
 use super::super::model::friends::{FriendList, FriendshipState};
 use super::super::service::{self as relations, friends as service};
-use crate::base::error::Outcome;
+use super::change::change_relation;
 use crate::base::ids::UserId;
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::{User, UserObject};
-use crate::schema::{
-    Connection, ConnectionKind, FriendsSince, RequestedAt, TotalCount, UserError, payload, refuse, request, schema_enum,
-};
+use crate::schema::{Connection, ConnectionKind, FriendsSince, RequestedAt, TotalCount, payload, request, schema_enum};
 use async_graphql::{Context, ID, InputObject, Object, Result};
 
 schema_enum! {
@@ -164,7 +162,7 @@ impl FriendMutation {
             relations::refuse_blocked(&request.loaders(), other).await?;
             timelines::request_friend(&request.app, viewer, other).await
         };
-        Some(apply(ctx, &input.user_id, change).await.map(Into::into))
+        Some(change_relation(ctx, &input.user_id, change).await.map(Into::into))
     }
 
     /// Accepts the friend request of an account. On return both are friends, and each follows the other. Succeeds without a change among friends;
@@ -175,7 +173,7 @@ impl FriendMutation {
         #[graphql(desc = "The account that has sent the request.")] input: AcceptFriendRequestInput,
     ) -> Option<Result<AcceptFriendRequestPayload>> {
         let change = async |request: &Request, viewer, other| timelines::accept_friend_request(&request.app, viewer, other).await;
-        Some(apply(ctx, &input.user_id, change).await.map(Into::into))
+        Some(change_relation(ctx, &input.user_id, change).await.map(Into::into))
     }
 
     /// Rejects the friend request of an account, which is not notified and may request again. Succeeds without a change if there is no request.
@@ -186,7 +184,7 @@ impl FriendMutation {
         #[graphql(desc = "The account that has sent the request.")] input: RejectFriendRequestInput,
     ) -> Option<Result<RejectFriendRequestPayload>> {
         let change = async |request: &Request, viewer, other| timelines::reject_friend_request(&request.app, viewer, other).await;
-        Some(apply(ctx, &input.user_id, change).await.map(Into::into))
+        Some(change_relation(ctx, &input.user_id, change).await.map(Into::into))
     }
 
     /// Ends the friendship with an account, and the follows of both. Without a friendship it withdraws the viewer's request, and keeps all follows.
@@ -197,29 +195,6 @@ impl FriendMutation {
         #[graphql(desc = "The account.")] input: RemoveFriendInput,
     ) -> Option<Result<RemoveFriendPayload>> {
         let change = async |request: &Request, viewer, other| timelines::remove_friend(&request.app, viewer, other).await;
-        Some(apply(ctx, &input.user_id, change).await.map(Into::into))
+        Some(change_relation(ctx, &input.user_id, change).await.map(Into::into))
     }
-}
-
-type Changed = (Option<UserObject>, Option<UserObject>, Vec<UserError>);
-
-/// Applies a change to the account with this id, and returns both accounts afterwards.
-async fn apply(
-    ctx: &Context<'_>,
-    id: &str,
-    change: impl AsyncFnOnce(&Request, UserId, UserId) -> Outcome<()>,
-) -> Result<Changed> {
-    let request = request(ctx)?;
-    let viewer = request.viewer()?.user;
-    let changed: Outcome<UserId> = async {
-        let other = relations::find_by_global_id(&request.loaders(), id).await?;
-        change(request, viewer, other).await?;
-        Ok(other)
-    }
-    .await;
-    let (other, user_errors) = refuse(changed)?;
-    request.reset_loaders();
-    let Some(other) = other else { return Ok((None, None, user_errors)) };
-    let mut users = request.loaders().users.load_many([other, viewer]).await?.into_iter().map(|user| user.map(UserObject));
-    Ok((users.next().flatten(), users.next().flatten(), user_errors))
 }

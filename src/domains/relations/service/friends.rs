@@ -58,6 +58,14 @@ async fn reserve(app: &App, pair: Pair, slot: Slot, id: u64, viewer: UserId) -> 
     }
 }
 
+/// Whether two accounts are friends, as committed. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn are_friends(app: &App, a: UserId, b: UserId) -> Result<bool, Error> {
+    Ok(store::state(app.db(), Pair::of(a, b)).await?.friendship.is_some())
+}
+
 /// Removes what is between two accounts: of the friendship and the requests those in `lists`, which are the viewer's. The commit; [`settle`]
 /// does the rest. Returns whether a friendship was ended. One script.
 ///

@@ -91,5 +91,5 @@ async fn feeds_with(app: &App, owner: UserId, source: UserId) -> Result<Vec<Feed
     let (follow, memberships) = try_join!(graph::edge(app, owner, source), in_lists)?;
     let home = (Feed::Home(owner), follow);
     let all = memberships.into_iter().map(|(list, edge)| (Feed::List(list), edge)).chain([home]);
-    Ok(all.filter(|(_, edge)| edge.follow.is_some() || edge.left.is_some()).map(|(feed, _)| feed).collect())
+    Ok(all.filter(|(_, edge)| !edge.is_empty()).map(|(feed, _)| feed).collect())
 }

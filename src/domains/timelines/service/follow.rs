@@ -10,21 +10,27 @@ use crate::base::ids::{StatusId, UserId};
 use crate::domains::graph::service as graph;
 use crate::domains::graph::{Audience, Edge};
 use crate::domains::lists::service as lists;
-use crate::domains::relations::service as relations;
+use crate::domains::relations::service::{self as relations, friends};
 use crate::domains::statuses::service as statuses;
 use crate::domains::users::service as users;
 use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
 
-/// Follows `other`, and adds their statuses to the viewer's home before it returns, as many as fit. Following again changes nothing.
+/// Follows `other`, and adds their statuses to the viewer's home before it returns, as many as fit. Following again changes nothing. If the
+/// account is private and no friend, requests to follow it instead: a request changes no home.
 ///
 /// # Errors
 /// As [`graph::follow`]; `NOT_FOUND` if `other` was deleted or blocks the viewer, `FORBIDDEN` if the viewer blocks `other`.
 pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     graph::charge_change(app, viewer, other).await?;
+    let needs_request = users::is_private(app, other).await? && !friends::are_friends(app, viewer, other).await?;
     let lease = journal::begin(app, task(viewer, other)).await?;
-    if let Err(refusal) = graph::follow(app, viewer, other).await {
+    let committed = match needs_request {
+        true => graph::request_follow(app, viewer, other).await,
+        false => graph::follow(app, viewer, other).await,
+    };
+    if let Err(refusal) = committed {
         lease.on_refusal(app, &refusal);
         return Err(refusal);
     }
@@ -33,8 +39,8 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     settled.into_outcome()
 }
 
-/// Unfollows `other`, and removes their statuses from the viewer's home before it returns; they are hidden from the first step on. Older
-/// statuses of others take their place within seconds, and are read from profiles until then.
+/// Unfollows `other`, or withdraws the request to follow it, and removes their statuses from the viewer's home before it returns; they are
+/// hidden from the first step on. Older statuses of others take their place within seconds, and are read from profiles until then.
 ///
 /// # Errors
 /// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -50,7 +56,8 @@ pub async fn unfollow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     Ok(())
 }
 
-const fn task(viewer: UserId, other: UserId) -> Task {
+/// The task that settles the follow of `other` by `viewer`, or the request for it.
+pub(super) const fn task(viewer: UserId, other: UserId) -> Task {
     Task::Source { feed: Feed::Home(viewer), source: other }
 }
 
@@ -84,7 +91,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
     events::publish_change(app, feed.tag());
     let (mut edge, mut settled) = (read_edge(app, feed, source).await?, SettledEdge::Agrees);
     loop {
-        if edge.follow.is_some() {
+        if edge.follow.is_some() || edge.request.is_some() {
             match block_between(app, feed, source).await? {
                 SettledEdge::Agrees => {}
                 block => {
@@ -98,6 +105,8 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
         match (edge.follow, audience) {
             (Some(_), Some(audience)) if audience.mode.is_marked() => store::mark(app.db(), &[feed], source).await?,
             (Some(follow), Some(_)) => backfill(app, feed, source, follow).await?,
+            // The statuses of an account that was never followed are in no home.
+            (None, Some(_)) if edge.request.is_some() && edge.left.is_none() => {}
             _ => sweep(app, feed, source).await?,
         }
         // The write to the source's side was undone, and the undone edge is reconciled, too.
@@ -111,7 +120,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
             fanout_mode::switch_if_due(app, source, audience).await?;
         }
         let now = read_edge(app, feed, source).await?;
-        if now.follow == edge.follow && now.left.is_none() {
+        if now.follow == edge.follow && now.request == edge.request && now.left.is_none() {
             return Ok(settled);
         }
         edge = now;

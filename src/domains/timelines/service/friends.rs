@@ -5,6 +5,7 @@ use super::follow;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal};
 use crate::base::ids::UserId;
+use crate::domains::graph::service as graph;
 use crate::domains::relations::FriendList;
 use crate::domains::relations::service as relations;
 use crate::domains::relations::service::friends::{self, SettledFriendship};
@@ -91,6 +92,10 @@ async fn end(app: &App, viewer: UserId, other: UserId, lists: &[FriendList]) -> 
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_friendship(app: &App, a: UserId, b: UserId) -> Result<SettledFriendship, Error> {
     let settled = friends::settle(app, a, b).await?;
+    if friends::are_friends(app, a, b).await? {
+        // Friends need no permission to follow. At 10,000 follows there is no follow that would end the request.
+        try_join!(graph::withdraw(app, a, b), graph::withdraw(app, b, a))?;
+    }
     try_join!(follow::settle(app, Feed::Home(a), b), follow::settle(app, Feed::Home(b), a))?;
     Ok(settled)
 }

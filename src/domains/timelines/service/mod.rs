@@ -9,6 +9,7 @@ mod friends;
 mod list;
 mod load;
 mod repair;
+mod requests;
 mod merge;
 mod merge_lock;
 mod below_floor;
@@ -31,6 +32,7 @@ pub use load::FetchFeed;
 pub use promoted::{HomeEntry, encode_promoted_cursor, promoted_home};
 pub use purge::{purge_followers, purge_home, purge_lists, purge_memberships};
 pub use repair::{purge_orphaned_list, remove_deleted_from, reset, restore_list};
+pub use requests::{accept_all, accept_request, reject_request, remove_follower, update_profile};
 
 use super::store::{self, PushLimits};
 use crate::app::App;

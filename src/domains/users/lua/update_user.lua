@@ -1,7 +1,8 @@
--- update_user.lua - sets fields of an account, if it exists.
+-- update_user.lua - sets fields of an account, and removes one, if the account exists.
 -- KEYS 1 user:{id}
--- ARGV field, value, … (none is allowed)
+-- ARGV 1 the field to remove, '' for none  2… field, value, … (none is allowed)
 -- Returns 1 | 0 no such account
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-if #ARGV > 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
+if ARGV[1] ~= '' then redis.call('HDEL', KEYS[1], ARGV[1]) end
+if #ARGV > 1 then redis.call('HSET', KEYS[1], unpack(ARGV, 2)) end
 return 1

@@ -23,8 +23,8 @@ use crate::platform::journal::service as journal;
 /// With a key that was used in the last 24 hours, returns the same ad; `None` if it was removed since.
 ///
 /// # Errors
-/// A user error for every mistake; `INVALID_INPUT` for a stopped campaign; `NOT_FOUND` for a campaign or a status that does not exist or
-/// that the owner cannot see, `FORBIDDEN` for a status of another account; `LIMIT_REACHED` above 100 ads at one time and 1,000 in all;
+/// A user error for every mistake; `INVALID_INPUT` for a stopped campaign and for a status that is not public; `NOT_FOUND` for a campaign or a
+/// status that does not exist or that the owner cannot see, `FORBIDDEN` for a status of another account; `LIMIT_REACHED` above 100 ads at one time and 1,000 in all;
 /// `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repetition.
 pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) -> Outcome<Option<AdId>> {
     let key = new.idempotency_key.clone();
@@ -84,6 +84,10 @@ async fn may_promote(loaders: &Loaders, owner: UserId, status: StatusId) -> Outc
         Some(seen) if seen.status.author != owner => {
             let message = "You can promote only your own statuses.";
             Err(UserError::new(UserErrorCode::Forbidden, message, &["statusId"]).into())
+        }
+        Some(seen) if !statuses::facts(&seen).is_public() => {
+            let message = "You can promote only statuses that everybody can see.";
+            Err(UserError::new(UserErrorCode::InvalidInput, message, &["statusId"]).into())
         }
         Some(_) => Ok(()),
     }

@@ -192,7 +192,10 @@ impl PromotionSelection<'_> {
         let existing: Vec<&ViewedStatus> = shown.iter().flatten().collect();
         let authors: Vec<UserId> = existing.iter().map(|seen| seen.status.author).collect();
         let standings = relations::service::standings(self.reader.loaders, &authors).await?;
-        let is_delivered = |seen: &ViewedStatus, standing| relations::policy::can_deliver(standing, statuses::facts(seen));
+        let is_delivered = |seen: &ViewedStatus, standing| {
+            let facts = statuses::facts(seen);
+            facts.is_public() && relations::policy::can_deliver(standing, facts)
+        };
         let withheld = existing.iter().zip(standings).filter(|(seen, standing)| !is_delivered(seen, *standing));
         self.withheld.extend(withheld.map(|(seen, _)| seen.status.id));
         Ok(())

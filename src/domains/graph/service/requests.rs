@@ -1,0 +1,125 @@
+//! Follow requests: to private accounts, until their owners answer.
+
+use super::super::model::{AcceptResult, Audience, MAX_FOLLOW_REQUESTS, PASS, RequestDirection};
+use super::super::store::requests::{self as store, RequestResult};
+use super::super::store::{self as follows, FollowResult};
+use crate::app::App;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::UserId;
+use crate::base::page::{ListId, Row, Window};
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{Feed, Task};
+
+/// Requests to follow `b` for `a`: the commit; [`super::settle`] does the rest. A repeated request keeps the first request, and a follow stays. One
+/// script; the caller has charged the change and written the journal.
+///
+/// # Errors
+/// `LIMIT_REACHED` at 1,000 requests; `UNAUTHENTICATED` if `a` was deleted.
+pub async fn request_follow(app: &App, a: UserId, b: UserId) -> Outcome<()> {
+    match store::request_follow(app.db(), a, b, app.next_id().await?).await? {
+        FollowResult::Follows(_) => Ok(()),
+        FollowResult::NoAccount => Err(Error::Unauthenticated.into()),
+        FollowResult::LimitReached => Err(limit_reached().into()),
+    }
+}
+
+/// Turns `a`'s request to follow `b` into a follow that begins now: the commit. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn accept(app: &App, a: UserId, b: UserId) -> Result<AcceptResult, Error> {
+    store::accept(app.db(), a, b, app.next_id().await?).await
+}
+
+/// Ends `a`'s request to follow `b`, and no follow: the commit. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn withdraw(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+    store::withdraw(app.db(), a, &[b]).await
+}
+
+/// Ends `a`'s follow of `b`, and no request: the commit. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn end_follow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+    follows::remove_following(app.db(), a, b, false).await.map(drop)
+}
+
+/// Reconciles `b`'s side of a request with `a`'s; `None` if `b` was deleted. `b` may have become public after `a` read that it is private:
+/// then the request becomes a follow, or ends if `a` follows as many accounts as an account can.
+pub(super) async fn settle(app: &App, a: UserId, b: UserId, request: u64) -> Result<Option<Audience>, Error> {
+    match store::add(app.db(), b, a, request).await? {
+        RequestResult::Waits(audience) => Ok(Some(audience)),
+        RequestResult::NoAccount => Ok(None),
+        RequestResult::Public(audience) => {
+            if accept(app, a, b).await? == AcceptResult::LimitReached {
+                withdraw(app, a, b).await?;
+            }
+            Ok(Some(audience))
+        }
+    }
+}
+
+/// The accounts of up to `limit` requests that `id` has received, the oldest first. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn oldest_requesters(app: &App, id: UserId, limit: usize) -> Result<Vec<UserId>, Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: false, limit };
+    let rows = store::rows(app.db(), id, RequestDirection::Received, &[window]).await?.pop().unwrap_or_default();
+    Ok(rows.into_iter().map(|row| UserId(row.member)).collect())
+}
+
+/// Removes the requests of a deleted account: up to a thousand that it has sent, and a thousand that it has received; `true` means that more
+/// may be left.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge_requests(app: &App, id: UserId) -> Result<bool, Error> {
+    let sent_to = accounts(app, id, RequestDirection::Sent).await?;
+    let requesters = accounts(app, id, RequestDirection::Received).await?;
+    let task = |from, to| Task::Source { feed: Feed::Home(from), source: to };
+    let parts = sent_to.iter().map(|other| task(id, *other)).chain(requesters.iter().map(|requester| task(*requester, id)));
+    let parts = journal::begin_subtasks(app, parts).await?;
+    // The other sides first: they are unknown afterwards.
+    store::remove_from(app.db(), &sent_to, id).await?;
+    store::withdraw(app.db(), id, &sent_to).await?;
+    store::withdraw_from(app.db(), &requesters, id).await?;
+    store::remove(app.db(), id, &requesters).await?;
+    parts.ack(app);
+    Ok(sent_to.len() == PASS || requesters.len() == PASS)
+}
+
+async fn accounts(app: &App, id: UserId, side: RequestDirection) -> Result<Vec<UserId>, Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
+    let rows = store::rows(app.db(), id, side, &[window]).await?.pop().unwrap_or_default();
+    Ok(rows.into_iter().map(|row| UserId(row.member)).collect())
+}
+
+/// The number of requests that an account has received or sent. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn count_requests(app: &App, id: UserId, side: RequestDirection) -> Result<u64, Error> {
+    store::count(app.db(), id, side).await
+}
+
+/// Windows of the requests that an account has received or sent. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn request_windows(app: &App, id: UserId, side: RequestDirection, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    store::rows(app.db(), id, side, windows).await
+}
+
+/// The id under which cursors of pages of requests are sealed.
+pub const fn requests_id(viewer: UserId, side: RequestDirection) -> ListId {
+    ListId { kind: side.letter(), owner: viewer.0 }
+}
+
+fn limit_reached() -> UserError {
+    let message = format!("At most {MAX_FOLLOW_REQUESTS} of your follow requests can wait for an answer. Withdraw one first.");
+    UserError::new(UserErrorCode::LimitReached, message, &["userId"])
+}

@@ -1,0 +1,134 @@
+//! Follow requests of private accounts: accepting and rejecting, removing followers, and becoming public.
+//!
+//! An accepted request is a follow like any other: the same steps fill the home ([`super::follow::settle`]).
+
+use super::follow::SettledEdge;
+use super::{PASS, follow};
+use crate::app::App;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::UserId;
+use crate::domains::graph::service as graph;
+use crate::domains::graph::{AcceptResult, MAX_FOLLOWING};
+use crate::domains::relations::service as relations;
+use crate::domains::users::User;
+use crate::domains::users::service::{self as users, ProfileChange};
+use crate::platform::events::service as events;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{Feed, Progress, Task};
+use futures_util::future::try_join_all;
+use std::sync::Arc;
+
+/// Requests that are accepted concurrently.
+const AT_ONCE: usize = 20;
+
+/// Accepts the request of `requester` to follow `viewer`. The follow begins now, and the home of `requester` has the viewer's latest statuses
+/// when this returns. Nothing changes for a follower. A charge, the journal, the commit and the steps of a follow.
+///
+/// # Errors
+/// `NOT_FOUND` without a request; `LIMIT_REACHED` if `requester` follows 10,000 accounts, and then the request stays; `INVALID_INPUT` for the
+/// viewer's own account; `RATE_LIMITED`.
+pub async fn accept_request(app: &App, viewer: UserId, requester: UserId) -> Outcome<()> {
+    relations::charge_change(app, viewer, requester).await?;
+    let lease = journal::begin(app, follow::task(requester, viewer)).await?;
+    let accepted = graph::accept(app, requester, viewer).await?;
+    // Without a commit, too: the viewer's side may lack the end of a request.
+    let settled = follow::settle(app, Feed::Home(requester), viewer).await?;
+    lease.ack(app);
+    match accepted {
+        AcceptResult::Follows if settled == SettledEdge::Agrees => Ok(()),
+        AcceptResult::LimitReached => Err(requester_limit_reached().into()),
+        AcceptResult::Follows | AcceptResult::NoRequest => Err(no_request().into()),
+    }
+}
+
+/// Rejects the request of `requester` to follow `viewer`; succeeds without a change if there is none. A charge, the journal, the commit, the other
+/// side and two reads.
+///
+/// # Errors
+/// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.
+pub async fn reject_request(app: &App, viewer: UserId, requester: UserId) -> Outcome<()> {
+    relations::charge_change(app, viewer, requester).await?;
+    let lease = journal::begin_deletion(app, follow::task(requester, viewer)).await?;
+    graph::withdraw(app, requester, viewer).await?;
+    follow::settle(app, Feed::Home(requester), viewer).await?;
+    lease.ack(app);
+    Ok(())
+}
+
+/// Ends the follow of `viewer` by `follower`, and removes the viewer's statuses from the follower's home before it returns; succeeds without a
+/// change if there is none. A follow request stays. The steps of an unfollow.
+///
+/// # Errors
+/// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.
+pub async fn remove_follower(app: &App, viewer: UserId, follower: UserId) -> Outcome<()> {
+    relations::charge_change(app, viewer, follower).await?;
+    let lease = journal::begin_deletion(app, follow::task(follower, viewer)).await?;
+    graph::end_follow(app, follower, viewer).await?;
+    follow::settle(app, Feed::Home(follower), viewer).await?;
+    lease.ack(app);
+    Ok(())
+}
+
+/// Changes the profile of `id` and returns it. If the account becomes public, the oldest thousand follow requests that it has received are
+/// follows when this returns; the workers accept the others.
+///
+/// # Errors
+/// `INVALID_NAME`, `INVALID_BIO`; `NOT_FOUND` if the account was deleted.
+pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Outcome<Arc<User>> {
+    let change = users::check_profile(change)?;
+    if change.is_private == Some(false) {
+        become_public(app, id, &change).await?;
+    } else {
+        users::update_profile(app, id, &change).await?;
+        if change.is_private.is_some() {
+            events::publish_change(app, id.0);
+        }
+    }
+    users::own_account(app, id).await
+}
+
+async fn become_public(app: &App, id: UserId, change: &ProfileChange) -> Outcome<()> {
+    let lease = journal::begin(app, Task::FollowRequests { user: id }).await?;
+    if let Err(refusal) = users::update_profile(app, id, change).await {
+        lease.on_refusal(app, &refusal);
+        return Err(refusal);
+    }
+    let rest = accept_all(app, id).await?;
+    lease.finish(app, rest).await;
+    Ok(())
+}
+
+/// Accepts up to a thousand requests that an account has received, the oldest first, while the account is public. Those whose requesters follow
+/// 10,000 accounts are dropped. Returns where the next pass continues; `None` at the end, and once the account is private.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn accept_all(app: &App, id: UserId) -> Result<Option<Progress>, Error> {
+    if users::is_private(app, id).await? {
+        return Ok(None);
+    }
+    let requesters = graph::oldest_requesters(app, id, PASS).await?;
+    for requesters in requesters.chunks(AT_ONCE) {
+        try_join_all(requesters.iter().map(|requester| settle(app, *requester, id))).await?;
+    }
+    // What was accepted is no request any more, so the next pass starts from the oldest again.
+    Ok((requesters.len() == PASS).then(Progress::default))
+}
+
+/// Settles a request to an account that was just public: it becomes a follow, unless the account is private again. With a journal entry: the
+/// request ends before the home is filled, so a later pass would not find it.
+async fn settle(app: &App, requester: UserId, id: UserId) -> Result<(), Error> {
+    let lease = journal::begin_deletion(app, follow::task(requester, id)).await?;
+    follow::settle(app, Feed::Home(requester), id).await?;
+    lease.ack(app);
+    Ok(())
+}
+
+fn no_request() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no follow request from this account.", &["userId"])
+}
+
+fn requester_limit_reached() -> UserError {
+    let message = format!("This account follows {MAX_FOLLOWING} accounts and cannot follow more.");
+    UserError::new(UserErrorCode::LimitReached, message, &["userId"])
+}
