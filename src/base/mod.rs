@@ -1,6 +1,7 @@
 //! Shared building blocks that know no domain: configuration, errors, ids, pages, limits, metrics.
 
 pub mod response_size;
+pub mod audience;
 pub mod audit;
 pub mod clock;
 pub mod config;

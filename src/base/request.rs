@@ -19,6 +19,7 @@ use crate::domains::comments::FetchComments;
 use crate::domains::comments::FetchLevels;
 use crate::domains::graph::FetchRelations;
 use crate::domains::graph::FetchRequests;
+use crate::domains::lists::FetchCircles;
 use crate::domains::lists::FetchLists;
 use crate::domains::relations::FetchFriendships;
 use crate::domains::relations::FetchMutualFriends;
@@ -47,6 +48,8 @@ pub struct Loaders {
     pub mutual_friends: Loader<FetchMutualFriends>,
     /// Parts of the viewer's feeds.
     pub feeds: Loader<FetchFeed>,
+    /// Whether the viewer is on lists whose members can see statuses.
+    pub circles: Loader<FetchCircles>,
     /// The viewer's lists.
     pub lists: Loader<FetchLists>,
     /// Comments, with the viewer's votes.
@@ -147,6 +150,7 @@ impl Request {
             friendships: Loader::new(FetchFriendships { db: db.clone(), viewer }),
             mutual_friends: Loader::new(FetchMutualFriends { db: db.clone(), viewer }),
             feeds: Loader::new(FetchFeed::new(app.clone())),
+            circles: Loader::new(FetchCircles { db: db.clone(), viewer }),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
             comments: Loader::within(FetchComments { app: app.clone(), viewer }, size),
             levels: Loader::new(FetchLevels(app.clone())),

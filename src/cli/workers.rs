@@ -198,6 +198,9 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Relation { kind: RelationKind::Friendship, from, to } => {
                 timelines::settle_friendship(app, from, to).await.map(|_| None)
             }
+            Task::Audience { author, status, before, change } => {
+                statuses::settle_audience(app, author, status, before, change).await.map(|()| None)
+            }
             Task::FollowRequests { user } => timelines::accept_all(app, user).await,
             Task::Stars { followers } => timelines::review_modes(app, followers, progress).await,
         }

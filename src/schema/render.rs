@@ -287,6 +287,7 @@ mod tests {
             cursor: "here".into(),
             kind: OutgoingEventKind::Gap(GapReason::Lost),
             author: None,
+            restriction: None,
             requires_public: false,
             envelope_id,
         };
@@ -305,6 +306,7 @@ mod tests {
             cursor: cursor.into(),
             kind: OutgoingEventKind::Gap(GapReason::Lost),
             author: None,
+            restriction: None,
             requires_public: false,
             envelope_id,
         };

@@ -74,8 +74,12 @@ struct Running {
 }
 
 impl Running {
-    /// Renders an event. A shared renderer has no viewer: a status of a private account is hidden from it, and is rendered for this viewer alone.
+    /// Renders an event. `None` if the viewer does not receive it. A shared renderer has no viewer: a status that is not
+    /// public is hidden from it, and is rendered for this viewer alone.
     async fn render(&mut self, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
+        if !self.events.receives(self.viewer.as_ref(), event).await {
+            return None;
+        }
         if self.events.own_rendering().is_none() {
             let rendered = self.renderer.render(event).await;
             if rendered.is_some() || !event.may_be_private() {

@@ -16,13 +16,13 @@ const LAYERS: [(&str, u8); 15] = [
     ("platform/idempotency", 2),
     ("domains/graph", 2),
     ("domains/relations", 3),
-    ("domains/statuses", 4),
     ("domains/lists", 4),
-    ("domains/comments", 5),
-    ("domains/ads", 5),
-    ("domains/timelines", 6),
-    ("domains/streaming", 7),
-    ("domains/accounts", 8),
+    ("domains/statuses", 5),
+    ("domains/comments", 6),
+    ("domains/ads", 6),
+    ("domains/timelines", 7),
+    ("domains/streaming", 8),
+    ("domains/accounts", 9),
 ];
 /// The modules of the ad server, called parts here, from the lowest to the highest: a part depends only on itself and the parts before it.
 const AD_PARTS: [&str; 12] = [

@@ -6,6 +6,7 @@ use crate::support::{
 };
 use std::sync::Arc;
 use waxwing::app::App;
+use waxwing::base::audience::AudienceKind;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::error::Refusal;
@@ -19,7 +20,7 @@ use waxwing::domains::comments::{self, ParentRef, Sort, Vote, service as comment
 use waxwing::domains::graph;
 use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::relations::{FriendshipState, service as relations};
-use waxwing::domains::statuses::{Draft, service as statuses};
+use waxwing::domains::statuses::{AudienceInput, Draft, service as statuses};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::domains::users::service as users;
 use waxwing::platform::journal::service as journal;
@@ -73,6 +74,8 @@ enum Change {
     CrossFriend,
     /// Of the first, by the fifth.
     RemoveFriend,
+    /// The first user narrows the audience of a status.
+    SetAudience,
     DeleteAccount,
     /// The follow with which the first user becomes a star, and the switch of the fan-out mode.
     Rise,
@@ -98,7 +101,7 @@ fn settings() -> Config {
 }
 
 fn draft(key: Option<&str>) -> Draft {
-    Draft { message: "new".into(), location: None, idempotency_key: key.map(Into::into) }
+    Draft { message: "new".into(), location: None, audience: AudienceInput::default(), idempotency_key: key.map(Into::into) }
 }
 
 impl Change {
@@ -371,6 +374,10 @@ impl World {
             Change::AcceptFriend => timelines::accept_friend_request(app, id(4), id(0)).await?,
             Change::CrossFriend => timelines::request_friend(app, id(0), id(4)).await?,
             Change::RemoveFriend => timelines::remove_friend(app, id(4), id(0)).await?,
+            Change::SetAudience => {
+                let audience = AudienceInput { kind: Some(AudienceKind::Friends), list: None };
+                statuses::set_audience(app, id(0), self.status, &audience).await?;
+            }
             Change::DeleteAccount => accounts::delete(app, id(0), "correct horse", None).await?,
             Change::Rise => timelines::follow(app, id(4), id(0)).await?,
             Change::Fall => timelines::unfollow(app, id(3), id(0)).await?,
@@ -519,6 +526,7 @@ impl World {
                 let is_deleted = !users::exists(app, self.people[0].user_id()).await.expect("a store");
                 is_deleted && self.home(app, 1).await.expect("a store") == 1 && self.home(app, 2).await.expect("a store") == 0
             }
+            Change::SetAudience => self.home(app, 1).await.expect("a store") == 2,
             Change::Return => self.home(app, 1).await.expect("a store") == 31,
         }
     }
@@ -633,6 +641,7 @@ cut_off! {
     an_acceptance_of_a_friend_may_be_cut_off_anywhere = AcceptFriend;
     a_friend_request_that_crosses_may_be_cut_off_anywhere = CrossFriend;
     a_removal_of_a_friend_may_be_cut_off_anywhere = RemoveFriend;
+    a_change_of_an_audience_may_be_cut_off_anywhere = SetAudience;
     a_rise_may_be_cut_off_anywhere = Rise;
     a_fall_may_be_cut_off_anywhere = Fall;
     a_return_may_be_cut_off_anywhere = Return;

@@ -3,6 +3,7 @@
 mod support;
 
 mod accounts;
+mod audience;
 mod acl;
 mod ads;
 mod response_size;
@@ -56,6 +57,7 @@ mod origins;
 mod overtaken;
 mod paging;
 mod power;
+mod privacy_model;
 mod private;
 mod rates;
 mod schema;

@@ -1,5 +1,6 @@
 //! A data set in memory before it is loaded: accounts, follows, statuses and likes, each with its id.
 
+use crate::base::audience::ChosenAudience;
 use crate::base::clock::{DAY, Millis};
 use crate::base::ids::source::{self, IMPORT_WORKER};
 use crate::base::ids::{StatusId, UserId};
@@ -63,7 +64,16 @@ impl Dataset {
         let id = StatusId(id);
         self.users[author].posts += 1;
         let author_id = self.users[author].id;
-        let status = Status { id, author: author_id, message, posted_at: id.time(), likes: 0, comments: 0, location: None };
+        let status = Status {
+            id,
+            author: author_id,
+            message,
+            posted_at: id.time(),
+            likes: 0,
+            comments: 0,
+            location: None,
+            audience: ChosenAudience::Public,
+        };
         self.statuses.push((author, status));
     }
 

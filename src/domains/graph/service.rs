@@ -19,13 +19,15 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use futures_util::try_join;
 
-/// Makes `a` follow `b`: the commit; [`settle`] does the rest. A charge and one script; the caller has written the journal.
+/// Makes `a` follow `b`: the commit; [`settle`] does the rest. Returns whether the follow is new. One script; the caller has charged the change and
+/// written the journal.
 ///
 /// # Errors
 /// `LIMIT_REACHED` at 10,000; `UNAUTHENTICATED` if `a` was deleted.
-pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<()> {
-    match store::add_following(app.db(), a, b, app.next_id().await?).await? {
-        FollowResult::Follows(_) => Ok(()),
+pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<bool> {
+    let id = app.next_id().await?;
+    match store::add_following(app.db(), a, b, id).await? {
+        FollowResult::Follows(follow) => Ok(follow == id),
         FollowResult::NoAccount => Err(Error::Unauthenticated.into()),
         FollowResult::LimitReached => Err(limit_reached().into()),
     }

@@ -1,6 +1,6 @@
-//! The batch loader of lists. A list exists for its owner only.
+//! The batch loaders of lists, which exist for their owners only, and of memberships in circles.
 
-use super::model::UserList;
+use super::model::{Circle, UserList};
 use super::store;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
@@ -24,5 +24,25 @@ impl Fetch for FetchLists {
     async fn fetch(&self, keys: &[UserListId]) -> Result<Vec<Option<Arc<UserList>>>, Error> {
         let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };
         Ok(store::load(&self.db, viewer, keys).await?.into_iter().map(|list| list.map(Arc::new)).collect())
+    }
+}
+
+/// Loads whether the viewer is a member of lists; nobody is a member of a deleted list. Without a session all are false, at no cost.
+pub struct FetchCircles {
+    /// Redis.
+    pub db: Db,
+    /// The viewer, if there is a session.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for FetchCircles {
+    type Key = Circle;
+    type Value = bool;
+
+    async fn fetch(&self, keys: &[Circle]) -> Result<Vec<bool>, Error> {
+        match self.viewer {
+            Some(viewer) => store::are_members(&self.db, viewer, keys).await,
+            None => Ok(vec![false; keys.len()]),
+        }
     }
 }

@@ -294,6 +294,14 @@ pub async fn forget_all(app: &App, owner: UserId, ids: &[UserListId]) -> Result<
     store::forget_lists(app.db(), owner, ids).await
 }
 
+/// Whether `user` is on a list of `owner`. Two round trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn is_in_any_circle(app: &App, owner: UserId, user: UserId) -> Result<bool, Error> {
+    store::is_on_any_list(app.db(), owner, user).await
+}
+
 /// Loads a list of `owner`. One pipeline.
 async fn owned(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
     let list = store::load(app.db(), owner, &[id]).await?.pop().flatten();

@@ -1,7 +1,7 @@
 //! Lists in Redis.
 
 use super::keys;
-use super::model::{DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS, UserList};
+use super::model::{Circle, DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS, UserList};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
@@ -110,6 +110,29 @@ pub(super) async fn forget_lists(db: &Db, owner: UserId, ids: &[UserListId]) -> 
         commands.push(cmd("ZREM").arg(keys::lists(owner)).arg(ids).take());
     }
     db.write_many(commands).await.map(drop)
+}
+
+/// Whether `viewer` is a member of circles, in their order: the list belongs to its owner, exists, and names the viewer. One pipeline.
+pub(super) async fn are_members(db: &Db, viewer: UserId, circles: &[Circle]) -> Result<Vec<bool>, Error> {
+    let commands = circles.iter().flat_map(|Circle { owner, list }| {
+        [
+            cmd("ZSCORE").arg(keys::lists(*owner)).arg(list.0).take(),
+            cmd("EXISTS").arg(keys::list(*list)).take(),
+            cmd("ZSCORE").arg(keys::members(*list)).arg(viewer.0).take(),
+        ]
+    });
+    let replies = db.read_many(commands.collect()).await?;
+    let is_some = |reply: &Value| !matches!(reply, Value::Nil | Value::Int(0));
+    Ok(replies.chunks(3).map(|replies| replies.iter().all(is_some)).collect())
+}
+
+/// Whether `user` is on a list of `owner`, by the user's memberships. Two commands, one after the other, however many lists there are.
+pub(super) async fn is_on_any_list(db: &Db, owner: UserId, user: UserId) -> Result<bool, Error> {
+    let mut lists: Vec<u64> = db.read(cmd("ZRANGE").arg(keys::lists(owner)).arg(0).arg(MAX_LISTS - 1).take()).await?;
+    // Also without a list, so that the number of commands does not depend on it.
+    lists.push(0);
+    let scores: Vec<Option<f64>> = db.read(cmd("ZMSCORE").arg(keys::memberships(user)).arg(lists).take()).await?;
+    Ok(scores.iter().any(Option::is_some))
 }
 
 /// The number of lists of an account. One command.

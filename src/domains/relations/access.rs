@@ -130,7 +130,7 @@ pub(super) async fn load_discovered(
 /// `STORAGE_UNAVAILABLE`.
 pub async fn can_read_profile(loaders: &Loaders, id: UserId) -> Result<bool, Error> {
     let is_private = loaders.users.load(id).await?.is_some_and(|account| account.is_private);
-    let standing = if is_private { loaded_standing(loaders, id).await? } else { standing(loaders, id).await? };
+    let standing = if is_private { exact_standing(loaders, id).await? } else { standing(loaders, id).await? };
     Ok(policy::can_read_profile(standing, is_private))
 }
 
@@ -147,8 +147,12 @@ async fn standing(loaders: &Loaders, id: UserId) -> Result<Standing, Error> {
     if kinds(loaders).await?.has_blocks() { loaders.standings.load(id).await } else { Ok(Standing::default()) }
 }
 
-/// How the viewer stands to an account that is not public, also for a viewer without blocks.
-async fn loaded_standing(loaders: &Loaders, id: UserId) -> Result<Standing, Error> {
+/// The viewer's standing towards an account with all relations, for objects that are not public. One pipeline; that of the viewer's account is read
+/// first.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn exact_standing(loaders: &Loaders, id: UserId) -> Result<Standing, Error> {
     kinds(loaders).await?;
     loaders.standings.load(id).await
 }

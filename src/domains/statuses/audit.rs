@@ -2,13 +2,15 @@
 
 use super::keys::{self, KeyKind};
 use super::model::{MAX_LIKED, MAX_STATUSES, Status, TOMBSTONE_TTL};
+use crate::base::audience::ChosenAudience;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, UserId};
+use crate::base::ids::{StatusId, UserId, UserListId};
 use crate::base::page::{Row, Window};
 use crate::db::audit_reader::{AuditReader, SetScan, SetWindow, StoredCount};
 use crate::db::hash::{self, HashRecord};
 use crate::db::ranges;
+use crate::domains::lists::list_key;
 use crate::domains::users::{user_key, user_of_key};
 use redis::cmd;
 use std::collections::HashMap;
@@ -98,6 +100,8 @@ pub async fn newest_of(reader: &AuditReader, windows: &[(UserId, Window)]) -> Re
 struct Claims {
     id: StatusId,
     author: Option<UserId>,
+    /// The list whose members can see it.
+    circle: Option<UserListId>,
 }
 
 async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
@@ -107,6 +111,7 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
         ids.iter().map(|id| check_fields(*id, &fields.read::<Vec<_>>(id).unwrap_or_default(), found)).collect();
     let listings = || claims.iter().filter_map(|it| Some((it.id, it.author?)));
     let listed = reader.query(listings(), |(id, author)| cmd("ZSCORE").arg(keys::profile(author)).arg(id.0).take()).await?;
+    check_circles(reader, &claims, found).await?;
     let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
     for (id, author) in listings() {
         // It is in the profile, or its author was deleted.
@@ -122,6 +127,21 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
     Ok(())
 }
 
+/// The list of a circle belongs to the status's author. It may have been deleted.
+async fn check_circles(reader: &AuditReader, claims: &[Claims], found: &mut Findings) -> Result<(), Error> {
+    let circles = claims.iter().filter_map(|claim| Some((claim.id, claim.author?, claim.circle?)));
+    let circles: Vec<(StatusId, UserId, UserListId)> = circles.collect();
+    let lists = circles.iter().map(|(_, _, list)| *list);
+    let owners = reader.query(lists, |list| cmd("HGET").arg(list_key(list)).arg("uid").take()).await?;
+    for (id, author, list) in circles {
+        let owner: Option<u64> = owners.read(&list).flatten();
+        if owner.is_some_and(|owner| owner != author.0) {
+            found.add(&keys::status(id), format!("its circle {} is not a list of its author", list.0));
+        }
+    }
+    Ok(())
+}
+
 fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -> Claims {
     let key = keys::status(id);
     let value = |name: &str| hash::value_of::<Status>(values, name);
@@ -130,7 +150,11 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     if !matches!((degrees("lat"), degrees("lon")), (None, None) | (Some(true), Some(true))) {
         found.add(&key, "its lat and lon are not a location");
     }
-    Claims { id, author: value("uid").and_then(audit::id).map(UserId) }
+    let audience = ChosenAudience::parse(value("audience"), value("circle"));
+    if audience.is_none() {
+        found.add(&key, "its audience and circle are not an audience");
+    }
+    Claims { id, author: value("uid").and_then(audit::id).map(UserId), circle: audience.and_then(ChosenAudience::list) }
 }
 
 /// The repair of a field whose correct value can be derived. An author and a message cannot be guessed. Counts become numbers here, and are counted

@@ -1,19 +1,25 @@
 //! Statuses in GraphQL.
 
 use super::load::ViewedStatus;
-use super::model::{Draft, Location};
+use super::model::{AudienceInput, Draft, Location};
 use super::service;
+use crate::base::audience::AudienceKind;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{GlobalId, StatusId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::comments::CommentThread;
+use crate::domains::lists::UserListObject;
 use crate::domains::timelines;
 use crate::domains::users::UserObject;
 use crate::schema::{
-    Connection, ConnectionKind, DateTime, LikedAt, Text, TotalCount, UserError, object, payload, refuse, request,
+    Connection, ConnectionKind, DateTime, LikedAt, Text, TotalCount, UserError, object, payload, refuse, request, schema_enum,
 };
 use async_graphql::{Context, ID, InputObject, Object, Result};
+
+schema_enum! {
+    AudienceKind as "StatusAudience";
+}
 
 /// A status as the viewer sees it.
 pub struct StatusObject(pub ViewedStatus);
@@ -42,6 +48,9 @@ object! {
         /// Place of posting. Null if the author gave none.
         "location" location: Option<LocationObject> = seen.status.location.map(LocationObject);
 
+        /// The accounts that can see this status, as its author has chosen. `PUBLIC` also for a status of a private account.
+        "audience" audience: AudienceKind = seen.status.audience.kind();
+
         direct "author" = UserObject(seen.author.clone()?);
     }
 
@@ -52,6 +61,17 @@ object! {
         }
         let author = Box::pin(request(ctx)?.loaders().users.load(self.0.status.author)).await?;
         Ok(author.map(UserObject).ok_or_else(|| Error::corrupt("a status without its author"))?)
+    }
+
+    /// The list whose members can see this status. Null for all but its author, for other audiences, and if the list was deleted.
+    async fn audience_list(&self, ctx: &Context<'_>) -> Result<Option<UserListObject>> {
+        let (request, status) = (request(ctx)?, &self.0.status);
+        match status.audience.list() {
+            Some(list) if request.viewer_id() == Some(status.author) => {
+                Ok(Box::pin(request.loaders().lists.load(list)).await?.map(UserListObject))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Comments on this status.
@@ -123,9 +143,24 @@ struct PostStatusInput {
     message: String,
     /// Place of posting, visible to everyone.
     location: Option<LocationInput>,
+    /// The accounts that can see the status. Null or omitted: `PUBLIC`.
+    audience: Option<AudienceKind>,
+    /// Id of a list of the viewer whose members can see the status. Required for the audience `LIST`, and only valid with it.
+    audience_list_id: Option<ID>,
     /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
     /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
+}
+
+/// Input of `setStatusAudience`.
+#[derive(InputObject)]
+struct SetStatusAudienceInput {
+    /// Id of a status of the viewer.
+    status_id: ID,
+    /// The accounts that can see the status from now on.
+    audience: AudienceKind,
+    /// Id of a list of the viewer whose members can see the status. Required for the audience `LIST`, and only valid with it.
+    audience_list_id: Option<ID>,
 }
 
 /// Input of `deleteStatus`.
@@ -164,6 +199,8 @@ payload! {
         /// The status after the change. Null if there are user errors.
         status: StatusObject,
     }
+    /// Result of `setStatusAudience`.
+    SetStatusAudiencePayload;
     /// Result of `likeStatus`.
     LikeStatusPayload;
     /// Result of `unlikeStatus`.
@@ -194,6 +231,16 @@ impl StatusMutation {
     ) -> Option<Result<PostStatusPayload>> {
         let posted = post(ctx, input).await;
         Some(posted.map(Into::into))
+    }
+
+    /// Changes who can see a status of the viewer. On return those who cannot see it any more find it nowhere, and it is at its position in the
+    /// timelines of those who can. Its comments, likes and votes stay. Succeeds without a change if the status has this audience. Requires a session.
+    async fn set_status_audience(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The status and its audience.")] input: SetStatusAudienceInput,
+    ) -> Option<Result<SetStatusAudiencePayload>> {
+        Some(set_audience(ctx, input).await.map(Into::into))
     }
 
     /// Deletes a status of the viewer. On return nobody can read it. Requires a session.
@@ -230,10 +277,26 @@ async fn post(ctx: &Context<'_>, input: PostStatusInput) -> Result<(Option<Statu
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let location = input.location.map(|place| Location { latitude: place.latitude, longitude: place.longitude });
-    let draft = Draft { message: input.message, location, idempotency_key: input.idempotency_key };
+    let audience = AudienceInput { kind: input.audience, list: input.audience_list_id.map(|id| id.0) };
+    let draft = Draft { message: input.message, location, audience, idempotency_key: input.idempotency_key };
     let (posted, user_errors) = refuse(timelines::service::post(&request.app, viewer, draft).await)?;
     request.reset_loaders();
     Ok((load(request, posted.flatten()).await?, user_errors))
+}
+
+async fn set_audience(ctx: &Context<'_>, input: SetStatusAudienceInput) -> Result<(Option<StatusObject>, Vec<UserError>)> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?.user;
+    let audience = AudienceInput { kind: Some(input.audience), list: input.audience_list_id.map(|id| id.0) };
+    let changed: Outcome<StatusId> = async {
+        let id = parse_id(&input.status_id)?;
+        service::set_audience(&request.app, viewer, id, &audience).await?;
+        Ok(id)
+    }
+    .await;
+    let (changed, user_errors) = refuse(changed)?;
+    request.reset_loaders();
+    Ok((load(request, changed).await?, user_errors))
 }
 
 async fn delete(ctx: &Context<'_>, input: DeleteStatusInput) -> Result<DeleteStatusPayload> {

@@ -18,6 +18,14 @@ pub struct ViewedStatus {
     pub liked: bool,
     /// The author, once loaded.
     pub author: Option<Arc<User>>,
+    /// Whether the viewer is on the list whose members can see it, once loaded.
+    pub is_in_circle: bool,
+}
+
+impl ViewedStatus {
+    const fn new(status: Arc<Status>, liked: bool) -> Self {
+        Self { status, liked, author: None, is_in_circle: false }
+    }
 }
 
 /// Loads statuses by id; `None` for unknown ids.
@@ -36,7 +44,7 @@ impl Fetch for FetchStatuses {
 
     fn get_cached(&self, keys: &[StatusId]) -> Option<Vec<Option<ViewedStatus>>> {
         let found = store::get_cached(&self.db, self.since, keys, self.viewer)?;
-        Some(found.into_iter().map(|status| Some(ViewedStatus { status, liked: false, author: None })).collect())
+        Some(found.into_iter().map(|status| Some(ViewedStatus::new(status, false))).collect())
     }
 
     fn bytes(value: &Option<ViewedStatus>) -> usize {
@@ -45,6 +53,6 @@ impl Fetch for FetchStatuses {
 
     async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<Option<ViewedStatus>>, Error> {
         let found = store::load(&self.db, self.since, keys, self.viewer).await?;
-        Ok(found.into_iter().map(|found| found.map(|(status, liked)| ViewedStatus { status, liked, author: None })).collect())
+        Ok(found.into_iter().map(|found| found.map(|(status, liked)| ViewedStatus::new(status, liked))).collect())
     }
 }

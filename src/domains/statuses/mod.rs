@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed | 8 fields, 20 KB |
+//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public | 10 fields, 20 KB |
 //! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
 //! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
 //! | `liked:{uid}` | ZSET | status that the account likes → the same like's id | 1,000,000, then `LIMIT_REACHED` |
@@ -15,6 +15,11 @@
 //! equals the size of the profile. Each pair changes in one script. A deleted status is hidden from every reader at once, and so is a
 //! status whose author's account was deleted ([`service::load_visible`]). A like is on both sides with the same id. The status's side is the truth
 //! while the status exists; its likers are kept beyond its deletion until each has removed the status from their own set.
+//!
+//! **Audiences.** A status is pushed to the same feeds whatever its audience is, and is hidden by the policy when it is read ([`service::facts`]): a
+//! change of the audience is one script on the status, moves no entry, and can be reversed exactly. What it costs is that followers who cannot see a
+//! status skip it in their homes. The posts of an account with many followers are merged on read, so a status for few does not cost a push to many.
+//! The members of a circle are read when the status is, in the round trip of the authors.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes: one pipeline.
 
@@ -30,5 +35,5 @@ mod visible;
 pub use graphql::{StatusMutation, StatusObject};
 pub use keys::{of_key as status_of_key, status as status_key, tombstone as tombstone_key};
 pub use load::{FetchStatuses, ViewedStatus};
-pub use model::{Draft, Location, MESSAGE_BYTES, Status};
+pub use model::{AudienceInput, Draft, Location, MESSAGE_BYTES, Status};
 pub use service::NewStatus;

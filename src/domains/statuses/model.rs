@@ -1,8 +1,9 @@
 //! Statuses: plain types and limits.
 
+use crate::base::audience::{AudienceKind, ChosenAudience};
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{UserError, UserErrorCode};
-use crate::base::ids::{StatusId, UserId};
+use crate::base::ids::{StatusId, UserId, UserListId};
 use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 
@@ -33,6 +34,8 @@ pub struct Status {
     pub comments: u64,
     /// The place, if the author gave one.
     pub location: Option<Location>,
+    /// The accounts that can see it.
+    pub audience: ChosenAudience,
 }
 
 /// A place on the earth, in degrees.
@@ -44,6 +47,42 @@ pub struct Location {
     pub longitude: f64,
 }
 
+/// An audience as the client sent it, unchecked.
+#[derive(Clone, Debug, Default)]
+pub struct AudienceInput {
+    /// The kind; public if it is omitted.
+    pub kind: Option<AudienceKind>,
+    /// The global id of the list.
+    pub list: Option<String>,
+}
+
+impl AudienceInput {
+    /// Validates the audience. The caller checks that the list belongs to the author.
+    pub(super) fn check(&self) -> Result<ChosenAudience, UserError> {
+        let kind = self.kind.unwrap_or_default();
+        match (kind, &self.list) {
+            (AudienceKind::List, Some(list)) => Ok(ChosenAudience::List(UserListId::from_global(list).ok_or_else(no_such_list)?)),
+            (AudienceKind::List, None) => Err(invalid_list("An audience of the members of a list needs the id of the list.")),
+            (_, Some(_)) => Err(invalid_list("Only an audience of the members of a list has the id of a list.")),
+            (_, None) => Ok(ChosenAudience::of(kind, None).unwrap_or_default()),
+        }
+    }
+}
+
+fn invalid_list(message: &str) -> UserError {
+    UserError::new(UserErrorCode::InvalidInput, message, &["audienceListId"])
+}
+
+/// The user error for an audience of a list that the author does not have.
+pub(super) fn no_such_list() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "You have no such list.", &["audienceListId"])
+}
+
+/// The user error for a status that does not exist or is hidden.
+pub fn not_found() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such status.", &["statusId"])
+}
+
 /// A new status as the client sent it, unchecked.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -51,13 +90,15 @@ pub struct Draft {
     pub message: String,
     /// The place.
     pub location: Option<Location>,
+    /// The accounts that can see it.
+    pub audience: AudienceInput,
     /// Identifies a repeated request.
     pub idempotency_key: Option<String>,
 }
 
 impl Draft {
-    /// Validates and normalizes the draft; returns every error.
-    pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
+    /// Validates and normalizes the draft, and returns it with its audience, or every error.
+    pub(super) fn check(self) -> Result<(Self, ChosenAudience), Vec<UserError>> {
         let mut errors = Vec::new();
         let message = MESSAGE.check(&self.message).unwrap_or_else(|message| {
             errors.push(UserError::new(UserErrorCode::InvalidMessage, message, &["message"]));
@@ -73,8 +114,12 @@ impl Draft {
             check("latitude", place.latitude, 90.0);
             check("longitude", place.longitude, 180.0);
         }
+        let audience = self.audience.check().unwrap_or_else(|error| {
+            errors.push(error);
+            ChosenAudience::default()
+        });
         errors.extend(self.idempotency_key.as_deref().and_then(|key| check_key(key).err()));
-        if errors.is_empty() { Ok(Self { message, ..self }) } else { Err(errors) }
+        if errors.is_empty() { Ok((Self { message, ..self }, audience)) } else { Err(errors) }
     }
 }
 
@@ -84,7 +129,8 @@ mod tests {
 
     fn codes(message: &str, place: Option<(f64, f64)>, key: Option<&str>) -> Vec<UserErrorCode> {
         let location = place.map(|(latitude, longitude)| Location { latitude, longitude });
-        let draft = Draft { message: message.into(), location, idempotency_key: key.map(Into::into) };
+        let audience = AudienceInput::default();
+        let draft = Draft { message: message.into(), location, audience, idempotency_key: key.map(Into::into) };
         draft.check().err().unwrap_or_default().into_iter().map(|error| error.code).collect()
     }
 
@@ -99,5 +145,23 @@ mod tests {
         assert_eq!(codes(&"👨‍👩‍👧‍👦".repeat(170), None, Some(&"k".repeat(64))), []);
         assert_eq!(codes(&"👨‍👩‍👧‍👦".repeat(171), None, None), [InvalidMessage], "too many bytes");
         assert_eq!(codes(&"x".repeat(501), None, None), [InvalidMessage]);
+    }
+
+    #[test]
+    fn an_audience_has_a_list_if_and_only_if_it_needs_one() {
+        use AudienceKind::{Followers, List, Public};
+        let check = |kind, list: Option<&str>| {
+            let checked = AudienceInput { kind, list: list.map(Into::into) }.check();
+            checked.map_err(|error| (error.code, error.path))
+        };
+        let list = UserListId(5).global();
+        let refused = |code| Err((code, vec!["audienceListId"]));
+        assert_eq!(check(None, None), Ok(ChosenAudience::Public));
+        assert_eq!(check(Some(Followers), None), Ok(ChosenAudience::Followers));
+        assert_eq!(check(Some(List), Some(&list)), Ok(ChosenAudience::List(UserListId(5))));
+        assert_eq!(check(Some(List), None), refused(UserErrorCode::InvalidInput));
+        assert_eq!(check(Some(Public), Some(&list)), refused(UserErrorCode::InvalidInput));
+        assert_eq!(check(None, Some(&list)), refused(UserErrorCode::InvalidInput));
+        assert_eq!(check(Some(List), Some(&StatusId(5).global())), refused(UserErrorCode::NotFound));
     }
 }

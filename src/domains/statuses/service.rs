@@ -1,15 +1,23 @@
 //! The use cases of statuses. Fan-out to homes belongs to the timelines, a higher layer.
 
+mod audience;
+mod terms;
+
+pub use super::model::not_found;
+pub use audience::{set_audience, settle_audience};
+
 use super::load::ViewedStatus;
-use super::model::{Draft, Location, Status};
+use super::model::{Draft, Status};
 use super::store::{self, AddToProfileResult, BulkCommands, LikeIndexResult, LikeResult};
 use crate::app::App;
+use crate::base::audience::ChosenAudience;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::graph::{Audience, FanoutMode};
+use crate::domains::lists::service as lists;
 use crate::domains::relations::service as relations;
 use crate::domains::users::{User, service as users};
 use crate::platform::events::FilterTerms;
@@ -21,7 +29,7 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use std::sync::Arc;
 
-pub use super::visible::{facts, load_delivered, load_existing, load_visible};
+pub use super::visible::{facts, load_delivered, load_existing, load_visible, policy_audience};
 
 /// Likes that one pass removes.
 const PASS: usize = 1_000;
@@ -50,29 +58,36 @@ pub struct NewStatus {
 /// `INVALID_MESSAGE`, `INVALID_LOCATION`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`, `LIMIT_REACHED`; `RATE_LIMITED`, also for a repeated
 /// request.
 pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<NewStatus>> {
-    let draft = draft.check().map_err(Refusal::User)?;
+    let (draft, audience) = draft.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Posts, Subject::Account(author))]).await?;
     let mut id = StatusId(app.next_id().await?);
-    let keyed = keyed(&draft);
+    let keyed = keyed(&draft, audience);
     if let Some(keyed) = &keyed {
         id = StatusId(idempotency::remember(app, author, keyed, id.0).await?);
     }
+    // A repeated request returns the status although its list was deleted since.
+    if let Err(refusal) = audience::check_list(app, author, audience, id).await {
+        if let Some(keyed) = &keyed {
+            idempotency::forget(app, author, keyed, id.0).await?;
+        }
+        return Err(refusal);
+    }
     let lease = journal::begin(app, Task::Status { author, status: id }).await?;
-    let status =
-        Status { id, author, message: draft.message, posted_at: id.time(), likes: 0, comments: 0, location: draft.location };
+    let (posted_at, location) = (id.time(), draft.location);
+    let status = Status { id, author, message: draft.message, posted_at, likes: 0, comments: 0, location, audience };
     if !store::create(app.db(), &status).await? {
         lease.ack(app);
         return Ok(None);
     }
     match store::index(app.db(), author, id).await? {
         // The client has the id since the first response, so the status may have been deleted between the two steps of a repeated request.
-        AddToProfileResult::Listed(_) if keyed.is_some() && !is_by(app, author, id).await? => {
+        AddToProfileResult::Listed(..) if keyed.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, &[id]).await?;
             lease.ack(app);
             Ok(None)
         }
-        AddToProfileResult::Listed(audience) => {
-            Ok(Some(NewStatus { id, terms: terms(app, author, &status.message, status.location).await?, audience, lease }))
+        AddToProfileResult::Listed(audience, is_private) => {
+            Ok(Some(NewStatus { id, terms: terms::of_posting(app, &status, is_private).await?, audience, lease }))
         }
         refused => {
             store::delete(app.db(), id, author).await?;
@@ -107,7 +122,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
         let settled = match by {
             Some(by) if by != author => return Ok(StatusState::OtherAuthor),
             Some(_) => match store::index(app.db(), author, id).await? {
-                AddToProfileResult::Listed(audience) => StatusState::Exists(audience.mode),
+                AddToProfileResult::Listed(audience, _) => StatusState::Exists(audience.mode),
                 AddToProfileResult::NoAccount | AddToProfileResult::LimitReached => {
                     store::delete(app.db(), id, author).await?;
                     continue;
@@ -125,9 +140,11 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
     }
 }
 
-fn keyed(draft: &Draft) -> Option<IdempotentRequest> {
+fn keyed(draft: &Draft, audience: ChosenAudience) -> Option<IdempotentRequest> {
     let key = draft.idempotency_key.as_deref()?;
-    Some(IdempotentRequest::new("postStatus", key, &format!("{:?} {}", draft.location, draft.message)))
+    // A public status has the digest that it had before there were audiences.
+    let audience = if audience == ChosenAudience::Public { String::new() } else { format!("{audience:?} ") };
+    Some(IdempotentRequest::new("postStatus", key, &format!("{audience}{:?} {}", draft.location, draft.message)))
 }
 
 fn limit_reached() -> UserError {
@@ -145,18 +162,10 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLea
         lease.ack(app);
         return Err(not_found().into());
     };
-    let terms = match users::is_private(app, author).await? {
-        true => events::term_hasher(app).await?.not_public(author),
-        false => terms(app, author, &was.message, was.location).await?,
-    };
+    let terms = terms::of_deletion(app, author, &was).await?;
     events::publish_deleted(app, author, id, Some(terms)).await?;
     store::unindex(app.db(), author, &[id]).await?;
     Ok(lease)
-}
-
-async fn terms(app: &App, author: UserId, message: &str, place: Option<Location>) -> Result<FilterTerms, Error> {
-    let place = place.map(|place| (place.latitude, place.longitude));
-    Ok(events::term_hasher(app).await?.status(author, message, place))
 }
 
 /// Publishes a new status, unless that was done, or the status is older than the log of events, or was deleted. Computes the marks if they
@@ -171,7 +180,7 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     let terms = match known {
         Some(terms) => terms,
         None => match store::load(app.db(), app.db().read_barrier(), &[id], None).await?.pop().flatten() {
-            Some((status, _)) => terms(app, author, &status.message, status.location).await?,
+            Some((status, _)) => terms::of_posting(app, &status, users::is_private(app, author).await?).await?,
             None => return Ok(()),
         },
     };
@@ -318,19 +327,13 @@ pub async fn unlist(app: &App, owner: UserId, id: StatusId) -> Result<(), Error>
     }
 }
 
-/// The user error for a status that does not exist or is hidden.
-pub fn not_found() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no such status.", &["statusId"])
-}
-
-/// A page of an author's statuses that the viewer may see, newest first. Empty if the viewer does not read
-/// the profile.
+/// A page of an author's statuses that the viewer may see, newest first. Empty if the viewer can see none of them.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn profile(app: &App, loaders: &Loaders, author: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, profile_id(author))?;
-    if !relations::can_read_profile(loaders, author).await? {
+    if !may_see_any(app, loaders, author).await? {
         return Ok(Page::empty());
     }
     page::fill(&ProfileListing { app, loaders, author }, request).await
@@ -360,15 +363,25 @@ impl PageSource for ProfileListing<'_> {
     }
 }
 
-/// The newest status of an author; `None` without any, and if the viewer does not read the profile. One command.
+/// Whether the viewer may see statuses of an author: the viewer can read the profile, or is on a list of the author, who may address statuses to its
+/// members. Two round trips more where the account is private and the viewer is not connected to it.
+async fn may_see_any(app: &App, loaders: &Loaders, author: UserId) -> Result<bool, Error> {
+    if relations::can_read_profile(loaders, author).await? {
+        return Ok(true);
+    }
+    match loaders.circles.fetcher().viewer {
+        Some(viewer) if !relations::hides_content(loaders, author).await? => lists::is_in_any_circle(app, author, viewer).await,
+        _ => Ok(false),
+    }
+}
+
+/// The newest status of an author that the viewer may see; `None` without any. As a page with one entry.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn newest(app: &App, loaders: &Loaders, author: UserId) -> Result<Option<StatusId>, Error> {
-    if !relations::can_read_profile(loaders, author).await? {
-        return Ok(None);
-    }
-    Ok(latest_below(app, author, u64::MAX, 1).await?.pop())
+    let page = profile(app, loaders, author, &PageArgs { first: Some(1), ..PageArgs::default() }).await?;
+    Ok(page.items.first().map(|(_, seen)| seen.status.id))
 }
 
 /// Up to `limit` statuses of an author below a position, newest first.

@@ -2,6 +2,7 @@
 
 use super::keys;
 use super::model::{Location, MAX_LIKED, MAX_STATUSES, Status, TOMBSTONE_TTL};
+use crate::base::audience::ChosenAudience;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{Row, Window};
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 static CREATE_STATUS: Script = Script::new(include_str!("lua/create_status.lua"));
 static DELETE_STATUS: Script = Script::allow_oom(include_str!("lua/delete_status.lua"));
+static SET_AUDIENCE: Script = Script::allow_oom(include_str!("lua/set_audience.lua"));
 static LIKE_STATUS: Script = Script::new(include_str!("lua/like_status.lua"));
 static ADD_LIKED: Script = Script::allow_oom(include_str!("lua/add_liked.lua"));
 static INDEX_STATUS: Script = Script::allow_oom(include_str!("lua/index_status.lua"));
@@ -61,7 +63,8 @@ hash_record!(Status {
     "posted" => posted_at,
     "likes" => likes,
     "comments" => comments,
-    "lat" & "lon" => location
+    "lat" & "lon" => location,
+    "audience" & "circle" => audience
 });
 
 impl HashValue<2> for Option<Location> {
@@ -75,6 +78,20 @@ impl HashValue<2> for Option<Location> {
 
     fn write(&self) -> Option<[String; 2]> {
         self.map(|place| [place.latitude.to_string(), place.longitude.to_string()])
+    }
+}
+
+/// A status without these fields is public. The second field is empty without a list.
+impl HashValue<2> for ChosenAudience {
+    const FORM: Form = Form::Optional;
+
+    fn read(texts: [Option<StoredText>; 2]) -> Result<Option<Self>, Error> {
+        Ok(Some(audience_of(&texts.map(|text| text.map(|text| text.0)))))
+    }
+
+    fn write(&self) -> Option<[String; 2]> {
+        (*self != Self::Public)
+            .then(|| [self.kind().name().to_owned(), self.list().map(|list| list.0.to_string()).unwrap_or_default()])
     }
 }
 
@@ -92,6 +109,7 @@ pub(super) async fn create(db: &Db, status: &Status) -> Result<bool, Error> {
 pub(super) struct DeletedStatus {
     pub message: String,
     pub location: Option<Location>,
+    pub audience: ChosenAudience,
 }
 
 /// Deletes a status of `author`: the commit. Returns its content; `None` if there is no such status.
@@ -100,7 +118,58 @@ pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Opti
     let Some(message) = was.next() else { return Ok(None) };
     let mut degrees = || was.next().flatten().and_then(|text| text.parse().ok());
     let location = degrees().zip(degrees()).map(|(latitude, longitude)| Location { latitude, longitude });
-    Ok(Some(DeletedStatus { message: message.unwrap_or_default(), location }))
+    let audience = audience_of(&[was.next().flatten(), was.next().flatten()]);
+    Ok(Some(DeletedStatus { message: message.unwrap_or_default(), location, audience }))
+}
+
+fn audience_of([kind, list]: &[Option<String>; 2]) -> ChosenAudience {
+    ChosenAudience::parse(kind.as_deref(), list.as_deref()).unwrap_or(ChosenAudience::UNREADABLE)
+}
+
+/// The audience of a status as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StoredAudience {
+    pub(super) audience: ChosenAudience,
+    texts: [Option<String>; 2],
+}
+
+/// Result of changing the audience of a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SetAudienceResult {
+    /// It is changed.
+    Set,
+    /// The author has no such status.
+    NotFound,
+    /// Its audience is another one than expected.
+    Changed,
+}
+
+/// Changes the audience of a status of `author` from `before`, as it was read, to `after`: the commit. One script on the status's tag.
+pub(super) async fn set_audience(
+    db: &Db,
+    id: StatusId,
+    author: UserId,
+    before: &StoredAudience,
+    after: ChosenAudience,
+) -> Result<SetAudienceResult, Error> {
+    let mut call = Call::new(&SET_AUDIENCE, [keys::status(id)]).arg(author.0);
+    let before = before.texts.iter().map(|text| text.clone().unwrap_or_default());
+    for text in before.chain(after.write().unwrap_or_default()) {
+        call = call.arg(text);
+    }
+    Ok(match db.call::<u8>(call).await? {
+        1 => SetAudienceResult::Set,
+        0 => SetAudienceResult::NotFound,
+        _ => SetAudienceResult::Changed,
+    })
+}
+
+/// The audience of a status of `author`; `None` if there is no such status. One command, not from the cache.
+pub(super) async fn audience(db: &Db, id: StatusId, author: UserId) -> Result<Option<StoredAudience>, Error> {
+    let fields = cmd("HMGET").arg(keys::status(id)).arg(&["uid", "audience", "circle"]).take();
+    let (by, kind, list): (Option<u64>, Option<String>, Option<String>) = db.read(fields).await?;
+    let texts = [kind, list];
+    Ok((by == Some(author.0)).then(|| StoredAudience { audience: audience_of(&texts), texts }))
 }
 
 fn delete_call(id: StatusId, author: UserId) -> Call {
@@ -115,8 +184,8 @@ pub(super) async fn delete_many(db: &Db, author: UserId, ids: &[StatusId]) -> Re
 /// Result of adding a status to its author's profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddToProfileResult {
-    /// It is in the profile; the author's followers at that time.
-    Listed(Audience),
+    /// It is in the profile; the author's followers at that time, and whether the author was private.
+    Listed(Audience, bool),
     NoAccount,
     LimitReached,
 }
@@ -124,9 +193,9 @@ pub(super) enum AddToProfileResult {
 /// Adds a status to its author's profile.
 pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<AddToProfileResult, Error> {
     let call = Call::new(&INDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0).arg(MAX_STATUSES);
-    let (listed, followers, reach): (i64, u64, String) = db.call(call).await?;
+    let (listed, followers, reach, is_private): (i64, u64, String, bool) = db.call(call).await?;
     Ok(match listed {
-        1 => AddToProfileResult::Listed(Audience { followers, mode: FanoutMode::parse(&reach)? }),
+        1 => AddToProfileResult::Listed(Audience { followers, mode: FanoutMode::parse(&reach)? }, is_private),
         0 => AddToProfileResult::NoAccount,
         _ => AddToProfileResult::LimitReached,
     })

@@ -54,10 +54,10 @@ impl StatusPosted {
     }
 }
 
-/// A status was deleted.
+/// A status was deleted, or the viewer can no longer see it.
 pub(super) struct StatusDeleted(String, ids::StatusId);
 
-/// A status was deleted. Remove it wherever it is displayed.
+/// A status was deleted, or the viewer can no longer see it. Remove it wherever it is displayed.
 #[Object]
 impl StatusDeleted {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.

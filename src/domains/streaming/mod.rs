@@ -31,6 +31,9 @@
 //! second, so a deleted status is sent no longer than that. Whether the author is still a source of the feed is checked for each
 //! subscription afterwards.
 //!
+//! A deletion of a status that was not public is sent to those to whom the status would have been delivered, and a status whose audience has changed
+//! is a deleted one to those who could see it before and cannot now (`recipients`).
+//!
 //! **Shared responses.** A running subscription is a stream of events without a document. Each event is rendered by a run of the document
 //! that is shared by all subscriptions with the same document and variables, apart from the arguments of the stream
 //! ([`crate::schema::subscribe()`]). A response is rendered once for all that receive the same event with the same cursor: the subscribers
@@ -58,6 +61,7 @@ mod listener;
 mod model;
 mod envelope;
 mod posting;
+mod recipients;
 mod event_queue;
 mod thread_channel;
 mod run;

@@ -4,6 +4,7 @@ use crate::base::ids::{CommentId, StatusId};
 use crate::base::named::named_enum;
 use crate::domains::comments::{self, CommentEventKind};
 use crate::domains::statuses::ViewedStatus;
+use crate::platform::events::EventAudience;
 
 /// An event for one subscription, with its cursor.
 #[derive(Clone, Debug)]
@@ -14,10 +15,21 @@ pub struct OutgoingEvent {
     pub kind: OutgoingEventKind,
     /// The author's mark, for events of statuses.
     pub(crate) author: Option<u64>,
+    /// The restriction of an event that not all subscribers receive whom it matches.
+    pub(crate) restriction: Option<Restriction>,
     /// Whether the event is of the public stream, which has statuses of public accounts only.
     pub(crate) requires_public: bool,
     /// Identifies the event in this process for all of its recipients; `None` for a gap.
     pub(crate) envelope_id: Option<u64>,
+}
+
+/// Which subscribers receive the deletion of a status that was not public, or that is not public any more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Restriction {
+    /// The audience before the event.
+    pub(super) before: EventAudience,
+    /// Whether the status still exists, with another audience: those who can still see it do not receive the event.
+    pub(super) is_narrowed: bool,
 }
 
 impl OutgoingEvent {

@@ -6,7 +6,8 @@ use super::event_source::{self, EventSource, PAGE};
 use super::hidden_authors::HiddenAuthors;
 use super::hub::{Hub, HubSubscription};
 use super::interest::Interest;
-use super::model::{GapReason, OutgoingEvent, OutgoingEventKind};
+use super::model::{GapReason, OutgoingEvent, OutgoingEventKind, Restriction};
+use super::recipients;
 use super::thread_stream::ThreadStream;
 use super::thread_viewer::ThreadViewer;
 use crate::app::App;
@@ -44,6 +45,14 @@ impl SubscriptionStream {
         }
     }
 
+    /// Whether `viewer`, who has this subscription, receives an event that not all subscribers receive.
+    pub async fn receives(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
+        match self {
+            Self::Statuses(stream) => recipients::receives(&stream.app, viewer, event).await,
+            Self::Thread(..) => true,
+        }
+    }
+
     /// The viewer for whom alone the next event is rendered; `None` if it is rendered as the document says.
     pub fn own_rendering(&self) -> Option<&Viewer> {
         match self {
@@ -51,6 +60,12 @@ impl SubscriptionStream {
             Self::Statuses(_) => None,
         }
     }
+}
+
+/// The restriction of an event; `None` if everyone receives it whom it matches.
+fn restriction(event: &Event) -> Option<Restriction> {
+    let before = event.terms.audience?;
+    Some(Restriction { before, is_narrowed: event.kind == EventKind::Narrowed })
 }
 
 /// An event of a status, with the position of the log behind it.
@@ -147,6 +162,7 @@ impl StatusStream {
             cursor,
             kind,
             author: of.map(|it| it.event.terms.author),
+            restriction: of.and_then(|it| restriction(&it.event)),
             requires_public,
             envelope_id: of.map(|it| it.id),
         }
@@ -158,6 +174,7 @@ impl StatusStream {
         if kind == EventKind::Posted && self.place.take_shown(status.0) {
             return None;
         }
+        // To those who can no longer see a status, it is deleted.
         let kind = if kind == EventKind::Posted { OutgoingEventKind::Posted(status) } else { OutgoingEventKind::Deleted(status) };
         let is_kept_out = matches!(self.interest, Interest::Public(_)) && !event.terms.is_public();
         (!is_kept_out && self.is_delivered(event.terms.author)).then_some(kind)

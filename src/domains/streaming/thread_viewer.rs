@@ -6,20 +6,26 @@ use super::model::OutgoingEvent;
 use super::thread_stream::ThreadStream;
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, UserId};
+use crate::base::ids::{StatusId, UserId, UserListId};
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
 use crate::domains::relations::service as relations;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::TermHasher;
+use crate::platform::events::service as events;
 use futures_util::future::select_all;
 
 /// A viewer who is subscribed to the events of a thread.
 pub struct ThreadViewer {
     /// The viewer, if there is a session.
     viewer: Option<Viewer>,
-    /// Notice changes of the status's author, and of the viewer.
+    /// Notice changes of the status, of its author's privacy, and of the viewer; and of the members of its list.
     changes: Vec<ChannelWatch>,
+    circle_changes: Option<ChannelWatch>,
+    hub: Hub,
+    term_hasher: TermHasher,
+    /// The list whose members can see the status.
+    circle: Option<UserListId>,
     /// Whether the viewer has blocks, so that comments may be hidden from the viewer and not from others.
     has_blocks: bool,
 }
@@ -27,6 +33,7 @@ pub struct ThreadViewer {
 /// What a viewer sees of a status.
 struct Sight {
     author: UserId,
+    circle: Option<UserListId>,
     has_blocks: bool,
 }
 
@@ -41,13 +48,30 @@ impl ThreadViewer {
         term_hasher: TermHasher,
         status: StatusId,
     ) -> Result<Option<Self>, Error> {
-        let Some(Sight { author, .. }) = look(request, status).await? else { return Ok(None) };
-        let ids = [Some(author), request.viewer_id()].into_iter().flatten();
-        let changes = ids.map(|id| hub.watch(&request.app, term_hasher, id.0)).collect();
+        let Some(first) = look(request, status).await? else { return Ok(None) };
+        let ids = [Some(status.0), request.viewer_id().map(|id| id.0)];
+        let mut changes: Vec<ChannelWatch> =
+            ids.into_iter().flatten().map(|id| hub.watch(&request.app, term_hasher, id)).collect();
+        // Not all changes of the author: others can cause many of them.
+        changes.push(hub.watch_channel(&request.app, term_hasher, events::privacy_channel(first.author)));
+        let watch_list = |list: UserListId| hub.watch(&request.app, term_hasher, list.0);
+        let circle_changes = first.circle.map(watch_list);
         // Again, so that no change before the watch is missed.
         request.reset_loaders();
-        let sight = look(request, status).await?;
-        Ok(sight.map(|Sight { has_blocks, .. }| Self { viewer: request.viewer.clone(), changes, has_blocks }))
+        let Some(sight) = look(request, status).await? else { return Ok(None) };
+        let Sight { has_blocks, .. } = sight;
+        let (viewer, hub) = (request.viewer.clone(), hub.clone());
+        let mut opened = Self { viewer, changes, circle_changes, hub, term_hasher, circle: first.circle, has_blocks };
+        opened.watch_circle(&request.app, sight.circle);
+        Ok(Some(opened))
+    }
+
+    /// Watches the list whose members can see the status, if it is another one than before.
+    fn watch_circle(&mut self, app: &App, circle: Option<UserListId>) {
+        if circle != self.circle {
+            self.circle = circle;
+            self.circle_changes = circle.map(|list| self.hub.watch(app, self.term_hasher, list.0));
+        }
     }
 
     /// The viewer for whom alone events are rendered; `None` if they are rendered as for everybody.
@@ -60,7 +84,7 @@ impl ThreadViewer {
         loop {
             tokio::select! {
                 biased;
-                () = any_change(&mut self.changes) => {
+                () = any_change(self.changes.iter_mut().chain(&mut self.circle_changes)) => {
                     if !self.check(&stream.app, stream.status).await {
                         return None;
                     }
@@ -75,10 +99,12 @@ impl ThreadViewer {
         loop {
             let request = Request::new(app.clone(), self.viewer.clone(), None, None);
             match look(&request, status).await {
-                Ok(Some(sight)) => {
+                Ok(Some(sight)) if sight.circle == self.circle => {
                     self.has_blocks = sight.has_blocks;
                     return true;
                 }
+                // Checked once more: the new list may have changed before it was watched.
+                Ok(Some(sight)) => self.watch_circle(app, sight.circle),
                 Ok(None) => return false,
                 Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
@@ -87,8 +113,8 @@ impl ThreadViewer {
 }
 
 /// Waits until one of the watches notices a change.
-async fn any_change(watches: &mut [ChannelWatch]) {
-    drop(select_all(watches.iter_mut().map(|watch| Box::pin(watch.changed()))).await);
+async fn any_change(watches: impl Iterator<Item = &mut ChannelWatch>) {
+    drop(select_all(watches.map(|watch| Box::pin(watch.changed()))).await);
 }
 
 /// What the viewer of a request sees of a status; `None` for nothing. As [`statuses::load_visible`].
@@ -96,5 +122,5 @@ async fn look(request: &Request, status: StatusId) -> Result<Option<Sight>, Erro
     let loaders = request.loaders();
     let seen = statuses::load_visible(&loaders, [status]).await?.pop().flatten();
     let has_blocks = relations::kinds(&loaders).await?.has_blocks();
-    Ok(seen.map(|seen| Sight { author: seen.status.author, has_blocks }))
+    Ok(seen.map(|seen| Sight { author: seen.status.author, circle: seen.status.audience.list(), has_blocks }))
 }

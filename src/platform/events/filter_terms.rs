@@ -1,5 +1,6 @@
 //! The terms of a status that filters match on, as keyed hashes.
 
+use crate::base::audience::ChosenAudience;
 use crate::base::ids::UserId;
 use caseless::Caseless;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,24 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 /// The number of positions that samples are taken from.
 pub const SAMPLE_RING: u64 = 10_000;
 
+/// The audience of a status at the time of an event. It decides who receives a deletion, when the status cannot be read any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventAudience {
+    /// The author.
+    pub author: UserId,
+    /// Whether the author's account was private.
+    pub is_private: bool,
+    /// The audience that the author had chosen.
+    pub audience: ChosenAudience,
+}
+
+impl EventAudience {
+    /// Whether everyone could see the status, except accounts that a block separates from the author.
+    pub fn is_public(self) -> bool {
+        self.audience == ChosenAudience::Public && !self.is_private
+    }
+}
+
 /// The terms of a status.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FilterTerms {
@@ -21,6 +40,9 @@ pub struct FilterTerms {
     pub words: Vec<u32>,
     /// Latitude and longitude.
     pub place: Option<(f64, f64)>,
+    /// The audience, if the event is not delivered to everyone who matches. Stored behind the other fields, where older servers ignore it.
+    #[serde(skip)]
+    pub audience: Option<EventAudience>,
 }
 
 /// The words of a status that is not public. Those of a status are unique.
@@ -37,12 +59,28 @@ impl FilterTerms {
         words.iter().all(|word| self.words.binary_search(word).is_ok())
     }
 
+    /// Terms that match neither a filter nor an author.
+    pub(super) fn unreadable() -> Self {
+        Self { words: NOT_PUBLIC.to_vec(), ..Self::default() }
+    }
+
+    /// These terms for an event that is delivered by the audience.
+    pub fn with_audience(self, audience: EventAudience) -> Self {
+        Self { audience: Some(audience), ..self }
+    }
+
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).unwrap_or_default()
+        let mut bytes = postcard::to_allocvec(self).unwrap_or_default();
+        if let Some(audience) = &self.audience {
+            bytes.extend(postcard::to_allocvec(audience).unwrap_or_default());
+        }
+        bytes
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        postcard::from_bytes(bytes).ok()
+        let (terms, rest) = postcard::take_from_bytes::<Self>(bytes).ok()?;
+        let audience = if rest.is_empty() { None } else { Some(postcard::from_bytes(rest).ok()?) };
+        Some(Self { audience, ..terms })
     }
 }
 
@@ -55,12 +93,12 @@ pub struct TermHasher {
 impl TermHasher {
     /// The terms of a status.
     pub fn status(&self, author: UserId, message: &str, place: Option<(f64, f64)>) -> FilterTerms {
-        FilterTerms { author: self.author(author), words: self.words(message), place }
+        FilterTerms { author: self.author(author), words: self.words(message), place, audience: None }
     }
 
     /// The terms of a status that is not public: it is found by its author alone, and is not in the public stream.
     pub fn not_public(&self, author: UserId) -> FilterTerms {
-        FilterTerms { author: self.author(author), words: NOT_PUBLIC.to_vec(), place: None }
+        FilterTerms { author: self.author(author), words: NOT_PUBLIC.to_vec(), ..FilterTerms::default() }
     }
 
     /// The hash of an author.
@@ -162,6 +200,7 @@ impl TermHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::ids::UserListId;
 
     const HASHER: TermHasher = TermHasher { secret: [7; 16] };
 
@@ -204,7 +243,12 @@ mod tests {
     #[test]
     fn terms_survive_the_round_trip() {
         let terms = HASHER.status(UserId(5), "Some words #here", Some((1.5, -170.25)));
-        assert_eq!(FilterTerms::from_bytes(&terms.to_bytes()), Some(terms));
+        assert_eq!(FilterTerms::from_bytes(&terms.to_bytes()), Some(terms.clone()));
+        let audience = EventAudience { author: UserId(5), is_private: true, audience: ChosenAudience::List(UserListId(7)) };
+        let restricted = terms.clone().with_audience(audience);
+        assert_eq!(FilterTerms::from_bytes(&restricted.to_bytes()), Some(restricted.clone()));
+        assert!(restricted.to_bytes().starts_with(&terms.to_bytes()), "older servers read the terms alone");
+        assert_eq!(FilterTerms::from_bytes(&restricted.to_bytes()[..terms.to_bytes().len() + 2]), None);
         assert_eq!(FilterTerms::from_bytes(b""), None);
     }
 }

@@ -3,7 +3,7 @@
 use crate::base::audit;
 
 /// The kinds of keys: the part of each key before the colon.
-pub const KINDS: [&str; 3] = ["stream", "told", "changes"];
+pub const KINDS: [&str; 4] = ["stream", "told", "changes", "privacy"];
 
 /// STREAM, event → `k` kind, `s` status id, `m` filter terms. Bound: as configured. No time to live. Its channel has the same name.
 pub(super) fn stream(shard: usize) -> String {
@@ -19,6 +19,11 @@ pub(super) fn index(shard: usize) -> String {
 /// The channel for changes of an account or a list. Nothing is stored under this name.
 pub(super) fn changes(id: u64) -> String {
     format!("changes:{{{id}}}")
+}
+
+/// The channel for changes of an account's privacy. Nothing is stored under this name.
+pub(super) fn privacy(id: u64) -> String {
+    format!("privacy:{{{id}}}")
 }
 
 /// The shard of a stream's channel.
@@ -45,5 +50,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let shard = |kind| audit::tag_in(key, kind).and_then(audit::number).filter(|shard| *shard < super::model::SHARDS as u64);
     let stream = shard("stream").map(|shard| KeyKind::Stream(shard as usize));
     let index = || shard("told").map(|shard| KeyKind::Index(shard as usize));
-    stream.or_else(index).or_else(|| owner_of_channel(key).map(|_| KeyKind::Changes))
+    let channel =
+        || owner_of_channel(key).or_else(|| audit::tag_in(key, "privacy").and_then(audit::id)).map(|_| KeyKind::Changes);
+    stream.or_else(index).or_else(channel)
 }

@@ -1,21 +1,23 @@
-//! The event log: posted and deleted statuses in the order of their publication, for live subscriptions and for resuming them.
+//! The event log: posted, deleted and narrowed statuses in the order of their publication, for live subscriptions and for resuming them.
 //!
 //! | key | type | what | bound |
 //! |---|---|---|---|
-//! | `stream:{n}` | STREAM | event → `k` posted or deleted, `s` status id, `m` filter terms | 100,000 in all, one hour, unless configured |
-//! | `told:{n}` | HASH | `p` or `d` and a status id → event id; `last`, `dropped` | the same events |
+//! | `stream:{n}` | STREAM | event → `k` kind, `s` status id, `m` filter terms, `c` the change of a narrowed audience | 100,000 in all, one hour, unless configured |
+//! | `told:{n}` | HASH | kind and status id → event id; `last`, `dropped` | the same events |
 //!
-//! Channels: `stream:{n}` carries the appended events. `changes:{id}` says that the follows or the sessions of an account, or the members of a
+//! Channels: `stream:{n}` carries the appended events. `privacy:{id}` says that an account has become private or public. `changes:{id}` says that the follows or the sessions of an account, or the members of a
 //! list, have changed. Nothing is published on a channel without subscribers.
 //!
 //! "Redis in Action" 8.5 publishes statuses to connected clients and stores nothing. Here one script appends an event and publishes it with the id
 //! of the event before it. A subscriber that receives an event which does not follow its last one has missed events, and reads them from the log.
 //!
 //! **Order.** A status is published when it is in every home that it is pushed to, so all statuses up to an event can be read. A deletion is
-//! published as soon as nobody can see the status. A status and its deletion are each published once, however often they are settled.
+//! published as soon as nobody can see the status. A status and its deletion are published once, however often they are settled; a change of the
+//! audience as well, unless the status was changed again meanwhile.
 //!
 //! **Filter terms** are what filters match on: author, words and location of a status. They are keyed hashes. So a deletion can be delivered to the
-//! subscriptions that received the status, although neither its text nor its author is stored.
+//! subscriptions that received the status, although neither its text nor its author is stored. Only an event of a status that is not public, or was
+//! not, has the author and the audience: subscribers are asked the policy.
 //!
 //! **Resume points.** A resume point is a position in the log (the last event of each shard), and the statuses that a page showed before they were
 //! published. A subscription that resumes receives every event after the position, except the posting of these statuses.
@@ -33,7 +35,7 @@ mod resume_point;
 pub mod service;
 mod store;
 
-pub use filter_terms::{FilterTerms, SAMPLE_RING, TermHasher};
+pub use filter_terms::{EventAudience, FilterTerms, SAMPLE_RING, TermHasher};
 pub use model::{Event, EventId, EventKind, LogPosition, ReadResult};
 pub use resume_point::ResumePoint;
 pub(crate) use store::{position, position_commands, position_of};

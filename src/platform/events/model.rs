@@ -40,6 +40,8 @@ pub enum EventKind {
     Posted,
     /// The status was deleted.
     Deleted,
+    /// The audience of the status changed, so that some accounts can no longer see it.
+    Narrowed,
 }
 
 /// A published event.

@@ -23,7 +23,7 @@ pub async fn term_hasher(app: &App) -> Result<TermHasher, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: retry.
 pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: FilterTerms) -> Result<(), Error> {
-    store::append(app.db(), &[Append { author, status, kind: "p", terms }], retention(app)).await
+    store::append(app.db(), &[Append { author, status, kind: "p", terms, change: 0 }], retention(app)).await
 }
 
 /// Publishes that a status was deleted, unless that was published before. Without `terms`, those of its posting are used if its event is still
@@ -33,10 +33,19 @@ pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: 
 /// As [`publish_posted`].
 pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms: Option<FilterTerms>) -> Result<(), Error> {
     let append = match terms {
-        Some(terms) => Append { author, status, kind: "d", terms },
-        None => Append { author, status, kind: "f", terms: term_hasher(app).await?.status(author, "", None) },
+        Some(terms) => Append { author, status, kind: "d", terms, change: 0 },
+        None => Append { author, status, kind: "f", terms: term_hasher(app).await?.status(author, "", None), change: 0 },
     };
     store::append(app.db(), &[append], retention(app)).await
+}
+
+/// Publishes that some accounts can no longer see a status since its audience changed, unless this change was published before. The terms have the
+/// audience before the change. One round trip.
+///
+/// # Errors
+/// As [`publish_posted`].
+pub async fn publish_narrowed(app: &App, author: UserId, status: StatusId, change: u64, terms: FilterTerms) -> Result<(), Error> {
+    store::append(app.db(), &[Append { author, status, kind: "n", terms, change }], retention(app)).await
 }
 
 /// Publishes the deletion of many statuses, but only of those whose posting is still in the log: others would displace newer events. One round
@@ -45,8 +54,10 @@ pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms:
 /// # Errors
 /// As [`publish_posted`].
 pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[StatusId]) -> Result<(), Error> {
-    let appends: Vec<Append> =
-        statuses.iter().map(|status| Append { author, status: *status, kind: "x", terms: FilterTerms::default() }).collect();
+    let appends: Vec<Append> = statuses
+        .iter()
+        .map(|status| Append { author, status: *status, kind: "x", terms: FilterTerms::default(), change: 0 })
+        .collect();
     store::append(app.db(), &appends, retention(app)).await
 }
 
@@ -61,6 +72,17 @@ pub fn publish_change(app: &App, id: u64) {
     let own = app.clone();
     app.spawn(async move {
         if let Err(error) = store::publish_change(own.db(), id).await {
+            tracing::debug!(%error, "a change was not published");
+        }
+    });
+}
+
+/// Publishes in the background that an account has become private or public. A process that does not receive this notices the change at the next
+/// read.
+pub fn publish_privacy(app: &App, id: UserId) {
+    let own = app.clone();
+    app.spawn(async move {
+        if let Err(error) = store::publish_privacy(own.db(), id).await {
             tracing::debug!(%error, "a change was not published");
         }
     });
@@ -146,6 +168,11 @@ pub fn channel(shard: usize) -> String {
 /// The channel for changes of an account or a list.
 pub fn changes_channel(id: u64) -> String {
     store::changes_channel(id)
+}
+
+/// The channel for changes of an account's privacy.
+pub fn privacy_channel(id: UserId) -> String {
+    store::privacy_channel(id)
 }
 
 /// The shard of a channel; `None` for another channel.

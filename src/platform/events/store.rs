@@ -54,6 +54,8 @@ pub(super) struct Append {
     /// The kind, in the terms of the script.
     pub kind: &'static str,
     pub terms: FilterTerms,
+    /// The id of the change, for a narrowed audience.
+    pub change: u64,
 }
 
 /// The retention of a shard.
@@ -76,8 +78,19 @@ pub(super) async fn append(db: &Db, appends: &[Append], retention: Retention) ->
             .arg(retention.most.div_ceil(shard_count(db)))
             .arg(retention.since)
             .arg(it.status.time())
+            .arg(it.change)
     };
     db.call_many(appends.iter().map(call).collect()).await.map(drop)
+}
+
+/// The channel for changes of an account's privacy.
+pub(super) fn privacy_channel(id: UserId) -> String {
+    keys::privacy(id.0)
+}
+
+/// Publishes that an account has become private or public.
+pub(super) async fn publish_privacy(db: &Db, id: UserId) -> Result<(), Error> {
+    db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::privacy(id.0)])]).await.map(drop)
 }
 
 /// Publishes that the surroundings of an account or a list have changed.
@@ -164,7 +177,7 @@ fn classify(shard: usize, last: EventId, entries: Vec<Entry>, dropped: EventId, 
 }
 
 fn event_of(shard: usize, (id, fields): Entry) -> Option<Event> {
-    let [_, kind, _, status, _, terms] = &fields[..] else { return None };
+    let [_, kind, _, status, _, terms, ..] = &fields[..] else { return None };
     event(shard, &id, std::str::from_utf8(kind).ok()?, std::str::from_utf8(status).ok()?, terms)
 }
 
@@ -180,9 +193,9 @@ fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Opti
     let kind = match kind {
         "p" => EventKind::Posted,
         "d" => EventKind::Deleted,
+        "n" => EventKind::Narrowed,
         _ => return None,
     };
-    // A deletion without terms matches no filter.
-    let terms = FilterTerms::from_bytes(terms).unwrap_or_default();
+    let terms = FilterTerms::from_bytes(terms).unwrap_or_else(FilterTerms::unreadable);
     Some(Event { shard, id: id.parse().ok()?, kind, status: StatusId(status.parse().ok()?), terms })
 }

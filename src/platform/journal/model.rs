@@ -1,5 +1,6 @@
 //! Journal entries, tasks and their progress: plain types.
 
+use crate::base::audience::ChosenAudience;
 use crate::base::clock::Millis;
 use crate::base::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId, source};
 use crate::base::named::named_enum;
@@ -161,6 +162,17 @@ pub enum Task {
         /// The account.
         user: UserId,
     },
+    /// A change of the audience of a status: subscribers who can no longer see the status are notified.
+    Audience {
+        /// The author.
+        author: UserId,
+        /// The status.
+        status: StatusId,
+        /// The audience before the change.
+        before: ChosenAudience,
+        /// The id of the change.
+        change: u64,
+    },
     /// A relation between two accounts: the second account's side follows from the first one's.
     Relation {
         /// The relation.
@@ -243,7 +255,7 @@ impl Task {
                 Queue::Long
             }
             Self::Branch { .. } | Self::Thread { .. } | Self::FollowRequests { .. } => Queue::Long,
-            Self::Relation { .. } => Queue::Short,
+            Self::Relation { .. } | Self::Audience { .. } => Queue::Short,
         }
     }
 }
@@ -356,6 +368,10 @@ mod tests {
             (Task::Stars { followers: 8 }, r#"{"Stars":{"followers":8}}"#),
             (Task::FollowRequests { user }, r#"{"FollowRequests":{"user":1}}"#),
             (
+                Task::Audience { author: user, status, before: ChosenAudience::List(UserListId(5)), change: 9 },
+                r#"{"Audience":{"author":1,"status":2,"before":{"List":5},"change":9}}"#,
+            ),
+            (
                 Task::Relation { kind: RelationKind::Mute, from: user, to: UserId(4) },
                 r#"{"Relation":{"kind":"Mute","from":1,"to":4}}"#,
             ),
@@ -397,11 +413,12 @@ mod tests {
             Task::FanoutMode { .. } => 13,
             Task::Stars { .. } => 14,
             Task::FollowRequests { .. } => 15,
-            Task::Relation { kind: RelationKind::Mute, .. } => 16,
-            Task::Relation { kind: RelationKind::Block, .. } => 17,
-            Task::Relation { kind: RelationKind::Friendship, .. } => 18,
+            Task::Audience { .. } => 16,
+            Task::Relation { kind: RelationKind::Mute, .. } => 17,
+            Task::Relation { kind: RelationKind::Block, .. } => 18,
+            Task::Relation { kind: RelationKind::Friendship, .. } => 19,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..19).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..20).collect::<Vec<_>>());
     }
 
     #[test]

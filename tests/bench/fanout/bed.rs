@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use waxwing::app::App;
+use waxwing::base::audience::ChosenAudience;
 use waxwing::base::clock::{Clock, MINUTE};
 use waxwing::base::config::Config;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
@@ -140,7 +141,16 @@ impl Bed {
         let entries: Vec<StatusId> = (0..=*longest).map(|_| StatusId(past.next())).collect();
         let status = |id: &StatusId| {
             let (author, message) = (UserId(entries[0].0), "The tea is ready.".to_owned());
-            Status { id: *id, author, message, posted_at: id.time(), likes: 0, comments: 0, location: None }
+            Status {
+                id: *id,
+                author,
+                message,
+                posted_at: id.time(),
+                likes: 0,
+                comments: 0,
+                location: None,
+                audience: ChosenAudience::Public,
+            }
         };
         let all: Vec<Status> = entries.iter().map(status).collect();
         statuses::service::import(&self.app, all.iter()).await.expect("statuses");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
 use waxwing::base::ids::UserId;
-use waxwing::domains::statuses::Draft;
+use waxwing::domains::statuses::{AudienceInput, Draft};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::Queue;
 
@@ -61,7 +61,12 @@ type Measured = (usize, Duration, Cpu);
 async fn ours(bed: &Bed, author: UserId, followers: usize) -> (usize, Duration, Cpu, u64) {
     let posts = WRITES / followers;
     for _ in 0..posts {
-        let draft = Draft { message: "Good evening, everyone.".into(), location: None, idempotency_key: None };
+        let draft = Draft {
+            message: "Good evening, everyone.".into(),
+            location: None,
+            audience: AudienceInput::default(),
+            idempotency_key: None,
+        };
         timelines::post(&bed.app, author, draft).await.ok().flatten().expect("it is posted");
     }
     let (before, zadds) = (bed.cpu(), bed.calls("zadd").await);

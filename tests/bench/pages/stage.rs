@@ -10,7 +10,7 @@ use waxwing::base::ids::{CommentId, UserId};
 use waxwing::base::request::Request;
 use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use waxwing::domains::comments::{self, ParentRef, Vote, service as threads};
-use waxwing::domains::statuses::Draft;
+use waxwing::domains::statuses::{AudienceInput, Draft};
 use waxwing::domains::{sessions, timelines};
 
 /// The numbers of followers of two authors. All of the followers have full homes.
@@ -67,7 +67,12 @@ pub(crate) async fn set(plan: Plan) -> (Bed, Stage) {
 
 /// Creates a thread: one comment in five is a top-level comment, the others reply to one of the first half; a third have a vote.
 async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
-    let draft = Draft { message: "What is the best way to boil an egg?".into(), location: None, idempotency_key: None };
+    let draft = Draft {
+        message: "What is the best way to boil an egg?".into(),
+        location: None,
+        audience: AudienceInput::default(),
+        idempotency_key: None,
+    };
     let status = timelines::service::post(&bed.app, people[0], draft).await.ok().flatten().expect("a status");
     let mut all: Vec<CommentId> = Vec::new();
     for number in 0..comments {

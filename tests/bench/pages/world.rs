@@ -3,6 +3,7 @@
 use super::bed::Bed;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
+use waxwing::base::audience::ChosenAudience;
 use waxwing::base::clock::{DAY, Millis};
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
@@ -98,7 +99,16 @@ async fn accounts(bed: &Bed, size: Size, people: &[UserId], edges: &[(usize, usi
 async fn import_statuses(bed: &Bed, size: Size, people: &[UserId], status_id: impl Fn(usize, usize) -> StatusId + Copy) {
     let status = |at: usize, user: usize| {
         let (id, message) = (status_id(user, at), MESSAGES[(at + user) % MESSAGES.len()].to_owned());
-        Status { id, author: people[user], message, posted_at: id.time(), likes: 0, comments: 0, location: None }
+        Status {
+            id,
+            author: people[user],
+            message,
+            posted_at: id.time(),
+            likes: 0,
+            comments: 0,
+            location: None,
+            audience: ChosenAudience::Public,
+        }
     };
     let places: Vec<(usize, usize)> = (0..size.statuses).flat_map(|at| (0..size.users).map(move |user| (at, user))).collect();
     for part in places.chunks(CHUNK) {

@@ -85,7 +85,12 @@ async fn run() -> bool {
 }
 
 async fn grow(bed: &Bed, authors: &[UserId], count: usize) -> (StatusId, Duration) {
-    let draft = waxwing::domains::statuses::Draft { message: "x".into(), location: None, idempotency_key: None };
+    let draft = waxwing::domains::statuses::Draft {
+        message: "x".into(),
+        location: None,
+        audience: waxwing::domains::statuses::AudienceInput::default(),
+        idempotency_key: None,
+    };
     let status = timelines::post(&bed.app, authors[0], draft).await.expect("a status").expect("it is new");
     let mut random = StdRng::seed_from_u64(7);
     let (mut all, mut made): (Vec<(CommentId, usize)>, usize) = (Vec::new(), 0);

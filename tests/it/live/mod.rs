@@ -1,5 +1,6 @@
 //! Live events: which subscriber gets which events, in which order, and how a subscription resumes.
 
+mod audience;
 mod day;
 mod faults;
 mod filters;

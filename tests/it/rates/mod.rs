@@ -118,11 +118,16 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
                 "acceptFollowRequest",
                 "rejectFollowRequest",
                 "removeFollower",
+                "setStatusAudience",
                 "blockUser",
                 "unblockUser",
             ];
             let (field, id) = (fields[n % fields.len()], &other.id);
-            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+            let input = match field {
+                "setStatusAudience" => format!("statusId: {:?}, audience: FRIENDS", waxwing::base::ids::StatusId(5).global()),
+                _ => format!("userId: {id:?}"),
+            };
+            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
         }
         Limit::Campaigns => {
             let campaign = waxwing::base::ids::CampaignId(app.app.next_id().await.expect("an id"));
@@ -208,7 +213,7 @@ async fn every_limit_refuses_at_its_quota_and_accepts_after_a_refill() {
 }
 
 /// The most actions that one limit charges for.
-const KINDS: usize = 11;
+const KINDS: usize = 12;
 
 #[tokio::test]
 async fn every_listed_mutation_of_a_limit_is_charged() {

@@ -74,6 +74,7 @@ impl Fixture {
             "renameUserList" => format!("(input: {{ listId: {id:?}, name: \"x\" }})"),
             "deleteUserList" => format!("(input: {{ listId: {id:?} }})"),
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),
+            "setStatusAudience" => format!("(input: {{ statusId: {id:?}, audience: FRIENDS }})"),
             "deleteStatus" | "likeStatus" | "unlikeStatus" => format!("(input: {{ statusId: {id:?} }})"),
             "followUser"
             | "unfollowUser"

@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 79] = {
+const ROWS: [(&str, Rule); 81] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -68,6 +68,7 @@ const ROWS: [(&str, Rule); 79] = {
         ("Mutation.renameUserList", Own),
         ("Mutation.requestFriend", Discover),
         ("Mutation.resumeCampaign", Own),
+        ("Mutation.setStatusAudience", Own),
         ("Mutation.signUp", Own),
         ("Mutation.stopCampaign", Own),
         ("Mutation.unblockUser", Discover),
@@ -93,6 +94,8 @@ const ROWS: [(&str, Rule); 79] = {
         ("Query.viewerMutes", Discover),
         ("Query.viewerSentFollowRequests", Discover),
         ("Query.viewerSentFriendRequests", Name),
+        // Null for all but the author.
+        ("Status.audienceList", Own),
         ("Status.author", Judged),
         ("Status.commentThread", Judged),
         ("Status.likers", Name),

@@ -11,6 +11,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use waxwing::app::App;
+use waxwing::base::audience::{AudienceKind, ChosenAudience};
 use waxwing::base::clock::DAY;
 use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
@@ -22,7 +23,7 @@ use waxwing::domains::ads::{
 };
 use waxwing::domains::comments::{self, ParentRef, service as threads};
 use waxwing::domains::lists::NewList;
-use waxwing::domains::statuses::{Location, Status};
+use waxwing::domains::statuses::{AudienceInput, Location, Status};
 use waxwing::domains::users::User;
 use waxwing::domains::{graph, lists, relations, sessions, statuses, timelines, users};
 use waxwing::platform::events;
@@ -135,7 +136,12 @@ impl World {
         let [heavy, other_session, reader, poster] = [(0, HEAVY), (3, HEAVY), (1, READER), (2, POSTER)].map(|(a, b)| actor(a, b));
         let mut ids = BTreeMap::from([("User", people[HEAVY].global()), ("Status", status_ids[0].global())]);
         import_likes(&app.app, status_ids[0], &people).await;
-        ids.insert("UserList", create_lists(&app.app, &people).await.global());
+        let lists = create_lists(&app.app, &people).await;
+        ids.insert("UserList", lists[0].global());
+        let sample = || status_ids.iter().copied().enumerate().step_by(status_ids.len() / 100).take(100);
+        // Statuses with an audience are not promoted.
+        let narrowed: Vec<StatusId> = sample().filter(|(at, _)| (ADS..OWN_STATUSES).contains(at)).map(|(_, id)| id).collect();
+        narrow_statuses(&app.app, people[HEAVY], &lists, &narrowed).await;
         let cursors = cursors(&heavy, &ids).await;
         publish_events(&app.app, &people, &status_ids).await;
         ids.insert("Comment", create_thread(&app.app, &people, status_ids[0]).await.global());
@@ -147,7 +153,7 @@ impl World {
         let campaign = create_promotions(&app.app, &people, &status_ids).await.global();
         app.drain().await;
         let tokens = collect_tokens(&heavy, &website_key).await;
-        let statuses = status_ids.iter().step_by(status_ids.len() / 100).take(100).map(|id| id.global()).collect();
+        let statuses = sample().map(|(_, id)| id.global()).collect();
         let stranger = people[STRANGER].global();
         Self { app, heavy, other_session, poster, screen, website_key, tokens, ids, campaign, stranger, statuses, cursors }
     }
@@ -259,6 +265,7 @@ async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) 
         likes: if at == 0 { PEOPLE as u64 } else { 0 },
         comments: 0,
         location: (at < OWN_STATUSES).then_some(Location { latitude: 51.5, longitude: 0.125 }),
+        audience: ChosenAudience::Public,
     };
     let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
     statuses::service::import(app, all.iter()).await.expect("statuses");
@@ -307,8 +314,8 @@ async fn create_thread(app: &App, people: &[UserId], status: StatusId) -> Commen
     first
 }
 
-/// Creates lists of the heaviest account, with members. Returns the first list.
-async fn create_lists(app: &App, people: &[UserId]) -> UserListId {
+/// Creates lists of the heaviest account, with members.
+async fn create_lists(app: &App, people: &[UserId]) -> Vec<UserListId> {
     let mut made = Vec::new();
     for number in 0..LISTS {
         let list = NewList { name: format!("list {number}"), idempotency_key: None };
@@ -319,7 +326,15 @@ async fn create_lists(app: &App, people: &[UserId]) -> UserListId {
             .map(async |at| timelines::service::add_to_list(app, people[0], *list, people[at]).await.is_ok());
         assert!(stream::iter(add).buffer_unordered(AT_ONCE).all(async |done| done).await);
     }
-    made[0]
+    made
+}
+
+/// Addresses each of some statuses to the members of another list.
+async fn narrow_statuses(app: &App, author: UserId, lists: &[UserListId], status_ids: &[StatusId]) {
+    for (list, status) in lists.iter().zip(status_ids) {
+        let audience = AudienceInput { kind: Some(AudienceKind::List), list: Some(list.global()) };
+        statuses::service::set_audience(app, author, *status, &audience).await.expect("a change");
+    }
 }
 
 /// Returns a campaign with a period, a daily budget and a frequency cap, or one with a budget only.

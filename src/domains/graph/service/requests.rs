@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
 use crate::base::page::{ListId, Row, Window};
+use crate::domains::users::service as users;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
 
@@ -54,8 +55,14 @@ pub(super) async fn settle(app: &App, a: UserId, b: UserId, request: u64) -> Res
         RequestResult::Waits(audience) => Ok(Some(audience)),
         RequestResult::NoAccount => Ok(None),
         RequestResult::Public(audience) => {
-            if accept(app, a, b).await? == AcceptResult::LimitReached {
-                withdraw(app, a, b).await?;
+            match accept(app, a, b).await? {
+                AcceptResult::LimitReached => withdraw(app, a, b).await?,
+                // The account has become private again meanwhile: the request waits on. The caller reads the change and settles it.
+                AcceptResult::Follows if users::is_private(app, b).await? => {
+                    end_follow(app, a, b).await?;
+                    store::request_follow(app.db(), a, b, request).await?;
+                }
+                AcceptResult::Follows | AcceptResult::NoRequest => {}
             }
             Ok(Some(audience))
         }

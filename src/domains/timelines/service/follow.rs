@@ -24,11 +24,11 @@ use crate::platform::journal::{Feed, Task};
 /// As [`graph::follow`]; `NOT_FOUND` if `other` was deleted or blocks the viewer, `FORBIDDEN` if the viewer blocks `other`.
 pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     graph::charge_change(app, viewer, other).await?;
-    let needs_request = users::is_private(app, other).await? && !friends::are_friends(app, viewer, other).await?;
+    let asks = needs_request(app, viewer, other).await?;
     let lease = journal::begin(app, task(viewer, other)).await?;
-    let committed = match needs_request {
+    let committed = match asks {
         true => graph::request_follow(app, viewer, other).await,
-        false => graph::follow(app, viewer, other).await,
+        false => follow_public(app, viewer, other).await,
     };
     if let Err(refusal) = committed {
         lease.on_refusal(app, &refusal);
@@ -37,6 +37,22 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     let settled = settle(app, Feed::Home(viewer), other).await?;
     lease.ack(app);
     settled.into_outcome()
+}
+
+/// Whether `viewer` needs the permission of `other`. One command; one pipeline more for a private account.
+async fn needs_request(app: &App, viewer: UserId, other: UserId) -> Result<bool, Error> {
+    Ok(users::is_private(app, other).await? && !friends::are_friends(app, viewer, other).await?)
+}
+
+/// Follows an account that needed no request. If the account has become private meanwhile, or the two are no friends any more, a follow that began just
+/// now becomes a request.
+async fn follow_public(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
+    let is_new = graph::follow(app, viewer, other).await?;
+    if is_new && needs_request(app, viewer, other).await? {
+        graph::end_follow(app, viewer, other).await?;
+        return graph::request_follow(app, viewer, other).await;
+    }
+    Ok(())
 }
 
 /// Unfollows `other`, or withdraws the request to follow it, and removes their statuses from the viewer's home before it returns; they are

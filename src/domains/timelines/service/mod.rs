@@ -38,7 +38,7 @@ use super::store::{self, PushLimits};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, ListId, Page, PageArgs, PageRequest, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
@@ -66,9 +66,9 @@ pub const fn home_id(owner: UserId) -> ListId {
     ListId { kind: b'h', owner: owner.0 }
 }
 
-/// The position of a feed's newest entry (0 for an empty feed), and the place from which live events continue what the same timeline shows
-/// in this response; waits for these pages. No round trip of its own beside a page, one on a cluster; one more if the response shows more
-/// than 250 young statuses.
+/// The position of the newest entry of a feed that the viewer sees (0 for none), and the place from which live events continue what the same timeline shows
+/// in this response; waits for these pages. No round trip of its own beside a first page, one on a cluster; without one, those of the
+/// newest statuses; one more if the response shows more than 250 young statuses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -76,7 +76,26 @@ pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, Resu
     let found = loaders.feeds.load(FeedPart::Head(feed)).await?;
     let shown = loaders.feeds.fetcher().shown.finished(feed).await;
     let place = events::resume_point(app, found.position.unwrap_or_default(), &shown).await?;
-    Ok((found.rows.first().map_or(0, |row| row.position), place))
+    let newest = match found.rows.first() {
+        Some(row) => newest_seen(loaders, feed, row.position, &shown).await?,
+        None => 0,
+    };
+    Ok((newest, place))
+}
+
+/// The position of the newest entry that the viewer sees, if `newest` is that of the newest entry: a cursor must not name a hidden status. It is no
+/// newer than what the response shows, so that nothing between the two is skipped.
+async fn newest_seen(loaders: &Loaders, feed: Feed, newest: u64, shown: &[StatusId]) -> Result<u64, Error> {
+    let is_shown = shown.iter().any(|id| id.0 == newest);
+    if is_shown || statuses::load_delivered(loaders, [StatusId(newest)]).await?.pop().flatten().is_some() {
+        return Ok(newest);
+    }
+    if let Some(shown) = shown.iter().map(|id| id.0).max() {
+        return Ok(shown);
+    }
+    let request = PageRequest { size: 1, backward: false, after: None, before: None };
+    let page = page::fill(&FeedListing { loaders, feed }, request).await?;
+    Ok(page.items.first().map_or(0, |(position, _)| *position))
 }
 
 /// The sources of a feed, in no order, and their version; none for a deleted feed. One round trip.

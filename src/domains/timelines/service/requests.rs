@@ -81,7 +81,7 @@ pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Out
     } else {
         users::update_profile(app, id, &change).await?;
         if change.is_private.is_some() {
-            events::publish_change(app, id.0);
+            events::publish_privacy(app, id);
         }
     }
     users::own_account(app, id).await

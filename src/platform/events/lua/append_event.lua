@@ -1,11 +1,16 @@
--- append_event.lua - appends once that a status was posted or deleted, trims the log, and publishes the event.
+-- append_event.lua - appends once that a status was posted, narrowed or deleted, trims the log, and publishes the event.
 -- KEYS 1 stream:{n}, also the channel  2 told:{n}
 -- ARGV 1 now, ms  2 kind: p | d | f a deletion with the terms of the posting, if that is still stored | x the same, ignored otherwise
---      3 status id  4 filter terms  5 the most events  6 older events are trimmed, ms  7 when the status was created, ms
+--        | n a narrowed audience, once for each change
+--      3 status id  4 filter terms  5 the most events  6 older events are trimmed, ms  7 when the status was created, ms  8 the id of the change, for n
 -- Returns the id of the event | '' if it is ignored
-local kind = ARGV[2] == 'p' and 'p' or 'd'
+local kind = (ARGV[2] == 'p' or ARGV[2] == 'n') and ARGV[2] or 'd'
 local known = redis.call('HMGET', KEYS[2], kind .. ARGV[3], 'p' .. ARGV[3], 'last', 'dropped')
-if known[1] then return known[1] end
+if known[1] and kind ~= 'n' then return known[1] end
+if known[1] then
+  local narrowed = redis.call('XRANGE', KEYS[1], known[1], known[1])[1]
+  if narrowed and narrowed[2][8] == ARGV[8] then return known[1] end
+end
 if ARGV[2] == 'x' and not known[2] then return '' end
 -- Events newer than the status were already trimmed: its own event may have been trimmed too.
 if kind == 'p' and known[4] and tonumber(string.match(known[4], '^%d+')) > tonumber(ARGV[7]) then return '' end
@@ -22,7 +27,11 @@ end
 local at, number = string.match(last, '^(%d+)-(%d+)$')
 local now = math.max(tonumber(ARGV[1]), tonumber(at))
 local id = string.format('%d-%d', now, now == tonumber(at) and number + 1 or 0)
-redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks)
+if kind == 'n' then
+  redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks, 'c', ARGV[8])
+else
+  redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks)
+end
 redis.call('HSET', KEYS[2], kind .. ARGV[3], id, 'last', id)
 -- The new event stays, so the stream is never empty.
 local kept = redis.call('XLEN', KEYS[1])
@@ -31,7 +40,9 @@ for _ = 1, 16 do
   local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
   if kept <= tonumber(ARGV[5]) and tonumber(string.match(oldest[1], '^%d+')) >= tonumber(ARGV[6]) then break end
   redis.call('XDEL', KEYS[1], oldest[1])
-  redis.call('HDEL', KEYS[2], oldest[2][2] .. oldest[2][4])
+  -- A status may have been narrowed again since.
+  local field = oldest[2][2] .. oldest[2][4]
+  if redis.call('HGET', KEYS[2], field) == oldest[1] then redis.call('HDEL', KEYS[2], field) end
   redis.call('HSET', KEYS[2], 'dropped', oldest[1])
   kept = kept - 1
 end

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::{Error, UserError};
-use crate::base::ids::{CampaignId, UserId};
+use crate::base::ids::{CampaignId, StatusId, UserId};
 use crate::base::loader::{Fetch, Loader};
 use crate::base::request::Loaders;
 use crate::domains::ads::campaigns;
@@ -17,6 +17,7 @@ use crate::domains::ads::targeting::load::FetchOffers;
 use crate::domains::ads::targeting::model::IneligibilityReason;
 use crate::domains::ads::targeting::service::candidates::{CandidateMerge, OfferSource};
 use crate::domains::ads::targeting::service::eligibility::{AdRequestContext, Candidate, CandidateView, evaluate_views};
+use crate::domains::statuses::service as statuses;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -79,7 +80,7 @@ pub struct Explanation {
     pub ecpm: Option<Ecpm>,
 }
 
-/// Explains how a campaign of `owner` would rank for a request now; `None` for a campaign of another account. Three round trips, and as
+/// Explains how a campaign of `owner` would rank for a request now; `None` for a campaign of another account. Three round trips, two more for promoted statuses, and as
 /// many again for each hundred campaigns that rank above. Fields of one GraphQL request share their reads. Writes nothing.
 ///
 /// # Errors
@@ -89,20 +90,33 @@ pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, request: Expla
     let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
     words(&request.keywords).map_err(refused)?;
     let visitor: Option<Visitor> = visitor_of(secret, request.visitor.as_deref()).map_err(refused)?;
-    let loaders = loaders.auctions.get_or_init(|| FetchAuctions::new(app));
-    let context = AdRequestContext { now: loaders.now, slot: request.slot, visitor };
-    let candidate = views(loaders, context, &[request.campaign]).await?.pop().flatten();
+    let auctions = loaders.auctions.get_or_init(|| FetchAuctions::new(app));
+    let context = AdRequestContext { now: auctions.now, slot: request.slot, visitor };
+    let candidate = views(auctions, context, &[request.campaign]).await?.pop().flatten();
     let Some(candidate) = candidate.filter(|it| it.campaign.owner == owner) else { return Ok(None) };
+    let candidate = with_public_statuses(loaders, &candidate).await?;
     let (keywords, numbers) = campaigns::store::targeting(app.db(), request.campaign).await?;
     let ads = ad_cache::load(app, &numbers).await?;
     let all: Vec<&Ad> = ads.values().map(AsRef::as_ref).collect();
     let reasons = candidate.reasons(context, &all, fits(&keywords, &request.keywords));
     let ecpm = candidate.best(context.now).map(|(_, ecpm)| *ecpm);
     let rank = match ecpm {
-        Some(ecpm) if reasons.is_empty() => rank(loaders, context, &request.keywords, (ecpm, request.campaign)).await?,
+        Some(ecpm) if reasons.is_empty() => rank(auctions, context, &request.keywords, (ecpm, request.campaign)).await?,
         _ => None,
     };
     Ok(Some(Explanation { reasons, rank, ecpm }))
+}
+
+/// The candidate without its ads that promote a status which is not public: nobody is shown them while it is not. Two round trips for promoted
+/// statuses; none without.
+async fn with_public_statuses(loaders: &Loaders, candidate: &Candidate) -> Result<Candidate, Error> {
+    let promoted = candidate.ads.iter().filter_map(|(ad, _)| ad.creative.status());
+    let found = statuses::load_existing(loaders, promoted).await?;
+    let closed: HashSet<StatusId> =
+        found.iter().flatten().filter(|seen| !statuses::facts(seen).is_public()).map(|seen| seen.status.id).collect();
+    let mut candidate = candidate.clone();
+    candidate.ads.retain(|(ad, _)| ad.creative.status().is_none_or(|status| !closed.contains(&status)));
+    Ok(candidate)
 }
 
 async fn views(

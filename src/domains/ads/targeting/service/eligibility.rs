@@ -27,6 +27,7 @@ pub(in crate::domains::ads) struct AdRequestContext {
 }
 
 /// An evaluated campaign.
+#[derive(Clone)]
 pub(in crate::domains::ads) struct Candidate {
     pub(in crate::domains::ads) campaign: Arc<Campaign>,
     /// The ads of the slot with their eCPM, best first. Only the best ad if the campaign can pay for it; all ads for promoted statuses,

@@ -1,0 +1,82 @@
+//! The audience of a status, and its changes.
+//!
+//! A status is pushed to the same feeds whatever its audience is, and the policy hides it from those who cannot see it when it is read. So a change of
+//! the audience moves no entry: it is one script, and a wider audience has the status at its position at once. Subscribers who lose the status are
+//! notified by an event with the audience before.
+
+use super::super::model::{AudienceInput, no_such_list, not_found};
+use super::super::store::{self, SetAudienceResult};
+use super::terms;
+use crate::app::App;
+use crate::base::audience::ChosenAudience;
+use crate::base::error::{Error, Outcome};
+use crate::base::ids::{StatusId, UserId};
+use crate::base::rate_limits::Limit;
+use crate::domains::lists::service as lists;
+use crate::platform::events::service as events;
+use crate::platform::journal::Task;
+use crate::platform::journal::service as journal;
+use crate::platform::rates::Subject;
+use crate::platform::rates::service::charge;
+
+/// Changes the audience of a status; the same audience again changes nothing. A charge, a read, the journal, one script, a read and the event; one
+/// more read for a list.
+///
+/// # Errors
+/// `INVALID_INPUT` for a list without its id and for an id of another kind; `NOT_FOUND` if the author has no such status or no such list;
+/// `RATE_LIMITED`.
+pub async fn set_audience(app: &App, author: UserId, id: StatusId, input: &AudienceInput) -> Outcome<()> {
+    let audience = input.check()?;
+    charge(app, &[(Limit::Relations, Subject::Account(author))]).await?;
+    check_list(app, author, audience, id).await?;
+    loop {
+        let stored = store::audience(app.db(), id, author).await?.ok_or_else(not_found)?;
+        let before = stored.audience;
+        if before == audience {
+            return Ok(());
+        }
+        let change = app.next_id().await?;
+        // As a deletion: it may hide the status, which must also work in a full store.
+        let lease = journal::begin_deletion(app, Task::Audience { author, status: id, before, change }).await?;
+        let result = store::set_audience(app.db(), id, author, &stored, audience).await?;
+        if result == SetAudienceResult::Set {
+            settle_audience(app, author, id, before, change).await?;
+        }
+        lease.ack(app);
+        match result {
+            SetAudienceResult::Set => return Ok(()),
+            SetAudienceResult::NotFound => return Err(not_found().into()),
+            SetAudienceResult::Changed => {}
+        }
+    }
+}
+
+/// Checks that the list of an audience belongs to the author, unless the author's status `id` has this audience already. One pipeline; nothing
+/// without a list, and a read more for a list that does not.
+pub(super) async fn check_list(app: &App, author: UserId, audience: ChosenAudience, id: StatusId) -> Outcome<()> {
+    let Some(list) = audience.list() else { return Ok(()) };
+    if lists::is_owned_by(app, author, list).await? {
+        return Ok(());
+    }
+    match store::audience(app.db(), id, author).await? {
+        Some(stored) if stored.audience == audience => Ok(()),
+        _ => Err(no_such_list().into()),
+    }
+}
+
+/// Publishes a change of the audience, unless everyone who could see the status before still can. Threads check their viewers in any case. Two round
+/// trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
+pub async fn settle_audience(app: &App, author: UserId, id: StatusId, before: ChosenAudience, change: u64) -> Result<(), Error> {
+    let status = store::load(app.db(), app.db().read_barrier(), &[id], None).await?.pop().flatten();
+    let status = status.map(|(status, _)| status).filter(|status| status.author == author);
+    // Also if the status was deleted since: its deletion goes to those who could see it then.
+    if status.as_ref().is_none_or(|status| !status.audience.includes(before)) {
+        let terms = terms::of_narrowing(app, author, status.as_deref(), before).await?;
+        events::publish_narrowed(app, author, id, change, terms).await?;
+    }
+    events::publish_change(app, id.0);
+    Ok(())
+}

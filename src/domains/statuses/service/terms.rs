@@ -1,0 +1,55 @@
+//! The filter terms of events of statuses, by the audience of each status.
+
+use super::super::model::{Location, Status};
+use super::super::store::DeletedStatus;
+use crate::app::App;
+use crate::base::audience::ChosenAudience;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::domains::users::service as users;
+use crate::platform::events::service as events;
+use crate::platform::events::{EventAudience, FilterTerms};
+
+/// The terms of a new status: one that is not public is found by its author alone. They have its audience for a deletion whose own terms are lost.
+pub(super) async fn of_posting(app: &App, status: &Status, is_private: bool) -> Result<FilterTerms, Error> {
+    let audience = EventAudience { author: status.author, is_private, audience: status.audience };
+    match audience.is_public() {
+        true => of_text(app, status.author, &status.message, status.location).await,
+        false => Ok(events::term_hasher(app).await?.not_public(status.author).with_audience(audience)),
+    }
+}
+
+/// The terms of a deletion: a status that was not public is not in the public stream, and its deletion is delivered to those who could see it.
+pub(super) async fn of_deletion(app: &App, author: UserId, was: &DeletedStatus) -> Result<FilterTerms, Error> {
+    let audience = event_audience(app, author, was.audience).await?;
+    match audience.is_public() {
+        true => of_text(app, author, &was.message, was.location).await,
+        false => Ok(events::term_hasher(app).await?.not_public(author).with_audience(audience)),
+    }
+}
+
+/// The terms of a change of the audience, which is delivered to those who could see the status with the audience `before`. A status that was deleted
+/// since is found by its author alone.
+pub(super) async fn of_narrowing(
+    app: &App,
+    author: UserId,
+    status: Option<&Status>,
+    before: ChosenAudience,
+) -> Result<FilterTerms, Error> {
+    let audience = event_audience(app, author, before).await?;
+    let terms = match status {
+        Some(status) if audience.is_public() => of_text(app, author, &status.message, status.location).await?,
+        None if audience.is_public() => of_text(app, author, "", None).await?,
+        _ => events::term_hasher(app).await?.not_public(author),
+    };
+    Ok(terms.with_audience(audience))
+}
+
+async fn event_audience(app: &App, author: UserId, audience: ChosenAudience) -> Result<EventAudience, Error> {
+    Ok(EventAudience { author, is_private: users::is_private(app, author).await?, audience })
+}
+
+async fn of_text(app: &App, author: UserId, message: &str, place: Option<Location>) -> Result<FilterTerms, Error> {
+    let place = place.map(|place| (place.latitude, place.longitude));
+    Ok(events::term_hasher(app).await?.status(author, message, place))
+}

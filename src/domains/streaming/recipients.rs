@@ -1,0 +1,46 @@
+//! The recipients of the deletion of a status that was not public, or that is not public any more: those who could see it before, and cannot now.
+
+use super::event_source::RETRY_DELAY;
+use super::model::{OutgoingEvent, OutgoingEventKind, Restriction};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::StatusId;
+use crate::base::request::{Loaders, Request};
+use crate::base::viewer::Viewer;
+use crate::domains::lists::Circle;
+use crate::domains::relations::service as relations;
+use crate::domains::relations::{StatusFacts, policy};
+use crate::domains::statuses::service as statuses;
+use crate::platform::events::EventAudience;
+
+/// Whether a subscriber receives an event. Retries until Redis answers. At most three round trips; none for an event without a restriction.
+pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
+    let (Some(restriction), OutgoingEventKind::Deleted(status)) = (event.restriction, event.kind) else { return true };
+    loop {
+        let request = Request::new(app.clone(), viewer.cloned(), None, None);
+        match loses(&request.loaders(), restriction, status, event.requires_public).await {
+            Ok(loses) => return loses,
+            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+        }
+    }
+}
+
+/// Whether the status was delivered to the viewer before the event, and the viewer cannot see it now.
+async fn loses(loaders: &Loaders, restriction: Restriction, status: StatusId, of_public: bool) -> Result<bool, Error> {
+    let Restriction { before, is_narrowed } = restriction;
+    let is_in_circle = match before.audience.list() {
+        Some(list) => loaders.circles.load(Circle { owner: before.author, list }).await?,
+        None => false,
+    };
+    let facts = facts_of(before, is_in_circle);
+    let was_delivered = policy::can_deliver(relations::exact_standing(loaders, before.author).await?, facts);
+    if !was_delivered || (of_public && !facts.is_public()) {
+        return Ok(false);
+    }
+    Ok(!is_narrowed || statuses::load_visible(loaders, [status]).await?.pop().flatten().is_none())
+}
+
+const fn facts_of(audience: EventAudience, is_in_circle: bool) -> StatusFacts {
+    let EventAudience { author, is_private, audience } = audience;
+    StatusFacts { author, is_private, audience: statuses::policy_audience(audience, is_in_circle) }
+}

@@ -1,0 +1,238 @@
+//! The model: what a server with these accounts must answer and show. Each set has pairs of accounts by number.
+
+use std::collections::BTreeSet;
+
+pub(super) const PEOPLE: usize = 12;
+
+/// The audience of a status in the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Audience {
+    Public,
+    Followers,
+    Friends,
+    /// The author's list.
+    List,
+}
+
+/// An operation of the first account on the second, or on a status.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Operation {
+    Follow(usize, usize),
+    Unfollow(usize, usize),
+    AcceptFollow(usize, usize),
+    RejectFollow(usize, usize),
+    RemoveFollower(usize, usize),
+    RequestFriend(usize, usize),
+    AcceptFriend(usize, usize),
+    RejectFriend(usize, usize),
+    RemoveFriend(usize, usize),
+    Block(usize, usize),
+    Unblock(usize, usize),
+    Mute(usize, usize),
+    Unmute(usize, usize),
+    AddToList(usize, usize),
+    RemoveFromList(usize, usize),
+    SetPrivate(usize, bool),
+    Post(usize, Audience),
+    SetAudience(usize, usize, Audience),
+    Delete(usize, usize),
+    Like(usize, usize),
+    Comment(usize, usize),
+}
+
+/// The result of an operation: the code of a user error, or none.
+pub(super) type Refusal = Option<&'static str>;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelStatus {
+    pub(super) author: usize,
+    pub(super) audience: Audience,
+    pub(super) is_deleted: bool,
+}
+
+type Pairs = BTreeSet<(usize, usize)>;
+
+#[derive(Default)]
+pub(super) struct Model {
+    pub(super) private: BTreeSet<usize>,
+    pub(super) follows: Pairs,
+    pub(super) follow_requests: Pairs,
+    /// Both ways.
+    pub(super) friends: Pairs,
+    pub(super) friend_requests: Pairs,
+    pub(super) blocks: Pairs,
+    pub(super) mutes: Pairs,
+    /// The owner of a list, and a member.
+    pub(super) members: Pairs,
+    pub(super) statuses: Vec<ModelStatus>,
+}
+
+impl Model {
+    /// Applies an operation, and returns its result.
+    pub(super) fn apply(&mut self, operation: Operation) -> Refusal {
+        use Operation::{
+            AcceptFollow, AcceptFriend, AddToList, Block, Comment, Delete, Follow, Like, Mute, Post, RejectFollow, RejectFriend,
+            RemoveFollower, RemoveFriend, RemoveFromList, RequestFriend, SetAudience, SetPrivate, Unblock, Unfollow, Unmute,
+        };
+        match operation {
+            Follow(a, b) | RequestFriend(a, b) | AddToList(a, b) if !self.finds(a, b) || self.blocks.contains(&(a, b)) => {
+                return Some(if self.finds(a, b) { "FORBIDDEN" } else { "NOT_FOUND" });
+            }
+            Unblock(a, b) if self.blocks.contains(&(a, b)) => drop(self.blocks.remove(&(a, b))),
+            AcceptFollow(a, b) | AcceptFriend(a, b) if self.parted(a, b) => return Some("NOT_FOUND"),
+            Unfollow(a, b)
+            | RejectFollow(a, b)
+            | RemoveFollower(a, b)
+            | RejectFriend(a, b)
+            | RemoveFriend(a, b)
+            | Block(a, b)
+            | Unblock(a, b)
+            | Mute(a, b)
+            | Unmute(a, b)
+            | RemoveFromList(a, b)
+                if !self.finds(a, b) =>
+            {
+                return Some("NOT_FOUND");
+            }
+            Follow(a, b) if self.private.contains(&b) && !self.connected(a, b) => drop(self.follow_requests.insert((a, b))),
+            Follow(a, b) => self.follow(a, b),
+            Unfollow(a, b) => {
+                self.follows.remove(&(a, b));
+                self.follow_requests.remove(&(a, b));
+            }
+            AcceptFollow(a, b) if self.follows.contains(&(b, a)) => {}
+            AcceptFollow(a, b) if self.follow_requests.contains(&(b, a)) => self.follow(b, a),
+            AcceptFollow(..) => return Some("NOT_FOUND"),
+            RejectFollow(a, b) => drop(self.follow_requests.remove(&(b, a))),
+            RemoveFollower(a, b) => drop(self.follows.remove(&(b, a))),
+            RequestFriend(a, b) | AcceptFriend(a, b) if self.friends.contains(&(a, b)) => {}
+            RequestFriend(a, b) | AcceptFriend(a, b) if self.friend_requests.contains(&(b, a)) => self.befriend(a, b),
+            RequestFriend(a, b) => drop(self.friend_requests.insert((a, b))),
+            AcceptFriend(..) => return Some("NOT_FOUND"),
+            RejectFriend(a, b) => drop(self.friend_requests.remove(&(b, a))),
+            RemoveFriend(a, b) if self.friends.contains(&(a, b)) => {
+                for pair in both(a, b) {
+                    self.friends.remove(&pair);
+                    self.follows.remove(&pair);
+                }
+            }
+            RemoveFriend(a, b) => drop(self.friend_requests.remove(&(a, b))),
+            Block(a, b) => self.block(a, b),
+            Unblock(..) => {}
+            Mute(a, b) => drop(self.mutes.insert((a, b))),
+            Unmute(a, b) => drop(self.mutes.remove(&(a, b))),
+            AddToList(a, b) => drop(self.members.insert((a, b))),
+            RemoveFromList(a, b) => drop(self.members.remove(&(a, b))),
+            SetPrivate(a, true) => drop(self.private.insert(a)),
+            SetPrivate(a, false) => {
+                self.private.remove(&a);
+                (0..PEOPLE)
+                    .filter(|b| self.follow_requests.contains(&(*b, a)))
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .for_each(|b| self.follow(b, a));
+            }
+            Post(author, audience) => self.statuses.push(ModelStatus { author, audience, is_deleted: false }),
+            SetAudience(a, at, _) | Delete(a, at) if self.statuses[at].is_deleted || self.statuses[at].author != a => {
+                return Some("NOT_FOUND");
+            }
+            SetAudience(_, at, audience) => self.statuses[at].audience = audience,
+            Delete(_, at) => self.statuses[at].is_deleted = true,
+            Like(a, at) | Comment(a, at) if !self.may_see(a, at) => return Some("NOT_FOUND"),
+            Like(..) | Comment(..) => {}
+        }
+        None
+    }
+
+    fn follow(&mut self, a: usize, b: usize) {
+        self.follow_requests.remove(&(a, b));
+        self.follows.insert((a, b));
+    }
+
+    fn befriend(&mut self, a: usize, b: usize) {
+        for pair in both(a, b) {
+            self.friend_requests.remove(&pair);
+            self.friends.insert(pair);
+            self.follow(pair.0, pair.1);
+        }
+    }
+
+    fn block(&mut self, a: usize, b: usize) {
+        self.blocks.insert((a, b));
+        for pair in both(a, b) {
+            for ended in
+                [&mut self.follows, &mut self.follow_requests, &mut self.friends, &mut self.friend_requests, &mut self.members]
+            {
+                ended.remove(&pair);
+            }
+        }
+    }
+
+    fn parted(&self, a: usize, b: usize) -> bool {
+        both(a, b).any(|pair| self.blocks.contains(&pair))
+    }
+
+    fn connected(&self, viewer: usize, other: usize) -> bool {
+        self.follows.contains(&(viewer, other)) || self.friends.contains(&(viewer, other))
+    }
+
+    /// Question 1.
+    pub(super) fn finds(&self, viewer: usize, other: usize) -> bool {
+        !self.blocks.contains(&(other, viewer))
+    }
+
+    /// Question 2, for a status by its number.
+    pub(super) fn may_see(&self, viewer: usize, at: usize) -> bool {
+        let ModelStatus { author, audience, is_deleted } = self.statuses[at];
+        let in_audience = match audience {
+            Audience::Public => !self.private.contains(&author) || self.connected(viewer, author),
+            Audience::Followers => self.connected(viewer, author),
+            Audience::Friends => self.friends.contains(&(viewer, author)),
+            Audience::List => self.members.contains(&(author, viewer)),
+        };
+        !is_deleted && (viewer == author || (!self.parted(viewer, author) && in_audience))
+    }
+
+    /// Question 4.
+    fn reads_profile(&self, viewer: usize, other: usize) -> bool {
+        let is_open = !self.private.contains(&other) || self.connected(viewer, other);
+        viewer == other || (!self.parted(viewer, other) && is_open)
+    }
+
+    /// Question 5: whether `named` is shown in a list of `of`.
+    fn names(&self, viewer: usize, of: usize, named: usize) -> bool {
+        let is_open = viewer == of || !self.private.contains(&named) || self.connected(viewer, named);
+        viewer == named || (!self.parted(viewer, named) && is_open)
+    }
+
+    /// The statuses that a viewer sees of some authors, the newest first.
+    fn shown(&self, viewer: usize, is_author: impl Fn(usize) -> bool) -> Vec<usize> {
+        (0..self.statuses.len()).rev().filter(|at| is_author(self.statuses[*at].author) && self.may_see(viewer, *at)).collect()
+    }
+
+    pub(super) fn profile(&self, viewer: usize, other: usize) -> Vec<usize> {
+        self.shown(viewer, |author| author == other)
+    }
+
+    /// Question 3, for the home.
+    pub(super) fn home(&self, viewer: usize) -> Vec<usize> {
+        let is_source = |author| author == viewer || self.follows.contains(&(viewer, author));
+        self.shown(viewer, |author| is_source(author) && !self.mutes.contains(&(viewer, author)))
+    }
+
+    /// Question 3, for the timeline of the viewer's list.
+    pub(super) fn list(&self, viewer: usize) -> Vec<usize> {
+        self.shown(viewer, |author| self.members.contains(&(viewer, author)) && !self.mutes.contains(&(viewer, author)))
+    }
+
+    /// The followers of `other`, or whom `other` follows, as a viewer is shown them.
+    pub(super) fn people(&self, viewer: usize, other: usize, pairs: &Pairs, are_first: bool) -> Vec<usize> {
+        let is_in = |named: usize| pairs.contains(&if are_first { (named, other) } else { (other, named) });
+        let shown = (0..PEOPLE).filter(|named| is_in(*named) && self.names(viewer, other, *named));
+        if self.reads_profile(viewer, other) { shown.collect() } else { Vec::new() }
+    }
+}
+
+fn both(a: usize, b: usize) -> impl Iterator<Item = (usize, usize)> {
+    [(a, b), (b, a)].into_iter()
+}
