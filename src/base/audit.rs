@@ -23,7 +23,7 @@ const ENOUGH: usize = 100;
 pub struct Finding {
     /// The key.
     pub key: String,
-    /// What is wrong, in words that stay the same while it is wrong.
+    /// The description of the problem: the same text in every audit that finds the problem.
     pub what: String,
     /// The value that was read, which may change while servers write; empty if there is none.
     pub detail: String,

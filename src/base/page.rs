@@ -311,7 +311,7 @@ impl<T, P: ListPosition> Scan<T, P> {
         !self.exhausted && self.got.len() < self.want
     }
 
-    /// Whether an item was found, or may be where the scan has not looked.
+    /// Whether an item was found, or the unread part of the window may contain one.
     fn may_find(&self) -> bool {
         !self.got.is_empty() || self.is_open()
     }

@@ -143,7 +143,7 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
     outdated.map_or(Ok(()), Err)
 }
 
-/// Whether others than this machine may reach an address.
+/// Whether other machines can connect to an address.
 fn is_open(address: SocketAddr) -> bool {
     !address.ip().to_canonical().is_loopback()
 }

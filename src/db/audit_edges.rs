@@ -83,7 +83,7 @@ pub async fn check(
     }
 }
 
-/// The account's own side gets a new id, which the other side takes over.
+/// Repairs an edge: its `From` side gets a new id, which is then copied to its other side.
 fn repair_entry(set: EdgeSet, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = (set.side == Side::From).then(|| Remedy::RestampMember { key: key.to_owned(), member });
     restamp.into_iter().chain([set.settle(UserId(member))]).collect()

@@ -135,7 +135,7 @@ impl ClientCache {
         self.answered.load(Ordering::SeqCst) > barrier.0 && !self.tracking_disabled.load(Ordering::SeqCst)
     }
 
-    /// Waits until that is so, or no pending request over this link can achieve it any more: a new request over the same link would not be answered
+    /// Waits until `barrier` is passed, or no pending request of this link can pass it: a new request over the same link would not be answered
     /// sooner. Returns `false` at once if there is none.
     pub(super) async fn wait_until_passed(&self, barrier: ReadBarrier, link: usize) -> bool {
         loop {
@@ -154,7 +154,7 @@ impl ClientCache {
         }
     }
 
-    /// The server sends no invalidations: the cache is disabled.
+    /// Disables the cache, because the server sends no invalidations.
     pub(super) fn disable_tracking(&self, why: &RedisError) {
         if !self.tracking_disabled.swap(true, Ordering::SeqCst) {
             tracing::warn!(error = %why, "Redis sends no invalidation messages: users, statuses and sessions are not cached");

@@ -193,7 +193,7 @@ fn part_id(kind: IdKind, whole: u64, number: u64) -> GlobalId {
     GlobalId::new(&bytes)
 }
 
-/// Parses such a global id into both ids.
+/// Parses the global id of a comment or an ad into the id of its status or campaign and its own number.
 fn decode_part(kind: IdKind, text: &str) -> Option<(u64, u64)> {
     let (_, number) = parse(text).filter(|(found, _)| *found == kind)?;
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;

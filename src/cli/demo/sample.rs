@@ -6,7 +6,7 @@ use crate::base::clock::Millis;
 
 /// The login that the playground offers.
 pub(in crate::cli) const LOGIN: &str = "ada";
-/// The password of every account in it.
+/// The password of every account of the sample data.
 pub(in crate::cli) const PASSWORD: &str = "waxwing-demo";
 
 /// The number of statuses.

@@ -88,7 +88,7 @@ pub(super) enum Redirect {
     Ask(Address),
     /// Some of the keys are here and some there: retry.
     TryAgain,
-    /// The node does not see enough of the cluster.
+    /// The node reports that the cluster is down.
     ClusterDown,
 }
 

@@ -144,7 +144,7 @@ impl Rounds {
         std::mem::replace(&mut self.next, NextRound::Done)
     }
 
-    /// The longest wait of all commands applies.
+    /// Schedules a command for the next round; the longest wait of all commands applies.
     fn reroute(&mut self, at: usize, route: Route, next: NextRound) {
         self.open.push((at, route));
         if next as u8 > self.next as u8 {

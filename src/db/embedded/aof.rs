@@ -20,7 +20,7 @@ use super::folder;
 use super::log::{DataLoad, LogTail};
 use super::truncation::Truncation;
 
-/// The thread that reads the log may lag by some milliseconds.
+/// The timeout of the log line that ends loading: the thread that reads the log may lag by some milliseconds.
 const LOG_WITHIN: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);

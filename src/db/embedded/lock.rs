@@ -23,7 +23,7 @@ use super::error::EmbeddedError;
 pub(super) const SERVER_LOCK: &str = "waxwing.lock";
 const REDIS_LOCK: &str = "redis.lock";
 
-/// A terminating Redis writes its file first, which takes some seconds on a slow disk.
+/// The timeout of the exit of an earlier Redis: it writes its file first, which takes some seconds on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(15);
 const RETRY: Duration = Duration::from_millis(20);
 /// A forking process holds copies of our descriptors until its child executes another program, so a released lock may appear held for a moment.

@@ -34,7 +34,7 @@ async fn answer_and_repair(url: &str, supervisor: &Supervisor) -> Result<(), Emb
     aof::repair(url, supervisor.tail()).await
 }
 
-/// Any error means: not yet. The supervisor knows whether to keep waiting.
+/// Waits until Redis answers a PING. Any error means that Redis is not ready; the supervisor ends the wait if Redis exits.
 async fn answer(url: &str) {
     let mut pause = FIRST_PAUSE;
     let mut reported = Instant::now();

@@ -89,7 +89,7 @@ impl Supervisor {
         Ok(Self { shared, ended })
     }
 
-    /// From now on an exit is followed by a restart. `false` if the thread has already ended.
+    /// Makes the supervisor restart Redis after every exit from now on. `false` if the thread has already ended.
     pub(super) fn keep_alive(&self) -> bool {
         let mut state = self.shared.state();
         state.keep_alive = true;

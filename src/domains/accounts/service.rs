@@ -68,7 +68,7 @@ pub async fn purge(app: &App, id: UserId, login: &str, mut on_stage: impl FnMut(
     Ok(())
 }
 
-/// The journal, the commit, and what must be deleted before the request returns.
+/// Writes the journal, makes the commit, and deletes the data that must be deleted before the request returns.
 async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option<Progress>), Error> {
     let lease = journal::begin_deletion(app, Task::Account { user: id, login: login.to_owned() }).await?;
     users::remove(app, id, login).await?;

@@ -12,9 +12,9 @@ pub const MESSAGE_BYTES: usize = max_bytes(2_000);
 const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 2_000, bytes: MESSAGE_BYTES, newlines: true };
 /// The most comments of an account.
 pub(super) const MAX_COMMENTED: usize = 1_000_000;
-/// The time for which a deleted comment is remembered: longer than an idempotency key, which could otherwise restore it.
+/// The time for which a deleted comment is recorded: longer than an idempotency key, which could otherwise restore it.
 pub(super) const DELETED_KEPT: Millis = 25 * 60 * MINUTE;
-/// The most deleted comments that a thread remembers.
+/// Maximum number of deleted comments that are recorded for a thread.
 pub(super) const MAX_DELETED: usize = 20_000;
 /// The most events in the log of a thread.
 pub(super) const MAX_EVENTS: usize = 1_000;

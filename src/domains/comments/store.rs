@@ -290,7 +290,7 @@ pub(super) async fn delete_comments(db: &Db, status: StatusId, comments: &[(Comm
     db.write_many(vec![cmd("ZREM").arg(new).arg(members).take()]).await.map(drop)
 }
 
-/// Deletes the rest of a thread without comments whose status was deleted. The key that says that something is left goes last. One pipeline
+/// Deletes the rest of a thread without comments whose status was deleted. The key that marks the thread as existing is deleted last. One pipeline
 /// on one tag.
 pub(super) async fn delete_thread(db: &Db, status: StatusId) -> Result<(), Error> {
     let orders = Order::ALL.map(|order| keys::replies(status, order));
@@ -414,7 +414,7 @@ pub(super) struct TreePlace {
     pub(super) descends: bool,
 }
 
-/// Reads on in a tree: for each comment its parent (0 for none) and its row. One script.
+/// Reads the next comments of a tree: for each its parent (0 for none) and its row. One script.
 pub(super) async fn tree(
     db: &Db,
     status: StatusId,

@@ -13,7 +13,7 @@ pub const MAX_LISTS: usize = 50;
 pub const MAX_MEMBERS: usize = 500;
 /// The time for which a deleted list is remembered: longer than an idempotency key, which could otherwise restore it.
 pub(super) const DROPPED_FOR: Millis = 25 * 60 * MINUTE;
-/// The most deleted lists that are remembered for an account: more than its rate limit allows in that time.
+/// Maximum number of deleted lists that are recorded for an account: more than its rate limit allows in that time.
 pub(super) const MAX_DROPPED: usize = 20_000;
 
 /// A named list of accounts.

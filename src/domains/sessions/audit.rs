@@ -12,7 +12,7 @@ use redis::cmd;
 
 pub use super::keys::KINDS;
 
-/// The longest life of a session without a time to live: the server's default.
+/// The expiry of an unused session: the server's default.
 const IDLE: Expiry = Expiry::After(30 * DAY);
 const ABSOLUTE: Expiry = Expiry::After(90 * DAY);
 

@@ -30,7 +30,7 @@ pub(super) fn get_speculative(db: &Db, digest: &str) -> Option<(Session, Specula
 
 hash_record!(Session { "id" => id, "uid" => user, "seen" => seen, "agent" => agent; digest });
 
-/// The hash of a session does not hold its digest.
+/// Adds the digest to a session, whose stored hash does not contain it.
 fn session_of(found: &Session, digest: &str) -> Session {
     Session { digest: digest.to_owned(), ..found.clone() }
 }

@@ -60,7 +60,7 @@ impl FeedSources {
         self.feed
     }
 
-    /// Says whether the index has all of the sources.
+    /// Returns a receiver of whether the index has all of the sources.
     pub(super) fn indexed(&self) -> Indexed {
         self.sources().indexed.clone()
     }

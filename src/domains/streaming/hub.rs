@@ -47,7 +47,7 @@ pub(super) struct HubState {
     watched: HashMap<String, (usize, watch::Sender<u64>)>,
     /// The last event of each shard that was dispatched; `None` without subscriptions.
     pub(super) position: Option<LogPosition>,
-    /// Counts the starts of dispatching: what was read in an earlier epoch does not say what comes next in this one.
+    /// Counts the starts of dispatching: events that were read in an earlier epoch are not dispatched in this one.
     pub(super) epoch: u64,
     shards: usize,
 }

@@ -68,7 +68,7 @@ impl IndexChange {
     }
 
     /// Begins or continues the change; `false` when there is nothing to do. Bounded work, under the lock. The index has the filter from
-    /// here on, so the end of the interest knows whether there is something to remove.
+    /// here on, so that the end of the interest can test whether there is something to remove.
     pub(super) fn begin(&mut self, index: &mut Index) -> bool {
         let ChangeContent::NewFilter(filter) = &self.content else { return true };
         let Some(filter) = filter.upgrade() else { return false };

@@ -22,7 +22,7 @@ impl Hub {
     }
 }
 
-/// Makes changes until none waits.
+/// Applies changes until the queue is empty.
 pub(super) struct Indexer {
     hub: Hub,
 }

@@ -55,7 +55,7 @@ pub(super) struct FilterInterest {
 }
 
 impl FilterInterest {
-    /// Says whether the index has all of the filter.
+    /// Returns a receiver of whether the index has all of the filter.
     pub(super) fn indexed(&self) -> Indexed {
         self.indexed.clone()
     }

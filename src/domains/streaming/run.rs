@@ -7,11 +7,11 @@ use crate::base::request::Request;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
-/// In the data of a setup run: receives the stream that the resolver opens.
+/// Request data of a setup run: takes the stream that the resolver opens.
 pub struct SetupRun(Mutex<Option<oneshot::Sender<Box<SubscriptionStream>>>>);
 
 impl SetupRun {
-    /// For the data of a request, with the receiver of the stream.
+    /// Creates the request data, and the receiver of the stream.
     pub fn new() -> (Self, oneshot::Receiver<Box<SubscriptionStream>>) {
         let (sender, receiver) = oneshot::channel();
         (Self(Mutex::new(Some(sender))), receiver)
@@ -25,14 +25,14 @@ impl SetupRun {
     }
 }
 
-/// In the data of a render run: the events that it renders.
+/// Request data of a render run: the events to render.
 pub struct RenderRun(Mutex<Option<mpsc::UnboundedReceiver<HydratedEvent>>>);
 
 /// Sends events to a render run.
 pub struct RenderSender(mpsc::UnboundedSender<HydratedEvent>);
 
 impl RenderRun {
-    /// For the data of a request, with the sender of events. The run responds to each event once, in order.
+    /// Creates the request data, and the sender of events. The run responds to each event once, in order.
     pub fn new() -> (Self, RenderSender) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self(Mutex::new(Some(receiver))), RenderSender(sender))

@@ -82,7 +82,7 @@ pub async fn public_cursor(app: &App) -> Result<String, Error> {
     Ok(ResumePoint::new(position, Vec::new()).encode(&cursors, PUBLIC))
 }
 
-/// The id under which cursors of the public stream are sealed.
+/// The id of the list that cursors of the public stream belong to.
 const PUBLIC: ListId = ListId { kind: b's', owner: 0 };
 
 async fn feed(request: Request, feed: Feed, list: ListId, after: Option<&str>) -> Result<SubscriptionStream, Error> {

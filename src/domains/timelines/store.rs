@@ -144,7 +144,7 @@ pub(super) struct BelowFloor {
     pub(super) segments: Vec<SegmentKey>,
 }
 
-/// Reads what Redis holds of a feed below its floor, with up to `limit` of its sources. One pipeline on its tag.
+/// Reads the cached segments of a feed below its floor, and up to `limit` of its sources. One pipeline on its tag.
 ///
 /// The version comes first: a merge that is made afterwards may be newer than the version says, but not older.
 pub(super) async fn below(db: &Db, feed: Feed, limit: usize) -> Result<BelowFloor, Error> {

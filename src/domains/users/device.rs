@@ -72,7 +72,7 @@ impl DeviceTokens {
         (claims.first() == Some(&VERSION) && now < device.expires).then_some(device)
     }
 
-    /// Whether the account with this id and password knows a device. Other accounts do not know it, nor does the same account with another
+    /// Whether a device is known for the account with this id and password. It is unknown for other accounts, and for the same account with another
     /// password or device epoch.
     pub(super) fn is_known(&self, device: &Device, account: UserId, password: &PasswordRecord) -> bool {
         device.account == account && device.fingerprint == self.fingerprint(password)
@@ -100,8 +100,8 @@ impl DeviceTokens {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The fingerprint of a password and a device epoch. Its input never equals a token's, since claims begin with their version; two
-    /// inputs never have the same bytes, since a hash contains no NUL.
+    /// The fingerprint of a password and a device epoch. The HMAC input never equals the claims of a token, which begin with their version; two
+    /// different pairs never have the same input, because a hash contains no NUL.
     fn fingerprint(&self, password: &PasswordRecord) -> [u8; 8] {
         let mut mac = self.mac.clone().chain_update(b"password").chain_update(&password.hash);
         if !password.device_epoch.is_empty() {

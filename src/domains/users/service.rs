@@ -21,7 +21,7 @@ pub use super::model::{Credentials, ProfileChange, Registration};
 /// A claim without an account counts as abandoned after this time: its process has died in between.
 const ABANDONED_AFTER: Millis = 10_000;
 
-/// The id of no account: ids of the first millisecond are never issued.
+/// A user id that no account has: ids of the first millisecond are never issued.
 pub const NOBODY: UserId = UserId(1);
 
 /// Creates an account for a client at this address. Of concurrent sign-ups with one login, in any case, exactly one succeeds.
@@ -131,7 +131,7 @@ async fn find_stored(app: &App, login: &str) -> Result<StoredLogin, Error> {
     Ok(StoredLogin { id, password: store::password_record(app.db(), id.unwrap_or(NOBODY)).await? })
 }
 
-/// Finds the device that logs in, if the account knows it, and what Redis holds for the login; nothing for a client without a valid device
+/// Finds the device that logs in, if it is known for the account, and the stored account of the login; nothing for a client without a valid device
 /// token.
 async fn recognize(app: &App, credentials: Credentials<'_>) -> Result<(Option<Device>, Option<StoredLogin>), Error> {
     let Some(token) = credentials.device_token else { return Ok((None, None)) };

@@ -88,7 +88,7 @@ pub(super) struct RenewalRequest {
 }
 
 impl Lease {
-    /// Spends leased tokens, or denies what the bucket cannot have; `None` if the bucket must be queried, also to write a debt.
+    /// Spends leased tokens, or denies a cost that the bucket cannot cover; `None` if the bucket must be queried, also to write a debt.
     pub(super) fn spend(&self, cost: u64, quota: Quota, now: Millis) -> Option<RateLimitDecision> {
         let mut state = self.state();
         state.pay_debt(quota, now);

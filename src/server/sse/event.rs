@@ -34,7 +34,7 @@ pub(super) fn shared(item: &QueuedMessage) -> String {
     }
 }
 
-/// Tells the client to come back after these seconds.
+/// A message that makes the client reconnect after this many seconds.
 pub(super) fn going_away(seconds: u64) -> String {
     format!("retry: {}\n: Going away, retry in {seconds} s\n\n", seconds * 1_000)
 }

@@ -16,7 +16,7 @@ use axum::body::Body;
 use axum::http::HeaderName;
 use axum::response::Response;
 
-/// The last event that a client saw, when it comes back by itself.
+/// The header with the id of the last event that an automatically reconnecting client received.
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const MEDIA: &str = "text/event-stream; charset=utf-8";
 const TRANSPORT: &str = "sse";

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
-/// On SIGTERM Redis writes its data and shuts down, as in a normal stop.
+/// Makes the kernel send SIGTERM to the child when its parent dies: Redis then writes its data and shuts down.
 pub(super) fn arm(command: &mut Command) {
     let parent = getpid();
     let ask_for_signal = move || {

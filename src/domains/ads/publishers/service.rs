@@ -53,7 +53,7 @@ async fn make(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> 
     if exists { Ok(()) } else { Err(Error::Unauthenticated.into()) }
 }
 
-/// Makes the owner's list and the suspension agree with whether the website exists. Returns whether it does. A website exists while
+/// Reconciles the owner's list and the suspension with whether the website exists. Returns whether it does. A website exists while
 /// `website:{W}` does.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
     Ok(())
 }
 
-/// The fields of a comment that name other keys.
+/// The fields of a comment that refer to other keys.
 struct Claims {
     id: CommentId,
     author: Option<UserId>,

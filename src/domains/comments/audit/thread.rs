@@ -24,7 +24,7 @@ pub(super) struct Thread {
     pub(super) comments: HashMap<u64, (u64, Option<Comment>)>,
     /// Roots of removed branches.
     pub(super) removed_branches: HashSet<u64>,
-    /// The number of comments that the status says.
+    /// The comment count that the status stores.
     pub(super) counted: u64,
 }
 

@@ -41,7 +41,7 @@ pub fn decode_event(cursors: &Cursors, status: StatusId, text: &str) -> Option<T
     Some(ThreadEventId { at: u64::from_be_bytes(at.try_into().ok()?), number: u64::from_be_bytes(number.try_into().ok()?) })
 }
 
-/// The id under which these cursors are sealed.
+/// The id of the list that these cursors belong to.
 const fn events_id(status: StatusId) -> ListId {
     ListId { kind: b'c', owner: status.0 }
 }

@@ -28,7 +28,7 @@ pub async fn replies(
     page::fill(&Replies { loaders, status, parent, sort }, request).await
 }
 
-/// The id under which cursors of [`replies`] are sealed. Ids are unique across all kinds.
+/// The id of the list that a cursor of [`replies`] belongs to. Ids are unique across all kinds.
 pub const fn replies_id(status: StatusId, parent: u64, sort: Sort) -> ListId {
     ListId { kind: sort.letter(), owner: if parent == 0 { status.0 } else { parent } }
 }

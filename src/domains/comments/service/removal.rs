@@ -20,7 +20,7 @@ const COMMENTS_PER_PASS: usize = 200;
 const KEYS_PER_PASS: usize = 1_000 - COMMENTS_PER_PASS;
 /// Keys of a thread besides those of its comments.
 const KEYS_PER_THREAD: usize = 11;
-/// The keys of a thread, in comments: a comment has two keys.
+/// The cost of deleting the keys of a thread, as a number of comments: a comment has two keys.
 const THREAD_IN_COMMENTS: usize = KEYS_PER_THREAD / 2;
 /// Number of passes within the request; the workers do the rest.
 const PASSES_IN_REQUEST: usize = 3;
@@ -117,7 +117,7 @@ async fn begin_index_removals(app: &App, index_entries: &[(UserId, CommentId)]) 
     .await
 }
 
-/// The number of comments, from the first on, for which a pass has keys: of their threads, authors and ancestors, and their own.
+/// The number of leading comments whose keys fit into one pass: those of their threads, authors and ancestors, and their own.
 fn count_within_keys<'a>(comments: impl Iterator<Item = &'a Comment>) -> usize {
     let (mut threads, mut authors, mut ancestors, mut count) = (HashSet::new(), HashSet::new(), HashSet::new(), 0);
     for comment in comments {

@@ -70,7 +70,7 @@ struct FanoutPass {
     is_pushed: bool,
     /// Whether it exists, if that was read.
     there: Option<bool>,
-    /// The marks that filters match, if they were read.
+    /// The terms that filters match, if they were read.
     terms: Option<FilterTerms>,
 }
 

@@ -89,7 +89,7 @@ pub enum SettledEdge {
 }
 
 impl SettledEdge {
-    /// The answer to the client that has asked for the edge.
+    /// Converts to the result of the client's request.
     pub(super) fn into_outcome(self) -> Outcome<()> {
         match self {
             Self::Agrees => Ok(()),
@@ -99,7 +99,8 @@ impl SettledEdge {
     }
 }
 
-/// Reconciles the source's side of an edge and the feed with the feed's side, as often as that changes meanwhile. Removes an edge beside a block.
+/// Reconciles the source's side of an edge and the feed with the feed's side, as often as that changes meanwhile. Removes the edge if a block forbids
+/// it.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

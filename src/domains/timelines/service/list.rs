@@ -81,7 +81,7 @@ pub async fn list(app: &App, loaders: &Loaders, list: UserListId, args: &PageArg
     page::fill(&FeedListing { loaders, feed: Feed::List(list) }, request).await
 }
 
-/// The id under which cursors of [`list()`] are sealed.
+/// The id of the list that a cursor of [`list()`] belongs to.
 pub const fn list_id(list: UserListId) -> page::ListId {
     page::ListId { kind: b't', owner: list.0 }
 }

@@ -52,7 +52,7 @@ use pending_window::FeedKey;
 /// Followers that a post reaches within its request, and the size of each later pass.
 const PASS: usize = 1_000;
 
-/// A page of a home, newest first. One skeleton, one batch of statuses.
+/// A page of a home, newest first. One read of the rows, one batch of statuses.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -61,7 +61,7 @@ pub async fn home(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) 
     page::fill(&FeedListing { loaders, feed: Feed::Home(owner) }, request).await
 }
 
-/// The id under which cursors of [`home`] are sealed.
+/// The id of the list that a cursor of [`home`] belongs to.
 pub const fn home_id(owner: UserId) -> ListId {
     ListId { kind: b'h', owner: owner.0 }
 }

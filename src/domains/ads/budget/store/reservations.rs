@@ -21,11 +21,11 @@ const RECORDED_KEPT: Millis = 25 * MINUTE;
 /// The money that the pool has granted to a share so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct Grant {
-    /// Granted in all.
+    /// The total granted so far.
     pub(in crate::domains::ads) all: Sum,
     /// Granted on days before `day`.
     pub(in crate::domains::ads) before: Sum,
-    /// The day of the rest.
+    /// The day on which the remainder was granted.
     pub(in crate::domains::ads) day: u64,
 }
 
@@ -139,7 +139,7 @@ pub(in crate::domains::ads) enum ReservationReply {
     OutOfMoney(Shortfall),
 }
 
-/// The additional commands that a reservation counts as: its script runs some twenty.
+/// The number of commands that a reservation adds to the measured work: its script runs about twenty.
 const COMMANDS: u64 = 8;
 
 /// Reserves impressions, independently of each other: the commit. One pipeline of scripts.

@@ -25,7 +25,7 @@ const CHUNK: usize = 16;
 /// Maximum number of campaigns that one page evaluates, without duplicates and deleted statuses. Campaigns further down are not promoted to
 /// a viewer who has reached the caps of all campaigns above.
 const MAX_EVALUATED: usize = 256;
-/// Maximum number of campaigns that one page reads including those. It is more than one account can create to block others.
+/// Maximum number of campaigns that one page reads, including duplicates and deleted statuses. One account cannot create so many.
 const MAX_READ: usize = 2 * MAX_CAMPAIGNS;
 /// Maximum number of campaigns with a deleted status that one page reevaluates in the background.
 const MAX_REEVALUATED: usize = 64;
@@ -71,7 +71,7 @@ struct PromotionSelection<'a> {
     candidates: CandidateMerge,
     /// Campaigns whose cap the viewer has reached.
     capped: HashMap<CampaignId, Millis>,
-    /// Bids that are eligible as far as is known, the highest eCPM first.
+    /// Eligible bids before the check whether the viewer can see their statuses, the highest eCPM first.
     bids: Vec<Bid>,
     /// Cached statuses; `None` for a deleted status.
     known: HashMap<StatusId, Option<ViewedStatus>>,
@@ -187,7 +187,7 @@ impl PromotionSelection<'_> {
         }
     }
 
-    /// Notes the statuses that exist and are not delivered to the viewer.
+    /// Adds the statuses that exist and are not delivered to the viewer to `withheld`.
     async fn withhold_undelivered(&mut self, shown: &[Option<ViewedStatus>]) -> Result<(), Error> {
         let existing: Vec<&ViewedStatus> = shown.iter().flatten().collect();
         let authors: Vec<UserId> = existing.iter().map(|seen| seen.status.author).collect();

@@ -21,9 +21,9 @@ use crate::domains::ads::tracking::token::{Purpose, Ring, Token};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Maximum number of campaigns that fail for one page because a visitor has reached their cap or they cannot pay.
+/// Maximum number of campaigns that one page evaluates.
 pub(in crate::domains::ads) const MAX_ASKED: usize = 1_000;
-/// Maximum number of candidates that one page skips, including candidates that are known to be capped.
+/// Maximum number of candidates that one page reads, including candidates that are known to be capped.
 const MAX_PASSED: usize = 4 * MAX_ASKED;
 /// The time for which this process relies on a hint that a visitor has reached a campaign's cap, or that a campaign has a cap. After a cap was
 /// lifted, the campaign is eligible again once the hint has expired.

@@ -13,12 +13,12 @@ use std::collections::{BTreeSet, HashSet};
 /// The number of offers that are read first beyond the requested number: a few candidates may fail, and the eCPM of the next one must be known. Most merges
 /// end there, and these reads are most of the cost of a decision.
 const SPARE: usize = 2;
-/// The number of offers that are read first from all listings together, if that is more than `FEWEST` of each. Of a page with many keywords, few
+/// Total number of offers that the first reads of all listings fetch, if that is at least `MIN_FIRST_READ` of each. Of a page with many keywords, few
 /// listings contain one of the best offers, and only those are read further.
 const FIRST: usize = 768;
-/// The fewest offers of each listing that are read first, if as many are requested.
+/// Minimum number of offers that the first read of a listing fetches, if that many are requested.
 const FEWEST: usize = 3;
-/// The fewest offers that each further read of a listing fetches.
+/// Minimum number of offers that each later read of a listing fetches.
 const MORE: usize = 32;
 /// The most offers that one read of a listing fetches.
 const MOST: usize = 1_000;
@@ -64,7 +64,7 @@ struct ListingCursor {
 }
 
 impl ListingCursor {
-    /// Whether the listing must be read further before the candidates up to `last` are certain. Without `last`, the listing must be read to
+    /// Whether more of the listing must be read before the order of the candidates up to `last` is final. Without `last`, the listing must be read to
     /// its end.
     fn is_wanted(&self, last: Option<(Ecpm, CampaignId)>) -> bool {
         !self.is_read && last.is_none_or(|last| self.last.is_none_or(|read| read > last))
@@ -101,7 +101,7 @@ impl CandidateMerge {
         Self { lists: listings.into_iter().map(list).collect(), waiting: BTreeSet::new(), seen: HashSet::new() }
     }
 
-    /// Returns the ranges that must be read before `count` candidates are certain; empty if they are.
+    /// Returns the ranges that must be read before the order of the first `count` candidates is final; empty if it is.
     pub(in crate::domains::ads) fn wanted(&self, count: usize) -> Vec<OfferRange> {
         let last = self.last_of(count);
         self.lists.iter().filter(|list| list.is_wanted(last)).map(|list| list.part(count)).collect()
@@ -141,7 +141,7 @@ impl CandidateMerge {
         }
     }
 
-    /// Returns the next candidates that are certain, at most `count`.
+    /// Returns the next candidates whose order is final, at most `count`.
     fn next(&mut self, count: usize) -> Vec<(Ecpm, CampaignId)> {
         let mut found = Vec::new();
         while found.len() < count {

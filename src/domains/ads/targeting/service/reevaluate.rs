@@ -27,7 +27,7 @@ impl Reevaluations {
         }
     }
 
-    /// Whether another evaluation was requested during this one.
+    /// Ends an evaluation; `true` if another one was requested meanwhile, which the caller must start.
     fn end(&self, campaign: CampaignId) -> bool {
         let mut all = self.all();
         match all.get_mut(&campaign) {

@@ -35,7 +35,7 @@ const CONCURRENCY: usize = 8;
 /// Maximum number of holds that one pass releases in a share.
 const RELEASED: usize = 1_000;
 
-/// Makes the owner's list and all derived data agree with whether the campaign exists, and with its definition.
+/// Reconciles the owner's list and all derived data with whether the campaign exists, and with its definition.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -60,7 +60,7 @@ async fn add_to_owner(app: &App, owner: UserId, id: CampaignId) -> Result<AddOwn
     accounts::store::add_owned(app.db(), owner, OwnedItem::Campaign(id), 2 * MAX_CAMPAIGNS).await
 }
 
-/// Makes shares, listings and the schedule agree with a campaign. Two reads, three pipelines of writes and two reads, repeated while the
+/// Reconciles shares, listings and the schedule with a campaign. Two reads, three pipelines of writes and two reads, repeated while the
 /// campaign changes concurrently; one more read each time if the campaign promotes statuses. Removes all derived data of a campaign that
 /// was deleted, and deletes a campaign whose owner was deleted.
 ///

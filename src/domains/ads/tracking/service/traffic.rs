@@ -69,7 +69,7 @@ impl ClickCount {
         Ok(Self { invalid: exceeded.or(website), counted: counted.collect() })
     }
 
-    /// Returns the counts to the limits, in the background: an invalid click does not use up a limit.
+    /// Decrements the counters again, in the background: an invalid click does not use up a limit.
     pub(in crate::domains::ads) fn refund(self, app: &App) {
         let counted = self.counted;
         in_background(app, async move |app| traffic::refund(app.db(), app.now(), &counted).await);
