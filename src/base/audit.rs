@@ -16,7 +16,7 @@ use std::fmt::{self, Write};
 pub const LEASE: Millis = 60_000;
 
 /// After this many findings, the rest of a key is skipped.
-const ENOUGH: usize = 100;
+const MAX_FINDINGS_PER_KEY: usize = 100;
 
 /// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -79,8 +79,8 @@ impl Findings {
         let count = self.per_key.entry(key.to_owned()).or_default();
         *count += 1;
         let what = match *count {
-            ..=ENOUGH => what.into(),
-            at if at == ENOUGH + 1 => "has more problems than are listed".to_owned(),
+            ..=MAX_FINDINGS_PER_KEY => what.into(),
+            at if at == MAX_FINDINGS_PER_KEY + 1 => "has more problems than are listed".to_owned(),
             _ => return,
         };
         self.all.push(Finding { key: key.to_owned(), what, detail, remedies: remedies.into_iter().collect() });
@@ -88,7 +88,7 @@ impl Findings {
 
     /// Whether the rest of `key` is skipped.
     pub fn is_full(&self, key: &str) -> bool {
-        self.per_key.get(key).is_some_and(|count| *count > ENOUGH)
+        self.per_key.get(key).is_some_and(|count| *count > MAX_FINDINGS_PER_KEY)
     }
 
     /// All findings.
@@ -206,6 +206,6 @@ mod tests {
         }
         found.add("b", "x");
         assert!(found.is_full("a") && !found.is_full("b"));
-        assert_eq!(found.into_vec().len(), ENOUGH + 2);
+        assert_eq!(found.into_vec().len(), MAX_FINDINGS_PER_KEY + 2);
     }
 }

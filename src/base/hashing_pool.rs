@@ -105,8 +105,8 @@ fn lower_priority() {
     {
         use rustix::process::{getpriority_process, setpriority_process};
         /// A tenth of a core if such a thread competes with a thread of normal priority.
-        const NICER: i32 = 10;
-        let lowered = getpriority_process(None).and_then(|now| setpriority_process(None, (now + NICER).min(19)));
+        const NICE_INCREMENT: i32 = 10;
+        let lowered = getpriority_process(None).and_then(|now| setpriority_process(None, (now + NICE_INCREMENT).min(19)));
         if let Err(error) = lowered {
             tracing::debug!(%error, "the priority of a thread could not be lowered");
         }

@@ -4,7 +4,7 @@ use crate::base::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The bound of loaded bytes, as a multiple of the bound of the response: loaded data need not be selected.
-const LOADED: usize = 4;
+const MAX_LOADED_FACTOR: usize = 4;
 
 /// The size of a response in bytes of JSON, and of the data loaded for it.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl ResponseSize {
     /// # Errors
     /// `RESPONSE_TOO_LARGE`.
     pub fn load(&self, bytes: usize) -> Result<(), Error> {
-        self.count(&self.loaded, bytes, self.max.saturating_mul(LOADED))
+        self.count(&self.loaded, bytes, self.max.saturating_mul(MAX_LOADED_FACTOR))
     }
 
     fn count(&self, counted: &AtomicUsize, bytes: usize, max: usize) -> Result<(), Error> {

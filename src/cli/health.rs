@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// The time limit of the response.
-const PATIENCE: Duration = Duration::from_secs(3);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Args)]
 #[command(after_help = "It requests /healthz, which responds while the process runs. /readyz also checks Redis.")]
@@ -22,7 +22,7 @@ pub(super) struct HealthOptions {
 /// Succeeds if `/healthz` returns 200.
 pub(super) async fn run(options: HealthOptions) -> anyhow::Result<()> {
     let address = reachable(options.listen);
-    let status = timeout(PATIENCE, fetch_status(address)).await;
+    let status = timeout(RESPONSE_TIMEOUT, fetch_status(address)).await;
     match status.with_context(|| format!("{address} does not respond"))?.with_context(|| address.to_string())?.as_str() {
         "200" => Ok(()),
         status => bail!("{address} responds with {status:?}"),

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// The time limit of migrations at the start of a server.
-const AT_START: Duration = Duration::from_secs(1);
+const STARTUP_TIME_LIMIT: Duration = Duration::from_secs(1);
 /// The interval at which a process checks whether the store has become newer than itself.
-const CHECK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 #[command(
@@ -70,7 +70,7 @@ pub(super) async fn at_start(app: &App) -> anyhow::Result<()> {
     if let StoreStatus::Older { beside_servers: false, .. } = before {
         bail!("{}", needs_migration(&before));
     }
-    let after = migrations::run(app, STEPS, Some(Instant::now() + AT_START), |_| {}).await?;
+    let after = migrations::run(app, STEPS, Some(Instant::now() + STARTUP_TIME_LIMIT), |_| {}).await?;
     refuse_newer(&after)?;
     if let StoreStatus::Older { .. } = after {
         bail!("{}", needs_migration(&after));
@@ -105,7 +105,7 @@ fn needs_migration(status: &StoreStatus) -> String {
 /// Waits until the store has become newer than this program, and returns the error; `None` when `stop` is cancelled. Ignores errors of the
 /// storage.
 pub(super) async fn outdated(db: &Db, stop: &CancellationToken) -> Option<anyhow::Error> {
-    while stop.run_until_cancelled(tokio::time::sleep(CHECK)).await.is_some() {
+    while stop.run_until_cancelled(tokio::time::sleep(CHECK_INTERVAL)).await.is_some() {
         if let Ok(status @ StoreStatus::Newer { .. }) = migrations::store_status(db, STEPS).await {
             return refuse_newer(&status).err();
         }

@@ -15,7 +15,7 @@ use std::hash::Hash;
 type StreamEntry = (String, Vec<Vec<u8>>);
 
 /// The approximate number of set members and hash fields in memory at once.
-const AT_ONCE: usize = 20_000;
+const MAX_BUFFERED: usize = 20_000;
 
 /// The most members without a valid score that one audit repairs per set.
 const MAX_REPAIRED: usize = 100;
@@ -189,7 +189,7 @@ impl AuditReader {
     ) -> Result<(), Error> {
         let mut open: Vec<(String, String)> = keys.into_iter().map(|key| (key, "0".to_owned())).collect();
         while !open.is_empty() {
-            let count = (AT_ONCE / open.len()).max(20);
+            let count = (MAX_BUFFERED / open.len()).max(20);
             let command = |(key, cursor): &(String, String)| cmd("HSCAN").arg(key).arg(cursor).arg("COUNT").arg(count).take();
             let replies = self.db.read_lenient(open.iter().map(command).collect()).await?;
             let mut page = Vec::new();
@@ -255,7 +255,7 @@ impl<T: Copy> SetScan<T> {
     /// As [`Db::read_many`].
     pub async fn next(&mut self, reader: &AuditReader, found: &mut Findings) -> Result<Vec<SetWindow<T>>, Error> {
         self.open.retain(|(_, key, above)| *above < source::MAX && !found.is_full(key));
-        let limit = (AT_ONCE / self.open.len().max(1)).max(20);
+        let limit = (MAX_BUFFERED / self.open.len().max(1)).max(20);
         let window = |above| Window { below: u64::MAX, above, newest_first: false, limit };
         let commands = self.open.iter().map(|(_, key, above)| ranges::command(key, &window(*above))).collect();
         let mut parts = Vec::with_capacity(self.open.len());

@@ -7,7 +7,7 @@ use redis::{AsyncConnectionConfig, Client, RedisError};
 use std::time::Duration;
 
 /// The timeout of a node. The check runs once, at start.
-const PATIENCE: Duration = Duration::from_secs(5);
+const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a given Redis cannot be checked, for the operator. It has no source: the text includes what Redis says.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +65,7 @@ pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<InspectionFi
 }
 
 async fn inspect_node(node: redis::ConnectionInfo, cluster: bool, kinds: &[&str]) -> Result<Vec<InspectionFinding>, RedisError> {
-    let config = AsyncConnectionConfig::new().set_connection_timeout(Some(PATIENCE)).set_response_timeout(Some(PATIENCE));
+    let config = AsyncConnectionConfig::new().set_connection_timeout(Some(NODE_TIMEOUT)).set_response_timeout(Some(NODE_TIMEOUT));
     let mut connection = Client::open(node)?.get_multiplexed_async_connection_with_config(&config).await?;
     let report = inspect(&mut connection, kinds).await?;
     let passed_over = cluster && report.facts.replica == Some(true);

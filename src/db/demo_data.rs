@@ -8,7 +8,7 @@ use redis::cmd;
 
 static BEGIN_DEMO_LOAD: Script = Script::new(include_str!("lua/begin_demo_load.lua"));
 /// The maximum age of the ids of demo data.
-const REACH: Millis = 31 * DAY;
+const MAX_ID_AGE: Millis = 31 * DAY;
 
 /// The states of a load. A load without activity has no state `IMPORTED`.
 pub(super) const LOADING: &str = "loading";
@@ -34,15 +34,15 @@ impl Db {
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn begin_demo_load(&self, name: &str, now: Millis) -> Result<DemoLoad, Error> {
-        let is_recorded: bool = self.read(cmd("EXISTS").arg(keys::WORLD).take()).await?;
+        let is_recorded: bool = self.read(cmd("EXISTS").arg(keys::DEMO_DATA).take()).await?;
         if !is_recorded {
             if !self.is_empty().await? {
                 return Ok(DemoLoad::Other);
             }
             // If a loader died right after its reservation, the store is still empty.
-            self.reserve_import(now - REACH, now).await?;
+            self.reserve_import(now - MAX_ID_AGE, now).await?;
         }
-        let call = Call::new(&BEGIN_DEMO_LOAD, [keys::WORLD.to_owned()]).arg(name).arg(now);
+        let call = Call::new(&BEGIN_DEMO_LOAD, [keys::DEMO_DATA.to_owned()]).arg(name).arg(now);
         let (held, time, state): (String, Millis, String) = self.call(call).await?;
         Ok(match (held == name, state.as_str()) {
             (false, _) => DemoLoad::Other,
@@ -57,7 +57,7 @@ impl Db {
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn is_demo_load_incomplete(&self) -> Result<bool, Error> {
-        let state: Option<String> = self.read(cmd("HGET").arg(keys::WORLD).arg("state").take()).await?;
+        let state: Option<String> = self.read(cmd("HGET").arg(keys::DEMO_DATA).arg("state").take()).await?;
         Ok(matches!(state.as_deref(), Some(LOADING | IMPORTED)))
     }
 
@@ -78,7 +78,7 @@ impl Db {
     }
 
     async fn set_demo_state(&self, state: &str) -> Result<(), Error> {
-        self.write_many(vec![cmd("HSET").arg(keys::WORLD).arg("state").arg(state).take()]).await.map(drop)
+        self.write_many(vec![cmd("HSET").arg(keys::DEMO_DATA).arg("state").arg(state).take()]).await.map(drop)
     }
 
     /// Whether the store contains only keys of [`super::keys`].

@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;
 
 /// The generation of a cluster whose user may not read INFO; it never changes.
-const HIDDEN: u64 = 1;
+const UNKNOWN_GENERATION: u64 = 1;
 
 impl Db {
     /// The last observed generation; 0 on a single server, and if none can be observed. One round trip the first time.
@@ -34,8 +34,8 @@ impl Db {
                 && error.code() == "NOPERM"
             {
                 tracing::debug!("the Redis user may not read INFO: restarts of nodes are not detected");
-                self.generation.store(HIDDEN, Ordering::Relaxed);
-                return Ok(HIDDEN);
+                self.generation.store(UNKNOWN_GENERATION, Ordering::Relaxed);
+                return Ok(UNKNOWN_GENERATION);
             }
             let answer = answer.extract_error().map_err(|error| self.classify_read(&error))?;
             lines.extend(identity(&decode::one::<String>(answer)?).map(str::to_owned));
@@ -45,7 +45,7 @@ impl Db {
         let mut hasher = DefaultHasher::new();
         lines.hash(&mut hasher);
         // Never 0 or the value for a hidden generation.
-        let generation = (hasher.finish() >> 16).max(HIDDEN + 1);
+        let generation = (hasher.finish() >> 16).max(UNKNOWN_GENERATION + 1);
         self.generation.store(generation, Ordering::Relaxed);
         Ok(generation)
     }

@@ -14,7 +14,7 @@ pub(super) fn worker(n: u64) -> String {
 pub(super) const CURSOR_SECRET: &str = "secret:{cursor}";
 
 /// HASH `name moment state` (moment in ms since the epoch) of the demo data in this store. One key, no time to live.
-pub(super) const WORLD: &str = "world:{demo}";
+pub(super) const DEMO_DATA: &str = "world:{demo}";
 
 /// HASH `version step place by needs` of the store's layout: migrations up to `version` are complete, `step` (0 for none) continues at `place`, and
 /// a program must know version `needs` to use the store. One key, no time to live.
@@ -36,7 +36,7 @@ pub(super) enum KeyKind {
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     match key {
         CURSOR_SECRET => Some(KeyKind::Secret),
-        WORLD => Some(KeyKind::World),
+        DEMO_DATA => Some(KeyKind::World),
         VERSION => Some(KeyKind::Version),
         SETTINGS => Some(KeyKind::Settings),
         _ => audit::tag_in(key, "worker").and_then(audit::number).map(KeyKind::Worker),

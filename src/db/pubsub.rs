@@ -23,7 +23,7 @@ const PUSHES: usize = 8_192;
 /// The most messages that wait for the consumer.
 const MESSAGES: usize = 1_024;
 /// The interval of the health checks of connections.
-const PROBE: Duration = Duration::from_secs(3);
+const PROBE_INTERVAL: Duration = Duration::from_secs(3);
 /// The delay before a failed subscription is retried: the first and the longest.
 const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
@@ -124,7 +124,7 @@ struct SubscriberTask {
 
 impl SubscriberTask {
     async fn run(mut self, mut received: mpsc::UnboundedReceiver<ChannelCommand>) {
-        let mut probe = interval(PROBE);
+        let mut probe = interval(PROBE_INTERVAL);
         probe.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut next_try = Instant::now();
         loop {

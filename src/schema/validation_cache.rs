@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Capacity, in bytes of text.
 const KEPT_BYTES: u64 = 1 << 20;
 /// Estimated number of cached queries.
-const KEPT: usize = 1_024;
+const ESTIMATED_QUERIES: usize = 1_024;
 /// Maximum length of the operation name and variables of a cached query, in bytes of JSON.
 const MAX_VARIABLES: usize = 256;
 
@@ -26,9 +26,9 @@ struct CheckedQuery {
 
 /// Weighs a query by the length of its key.
 #[derive(Clone)]
-struct Length;
+struct QueryWeighter;
 
-impl Weighter<String, CheckedQuery> for Length {
+impl Weighter<String, CheckedQuery> for QueryWeighter {
     fn weight(&self, text: &String, _: &CheckedQuery) -> u64 {
         text.len() as u64 + 1
     }
@@ -37,12 +37,12 @@ impl Weighter<String, CheckedQuery> for Length {
 /// The cache of a server. Clones share their state.
 #[derive(Clone)]
 pub struct ValidationCache {
-    entries: Arc<Cache<String, CheckedQuery, Length>>,
+    entries: Arc<Cache<String, CheckedQuery, QueryWeighter>>,
 }
 
 impl Default for ValidationCache {
     fn default() -> Self {
-        Self { entries: Arc::new(Cache::with_weighter(KEPT, KEPT_BYTES, Length)) }
+        Self { entries: Arc::new(Cache::with_weighter(ESTIMATED_QUERIES, KEPT_BYTES, QueryWeighter)) }
     }
 }
 

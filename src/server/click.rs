@@ -9,7 +9,7 @@ use axum::extract::{Path, State as Extract};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-const GONE: &str =
+const NOT_FOUND_PAGE: &str =
     "<!doctype html><html lang=\"en\"><title>Not found</title><h1>Not found</h1><p>This link leads nowhere.</p></html>";
 
 /// GET: a redirect that must not be cached. An expired link still redirects without counting a click; a forged one is 404.
@@ -51,7 +51,7 @@ fn redirect(target: &str) -> Option<Response> {
 }
 
 fn not_found() -> Response {
-    (StatusCode::NOT_FOUND, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], GONE).into_response()
+    (StatusCode::NOT_FOUND, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], NOT_FOUND_PAGE).into_response()
 }
 
 fn failed(error: &Error) -> Response {

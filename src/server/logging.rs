@@ -19,7 +19,7 @@ pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 /// The target of the span with a request's id. Log lines contain this span at every level.
 pub const SPAN: &str = "waxwing::request";
 /// The longest text of a client in a log line, in characters.
-const SHOWN: usize = 64;
+const MAX_LOGGED_CHARACTERS: usize = 64;
 
 /// The id of a request.
 #[derive(Clone, Debug, Default)]
@@ -136,8 +136,8 @@ impl Drop for RequestWatch {
 pub(super) fn printable(text: &str) -> String {
     let plain = |character: char| character.is_ascii_graphic() || character.is_alphanumeric();
     let shown = text.chars().map(|character| if plain(character) { character } else { char::REPLACEMENT_CHARACTER });
-    let cut = text.chars().nth(SHOWN).map(|_| '…');
-    shown.take(SHOWN).chain(cut).collect()
+    let cut = text.chars().nth(MAX_LOGGED_CHARACTERS).map(|_| '…');
+    shown.take(MAX_LOGGED_CHARACTERS).chain(cut).collect()
 }
 
 fn client_request_id(header: Option<&HeaderValue>) -> Option<String> {

@@ -25,7 +25,7 @@ const ROOT: &str = "index.html";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
-const WITHOUT: &str = "<!doctype html><html lang=\"en\"><title>Waxwing</title><h1>Waxwing</h1>\
+const MISSING_PLAYGROUND_PAGE: &str = "<!doctype html><html lang=\"en\"><title>Waxwing</title><h1>Waxwing</h1>\
     <p>This binary was built without the playground. With Node.js installed, <code>make</code> builds both.</p>\
     <p>The API is at <code>POST /graphql</code>.</p></html>";
 
@@ -62,7 +62,7 @@ pub(super) async fn page() -> Response {
 fn html(name: &str) -> Response {
     let mut response = match Dist::get(name) {
         Some(file) => serve(name, file),
-        None => ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], WITHOUT).into_response(),
+        None => ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], MISSING_PLAYGROUND_PAGE).into_response(),
     };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));

@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// The timeout of sending a batch, including the last batch at shutdown.
-const PATIENCE: Duration = Duration::from_secs(2);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The exporter of spans. Cheap to clone.
 #[derive(Clone)]
@@ -41,14 +41,14 @@ impl Traces {
         // An error means that a crypto provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
-        let client = OnRuntime { runtime: Handle::current(), client: HyperClient::new(connector, PATIENCE, None) };
+        let client = RuntimeHttpClient { runtime: Handle::current(), client: HyperClient::new(connector, EXPORT_TIMEOUT, None) };
         let exporter = SpanExporter::builder().with_http().with_http_client(client).with_endpoint(endpoint.0.to_string());
         let name = [KeyValue::new("service.name", "waxwing"), KeyValue::new("service.version", env!("CARGO_PKG_VERSION"))];
         let resource = match std::env::var_os("OTEL_SERVICE_NAME") {
             Some(_) => Resource::builder().with_attributes(name.into_iter().skip(1)),
             None => Resource::builder().with_attributes(name),
         };
-        let exporter = exporter.with_timeout(PATIENCE).build()?;
+        let exporter = exporter.with_timeout(EXPORT_TIMEOUT).build()?;
         let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build();
         Ok(Self { tracer: provider.tracer("waxwing"), provider })
     }
@@ -61,7 +61,7 @@ impl Traces {
 
     /// Sends the remaining spans, within two seconds.
     pub async fn close(self) {
-        let closed = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(PATIENCE)).await;
+        let closed = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(EXPORT_TIMEOUT)).await;
         if !matches!(closed, Ok(Ok(()))) {
             tracing::warn!("the last spans did not reach their collector");
         }
@@ -144,14 +144,14 @@ impl Span {
 
 /// An HTTP client that sends on the server's runtime: the exporter has its own thread, which is outside the runtime.
 #[derive(Debug)]
-struct OnRuntime<C> {
+struct RuntimeHttpClient<C> {
     runtime: Handle,
     client: C,
 }
 
 type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'a>>;
 
-impl<C: HttpClient + Clone + 'static> HttpClient for OnRuntime<C> {
+impl<C: HttpClient + Clone + 'static> HttpClient for RuntimeHttpClient<C> {
     fn send_bytes<'a, 'b>(&'a self, request: Request<Bytes>) -> Sending<'b>
     where
         'a: 'b,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use waxwing::cli::fsck::key_kinds;
-use waxwing::db::inspect::{InspectionReport, Missing, Severity, inspect};
+use waxwing::db::inspect::{InspectionReport, MissingPermission, Severity, inspect};
 
 /// A Redis with these settings, on a socket in a folder of its own.
 struct Redis {
@@ -143,7 +143,7 @@ async fn missing_rights_are_named() {
     assert!(report.refuses(true));
     let mut missing = report.facts.missing.clone();
     missing.sort_by_key(ToString::to_string);
-    assert_eq!(missing, ["hset", "script|load", "zadd"].map(|name| Missing::Command(name.to_owned())));
+    assert_eq!(missing, ["hset", "script|load", "zadd"].map(|name| MissingPermission::Command(name.to_owned())));
     find(&report, "`ACL SETUSER app +script|load +hset +zadd`");
 }
 
@@ -186,7 +186,7 @@ async fn without_multi_no_write_is_probed() {
     let redis = Redis::start(GOOD).await;
     redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-multi"]).await;
     let report = redis.report_as("?user=app&pass=secret").await;
-    assert_eq!(report.facts.missing, [Missing::Command("multi".to_owned())]);
+    assert_eq!(report.facts.missing, [MissingPermission::Command("multi".to_owned())]);
     let mut connection = redis.try_connect("").await.expect("it listens");
     let keys: u64 = redis::cmd("DBSIZE").query_async(&mut connection).await.expect("it answers");
     assert_eq!(keys, 0);

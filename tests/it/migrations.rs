@@ -10,7 +10,7 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::error::Error;
-use waxwing::cli::migrations::{Pass, PassFuture, STEPS, Step, StoreStatus, latest, run, store_status};
+use waxwing::cli::migrations::{PassResult, PassFuture, STEPS, Step, StoreStatus, latest, run, store_status};
 use waxwing::db::{Db, embedded};
 
 /// A copy of the data folder of an earlier version: a test that writes leaves the original as it is.
@@ -172,14 +172,14 @@ fn ten_passes(app: App, place: String) -> PassFuture {
             return Err(Error::StorageUnavailable);
         }
         record.0.push(format!("first {at}"));
-        Ok(if at == 9 { Pass::Done } else { Pass::More { place: (at + 1).to_string(), percent: at * 10 + 10 } })
+        Ok(if at == 9 { PassResult::Done } else { PassResult::More { place: (at + 1).to_string(), percent: at * 10 + 10 } })
     })
 }
 
 fn one_pass(app: App, _: String) -> PassFuture {
     Box::pin(async move {
         app.extension::<Record>().0.lock().expect("no panic while held").0.push("second".to_owned());
-        Ok(Pass::Done)
+        Ok(PassResult::Done)
     })
 }
 
@@ -237,7 +237,7 @@ fn record_mark(app: App, _: String) -> PassFuture {
         let mark = app.db().version_mark().await?;
         let output = format!("{:?}", mark.map(|mark| (mark.version, mark.step, mark.needs)));
         app.extension::<Record>().0.lock().expect("no panic while held").0.push(output);
-        Ok(Pass::Done)
+        Ok(PassResult::Done)
     })
 }
 
@@ -301,7 +301,7 @@ async fn several_processes_can_start_concurrently() {
 #[tokio::test]
 async fn a_step_without_progress_fails() {
     fn stays(_: App, _: String) -> PassFuture {
-        Box::pin(async { Ok(Pass::More { place: String::new(), percent: 0 }) })
+        Box::pin(async { Ok(PassResult::More { place: String::new(), percent: 0 }) })
     }
     let redis = RedisServer::start();
     let app = process(&redis).await;

@@ -49,7 +49,7 @@ pub const OK: &str = "ok";
 pub const CANCELLED: &str = "CANCELLED";
 
 /// From half a millisecond to ten seconds, the deadline of a request.
-const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+const DURATION_BUCKETS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 named_enum! {
     /// The kind of an operation.
@@ -295,7 +295,7 @@ impl Metrics {
 }
 
 fn histogram() -> Histogram {
-    Histogram::new(SECONDS)
+    Histogram::new(DURATION_BUCKETS)
 }
 
 /// An increment of a gauge that is undone on drop.

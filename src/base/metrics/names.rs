@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The longest label value, in bytes.
-const LONGEST: usize = 64;
+const MAX_LABEL_BYTES: usize = 64;
 
 /// The first names up to a bound; later ones become [`OTHER`].
 pub(super) struct LabelNames {
@@ -45,7 +45,7 @@ impl LabelNames {
 fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-    name.len() <= LONGEST && bytes.next().is_some_and(letter) && bytes.all(|byte| letter(byte) || byte.is_ascii_digit())
+    name.len() <= MAX_LABEL_BYTES && bytes.next().is_some_and(letter) && bytes.all(|byte| letter(byte) || byte.is_ascii_digit())
 }
 
 #[cfg(test)]

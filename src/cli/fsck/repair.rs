@@ -19,7 +19,7 @@ const ROUNDS: usize = 20;
 /// The maximum number of findings of a round, so that memory is bounded. The next round finds the others.
 const MAX_FINDINGS: usize = 100_000;
 /// The number of remedies that are applied at once.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT: usize = 16;
 
 /// The progress of a repair.
 pub enum RepairProgress<'a> {
@@ -154,7 +154,7 @@ async fn apply_all(
 ) -> Result<(), Error> {
     for stage in remedies.chunk_by(|a, b| a.stage() == b.stage()) {
         let one = async |remedy| (remedy, apply(app, remedy).await);
-        let mut applied = stream::iter(stage).map(one).buffer_unordered(AT_ONCE);
+        let mut applied = stream::iter(stage).map(one).buffer_unordered(MAX_CONCURRENT);
         while let Some((remedy, result)) = applied.next().await {
             let counts = if result.is_ok() { &mut repaired.done } else { &mut repaired.failed };
             *counts.entry(remedy.name()).or_default() += 1;

@@ -8,7 +8,7 @@
 //! Append a [`Step`] to [`STEPS`] in `steps.rs`; never change, reorder or remove a step that was released. Its pass calls services of domains, as
 //! the workers do, and must be
 //!
-//! - **bounded**: about a tenth of a second of work, then [`Pass::More`] with the position of the next pass. A position is data (a shard, an
+//! - **bounded**: about a tenth of a second of work, then [`PassResult::More`] with the position of the next pass. A position is data (a shard, an
 //!   id), never a node of a cluster or a SCAN cursor of one: nodes change between two passes.
 //! - **idempotent**: a pass is repeated after a crash, and two processes that start at once may run the same pass at the same time. If the mark is
 //!   lost (a power cut loses the last second), all steps run again.
@@ -33,7 +33,7 @@ use std::pin::Pin;
 use std::time::Instant;
 
 /// The future of a pass.
-pub type PassFuture = Pin<Box<dyn Future<Output = Result<Pass, Error>> + Send>>;
+pub type PassFuture = Pin<Box<dyn Future<Output = Result<PassResult, Error>> + Send>>;
 
 /// A migration from the previous version to its own.
 pub struct Step {
@@ -47,7 +47,7 @@ pub struct Step {
 
 /// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pass {
+pub enum PassResult {
     /// The step is done.
     Done,
     /// There is more to do.
@@ -156,21 +156,21 @@ pub async fn run(
         let pass = (step.pass)(app.clone(), place.clone()).await?;
         on_progress(MigrationProgress { version, name: step.name, percent: percent(&pass) });
         let to = match pass {
-            Pass::Done => mark_of(steps, version, None),
-            Pass::More { place: next, .. } if next == place => {
+            PassResult::Done => mark_of(steps, version, None),
+            PassResult::More { place: next, .. } if next == place => {
                 return Err(Error::internal(anyhow::anyhow!("the migration to version {version} stays at {place:?}")));
             }
-            Pass::More { place, .. } => mark_of(steps, from.version, Some((version, place))),
+            PassResult::More { place, .. } => mark_of(steps, from.version, Some((version, place))),
         };
         // If another process was faster, its mark is kept: this pass ran twice, which changes nothing.
         app.db().advance_version(mark.as_ref(), &to).await?;
     }
 }
 
-fn percent(pass: &Pass) -> u64 {
+fn percent(pass: &PassResult) -> u64 {
     match pass {
-        Pass::Done => 100,
-        Pass::More { percent, .. } => (*percent).min(100),
+        PassResult::Done => 100,
+        PassResult::More { percent, .. } => (*percent).min(100),
     }
 }
 

@@ -16,13 +16,13 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use std::time::{Duration, Instant};
 
 /// The time for which a refreshed map is shared by callers that wait for one.
-const FRESH: Duration = Duration::from_millis(50);
+const MAP_SHARE_TIME: Duration = Duration::from_millis(50);
 /// The minimum interval of refreshes because of migrations. Each redirection also updates its own slot.
-const MOVING: Duration = Duration::from_secs(1);
+const MIGRATION_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 /// The time for which a node that is importing slots is remembered before it owns any.
 const IMPORTING_TTL: Duration = Duration::from_mins(1);
 /// The number of nodes that are queried for the map concurrently; the first answer is used.
-const ASKED: usize = 3;
+const MAX_QUERIED_NODES: usize = 3;
 
 pub(super) struct ClusterNode {
     pub address: Address,
@@ -130,9 +130,9 @@ impl SlotMap {
         slots.tags = OnceLock::new();
         let version = slots.version;
         drop(slots);
-        if self.asking.try_lock().is_ok_and(|last| last.is_none_or(|(at, _)| at.elapsed() > MOVING)) {
+        if self.asking.try_lock().is_ok_and(|last| last.is_none_or(|(at, _)| at.elapsed() > MIGRATION_REFRESH_INTERVAL)) {
             let (own, node) = (self.clone(), node.clone());
-            tokio::spawn(async move { own.query_nodes(version, MOVING, &[node]).await });
+            tokio::spawn(async move { own.query_nodes(version, MIGRATION_REFRESH_INTERVAL, &[node]).await });
         }
         Ok(node)
     }
@@ -165,7 +165,7 @@ impl SlotMap {
         nodes.extend(self.seeds.iter().cloned());
         let mut seen = std::collections::HashSet::new();
         nodes.retain(|node| !lost.contains(&node.address) && seen.insert(node.address.clone()));
-        self.query_nodes(version, FRESH, &nodes).await
+        self.query_nodes(version, MAP_SHARE_TIME, &nodes).await
     }
 
     async fn query_nodes(&self, version: u64, fresh: Duration, nodes: &[Arc<ClusterNode>]) -> Result<(), Error> {
@@ -187,7 +187,7 @@ impl SlotMap {
 
     /// The first answer of these nodes.
     async fn first_of(&self, nodes: &[Arc<ClusterNode>]) -> Option<Vec<Range>> {
-        for some in nodes.chunks(ASKED) {
+        for some in nodes.chunks(MAX_QUERIED_NODES) {
             let mut query_slots: FuturesUnordered<_> = some.iter().map(|node| self.query_slots(node)).collect();
             while let Some(answer) = query_slots.next().await {
                 if answer.is_some() {

@@ -21,12 +21,12 @@ use super::log::{DataLoad, LogTail};
 use super::truncation::Truncation;
 
 /// The timeout of the log line that ends loading: the thread that reads the log may lag by some milliseconds.
-const LOG_WITHIN: Duration = Duration::from_secs(5);
+const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 /// A rewrite may take long, but has failed if it makes no progress for this long.
-const STALLED: Duration = Duration::from_secs(120);
+const STALL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The sizes of the append-only files by name; empty if there are none.
 pub(super) fn sizes(data: &Path) -> HashMap<String, u64> {
@@ -38,7 +38,7 @@ pub(super) fn sizes(data: &Path) -> HashMap<String, u64> {
 pub(super) async fn repair(url: &str, tail: &LogTail) -> Result<(), EmbeddedError> {
     let mut load = tail.load();
     // Without the line that ends loading, the log says nothing about this start.
-    let _ = timeout(LOG_WITHIN, load.wait_for(|load| load.ended)).await;
+    let _ = timeout(LOG_TIMEOUT, load.wait_for(|load| load.ended)).await;
     let Some((cut, lost)) = load.borrow().truncation.clone() else { return Ok(()) };
     warn(&cut, lost);
     rewrite(url).await
@@ -75,8 +75,8 @@ async fn rewrite(url: &str) -> Result<(), EmbeddedError> {
         if progress.replace(state.done) != Some(state.done) {
             moved = Instant::now();
         }
-        if moved.elapsed() >= STALLED {
-            return Err(failed(format!("no progress for {} s", STALLED.as_secs())));
+        if moved.elapsed() >= STALL_TIMEOUT {
+            return Err(failed(format!("no progress for {} s", STALL_TIMEOUT.as_secs())));
         }
         if reported.elapsed() >= REPORT_EVERY {
             reported = Instant::now();

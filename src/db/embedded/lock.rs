@@ -24,7 +24,7 @@ pub(super) const SERVER_LOCK: &str = "waxwing.lock";
 const REDIS_LOCK: &str = "redis.lock";
 
 /// The timeout of the exit of an earlier Redis: it writes its file first, which takes some seconds on a slow disk.
-const PATIENCE: Duration = Duration::from_secs(15);
+const REDIS_EXIT_TIMEOUT: Duration = Duration::from_secs(15);
 const RETRY: Duration = Duration::from_millis(20);
 /// A forking process holds copies of our descriptors until its child executes another program, so a released lock may appear held for a moment.
 const FORK_WINDOW: Duration = Duration::from_millis(300);
@@ -46,7 +46,7 @@ impl Locks {
             return Err(EmbeddedError::InUse { path: folder.to_owned(), pid: pid_in(&path) });
         }
         write_pid(&server, std::process::id()).map_err(EmbeddedError::folder(&path))?;
-        let redis = wait_for_redis(folder, PATIENCE).await?;
+        let redis = wait_for_redis(folder, REDIS_EXIT_TIMEOUT).await?;
         Ok(Self { redis, _server: server })
     }
 

@@ -42,7 +42,7 @@ use supervisor::Supervisor;
 use tokio::sync::watch;
 
 /// The time that [`Embedded::stop`] waits before it kills Redis.
-const STOP_WITHIN: Duration = Duration::from_secs(30);
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The settings of the embedded Redis.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +115,7 @@ impl Embedded {
     /// Close all connections first. Usually takes milliseconds; after 30 s Redis is killed.
     pub async fn stop(self) {
         self.supervisor.terminate();
-        if !self.supervisor.ended_within(STOP_WITHIN).await {
+        if !self.supervisor.ended_within(STOP_TIMEOUT).await {
             tracing::warn!("embedded Redis did not end in time and is killed");
             self.supervisor.kill();
             self.supervisor.ended().await;

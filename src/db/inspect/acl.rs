@@ -6,7 +6,7 @@ use crate::db::pubsub::CHANNELS;
 
 /// Commands of the client library, and of the checks at start. All supported versions know them: an unknown command in an ACL file keeps Redis from
 /// starting.
-const BESIDES: [&str; 6] = ["multi", "discard", "info", "acl|whoami", "cluster|slots", "asking"];
+const EXTRA_COMMANDS: [&str; 6] = ["multi", "discard", "info", "acl|whoami", "cluster|slots", "asking"];
 
 /// The line for `user`. `password` is the SHA-256 of the password in hexadecimal; without one, the user cannot log in until it has one. `kinds` are
 /// the kinds of keys to grant; all kinds of channels are granted.
@@ -14,7 +14,7 @@ pub fn line(user: &str, password: Option<&str>, kinds: &[&str]) -> String {
     let mut rules = vec!["user".to_owned(), user.to_owned(), "on".to_owned()];
     rules.extend(password.map(|digest| format!("#{digest}")));
     rules.extend(["resetchannels".to_owned(), "-@all".to_owned()]);
-    rules.extend(BESIDES.iter().map(|name| format!("+{name}")));
+    rules.extend(EXTRA_COMMANDS.iter().map(|name| format!("+{name}")));
     rules.extend(rights::commands().map(|name| format!("+{name}")));
     rules.extend(kinds.iter().map(|kind| rights::pattern(kind)));
     rules.extend(CHANNELS.iter().map(|kind| rights::channel_pattern(kind)));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use redis::aio::ConnectionLike;
 use redis::{Cmd, ErrorKind, FromRedisValue, InfoDict, RedisResult, ServerErrorKind, Value, cmd};
 
-use super::{Missing, Product, Version, rights};
+use super::{MissingPermission, Product, Version, rights};
 
 /// The facts about a node; `None` if unknown.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ pub struct Facts {
     /// The name of the Redis user.
     pub user: Option<String>,
     /// The required permissions that the user lacks.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingPermission>,
 }
 
 const CONFIG: [&str; 11] = [

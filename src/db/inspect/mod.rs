@@ -26,7 +26,7 @@ use redis::aio::ConnectionLike;
 pub use facts::Facts;
 pub use finding::{InspectionFinding, Severity};
 pub use judge::{COVERED_NODE_TIMEOUT, judge};
-pub use rights::Missing;
+pub use rights::MissingPermission;
 pub use version::{Product, Version, VersionError};
 
 /// The facts of a node and their findings.

@@ -12,7 +12,7 @@ use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, 
 
 /// A missing permission. `Display` is the ACL rule that grants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingPermission {
     /// To run this command, as an ACL names it ("hset", "script|load").
     Command(String),
     /// To read and write keys of this kind.
@@ -21,7 +21,7 @@ pub enum Missing {
     Channels(String),
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingPermission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command(name) => write!(f, "+{name}"),
@@ -46,7 +46,7 @@ const KEY: &str = "";
 
 /// Each command that stores and scripts use, with its minimum of arguments, since Redis checks their number before permissions. (The commands of a
 /// script are checked as well.)
-const NEEDED: &[&[&str]] = &[
+const REQUIRED_COMMANDS: &[&[&str]] = &[
     &["PING"],
     &["EVALSHA", "ffffffffffffffffffffffffffffffffffffffff", "1", KEY],
     &["SCRIPT", "LOAD", "return 1"],
@@ -107,18 +107,18 @@ const CONTAINERS: [&str; 3] = ["SCRIPT", "PUBSUB", "CLIENT"];
 
 /// The needed commands, as an ACL names them.
 pub(super) fn commands() -> impl Iterator<Item = String> {
-    NEEDED.iter().map(|args| {
+    REQUIRED_COMMANDS.iter().map(|args| {
         let words = if CONTAINERS.contains(&args[0]) { 2 } else { 1 };
         args[..words].join("|").to_lowercase()
     })
 }
 
 /// All missing permissions, each once, for keys of every kind.
-pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Vec<Missing>> {
+pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Vec<MissingPermission>> {
     // MULTI is tested alone: without it, the following commands would be executed.
     let opened: RedisResult<Vec<Value>> = Pipeline::new().cmd("MULTI").cmd("DISCARD").query_async(connection).await;
     if let Err(error) = opened {
-        return if is_denial(&error) { Ok(vec![Missing::Command("multi".to_owned())]) } else { Err(error) };
+        return if is_denial(&error) { Ok(vec![MissingPermission::Command("multi".to_owned())]) } else { Err(error) };
     }
     let of_zero = |kind: &&str| format!("{kind}:{{0}}");
     let (keys, channels): (Vec<String>, Vec<String>) =
@@ -126,9 +126,9 @@ pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]
     let answers: Vec<RedisResult<Value>> = trial(&keys, &channels).query_async(connection).await?;
     let mut missing = Vec::new();
     // The replies after that of MULTI: kinds, channels, commands.
-    let of_channels = CHANNELS.iter().map(|kind| Missing::Channels((*kind).to_owned()));
-    let of_kinds = kinds.iter().map(|kind| Missing::Keys((*kind).to_owned()));
-    let of_commands = commands().map(Missing::Command);
+    let of_channels = CHANNELS.iter().map(|kind| MissingPermission::Channels((*kind).to_owned()));
+    let of_kinds = kinds.iter().map(|kind| MissingPermission::Keys((*kind).to_owned()));
+    let of_commands = commands().map(MissingPermission::Command);
     for (tried, answer) in of_kinds.chain(of_channels).chain(of_commands).zip(answers.into_iter().skip(1)) {
         if let Some(denied) = answer.err().and_then(|error| denied(tried, &error))
             && !missing.contains(&denied)
@@ -152,7 +152,7 @@ fn trial(keys: &[String], channels: &[String]) -> Pipeline {
         trial.cmd("SPUBLISH").arg(channel).arg("0");
     }
     let first = keys.first().map_or("", String::as_str);
-    for args in NEEDED {
+    for args in REQUIRED_COMMANDS {
         let args = args.iter().map(|arg| if *arg == KEY { first } else { arg });
         trial.add_command(args.fold(Cmd::new(), |mut command, arg| command.arg(arg).take()));
     }
@@ -167,15 +167,15 @@ fn is_denial(error: &RedisError) -> bool {
 
 /// Other errors (MOVED, out of memory, loading) do not concern permissions. The wording differs between versions: "... has no permissions to run
 /// the 'hset' command", "... to access one of the keys used as arguments". A denied command says nothing about its key, and vice versa.
-fn denied(tried: Missing, error: &RedisError) -> Option<Missing> {
+fn denied(tried: MissingPermission, error: &RedisError) -> Option<MissingPermission> {
     if !is_denial(error) {
         return None;
     }
     let text = error.to_string();
     if let Some((_, rest)) = text.split_once("run the '") {
         let name = rest.split('\'').next().unwrap_or_default();
-        return Some(Missing::Command(name.to_owned()));
+        return Some(MissingPermission::Command(name.to_owned()));
     }
     // If only the key or the channel of a command was denied, its kind is already reported.
-    matches!(tried, Missing::Keys(_) | Missing::Channels(_)).then_some(tried)
+    matches!(tried, MissingPermission::Keys(_) | MissingPermission::Channels(_)).then_some(tried)
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 /// The longest silence of a server. While it prepares a snapshot, it sends a newline now and then.
-pub(super) const SILENCE: Duration = Duration::from_secs(60);
+pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A failed download of a snapshot.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum SnapshotError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The server was silent for too long.
-    #[error("the server sent nothing for {} s", SILENCE.as_secs())]
+    #[error("the server sent nothing for {} s", READ_TIMEOUT.as_secs())]
     Silent,
     /// The server refused, with its message.
     #[error("the server refuses: {0}")]

@@ -1,6 +1,6 @@
 //! Downloads the snapshot that a server sends to a new replica: all of its data at one point in time, while it keeps serving.
 
-use super::error::{SILENCE, SnapshotError};
+use super::error::{READ_TIMEOUT, SnapshotError};
 use super::stream::{Stream, connect};
 use redis::ConnectionInfo;
 use sha2::{Digest, Sha256};
@@ -91,7 +91,7 @@ async fn command(server: &mut BufReader<Stream>, words: &[&str]) -> Result<(), S
 /// Reads a line without its end; an error reply is an error.
 async fn line(server: &mut BufReader<Stream>) -> Result<String, SnapshotError> {
     let mut line = Vec::new();
-    let read = timeout(SILENCE, server.take(LINE).read_until(b'\n', &mut line)).await.map_err(|_| SnapshotError::Silent)??;
+    let read = timeout(READ_TIMEOUT, server.take(LINE).read_until(b'\n', &mut line)).await.map_err(|_| SnapshotError::Silent)??;
     if read == 0 {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     }
@@ -150,7 +150,7 @@ impl<W: Write> Sink<'_, W> {
 
 /// The next received bytes, at least one.
 async fn read_bytes(server: &mut BufReader<Stream>) -> Result<&[u8], SnapshotError> {
-    let bytes = timeout(SILENCE, server.fill_buf()).await.map_err(|_| SnapshotError::Silent)??;
+    let bytes = timeout(READ_TIMEOUT, server.fill_buf()).await.map_err(|_| SnapshotError::Silent)??;
     if bytes.is_empty() { Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()) } else { Ok(bytes) }
 }
 

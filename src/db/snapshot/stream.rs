@@ -11,7 +11,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bidirectional stream.
 pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -22,7 +22,7 @@ pub(super) type Stream = Box<dyn Duplex>;
 
 /// Connects, with TLS if the address requires it.
 pub(super) async fn connect(server: &ConnectionInfo) -> Result<Stream, SnapshotError> {
-    timeout(CONNECT, reach(server.addr())).await.map_err(|_| SnapshotError::Silent)?
+    timeout(CONNECT_TIMEOUT, reach(server.addr())).await.map_err(|_| SnapshotError::Silent)?
 }
 
 async fn reach(address: &ConnectionAddr) -> Result<Stream, SnapshotError> {

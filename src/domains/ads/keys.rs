@@ -83,7 +83,7 @@ pub(super) fn ads(id: CampaignId) -> String {
 
 /// HASH `id slot snippet target pricing bid status`: the definition of an ad, which never changes. The bid is in billionths; an in-feed ad
 /// has `status` instead of `snippet target`. No time to live, except for a removed ad: it has `removed`, the time of the removal, and
-/// expires after [`super::model::REMOVED_FOR`].
+/// expires after [`super::model::REMOVED_AD_TTL`].
 pub(super) fn ad(id: AdId) -> String {
     format!("ad:{{{}}}:{}", id.campaign.0, id.number)
 }
@@ -129,7 +129,7 @@ pub(super) fn frequency(share: Share, visitor: Visitor) -> String {
     format!("seen:{{{share}}}:{visitor}")
 }
 
-/// STRING: the result of a reservation or a click, for a retry whose reply was lost. Time to live: [`super::model::ANSWER_KEPT`].
+/// STRING: the result of a reservation or a click, for a retry whose reply was lost. Time to live: [`super::model::REPLY_TTL`].
 pub(super) fn impression(share: Share, id: u64) -> String {
     format!("impression:{{{share}}}:{id}")
 }
@@ -145,7 +145,7 @@ pub(super) fn recorded_nonces(share: Share, span: u64) -> String {
 }
 
 /// HASH `i c s x y`, `x-REASON`, and the same for each ad after the prefix `ad.`: the impressions, clicks, spend, invalid clicks, invalid
-/// impressions, and invalid clicks by reason of a day. Time to live: [`super::model::DAYS_KEPT`].
+/// impressions, and invalid clicks by reason of a day. Time to live: [`super::model::DAILY_STATS_TTL`].
 pub(super) fn daily_stats(share: Share, day: u64) -> String {
     format!("tally:{{{share}}}:{day}")
 }
@@ -155,7 +155,7 @@ pub(super) fn reach(share: Share) -> String {
     format!("reach:{{{share}}}")
 }
 
-/// HyperLogLog of the visitors of a day. 12 KiB at most; time to live: [`super::model::DAYS_KEPT`].
+/// HyperLogLog of the visitors of a day. 12 KiB at most; time to live: [`super::model::DAILY_STATS_TTL`].
 pub(super) fn daily_reach(share: Share, day: u64) -> String {
     format!("reached:{{{share}}}:{day}")
 }

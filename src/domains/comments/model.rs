@@ -13,7 +13,7 @@ const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 2_000, 
 /// The most comments of an account.
 pub(super) const MAX_COMMENTED: usize = 1_000_000;
 /// The time for which a deleted comment is recorded: longer than an idempotency key, which could otherwise restore it.
-pub(super) const DELETED_KEPT: Millis = 25 * 60 * MINUTE;
+pub(super) const DELETED_TTL: Millis = 25 * 60 * MINUTE;
 /// Maximum number of deleted comments that are recorded for a thread.
 pub(super) const MAX_DELETED: usize = 20_000;
 /// The most events in the log of a thread.
@@ -21,7 +21,7 @@ pub(super) const MAX_EVENTS: usize = 1_000;
 /// The most levels: a script takes the keys of all ancestors.
 pub const MAX_DEPTH: usize = 64;
 /// Bytes of an id in members and paths.
-pub(super) const ID: usize = 7;
+pub(super) const ID_BYTES: usize = 7;
 
 /// A comment, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,14 +275,14 @@ impl Sort {
 }
 
 /// Encodes an id in 7 bytes.
-pub(super) fn bytes_of(number: u64) -> [u8; ID] {
+pub(super) fn bytes_of(number: u64) -> [u8; ID_BYTES] {
     let [_, bytes @ ..] = number.to_be_bytes();
     bytes
 }
 
 /// Decodes an id of 7 bytes.
 pub(super) fn number_of(bytes: &[u8]) -> Option<u64> {
-    (bytes.len() == ID).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    (bytes.len() == ID_BYTES).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
 /// The id of an event in a thread's log: milliseconds and a sequence number, as in the stream.

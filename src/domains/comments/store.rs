@@ -4,7 +4,7 @@ pub(super) mod repair;
 
 use super::keys;
 use super::model::{
-    Comment, CommentEventKind, DELETED_KEPT, ID, MAX_COMMENTED, MAX_DELETED, MAX_EVENTS, Order, Sort, ThreadEvent, ThreadEventId,
+    Comment, CommentEventKind, DELETED_TTL, ID_BYTES, MAX_COMMENTED, MAX_DELETED, MAX_EVENTS, Order, Sort, ThreadEvent, ThreadEventId,
     ThreadEventPage, Vote, bytes_of, number_of,
 };
 use crate::base::clock::Millis;
@@ -47,7 +47,7 @@ pub(super) fn thread_of(channel: &str) -> Option<StatusId> {
 }
 
 /// A voter without votes.
-pub(super) const NOBODY: Option<fn(CommentId) -> [u8; 8]> = None;
+pub(super) const NO_VOTER: Option<fn(CommentId) -> [u8; 8]> = None;
 
 /// Loads comments with the votes of `voter`, in the order of `ids`; `None` for unknown ids. One pipeline.
 pub(super) async fn load(
@@ -88,7 +88,7 @@ pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) ->
         author,
         message,
         edited_at,
-        path: path.chunks(ID).map_while(number_of).collect(),
+        path: path.chunks(ID_BYTES).map_while(number_of).collect(),
         up: up?,
         down: down?,
         replies: replies?,
@@ -100,13 +100,13 @@ pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) ->
 
 /// The parameters that every change of a thread needs to append to the event log.
 #[derive(Clone, Copy)]
-pub(super) struct Log {
+pub(super) struct EventLogParams {
     pub(super) now: Millis,
     pub(super) age: Millis,
 }
 
 /// A call of a script over a comment and its ancestors.
-fn change(script: &'static Script, log: Log, id: CommentId, path: &[u64]) -> Call {
+fn change(script: &'static Script, log: EventLogParams, id: CommentId, path: &[u64]) -> Call {
     let status = id.status;
     let of_thread = [status_key(status), tombstone_key(status), keys::thread(status), keys::log(status), keys::pending(status)];
     let orders = Order::ALL.map(|order| keys::replies(status, order));
@@ -134,7 +134,7 @@ pub(super) enum AddCommentResult {
 }
 
 /// Adds a comment: the commit. One script on the status's tag.
-pub(super) async fn add(db: &Db, log: Log, comment: &Comment, author: UserId) -> Result<AddCommentResult, Error> {
+pub(super) async fn add(db: &Db, log: EventLogParams, comment: &Comment, author: UserId) -> Result<AddCommentResult, Error> {
     let call = change(&ADD_COMMENT, log, comment.id, &comment.path).arg(author.0).arg(&comment.message);
     Ok(match db.call::<i64>(call).await? {
         1 => AddCommentResult::Added,
@@ -165,7 +165,7 @@ impl ChangeCommentResult {
 /// Edits the text of a comment of `author`. One script.
 pub(super) async fn edit(
     db: &Db,
-    log: Log,
+    log: EventLogParams,
     comment: &Comment,
     author: UserId,
     message: &str,
@@ -184,7 +184,7 @@ pub(super) enum VoteResult {
 }
 
 /// Votes on a comment. One script.
-pub(super) async fn vote(db: &Db, log: Log, comment: &Comment, voter: [u8; 8], vote: Vote) -> Result<VoteResult, Error> {
+pub(super) async fn vote(db: &Db, log: EventLogParams, comment: &Comment, voter: [u8; 8], vote: Vote) -> Result<VoteResult, Error> {
     let call = change(&VOTE_COMMENT, log, comment.id, &comment.path).arg(&voter[..]).arg(vote.number()).arg(VOTE_EVENT_INTERVAL);
     Ok(match db.call::<u64>(call).await? {
         0 => VoteResult::NotFound,
@@ -202,15 +202,15 @@ pub(super) async fn due_votes(db: &Db, status: StatusId, now: Millis, limit: usi
 }
 
 /// Publishes the due events about votes. One pipeline of scripts.
-pub(super) async fn publish_votes(db: &Db, log: Log, ids: &[CommentId]) -> Result<(), Error> {
+pub(super) async fn publish_votes(db: &Db, log: EventLogParams, ids: &[CommentId]) -> Result<(), Error> {
     db.call_untracked(ids.iter().map(|id| change(&PUBLISH_VOTES, log, *id, &[])).collect()).await.map(drop)
 }
 
 /// Deletes comments of `author`, without their replies: the commit. One pipeline of scripts.
-pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: UserId) -> Result<Vec<ChangeCommentResult>, Error> {
+pub(super) async fn delete(db: &Db, log: EventLogParams, comments: &[&Comment], author: UserId) -> Result<Vec<ChangeCommentResult>, Error> {
     let call = |comment: &&Comment| {
         let call = change(&DELETE_COMMENT, log, comment.id, &comment.path);
-        call.arg(DELETED_KEPT).arg(MAX_DELETED).arg(author.0)
+        call.arg(DELETED_TTL).arg(MAX_DELETED).arg(author.0)
     };
     let replies = db.call_many(comments.iter().map(call).collect()).await?;
     replies.into_iter().map(|reply| decode::one(reply).map(ChangeCommentResult::of)).collect()
@@ -219,13 +219,13 @@ pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: Use
 /// Removes a comment with its branch, if `by` may: the commit. `removal` is a new id. One script.
 pub(super) async fn remove_branch(
     db: &Db,
-    log: Log,
+    log: EventLogParams,
     comment: &Comment,
     by: UserId,
     removal: u64,
 ) -> Result<ChangeCommentResult, Error> {
     let call = change(&REMOVE_BRANCH, log, comment.id, &comment.path);
-    db.call(call.arg(DELETED_KEPT).arg(MAX_DELETED).arg(by.0).arg(removal)).await.map(ChangeCommentResult::of)
+    db.call(call.arg(DELETED_TTL).arg(MAX_DELETED).arg(by.0).arg(removal)).await.map(ChangeCommentResult::of)
 }
 
 /// Up to `limit` roots of removed branches with comments left below, each with its removal. One command.
@@ -237,7 +237,7 @@ pub(super) async fn removed_branches(db: &Db, status: StatusId, limit: usize) ->
 }
 
 /// Deletes comments of removed branches. One pipeline of scripts.
-pub(super) async fn delete_from_branches(db: &Db, log: Log, comments: &[(Comment, u64)]) -> Result<(), Error> {
+pub(super) async fn delete_from_branches(db: &Db, log: EventLogParams, comments: &[(Comment, u64)]) -> Result<(), Error> {
     let call = |(comment, removal): &(Comment, u64)| change(&DELETE_FROM_BRANCH, log, comment.id, &comment.path).arg(*removal);
     db.call_many(comments.iter().map(call).collect()).await.map(drop)
 }
@@ -266,7 +266,7 @@ pub(super) async fn some_comments(db: &Db, status: StatusId, limit: usize) -> Re
     let range = cmd("ZRANGE").arg(keys::replies(status, Order::New)).arg(0).arg(limit.max(1) - 1).take();
     let members: Vec<Vec<u8>> = db.read(range).await?;
     let one = |member: Vec<u8>| {
-        let number = member.get(ID..).and_then(number_of)?;
+        let number = member.get(ID_BYTES..).and_then(number_of)?;
         Some((CommentId { status, number }, member))
     };
     Ok(members.into_iter().filter_map(one).collect())
@@ -337,7 +337,7 @@ pub(super) fn side(id: CommentId) -> Vec<u8> {
 
 /// Decodes a member of an author's index.
 pub(super) fn parse_side(member: &[u8]) -> Option<CommentId> {
-    let (status, number) = member.split_at_checked(ID)?;
+    let (status, number) = member.split_at_checked(ID_BYTES)?;
     let id = |bytes| number_of(bytes).filter(|number| (1..=source::MAX).contains(number));
     Some(CommentId { status: StatusId(id(status)?), number: id(number)? })
 }
@@ -378,7 +378,7 @@ pub(super) async fn levels(db: &Db, levels: &[Level]) -> Result<Vec<Vec<Row<u128
 
 fn rows(sort: Sort, members: Vec<Vec<u8>>) -> Result<Vec<Row<u128>>, Error> {
     let row = |member: &Vec<u8>| {
-        let found = member.get(ID..).and_then(|rest| sort.read(rest));
+        let found = member.get(ID_BYTES..).and_then(|rest| sort.read(rest));
         found.map(|(position, member)| Row { member, position }).ok_or_else(|| Error::corrupt("a place in a thread"))
     };
     members.iter().map(row).collect()
@@ -389,7 +389,7 @@ fn level_command(level: &Level) -> Cmd {
     let prefix = bytes_of(parent);
     // The oldest first is the newest first from the other end.
     let (high, low) = if sort == Sort::Old { (window.above, window.below) } else { (window.below, window.above) };
-    let bound = |position: u128, open: u128, end: [u8; ID]| match position == open {
+    let bound = |position: u128, open: u128, end: [u8; ID_BYTES]| match position == open {
         true => [&b"("[..], &end].concat(),
         false => [&b"("[..], &prefix, &sort.bytes(position)].concat(),
     };
@@ -436,7 +436,7 @@ pub(super) async fn tree(
         error => error,
     })?;
     let members: Vec<Vec<u8>> = decode::one(replies.pop().unwrap_or_default())?;
-    let parents: Vec<u64> = members.iter().map(|member| member.get(..ID).and_then(number_of).unwrap_or(0)).collect();
+    let parents: Vec<u64> = members.iter().map(|member| member.get(..ID_BYTES).and_then(number_of).unwrap_or(0)).collect();
     Ok(parents.into_iter().zip(rows(sort, members)?).collect())
 }
 

@@ -1,7 +1,7 @@
 //! The sources of feeds with subscriptions: whose statuses a feed shows, kept up to date.
 
 use super::hub::{ChannelWatch, Hub};
-use super::index_change::{IndexChange, Indexed, Owner};
+use super::index_change::{IndexChange, IndexedReceiver, Owner};
 use super::posting::InterestId;
 use crate::app::App;
 use crate::base::error::Error;
@@ -34,7 +34,7 @@ struct CurrentSources {
     /// The version of the sources (how often they have changed) when they were read; `None` before the first read.
     edges: Option<u64>,
     /// Whether the index has them.
-    indexed: Indexed,
+    indexed: IndexedReceiver,
 }
 
 impl Default for CurrentSources {
@@ -61,7 +61,7 @@ impl FeedSources {
     }
 
     /// Returns a receiver of whether the index has all of the sources.
-    pub(super) fn indexed(&self) -> Indexed {
+    pub(super) fn indexed(&self) -> IndexedReceiver {
         self.sources().indexed.clone()
     }
 
@@ -167,7 +167,7 @@ impl Hub {
 }
 
 /// Waits until a change of the index has been made.
-pub(super) async fn wait(mut indexed: Indexed) {
+pub(super) async fn wait(mut indexed: IndexedReceiver) {
     // The wait also ends when the indexer stops: then the process ends.
     let _ = indexed.wait_for(|done| *done).await;
 }

@@ -2,7 +2,7 @@
 
 use super::grid::cells_of;
 use super::model::{BoundingBox, FilterInput};
-use super::posting::{EVERYTHING, IndexEntry, MarkKind};
+use super::posting::{MATCH_ALL, IndexEntry, MarkKind};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::platform::events::{Event, SAMPLE_RING, TermHasher};
@@ -93,7 +93,7 @@ impl Filter {
         let parts = 0_u32..;
         match self {
             Self::Sample(arc) if arc.length >= SAMPLE_RING => {
-                vec![IndexEntry { kind: MarkKind::Sample, mark: EVERYTHING, part: 0 }]
+                vec![IndexEntry { kind: MarkKind::Sample, mark: MATCH_ALL, part: 0 }]
             }
             Self::Sample(arc) => stretches_of(*arc).map(|mark| IndexEntry { kind: MarkKind::Sample, mark, part: 0 }).collect(),
             // Any word would do: the frequency of words is unknown.
@@ -242,7 +242,7 @@ mod tests {
             let marks: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.mark).collect();
             let each_once: BTreeSet<_> = marks.iter().collect();
             assert_eq!(each_once.len(), marks.len(), "{start} {length}");
-            let is_found = |place: u64| marks == [EVERYTHING] || (marks.contains(&stretch_of(place)) && arc.contains(place));
+            let is_found = |place: u64| marks == [MATCH_ALL] || (marks.contains(&stretch_of(place)) && arc.contains(place));
             let found = (0..SAMPLE_RING).filter(|place| is_found(*place)).count() as u64;
             let held = (0..SAMPLE_RING).filter(|place| (place + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
             assert_eq!((found, held), (length, length), "{start} {length}");

@@ -6,7 +6,7 @@
 //! word that 10,000 filters contain) is done in steps of at most [`STEP`] entries; the caller releases the lock between two of them.
 
 use super::filter::Filter;
-use super::posting::{EVERYTHING, IndexEntry, InterestId, MarkKind, Posting};
+use super::posting::{MATCH_ALL, IndexEntry, InterestId, MarkKind, Posting};
 use crate::platform::events::{Event, TermHasher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};
@@ -80,7 +80,7 @@ impl IndexSearch {
         let mut lookups: Vec<_> = terms.words.iter().map(|word| (MarkKind::Word, u64::from(*word))).collect();
         lookups.push((MarkKind::Author, terms.author));
         let sample = super::filter::stretch_of(term_hasher.sample_position(event.status.0));
-        lookups.extend([(MarkKind::Sample, sample), (MarkKind::Sample, EVERYTHING)]);
+        lookups.extend([(MarkKind::Sample, sample), (MarkKind::Sample, MATCH_ALL)]);
         let cells = terms.place.into_iter().flat_map(super::grid::cells_at);
         lookups.extend(cells.map(|cell| (MarkKind::Cell, cell)));
         Self { lookups, behind: None, found: Vec::new() }

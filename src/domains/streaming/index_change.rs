@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use tokio::sync::watch;
 
 /// Whether a change has been made. The last change of an interest represents all of them.
-pub(super) type Indexed = watch::Receiver<bool>;
+pub(super) type IndexedReceiver = watch::Receiver<bool>;
 
 /// The client for which a change is made: an account, or an address without a session; `None` if both are unknown.
 pub(super) type Owner = Option<Subject>;
@@ -58,7 +58,7 @@ impl IndexChange {
     }
 
     /// Returns a receiver that says when the change has been made.
-    pub(super) fn indexed(&self) -> Indexed {
+    pub(super) fn indexed(&self) -> IndexedReceiver {
         self.done.subscribe()
     }
 

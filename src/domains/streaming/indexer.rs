@@ -3,12 +3,12 @@
 //! next. A subscription joins when its interest is indexed, and leaves before its interest is removed.
 
 use super::hub::{Hub, HubState};
-use super::index_change::{IndexChange, Indexed};
+use super::index_change::{IndexChange, IndexedReceiver};
 use tokio::runtime::Handle;
 
 impl Hub {
     /// Enqueues a change behind earlier changes of its owner. Nothing more is done under the lock.
-    pub(super) fn enqueue(&self, state: &mut HubState, change: IndexChange) -> Indexed {
+    pub(super) fn enqueue(&self, state: &mut HubState, change: IndexChange) -> IndexedReceiver {
         let indexed = change.indexed();
         state.changes.push(change);
         // There is no runtime when the process ends.
@@ -85,14 +85,14 @@ mod tests {
         Filter::Follow((from..from + (STEPS * STEP) as u64).collect(), Vec::new())
     }
 
-    fn add_authors(hub: &Hub, owner: Option<Subject>, authors: u64) -> Indexed {
+    fn add_authors(hub: &Hub, owner: Option<Subject>, authors: u64) -> IndexedReceiver {
         let mut state = hub.state();
         let key = state.next_interest();
         hub.enqueue(&mut state, IndexChange::add_authors(owner, key, (0..authors).collect()))
     }
 
     /// Returns the number of steps until a change is made.
-    fn steps_until(hub: &Hub, indexed: &Indexed) -> usize {
+    fn steps_until(hub: &Hub, indexed: &IndexedReceiver) -> usize {
         let indexer = Indexer::new(hub.clone());
         let steps = (1..).find(|_| !indexer.step() || *indexed.borrow());
         assert!(*indexed.borrow(), "the change is never made");
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn feeds_of_different_owners_are_indexed_in_turn() {
         let hub = Hub::default();
-        let waits: Vec<Indexed> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
+        let waits: Vec<IndexedReceiver> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
         let own = add_authors(&hub, BOB, 1);
         assert_eq!(steps_until(&hub, &own), 2);
         drop(waits);
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_filter_is_indexed_while_feeds_change_continuously() {
         let hub = Hub::default();
-        let waits: Vec<Indexed> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
+        let waits: Vec<IndexedReceiver> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
         let filter = hub.interest(BOB, large(0));
         let steps = steps_until(&hub, &filter.indexed());
         assert!(steps <= 9 * STEPS, "{steps}");

@@ -3,7 +3,7 @@
 use super::feed_sources::FeedSources;
 use super::filter::Filter;
 use super::hub::Hub;
-use super::index_change::{IndexChange, Indexed, Owner};
+use super::index_change::{IndexChange, IndexedReceiver, Owner};
 use super::posting::InterestId;
 use crate::platform::events::{Event, TermHasher};
 use std::sync::{Arc, Weak};
@@ -35,7 +35,7 @@ impl Interest {
     }
 
     /// Returns whether the index has all of the interest.
-    pub(super) fn indexed(&self) -> Indexed {
+    pub(super) fn indexed(&self) -> IndexedReceiver {
         match self {
             Self::Feed(sources) => sources.indexed(),
             Self::Public(interest) => interest.indexed(),
@@ -51,12 +51,12 @@ pub(super) struct FilterInterest {
     owner: Owner,
     digest: FilterDigest,
     filter: Arc<Filter>,
-    indexed: Indexed,
+    indexed: IndexedReceiver,
 }
 
 impl FilterInterest {
     /// Returns a receiver of whether the index has all of the filter.
-    pub(super) fn indexed(&self) -> Indexed {
+    pub(super) fn indexed(&self) -> IndexedReceiver {
         self.indexed.clone()
     }
 }

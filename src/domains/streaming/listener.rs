@@ -24,7 +24,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 /// The interval at which the log is checked for missed events.
 const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// Feeds whose sources are read concurrently.
-const AT_ONCE: usize = 50;
+const CONCURRENCY: usize = 50;
 /// The most events of each shard, and the most accounts and lists, that are read at once.
 const PAGE: usize = 1_000;
 
@@ -138,7 +138,7 @@ impl Listener {
         let edges = timelines::changes(&self.app, &feeds).await?;
         let changed = |(sources, edges): &(&Arc<FeedSources>, u64)| sources.edges() != Some(*edges);
         let changed: Vec<_> = all.iter().zip(edges).filter(changed).map(|(sources, _)| sources).collect();
-        for some in changed.chunks(AT_ONCE) {
+        for some in changed.chunks(CONCURRENCY) {
             try_join_all(some.iter().map(|sources| self.hub.load(&self.app, self.term_hasher, sources))).await?;
         }
         Ok(())
@@ -149,7 +149,7 @@ impl Listener {
         let versions = relations::changes(&self.app, &viewers).await?;
         let changed = |(hidden, version): &(&Arc<HiddenAuthors>, u64)| hidden.version() != Some(*version);
         let changed: Vec<_> = all.iter().zip(versions).filter(changed).map(|(hidden, _)| hidden).collect();
-        for some in changed.chunks(AT_ONCE) {
+        for some in changed.chunks(CONCURRENCY) {
             try_join_all(some.iter().map(|hidden| hidden.load(&self.app, self.term_hasher))).await?;
         }
         Ok(())

@@ -12,14 +12,14 @@ pub(super) enum MarkKind {
     Word,
     /// An author.
     Author,
-    /// A stretch of the ring of samples, or [`EVERYTHING`].
+    /// A stretch of the ring of samples, or [`MATCH_ALL`].
     Sample,
     /// A cell of a grid over the earth.
     Cell,
 }
 
 /// The mark of samples that contain all statuses.
-pub(super) const EVERYTHING: u64 = u64::MAX;
+pub(super) const MATCH_ALL: u64 = u64::MAX;
 
 /// An entry: events with this mark may match the interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ pub(super) fn marked(feed: Feed) -> String {
 }
 
 /// HASH, [`super::model::SegmentKey`] → its status ids, 8 bytes each: a cache of merges below the floor. At most
-/// [`super::model::MAX_SEGMENTS`] fields of 8 KB. Time to live: [`super::model::SEGMENTS_KEPT`] from the first field on.
+/// [`super::model::MAX_SEGMENTS`] fields of 8 KB. Time to live: [`super::model::SEGMENTS_TTL`] from the first field on.
 pub(super) fn segments(feed: Feed) -> String {
     format!("segments:{{{}}}", feed.tag())
 }

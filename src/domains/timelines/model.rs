@@ -75,7 +75,7 @@ pub(super) const fn max_entries(window: usize) -> usize {
 /// The most cached segments of a feed.
 pub(super) const MAX_SEGMENTS: usize = 16;
 /// The time for which segments are cached.
-pub(super) const SEGMENTS_KEPT: Millis = 10 * MINUTE;
+pub(super) const SEGMENTS_TTL: Millis = 10 * MINUTE;
 
 /// The version of a feed's sources that a segment was merged from. A segment of another version is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Feeds in Redis.
 
 use super::keys;
-use super::model::{FeedMetadata, FeedState, MAX_SEGMENTS, MergeVersion, SEGMENTS_KEPT, Segment, SegmentKey, max_entries};
+use super::model::{FeedMetadata, FeedState, MAX_SEGMENTS, MergeVersion, SEGMENTS_TTL, Segment, SegmentKey, max_entries};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, source};
@@ -25,7 +25,7 @@ static CACHE_SEGMENT: Script = Script::new(include_str!("lua/cache_segment.lua")
 static TOUCH_FEED: Script = Script::allow_oom(include_str!("lua/touch_feed.lua"));
 
 /// The most statuses that one script adds to a feed.
-pub(super) const MERGE: usize = 1_000;
+pub(super) const MAX_STATUSES_PER_SCRIPT: usize = 1_000;
 
 /// The key of the set of a feed's sources, on the feed's tag.
 pub(super) fn sources(feed: Feed) -> String {
@@ -174,7 +174,7 @@ pub(super) async fn segment(db: &Db, feed: Feed, key: SegmentKey) -> Result<Opti
 pub(super) async fn cache_segment(db: &Db, feed: Feed, segment: &Segment, drop: &[SegmentKey]) -> Result<(), Error> {
     let MergeVersion { edges, late } = segment.key.version;
     let call = Call::new(&CACHE_SEGMENT, [keys::segments(feed), keys::state(feed), owner(feed)]).arg(edges).arg(late);
-    let call = call.arg(segment.key.below).arg(MAX_SEGMENTS).arg(SEGMENTS_KEPT);
+    let call = call.arg(segment.key.below).arg(MAX_SEGMENTS).arg(SEGMENTS_TTL);
     let call = call.arg(segment.key.to_string()).arg(segment.encode());
     db.call_briefly(vec![drop.iter().fold(call, |call, key| call.arg(key.to_string()))]).await.map(std::mem::drop)
 }
@@ -202,7 +202,7 @@ pub(super) struct FeedPush<'a> {
     pub(super) author: UserId,
     /// The follow that must still exist; `None` for any.
     pub(super) follow: Option<u64>,
-    /// At most [`MERGE`].
+    /// At most [`MAX_STATUSES_PER_SCRIPT`].
     pub(super) ids: &'a [StatusId],
 }
 
@@ -259,7 +259,7 @@ pub(super) async fn touch(db: &Db, feed: Feed, now: Millis) -> Result<bool, Erro
 }
 
 fn numbers(ids: &[StatusId]) -> Vec<u64> {
-    ids.iter().take(MERGE).map(|id| id.0).collect()
+    ids.iter().take(MAX_STATUSES_PER_SCRIPT).map(|id| id.0).collect()
 }
 
 /// Removes statuses from feeds. One pipeline; nothing for no statuses.

@@ -1,7 +1,7 @@
 //! The audit of accounts: the hash, the claim of the login and the password belong together.
 
 use super::keys::{self, KeyKind};
-use super::model::{FREE_AFTER, User};
+use super::model::{LOGIN_RESERVATION_TTL, User};
 use super::store::DEVICE_EPOCH;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
@@ -27,7 +27,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         match keys::parse(&entry.key) {
             Some(KeyKind::User(id)) if entry.check_type("hash", Expiry::Never, found) => users.push(id),
             Some(KeyKind::Logins) if entry.check_derived_type("hash", Expiry::Never, found) => logins.push(entry.key.clone()),
-            Some(KeyKind::Freed) if entry.check_type("string", Expiry::After(FREE_AFTER), found) => {
+            Some(KeyKind::Freed) if entry.check_type("string", Expiry::After(LOGIN_RESERVATION_TTL), found) => {
                 freed.push((entry.key.as_str(), entry.ttl))
             }
             Some(KeyKind::Password(id)) if entry.check_type("string", Expiry::Never, found) => passwords.push(id),
@@ -46,7 +46,7 @@ async fn check_freed(reader: &AuditReader, marks: &[(&str, i64)], found: &mut Fi
         let text: Option<String> = times.read(key);
         if text.as_deref().and_then(audit::number).is_none() {
             // It expires when the login can be claimed again.
-            let until = reader.now() + u64::try_from(*ttl).unwrap_or(FREE_AFTER);
+            let until = reader.now() + u64::try_from(*ttl).unwrap_or(LOGIN_RESERVATION_TTL);
             let found_text = text.unwrap_or_default();
             let remedy = Remedy::SetText { key: (*key).to_owned(), found: found_text, value: until.to_string() };
             found.add_repairable(key, "has no valid time from which the login is free", [remedy]);

@@ -30,7 +30,7 @@ const LENGTH: usize = 66;
 
 /// The claims of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Device {
+pub(super) struct DeviceClaims {
     /// The account that has logged in.
     pub(super) account: UserId,
     /// The device, a random number.
@@ -62,34 +62,34 @@ impl DeviceTokens {
     }
 
     /// The claims of a token that this deployment has signed and that has not expired; `None` for any other text.
-    pub(super) fn open(&self, token: &str, now: Millis) -> Option<Device> {
+    pub(super) fn open(&self, token: &str, now: Millis) -> Option<DeviceClaims> {
         let bytes = (token.len() == LENGTH).then(|| URL_SAFE_NO_PAD.decode(token))?.ok()?;
         let (claims, tag) = bytes.split_at_checked(CLAIMS).filter(|(_, tag)| tag.len() == TAG)?;
         self.mac.clone().chain_update(claims).verify_truncated_left(tag).ok()?;
         let number = |from: usize| Some(u64::from_be_bytes(claims.get(from..from + 8)?.try_into().ok()?));
         let fingerprint = claims.get(25..)?.try_into().ok()?;
-        let device = Device { account: UserId(number(1)?), id: number(9)?, expires: number(17)?, fingerprint };
+        let device = DeviceClaims { account: UserId(number(1)?), id: number(9)?, expires: number(17)?, fingerprint };
         (claims.first() == Some(&VERSION) && now < device.expires).then_some(device)
     }
 
     /// Whether a device is known for the account with this id and password. It is unknown for other accounts, and for the same account with another
     /// password or device epoch.
-    pub(super) fn is_known(&self, device: &Device, account: UserId, password: &PasswordRecord) -> bool {
+    pub(super) fn is_known(&self, device: &DeviceClaims, account: UserId, password: &PasswordRecord) -> bool {
         device.account == account && device.fingerprint == self.fingerprint(password)
     }
 
     /// Issues a token for a device that has just logged in. A `known` device keeps its id, and keeps its token while the token is young and
     /// not revoked.
-    pub(super) fn issue(&self, account: UserId, password: &PasswordRecord, known: Option<Device>, now: Millis) -> String {
+    pub(super) fn issue(&self, account: UserId, password: &PasswordRecord, known: Option<DeviceClaims>, now: Millis) -> String {
         let fingerprint = self.fingerprint(password);
-        let is_young = |device: &Device| now + LIFETIME < device.expires + RENEW_AFTER;
+        let is_young = |device: &DeviceClaims| now + LIFETIME < device.expires + RENEW_AFTER;
         let young = known.filter(|device| is_young(device) && device.fingerprint == fingerprint);
         let renewed =
-            || Device { account, id: known.map_or_else(rand::random, |device| device.id), expires: now + LIFETIME, fingerprint };
+            || DeviceClaims { account, id: known.map_or_else(rand::random, |device| device.id), expires: now + LIFETIME, fingerprint };
         self.sign(&young.unwrap_or_else(renewed))
     }
 
-    fn sign(&self, device: &Device) -> String {
+    fn sign(&self, device: &DeviceClaims) -> String {
         let mut bytes = vec![VERSION];
         for number in [device.account.0, device.id, device.expires] {
             bytes.extend(number.to_be_bytes());

@@ -31,7 +31,7 @@ fn shard(login: &str) -> u32 {
 }
 
 /// STRING, when the login of a deleted account (lower-case; as a digest, so that it does not name the account) can be claimed again, in ms
-/// since the epoch. Time to live: until then, [`super::model::FREE_AFTER`].
+/// since the epoch. Time to live: until then, [`super::model::LOGIN_RESERVATION_TTL`].
 pub(super) fn freed(login: &str) -> String {
     let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(login)[..16]);
     format!("freed:{{{}}}:{digest}", shard(login))

@@ -14,7 +14,7 @@ fn hasher() -> Argon2<'static> {
 }
 
 /// Verified for an unknown login, so that the response takes as long as for a known one.
-static NOBODY: LazyLock<String> = LazyLock::new(|| hash_now("nobody has this password").unwrap_or_default());
+static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| hash_now("nobody has this password").unwrap_or_default());
 
 /// Hashes a password, in PHC format.
 pub(super) async fn hash(app: &App, password: String) -> Result<String, Error> {
@@ -26,7 +26,7 @@ pub(super) async fn verify(app: &App, password: String, hash: Option<String>) ->
     off_thread(app, move || {
         let known = hash.is_some();
         // Computed even if it is not needed, so that the first unknown login takes no longer than the first known one.
-        let nobody = NOBODY.as_str();
+        let nobody = DUMMY_HASH.as_str();
         let hash = hash.as_deref().unwrap_or(nobody);
         let parsed = PasswordHash::new(hash).map_err(Error::corrupt)?;
         Ok(hasher().verify_password(password.as_bytes(), &parsed).is_ok() && known)

@@ -1,7 +1,7 @@
 //! The use cases of accounts: sign up, log in, change the profile.
 
 use super::attempt::{Attempt, KnownDevice};
-use super::device::{Device, DeviceTokens};
+use super::device::{DeviceClaims, DeviceTokens};
 use super::model::{self, AuthenticatedUser, PasswordRecord, User};
 use super::{password, store};
 use crate::app::App;
@@ -94,7 +94,7 @@ fn taken() -> UserError {
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.
 pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
     let (device, early) = recognize(app, credentials).await?;
-    let bucket = |device: &Device| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
+    let bucket = |device: &DeviceClaims| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
     let attempt = Attempt::begin(app, credentials.login, from, device.as_ref().map(bucket)).await?;
     let comparison = async {
         let stored = match early {
@@ -133,7 +133,7 @@ async fn find_stored(app: &App, login: &str) -> Result<StoredLogin, Error> {
 
 /// Finds the device that logs in, if it is known for the account, and the stored account of the login; nothing for a client without a valid device
 /// token.
-async fn recognize(app: &App, credentials: Credentials<'_>) -> Result<(Option<Device>, Option<StoredLogin>), Error> {
+async fn recognize(app: &App, credentials: Credentials<'_>) -> Result<(Option<DeviceClaims>, Option<StoredLogin>), Error> {
     let Some(token) = credentials.device_token else { return Ok((None, None)) };
     let tokens = DeviceTokens::of(app).await?;
     let Some(device) = tokens.open(token, app.now()) else { return Ok((None, None)) };

@@ -1,7 +1,7 @@
 //! Accounts in Redis.
 
 use super::keys;
-use super::model::{FREE_AFTER, PasswordRecord, ProfileChange, User};
+use super::model::{LOGIN_RESERVATION_TTL, PasswordRecord, ProfileChange, User};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -105,7 +105,7 @@ pub(super) async fn claim(
 /// Reserves a login, so that nobody can claim it for a time. One command.
 pub(super) async fn reserve_login(db: &Db, login: &str, now: Millis) -> Result<(), Error> {
     let key = keys::freed(&login.to_ascii_lowercase());
-    let reserve_login = cmd("SET").arg(key).arg(now + FREE_AFTER).arg("PX").arg(FREE_AFTER).take();
+    let reserve_login = cmd("SET").arg(key).arg(now + LOGIN_RESERVATION_TTL).arg("PX").arg(LOGIN_RESERVATION_TTL).take();
     db.write_many_allow_oom(vec![reserve_login]).await.map(drop)
 }
 

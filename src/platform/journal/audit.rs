@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub use super::keys::KINDS;
 
 /// The longest time that an entry may be past its lease: one back-off and one poll of the workers.
-const PATIENCE: Millis = 2 * LEASE;
+const MAX_OVERDUE: Millis = 2 * LEASE;
 
 /// Whether a key belongs to the journal.
 pub fn owns(key: &str) -> bool {
@@ -64,7 +64,7 @@ async fn check_shard(reader: &AuditReader, shard: u64, found: &mut Findings) -> 
             // A settled entry waits until a worker sweeps it; where no server runs it stays settled.
             (_, None) if settled.contains_key(id) => {}
             (_, None) => found.add(&key, format!("entry {id} is in no queue")),
-            (Some(job), Some(due)) if due + PATIENCE < reader.now() => {
+            (Some(job), Some(due)) if due + MAX_OVERDUE < reader.now() => {
                 found.add_with(&key, format!("entry {id} is overdue: does a server run?"), format!("{:?}", job.task));
             }
             _ => {}

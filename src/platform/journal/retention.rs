@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Settled entries of a shard per page.
 const PAGE: usize = 500;
 /// The interval at which copies are compared with their entries if no node was restarted.
-const COMPARE: Millis = MINUTE;
+const COMPARE_INTERVAL: Millis = MINUTE;
 
 /// The last comparison of copies with their entries: its generation and its time.
 #[derive(Clone, Default)]
@@ -63,7 +63,7 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
 async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
     let (last, now) = (app.extension::<LastComparison>(), app.now());
     let compared = *last.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if compared.is_some_and(|(last, at)| last == generation && now.saturating_sub(at) < COMPARE) {
+    if compared.is_some_and(|(last, at)| last == generation && now.saturating_sub(at) < COMPARE_INTERVAL) {
         return Ok(false);
     }
     let is_same = compared.is_some_and(|(last, _)| last == generation);

@@ -17,12 +17,12 @@ use crate::base::config::{Config, DocumentLimits};
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::parser::{self, parse_query};
 use async_graphql::{ErrorExtensionValues, Name, Pos, Positioned, Request, Response, ServerError, Value, Variables};
-use parsed::Parsed;
+use parsed::ParsedDocument;
 use scan::scan;
 use walk::{CostError, MAX_LEVELS, Measure, Walk, walk};
 
 /// The response to a rejected request.
-pub(super) type Refused = Box<Response>;
+pub(super) type Rejection = Box<Response>;
 
 /// The result of the checks of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub enum CheckError {
     Invalid(CheckResult, Box<Response>),
 }
 
-impl From<Refused> for CheckError {
-    fn from(refused: Refused) -> Self {
+impl From<Rejection> for CheckError {
+    fn from(refused: Rejection) -> Self {
         Self::Rejected(refused)
     }
 }
@@ -71,7 +71,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
     check_bytes(&request.query, &config.documents)?;
     let wanted = request.operation_name.clone();
     let (mut document, cached) = match parsed::get_cached(&request.query) {
-        Some(Parsed { document, never_null }) => (document, Some(never_null)),
+        Some(ParsedDocument { document, never_null }) => (document, Some(never_null)),
         None => (parse_query(&request.query).map_err(parse_error)?, None),
     };
     let assumed = with_defaults(&document, &request.variables);
@@ -119,7 +119,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
 ///
 /// # Errors
 /// As [`check`]; none for one that has.
-pub fn parse(request: &mut Request) -> Result<(), Refused> {
+pub fn parse(request: &mut Request) -> Result<(), Rejection> {
     let parsed = match parsed::get_cached(&request.query) {
         Some(parsed) => parsed,
         None => {
@@ -137,7 +137,7 @@ fn admit(
     text: &str,
     mut document: ExecutableDocument,
     reveals_schema: bool,
-) -> Result<Parsed, Box<(ExecutableDocument, Refused)>> {
+) -> Result<ParsedDocument, Box<(ExecutableDocument, Rejection)>> {
     let never_null = match validate(text, &document, reveals_schema) {
         Ok(never_null) => never_null,
         Err(errors) => return Err(Box::new((document, Box::new(Response::from_errors(errors))))),
@@ -146,7 +146,7 @@ fn admit(
         let refused = refusal("GRAPHQL_VALIDATION_FAILED", broken.into(), vec![at]);
         return Err(Box::new((document, refused)));
     }
-    let parsed = Parsed { document, never_null: never_null.into() };
+    let parsed = ParsedDocument { document, never_null: never_null.into() };
     parsed::keep(text, &parsed);
     Ok(parsed)
 }
@@ -167,7 +167,7 @@ fn operation<'a>(
 }
 
 /// The response to a text that cannot be parsed. The parser's message spans several lines; only its last line is kept.
-fn parse_error(error: parser::Error) -> Refused {
+fn parse_error(error: parser::Error) -> Rejection {
     let at: Vec<Pos> = error.positions().collect();
     let message = match &error {
         parser::Error::Syntax { message, .. } => {
@@ -186,7 +186,7 @@ fn parse_error(error: parser::Error) -> Refused {
 /// Returns the reason of a refusal as text.
 pub fn check_document(text: &str, config: &Config) -> Result<(), String> {
     let joined = |errors: Vec<ServerError>| errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
-    let why = |refused: Refused| joined(refused.errors);
+    let why = |refused: Rejection| joined(refused.errors);
     check_bytes(text, &config.documents).map_err(why)?;
     let mut document = parse_query(text).map_err(|error| why(parse_error(error)))?;
     let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
@@ -197,7 +197,7 @@ pub fn check_document(text: &str, config: &Config) -> Result<(), String> {
 }
 
 /// Checks the bytes of a document, before the parser reads it.
-fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), Refused> {
+fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), Rejection> {
     check_limit("QUERY_TOO_LARGE", "documentBytes", limits.bytes, query.len())?;
     let counted = scan(query.as_bytes());
     if let Some(at) = counted.unterminated {
@@ -215,7 +215,7 @@ fn check_shape(
     variables: &Variables,
     wanted: Option<&str>,
     config: &Config,
-) -> Result<CheckResult, Refused> {
+) -> Result<CheckResult, Rejection> {
     let limits = &config.documents;
     let Walk { operations, fragment } = match walk(document, variables) {
         Ok(walked) => walked,
@@ -247,7 +247,7 @@ fn all_roots(operations: &[(Option<&str>, Measure)]) -> usize {
 }
 
 /// The measure of the operation to run.
-fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Result<Measure, Refused> {
+fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Result<Measure, Rejection> {
     match (operations, wanted) {
         ([(_, only)], None) => Ok(*only),
         (_, None) => {
@@ -286,13 +286,13 @@ fn is_larger(one: &Value, other: &Value) -> bool {
 }
 
 /// Rejects a count that exceeds its limit.
-fn check_limit(code: &str, limit: &str, max: usize, counted: usize) -> Result<(), Refused> {
+fn check_limit(code: &str, limit: &str, max: usize, counted: usize) -> Result<(), Rejection> {
     if counted > max { limit_exceeded(code, limit, max, counted) } else { Ok(()) }
 }
 
 /// The response to a document that exceeds a limit, with `limit`, `max` and `counted` in `extensions`. A saturated count is reported as the maximum
 /// of GraphQL's Int.
-fn limit_exceeded<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, Refused> {
+fn limit_exceeded<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, Rejection> {
     let counted = counted.min(i32::MAX as usize);
     let message = format!("The document exceeds the limit `{limit}`: {counted} counted, at most {max} allowed.");
     let mut extensions = ErrorExtensionValues::default();
@@ -304,15 +304,15 @@ fn limit_exceeded<T>(code: &str, limit: &str, max: usize, counted: usize) -> Res
     Err(Box::new(Response::from_errors(vec![error])))
 }
 
-fn refuse<T>(code: &str, message: String) -> Result<T, Refused> {
+fn refuse<T>(code: &str, message: String) -> Result<T, Rejection> {
     refuse_at(code, message, Vec::new())
 }
 
-fn refuse_at<T>(code: &str, message: String, at: Vec<Pos>) -> Result<T, Refused> {
+fn refuse_at<T>(code: &str, message: String, at: Vec<Pos>) -> Result<T, Rejection> {
     Err(refusal(code, message, at))
 }
 
-fn refusal(code: &str, message: String, at: Vec<Pos>) -> Refused {
+fn refusal(code: &str, message: String, at: Vec<Pos>) -> Rejection {
     let mut error = ServerError::new(message, None);
     error.locations = at;
     shorten(&mut error.message);

@@ -11,11 +11,11 @@ use std::sync::Arc;
 /// Capacity of a thread's cache, in bytes of text. The parsed trees take about twenty times as much.
 const KEPT_BYTES: u64 = 256 << 10;
 /// Estimated number of cached documents.
-const KEPT: usize = 256;
+const ESTIMATED_DOCUMENTS: usize = 256;
 
 /// A valid document, in the form that the library executes.
 #[derive(Clone)]
-pub(super) struct Parsed {
+pub(super) struct ParsedDocument {
     pub(super) document: ExecutableDocument,
     /// The variables that may not be null although their types allow it.
     pub(super) never_null: Arc<[NeverNull]>,
@@ -23,27 +23,27 @@ pub(super) struct Parsed {
 
 /// Weighs a document by the length of its text.
 #[derive(Clone)]
-struct Length;
+struct DocumentWeighter;
 
-impl Weighter<Box<str>, Parsed> for Length {
-    fn weight(&self, text: &Box<str>, _: &Parsed) -> u64 {
+impl Weighter<Box<str>, ParsedDocument> for DocumentWeighter {
+    fn weight(&self, text: &Box<str>, _: &ParsedDocument) -> u64 {
         text.len() as u64 + 1
     }
 }
 
 thread_local! {
     /// Documents that are used once are evicted before documents that are used often, so that a flood of new ones does not evict those in use.
-    static PARSED: RefCell<Cache<Box<str>, Parsed, Length>> =
-        RefCell::new(Cache::with_weighter(KEPT, KEPT_BYTES, Length));
+    static PARSED: RefCell<Cache<Box<str>, ParsedDocument, DocumentWeighter>> =
+        RefCell::new(Cache::with_weighter(ESTIMATED_DOCUMENTS, KEPT_BYTES, DocumentWeighter));
 }
 
 /// The parsed form of a document that has passed the checks on this thread.
-pub(super) fn get_cached(text: &str) -> Option<Parsed> {
+pub(super) fn get_cached(text: &str) -> Option<ParsedDocument> {
     PARSED.with_borrow_mut(|parsed| parsed.get(text).cloned())
 }
 
 /// Caches a document that has passed the checks.
-pub(super) fn keep(text: &str, document: &Parsed) {
+pub(super) fn keep(text: &str, document: &ParsedDocument) {
     PARSED.with_borrow_mut(|parsed| parsed.insert(text.into(), document.clone()));
 }
 
@@ -57,7 +57,7 @@ mod tests {
         let of = |number: usize| format!("{{ field{number} }} #{}", "x".repeat(2_000));
         let parse = |text: &str| {
             let never_null = Arc::from([]);
-            Parsed { document: parse_query(text).expect("a document"), never_null }
+            ParsedDocument { document: parse_query(text).expect("a document"), never_null }
         };
         keep("{ used }", &parse("{ used }"));
         for number in 0..1_000 {
@@ -67,7 +67,7 @@ mod tests {
         let weight = PARSED.with_borrow(Cache::weight);
         assert!((KEPT_BYTES / 2..=KEPT_BYTES).contains(&weight), "{weight}");
         let kept = (0..1_000).filter(|number| get_cached(&of(*number)).is_some()).count();
-        assert!((KEPT / 4..KEPT).contains(&kept) && get_cached("{ never }").is_none(), "{kept}");
+        assert!((ESTIMATED_DOCUMENTS / 4..ESTIMATED_DOCUMENTS).contains(&kept) && get_cached("{ never }").is_none(), "{kept}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ const LISTS: [(&str, usize); 10] = [
 const POINT: usize = 8 << 10;
 
 /// Fields with long texts, and their maximum length in bytes.
-const LONG: [(&str, usize); 3] = [
+const LONG_TEXT_FIELDS: [(&str, usize); 3] = [
     ("keywords", KEYWORDS_BYTES),
     // Of a comment. A status has at most a quarter of it.
     ("message", comments::MESSAGE_BYTES),
@@ -37,7 +37,7 @@ const LONG: [(&str, usize); 3] = [
 
 /// The cost of a field itself: 1, and more for a long text.
 pub(super) fn weight(name: &str) -> usize {
-    1 + LONG.iter().find(|(long, _)| *long == name).map_or(0, |(_, bytes)| bytes / POINT)
+    1 + LONG_TEXT_FIELDS.iter().find(|(long, _)| *long == name).map_or(0, |(_, bytes)| bytes / POINT)
 }
 
 /// The factor of a field: the page size from a literal, a variable or the default; 1 for a single value. An invalid size counts as the nearest valid
@@ -163,7 +163,7 @@ mod tests {
             .map(|field| field.node.name.node.to_string())
             .collect();
         let bounded: BTreeSet<String> = SHORT.iter().map(|(name, _)| (*name).to_owned()).collect();
-        assert_eq!(texts, bounded, "add the bound of a text here, and to `LONG` if it exceeds {POINT} bytes");
+        assert_eq!(texts, bounded, "add the bound of a text here, and to `LONG_TEXT_FIELDS` if it exceeds {POINT} bytes");
         for (name, bytes) in SHORT {
             assert_eq!(weight(name), 1 + bytes / POINT, "{name}");
         }

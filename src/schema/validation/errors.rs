@@ -4,7 +4,7 @@ use crate::schema::execute::{MAX_ERRORS, set_code, shorten};
 use async_graphql::{Pos, ServerError};
 
 /// The message of an invalid document if the schema is not disclosed.
-const UNFIT: &str = "The document does not fit the schema.";
+const INVALID_DOCUMENT_MESSAGE: &str = "The document does not fit the schema.";
 /// Maximum length of a name for which suggestions are made, in bytes.
 const MAX_NAME: usize = 64;
 /// Maximum number of suggested names.
@@ -45,7 +45,7 @@ impl Errors {
     /// The errors in the order of the document, or one error if the schema is not disclosed.
     pub(super) fn into_list(mut self) -> Vec<ServerError> {
         if !self.reveals_schema && !self.all.is_empty() {
-            self.all = vec![ServerError::new(UNFIT, None)];
+            self.all = vec![ServerError::new(INVALID_DOCUMENT_MESSAGE, None)];
         }
         self.all.sort_by_key(|error| error.locations.first().copied());
         for error in &mut self.all {
@@ -103,6 +103,6 @@ mod tests {
         let mut errors = Errors::new(false);
         errors.push(&[at(1)], || "secret".into());
         let reported = errors.into_list();
-        assert!(reported.len() == 1 && reported[0].message == UNFIT && reported[0].locations.is_empty(), "{reported:?}");
+        assert!(reported.len() == 1 && reported[0].message == INVALID_DOCUMENT_MESSAGE && reported[0].locations.is_empty(), "{reported:?}");
     }
 }

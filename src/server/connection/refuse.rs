@@ -16,11 +16,11 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// The maximum number of refusals that are sent at the same time.
-const AT_ONCE: usize = 64;
+const MAX_CONCURRENT: usize = 64;
 /// The timeout of a refusal, including the bytes that the client still sends.
-const TIME: Duration = Duration::from_secs(1);
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum number of bytes of the request that are read and dropped: closing a connection with unread bytes could lose the refusal.
-const BYTES: u64 = 64 << 10;
+const MAX_DISCARDED_BYTES: u64 = 64 << 10;
 
 /// Answers refused connections.
 pub(super) struct ConnectionRefuser {
@@ -30,7 +30,7 @@ pub(super) struct ConnectionRefuser {
 
 impl ConnectionRefuser {
     pub(super) fn new(app: App) -> Self {
-        Self { app, permits: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { app, permits: Arc::new(Semaphore::new(MAX_CONCURRENT)) }
     }
 
     /// The work of refusing a connection; `None` where it is closed instead.
@@ -38,7 +38,7 @@ impl ConnectionRefuser {
         let permit = self.permits.clone().try_acquire_owned().ok()?;
         self.app.metrics().answered(StatusCode::TOO_MANY_REQUESTS.as_u16());
         Some(async move {
-            let _ = timeout(TIME, answer(stream)).await;
+            let _ = timeout(REFUSAL_TIMEOUT, answer(stream)).await;
             drop(permit);
         })
     }
@@ -52,5 +52,5 @@ async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     let lines = format!("HTTP/1.1 429 Too Many Requests\r\ndate: {date}");
     stream.write_all(&unparsable::written(&lines, refusal, &RequestId::random())).await?;
     stream.shutdown().await?;
-    tokio::io::copy(&mut stream.take(BYTES), &mut tokio::io::sink()).await.map(drop)
+    tokio::io::copy(&mut stream.take(MAX_DISCARDED_BYTES), &mut tokio::io::sink()).await.map(drop)
 }

@@ -34,7 +34,7 @@ pub(in crate::server) struct RunningOperation {
     id: RequestId,
     kind: OperationType,
     charge: Arc<OperationCharge>,
-    count: Count,
+    count: OperationCounter,
     _subscription: Option<GaugeGuard>,
     _filter_entries: Option<FilterEntries>,
     /// Held until there is a result: a result that waits for its reader needs no permit.
@@ -68,7 +68,7 @@ impl RunningOperation {
     ) -> Result<Self, RequestError> {
         let (kind, cost) = (operation.checked.kind, operation.checked.cost);
         let charge = charge_operation(state, context, cost).await?;
-        let count = Count::begin(&state.app, kind, operation.name.clone());
+        let count = OperationCounter::begin(&state.app, kind, operation.name.clone());
         let is_subscription = kind == OperationType::Subscription;
         let (starting, permit) = if is_subscription { (permit, None) } else { (None, permit) };
         let filter_entries = operation.filter_entries.take();
@@ -168,7 +168,7 @@ async fn charged_as_it_goes<T>(charge: &OperationCharge, work: impl Future<Outpu
 }
 
 /// Counts an operation in the metrics when it is dropped.
-struct Count {
+struct OperationCounter {
     app: App,
     kind: OperationKind,
     name: Option<String>,
@@ -178,7 +178,7 @@ struct Count {
     outcome: Option<Cow<'static, str>>,
 }
 
-impl Count {
+impl OperationCounter {
     fn begin(app: &App, kind: OperationType, name: Option<String>) -> Self {
         // A subscription that its client ends counts as a success.
         let outcome = (kind == OperationType::Subscription).then_some(Cow::Borrowed(OK));
@@ -197,7 +197,7 @@ impl Count {
     }
 }
 
-impl Drop for Count {
+impl Drop for OperationCounter {
     fn drop(&mut self) {
         let took = self.took.unwrap_or_else(|| self.began.elapsed());
         let outcome = self.outcome.as_deref().unwrap_or(CANCELLED);

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The minimum time between two log lines about one origin.
-const SILENCE: Duration = Duration::from_mins(1);
-/// The maximum number of origins that are logged within [`SILENCE`].
+const LOG_INTERVAL: Duration = Duration::from_mins(1);
+/// The maximum number of origins that are logged within [`LOG_INTERVAL`].
 const MAX_ORIGINS: usize = 16;
 
 /// The refused origins that were logged a short time ago. Cheap to clone; clones are the same.
@@ -28,7 +28,7 @@ impl RefusedOrigins {
     fn take_due(&self, origin: &HeaderValue, now: Instant) -> Option<String> {
         let text = printable(&String::from_utf8_lossy(origin.as_bytes()));
         let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        logged.retain(|_, at| now.duration_since(*at) < SILENCE);
+        logged.retain(|_, at| now.duration_since(*at) < LOG_INTERVAL);
         let is_due = logged.len() < MAX_ORIGINS && !logged.contains_key(&text);
         is_due.then(|| {
             logged.insert(text.clone(), now);
@@ -61,7 +61,7 @@ mod tests {
         let logged = (0..1_000).filter_map(|number| refused.take_due(&value(&format!("https://{number}.example")), now));
         assert_eq!(logged.count(), MAX_ORIGINS);
         assert!(refused.0.lock().expect("it is not poisoned").len() <= MAX_ORIGINS);
-        let later = now + SILENCE;
+        let later = now + LOG_INTERVAL;
         assert_eq!(refused.take_due(&value("https://a\u{202e}b c"), later).as_deref(), Some("https://a\u{fffd}b\u{fffd}c"));
         let long = refused.take_due(&value(&"x".repeat(1_000)), later).expect("it is due");
         assert_eq!(long.chars().count(), 65, "{long}");

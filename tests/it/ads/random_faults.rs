@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use waxwing::base::clock::{Clock, MINUTE};
 use waxwing::base::config::Config;
-use waxwing::domains::ads::CLICK_TIME;
+use waxwing::domains::ads::CLICK_WINDOW;
 
 const CLIENTS: usize = 64;
 
@@ -130,7 +130,7 @@ async fn budgets_are_exact_while_servers_are_killed() {
     assert_eq!((&cpc["spent"], &cpm["state"]), (&json!("0"), &json!("EXHAUSTED")));
 
     // After an hour without clicks all holds are released within a minute.
-    let later = Clock::manual(Clock::System.now() + CLICK_TIME + MINUTE);
+    let later = Clock::manual(Clock::System.now() + CLICK_WINDOW + MINUTE);
     let later = TestApp::on_redis(redis, later, Config::default()).await;
     later.drain().await;
     let request = json!({ "input": { "websiteKey": key, "slot": "BANNER", "visitorId": "late", "count": 1 } });

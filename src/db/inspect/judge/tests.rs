@@ -1,7 +1,7 @@
 //! Truth tables of the judgement.
 
 use super::{COVERED_NODE_TIMEOUT, judge};
-use crate::db::inspect::{Facts, InspectionFinding, Missing, Product, Severity, Version};
+use crate::db::inspect::{Facts, InspectionFinding, MissingPermission, Product, Severity, Version};
 
 fn well_configured() -> Facts {
     Facts {
@@ -141,8 +141,8 @@ fn a_replica_is_refused_even_if_volatile_storage_is_accepted() {
 #[test]
 fn missing_rights_are_listed_in_the_acl_command_that_grants_them() {
     let finding = the_finding_after(|facts| {
-        facts.missing = ["hset", "script|load"].map(|name| Missing::Command(name.to_owned())).into();
-        facts.missing.push(Missing::Keys("user".to_owned()));
+        facts.missing = ["hset", "script|load"].map(|name| MissingPermission::Command(name.to_owned())).into();
+        facts.missing.push(MissingPermission::Keys("user".to_owned()));
     });
     assert!(finding.refuses(true));
     assert!(finding.message.contains("`ACL SETUSER app +hset +script|load ~user:{*`"), "{finding}");

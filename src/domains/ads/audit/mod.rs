@@ -5,7 +5,7 @@ mod money;
 mod records;
 
 use super::keys::{self, KeyKind};
-use super::model::{ANSWER_KEPT, DAYS_KEPT, REMOVED_FOR, Share, TRAFFIC_WINDOW};
+use super::model::{REPLY_TTL, DAILY_STATS_TTL, REMOVED_AD_TTL, Share, TRAFFIC_WINDOW};
 use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::{DAY, MINUTE};
 use crate::base::error::Error;
@@ -51,7 +51,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
 const fn expected_type(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expiry) {
     match owned {
         // A removed ad expires. `records` checks that no campaign lists it.
-        KeyKind::Ad(_) if entry.ttl >= 0 => ("hash", Expiry::After(REMOVED_FOR)),
+        KeyKind::Ad(_) if entry.ttl >= 0 => ("hash", Expiry::After(REMOVED_AD_TTL)),
         KeyKind::Suspensions(_) | KeyKind::Campaign(_) | KeyKind::Ad(_) | KeyKind::Website(_) => ("hash", Expiry::Never),
         KeyKind::Share(_) | KeyKind::AdStats(_) | KeyKind::Signing => ("hash", Expiry::Never),
         KeyKind::Campaigns(_) | KeyKind::Websites(_) | KeyKind::Keywords(_) | KeyKind::Ads(_) | KeyKind::CampaignListings(_) => {
@@ -59,13 +59,13 @@ const fn expected_type(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expir
         }
         KeyKind::Rank(..) | KeyKind::Holds(_) | KeyKind::Offers(_) | KeyKind::Schedule(_) => ("zset", Expiry::Never),
         KeyKind::Reach(_) => ("string", Expiry::Never),
-        KeyKind::DailyReach(..) => ("string", Expiry::After(DAYS_KEPT)),
+        KeyKind::DailyReach(..) => ("string", Expiry::After(DAILY_STATS_TTL)),
         KeyKind::Frequency(_) => ("string", Expiry::After(DAY)),
-        KeyKind::Impression(_) => ("string", Expiry::After(ANSWER_KEPT)),
+        KeyKind::Impression(_) => ("string", Expiry::After(REPLY_TTL)),
         KeyKind::VisitorClicks(_) => ("string", Expiry::After(MINUTE)),
         KeyKind::AddressTraffic(_) | KeyKind::AddressImpressions(_) => ("string", Expiry::After(TRAFFIC_WINDOW)),
         KeyKind::ClickedImpressions(_) | KeyKind::RecordedNonces(_) => ("set", Expiry::After(120 * MINUTE)),
-        KeyKind::DailyStats(..) => ("hash", Expiry::After(DAYS_KEPT)),
+        KeyKind::DailyStats(..) => ("hash", Expiry::After(DAILY_STATS_TTL)),
         KeyKind::CappedCampaigns(_) => ("zset", Expiry::After(DAY)),
     }
 }

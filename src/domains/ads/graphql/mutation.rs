@@ -272,9 +272,9 @@ impl AdMutation {
     }
 }
 
-type ChangeResult = (Option<CampaignObject>, Vec<UserError>);
+type CampaignOutcome = (Option<CampaignObject>, Vec<UserError>);
 
-async fn create(ctx: &Context<'_>, input: CreateCampaignInput) -> Result<ChangeResult> {
+async fn create(ctx: &Context<'_>, input: CreateCampaignInput) -> Result<CampaignOutcome> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let new = NewCampaign {
@@ -301,7 +301,7 @@ fn optional_change<T, U>(value: MaybeUndefined<T>, convert: impl FnOnce(T) -> U)
     }
 }
 
-async fn update(ctx: &Context<'_>, input: UpdateCampaignInput) -> Result<ChangeResult> {
+async fn update(ctx: &Context<'_>, input: UpdateCampaignInput) -> Result<CampaignOutcome> {
     let wanted = CampaignChange {
         name: input.name,
         budget: input.budget.map(|budget| budget.0),
@@ -319,7 +319,7 @@ async fn change(
     ctx: &Context<'_>,
     id: &str,
     change: impl AsyncFnOnce(&Request, UserId, CampaignId) -> Outcome<()>,
-) -> Result<ChangeResult> {
+) -> Result<CampaignOutcome> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let changed: Outcome<CampaignId> = async {

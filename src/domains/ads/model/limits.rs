@@ -10,7 +10,7 @@ pub const MAX_ADS: usize = 100;
 pub const MAX_ADS_EVER: usize = 1_000;
 /// The time for which a removed ad is kept. It is longer than the ad can be clicked, and longer than an idempotency key, which could otherwise create
 /// the ad again.
-pub(in crate::domains::ads) const REMOVED_FOR: Millis = 25 * 60 * MINUTE;
+pub(in crate::domains::ads) const REMOVED_AD_TTL: Millis = 25 * 60 * MINUTE;
 /// Maximum number of fields of an ad in its share.
 pub(in crate::domains::ads) const AD_FIELDS: usize = 14;
 /// Maximum number of keywords of a campaign.
@@ -18,7 +18,7 @@ pub const MAX_KEYWORDS: usize = 250;
 /// Maximum number of websites of an account.
 pub const MAX_WEBSITES: usize = 100;
 /// Maximum number of ads of one response.
-pub const MAX_COUNT: usize = 10;
+pub const MAX_ADS_PER_REQUEST: usize = 10;
 /// Maximum number of impressions that one call records.
 pub const MAX_TOKENS: usize = 20;
 /// Partitions of the schedule, each with its own hash tag.
@@ -28,13 +28,13 @@ pub(in crate::domains::ads) const CLUSTER_SHARES: u64 = 4;
 /// Maximum number of capped campaigns that are kept for a visitor.
 pub(in crate::domains::ads) const MAX_CAPPED: usize = 1_000;
 /// The time for which the result of a reservation is kept for a retry: longer than the client resends it after a broken connection.
-pub(in crate::domains::ads) const ANSWER_KEPT: Millis = 15_000;
+pub(in crate::domains::ads) const REPLY_TTL: Millis = 15_000;
 /// The time after an impression within which a click counts. The price is held for the same time.
-pub const CLICK_TIME: Millis = 60 * MINUTE;
+pub const CLICK_WINDOW: Millis = 60 * MINUTE;
 /// The time within which the token of a promoted status can be recorded.
-pub const RECORD_TIME: Millis = 10 * MINUTE;
+pub const RECORD_WINDOW: Millis = 10 * MINUTE;
 /// The time for which the tallies of a day are kept.
-pub(in crate::domains::ads) const DAYS_KEPT: Millis = 400 * DAY;
+pub(in crate::domains::ads) const DAILY_STATS_TTL: Millis = 400 * DAY;
 /// Maximum number of days of a report.
 pub const MAX_DAYS: usize = 366;
 /// Default number of days of a report.

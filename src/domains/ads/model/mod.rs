@@ -11,8 +11,8 @@ mod tally;
 pub use input::{no_ad, no_campaign, no_website};
 pub use invalid_traffic::{InvalidClick, InvalidClicks};
 pub use limits::{
-    CLICK_TIME, DEFAULT_DAYS, MAX_ADS, MAX_ADS_EVER, MAX_CAMPAIGNS, MAX_COUNT, MAX_DAYS, MAX_KEYWORDS, MAX_TOKENS, MAX_WEBSITES,
-    PLAUSIBLE_CLICKS, RECORD_TIME,
+    CLICK_WINDOW, DEFAULT_DAYS, MAX_ADS, MAX_ADS_EVER, MAX_CAMPAIGNS, MAX_ADS_PER_REQUEST, MAX_DAYS, MAX_KEYWORDS, MAX_TOKENS, MAX_WEBSITES,
+    PLAUSIBLE_CLICKS, RECORD_WINDOW,
 };
 pub use money::{MAX_MONEY, Money};
 pub use placement::{Listing, Share, Slot, Visitor};
@@ -22,7 +22,7 @@ pub use tally::{Tally, ctr};
 pub(in crate::domains::ads) use input::{MAX_URL, invalid, money, name, not_found, parse_url, take, take_all, too_long};
 pub(in crate::domains::ads) use invalid_traffic::{TRAFFIC_FACTOR, TRAFFIC_HOURS, TRAFFIC_WINDOW};
 pub(in crate::domains::ads) use limits::{
-    AD_FIELDS, ANSWER_KEPT, CLUSTER_SHARES, CPC_EVALUATION_PERIOD, DAYS_KEPT, MAX_CAPPED, MAX_LISTED, REMOVED_FOR, SCHEDULES,
+    AD_FIELDS, REPLY_TTL, CLUSTER_SHARES, CPC_EVALUATION_PERIOD, DAILY_STATS_TTL, MAX_CAPPED, MAX_LISTED, REMOVED_AD_TTL, SCHEDULES,
 };
 pub(in crate::domains::ads) use money::Sum;
 pub(in crate::domains::ads) use placement::{from_member, normalize_keyword, schedule_partition, to_member};

@@ -8,7 +8,7 @@
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::ids::CampaignId;
 use crate::domains::ads::budget::store::reservations::ClickFunding;
-use crate::domains::ads::model::CLICK_TIME;
+use crate::domains::ads::model::CLICK_WINDOW;
 use crate::domains::ads::model::{Money, Pricing, Share, Visitor};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -63,7 +63,7 @@ const LENGTH: usize = 77;
 impl Token {
     /// Whether a click of this impression can still count.
     pub(in crate::domains::ads) const fn is_in_time(&self, now: Millis) -> bool {
-        now < self.at + CLICK_TIME
+        now < self.at + CLICK_WINDOW
     }
 
     fn bytes(&self, version: u32) -> Vec<u8> {

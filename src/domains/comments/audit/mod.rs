@@ -7,7 +7,7 @@ mod thread;
 pub(super) use repairs::thread_repairs;
 
 use super::keys::{self, KeyKind};
-use super::model::{DELETED_KEPT, MAX_DELETED, MAX_EVENTS, Order};
+use super::model::{DELETED_TTL, MAX_DELETED, MAX_EVENTS, Order};
 use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::MINUTE;
 use crate::base::error::Error;
@@ -44,7 +44,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             KeyKind::Replies(..) | KeyKind::Commented(_) => entry.check_derived_type("zset", Expiry::Never, found),
             KeyKind::Log(_) => entry.check_derived_type("stream", LOG, found),
             KeyKind::Pending(_) => entry.check_derived_type("zset", LOG, found),
-            KeyKind::DeletedComments(_) => entry.check_derived_type("zset", Expiry::After(DELETED_KEPT), found),
+            KeyKind::DeletedComments(_) => entry.check_derived_type("zset", Expiry::After(DELETED_TTL), found),
         };
         if is_sound {
             all.push((owned, entry.key.as_str()));

@@ -31,7 +31,7 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
 }
 
 /// The fields of a comment that refer to other keys.
-struct Claims {
+struct CommentRefs {
     id: CommentId,
     author: Option<UserId>,
     is_deleted: bool,
@@ -42,7 +42,7 @@ struct Claims {
 async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
     let fields = ["id", "message", "gone", "path"].into_iter().chain(NUMBERS).collect::<Vec<_>>();
     let values = reader.query(ids.iter().copied(), |id| cmd("HMGET").arg(keys::comment(id)).arg(&fields).take()).await?;
-    let claims: Vec<Claims> =
+    let claims: Vec<CommentRefs> =
         ids.iter().filter_map(|id| Some(check_fields(*id, &values.read::<Vec<Option<Vec<u8>>>>(id)?, found))).collect();
     let place = |id: CommentId, parent: u64| [bytes_of(parent), bytes_of(id.number)].concat();
     let places = claims.iter().map(|it| (it.id, it.path.last().copied().unwrap_or(0)));
@@ -77,7 +77,7 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
     Ok(())
 }
 
-fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings) -> Claims {
+fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings) -> CommentRefs {
     let key = keys::comment(id);
     let bytes = |at: usize| values.get(at).and_then(Option::as_deref);
     let text = |at: usize| bytes(at).map(String::from_utf8_lossy);
@@ -109,7 +109,7 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
         found.add(&key, "its path is invalid");
     }
     let votes = |at: usize| text(at).as_deref().and_then(audit::number).unwrap_or(0);
-    Claims { id, author, is_deleted, has_votes: votes(6) + votes(7) > 0, path }
+    CommentRefs { id, author, is_deleted, has_votes: votes(6) + votes(7) > 0, path }
 }
 
 /// Votes belong to existing comments, and their numbers equal the counts.

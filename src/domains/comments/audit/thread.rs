@@ -2,7 +2,7 @@
 //! `replies:{sid}:new`, by which a repair finds the thread.
 
 use super::super::keys;
-use super::super::model::{Comment, ID, Order, bytes_of, number_of};
+use super::super::model::{Comment, ID_BYTES, Order, bytes_of, number_of};
 use super::super::store::decode_comment;
 use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
@@ -191,7 +191,7 @@ impl Thread {
         let mut wrong = Vec::new();
         members(reader, &key, async |page| {
             for member in page {
-                let number = member.get(ID + 4..).and_then(number_of);
+                let number = member.get(ID_BYTES + 4..).and_then(number_of);
                 let found_comment = number.and_then(|number| Some((number, self.comments.get(&number)?)));
                 match found_comment {
                     Some((number, (parent, Some(comment)))) if is_at(&member, order, *parent, comment) => {
@@ -231,13 +231,13 @@ impl Thread {
 
 /// The parent and the comment of a member of `new`.
 fn pair(member: &[u8]) -> Option<(u64, u64)> {
-    let (parent, number) = member.split_at_checked(ID)?;
+    let (parent, number) = member.split_at_checked(ID_BYTES)?;
     Some((number_of(parent)?, number_of(number)?))
 }
 
 /// The comment of a member of an order.
 pub(super) fn place_of(order: Order, member: &[u8]) -> Option<u64> {
-    if order == Order::New { pair(member).map(|(_, number)| number) } else { member.get(ID + 4..).and_then(number_of) }
+    if order == Order::New { pair(member).map(|(_, number)| number) } else { member.get(ID_BYTES + 4..).and_then(number_of) }
 }
 
 impl Order {
@@ -253,7 +253,7 @@ impl Order {
 
 /// Whether a member is at its comment's position. Two machines may round a power differently, by one at most.
 fn is_at(member: &[u8], order: Order, parent: u64, comment: &Comment) -> bool {
-    let Some((at, rest)) = member.split_at_checked(ID) else { return false };
+    let Some((at, rest)) = member.split_at_checked(ID_BYTES) else { return false };
     let Some(key) = rest.first_chunk::<4>().map(|key| u32::from_be_bytes(*key)) else { return false };
     let slack = u32::from(order == Order::Controversy);
     at == bytes_of(parent) && key.abs_diff(order.key(comment)) <= slack

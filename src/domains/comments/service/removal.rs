@@ -92,7 +92,7 @@ async fn delete_branch_comments(app: &App, status: StatusId) -> Result<bool, Err
     let replies: Vec<CommentId> = below.iter().flatten().copied().collect();
     let removal_of = |((_, removal), below): (&(CommentId, u64), &Vec<CommentId>)| vec![*removal; below.len()];
     let removals: Vec<u64> = branches.iter().zip(&below).flat_map(removal_of).collect();
-    let found = store::load(app.db(), &replies, store::NOBODY).await?;
+    let found = store::load(app.db(), &replies, store::NO_VOTER).await?;
     let mut comments: Vec<(Comment, u64)> =
         found.into_iter().zip(removals).filter_map(|(found, removal)| Some((found?.0, removal))).collect();
     let fitting = count_within_keys(comments.iter().map(|(comment, _)| comment));
@@ -176,7 +176,7 @@ async fn delete_status_comments(app: &App, status: StatusId, limit: usize) -> Re
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_account(app: &App, author: UserId) -> Result<bool, Error> {
     let ids = store::commented(app.db(), author, COMMENTS_PER_PASS / 2).await?;
-    let found = store::load(app.db(), &ids, store::NOBODY).await?;
+    let found = store::load(app.db(), &ids, store::NO_VOTER).await?;
     let own: Vec<&Comment> = found.iter().flatten().map(|(comment, _)| comment).filter(|it| it.author == Some(author)).collect();
     let fitting = &own[..count_within_keys(own.iter().copied())];
     let deferred: HashSet<CommentId> = own[fitting.len()..].iter().map(|comment| comment.id).collect();

@@ -45,7 +45,7 @@ pub async fn clear_thread(app: &App, status: StatusId) -> Result<(), Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn restore_to_orders(app: &App, id: CommentId) -> Result<(), Error> {
-    match store::load(app.db(), &[id], store::NOBODY).await?.pop().flatten() {
+    match store::load(app.db(), &[id], store::NO_VOTER).await?.pop().flatten() {
         Some((comment, _)) => repair::restore_to_orders(app.db(), log(app), &comment).await,
         None => Ok(()),
     }

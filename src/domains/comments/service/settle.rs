@@ -60,5 +60,5 @@ async fn is_attached(app: &App, author: UserId, id: CommentId, path: Option<&[u6
 }
 
 async fn load(app: &App, id: CommentId) -> Result<Option<Comment>, Error> {
-    Ok(store::load(app.db(), &[id], store::NOBODY).await?.pop().flatten().map(|(comment, _)| comment))
+    Ok(store::load(app.db(), &[id], store::NO_VOTER).await?.pop().flatten().map(|(comment, _)| comment))
 }

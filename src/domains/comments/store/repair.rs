@@ -1,9 +1,9 @@
 //! Repairs of threads: rewrites what follows from comments and votes.
 
 use super::super::keys;
-use super::super::model::{Comment, DELETED_KEPT, MAX_DELETED, Order, bytes_of};
+use super::super::model::{Comment, DELETED_TTL, MAX_DELETED, Order, bytes_of};
 use super::super::repairs::ThreadRepairs;
-use super::{Log, THREAD, change};
+use super::{EventLogParams, THREAD, change};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
 use crate::db::script::{Call, Script};
@@ -25,13 +25,13 @@ const VOTES: u64 = 1_000;
 /// Votes that are read at once, if there are more.
 const PAGE: usize = 1_000;
 /// An argument that leaves the counts as they are.
-const AS_COUNTED: &str = "-";
+const KEEP_COUNTS: &str = "-";
 
 /// Repairs a thread, each part only while it is wrong. Returns whether comments must be deleted now. Pipelines of scripts, one script for
 /// each comment.
 pub(in super::super) async fn repair(
     db: &Db,
-    log: Log,
+    log: EventLogParams,
     status: StatusId,
     repairs: &ThreadRepairs,
     removal: u64,
@@ -63,22 +63,22 @@ pub(in super::super) async fn repair(
         calls.push(Call::new(&SET_COMMENTS, keys).arg(&repairs.last_event).arg(comment_count));
     }
     let remove = |it: &Comment| {
-        change(&REMOVE_PLACEHOLDER, log, it.id, &it.path).arg(DELETED_KEPT).arg(MAX_DELETED).arg(&repairs.last_event)
+        change(&REMOVE_PLACEHOLDER, log, it.id, &it.path).arg(DELETED_TTL).arg(MAX_DELETED).arg(&repairs.last_event)
     };
     calls.extend(removed.iter().map(|it| remove(&it.comment)));
     db.call_many(calls).await?;
     Ok(has_removed_branches)
 }
 
-fn place_call(log: Log, comment: &Comment, last_event: &str, counts: &[u64; 4], misplaced: &[(Order, Vec<u8>)]) -> Call {
+fn place_call(log: EventLogParams, comment: &Comment, last_event: &str, counts: &[u64; 4], misplaced: &[(Order, Vec<u8>)]) -> Call {
     let call = change(&REPAIR_COMMENT, log, comment.id, &comment.path).arg(last_event).arg(&counts[..]);
     let at = |order: &Order| Order::ALL.iter().position(|it| it == order).unwrap_or(0) + 1;
     misplaced.iter().fold(call, |call, (order, member)| call.arg(at(order)).arg(&member[..]))
 }
 
 /// Adds a comment to all orders of its thread. One script.
-pub(in super::super) async fn restore_to_orders(db: &Db, log: Log, comment: &Comment) -> Result<(), Error> {
-    db.call::<i64>(place_call(log, comment, AS_COUNTED, &[0; 4], &[])).await.map(drop)
+pub(in super::super) async fn restore_to_orders(db: &Db, log: EventLogParams, comment: &Comment) -> Result<(), Error> {
+    db.call::<i64>(place_call(log, comment, KEEP_COUNTS, &[0; 4], &[])).await.map(drop)
 }
 
 /// Removes the text of a deleted comment. One script.
@@ -87,9 +87,9 @@ pub(in super::super) async fn clear_content(db: &Db, id: CommentId) -> Result<()
 }
 
 /// Sets the counts of votes of a comment from its votes. One script; more than a thousand votes are read in pages before.
-pub(in super::super) async fn count_votes(db: &Db, log: Log, id: CommentId, path: &[u64]) -> Result<(), Error> {
+pub(in super::super) async fn count_votes(db: &Db, log: EventLogParams, id: CommentId, path: &[u64]) -> Result<(), Error> {
     let call = |outside: [String; 4]| change(&COUNT_VOTES, log, id, path).arg(VOTES).arg(&outside[..]);
-    let none = [AS_COUNTED, "0", "0", "0"].map(str::to_owned);
+    let none = [KEEP_COUNTS, "0", "0", "0"].map(str::to_owned);
     if db.call::<i64>(call(none)).await? >= 0 {
         return Ok(());
     }

@@ -4,7 +4,7 @@
 mod complete;
 
 use super::keys::{self, KeyKind};
-use super::model::{SEGMENTS_KEPT, max_entries};
+use super::model::{SEGMENTS_TTL, max_entries};
 use super::store::{left as left_key, sources as sources_key};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
@@ -40,7 +40,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
             Some(KeyKind::Marked(tag)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 others.push((tag, entry.key.clone()))
             }
-            Some(KeyKind::Segments(tag)) if entry.check_derived_type("hash", Expiry::After(SEGMENTS_KEPT), found) => {
+            Some(KeyKind::Segments(tag)) if entry.check_derived_type("hash", Expiry::After(SEGMENTS_TTL), found) => {
                 others.push((tag, entry.key.clone()));
             }
             _ => {}

@@ -4,7 +4,7 @@
 //! command for each source however small the window is. Adjacent segments are read one after the other.
 
 use super::super::model::{CEILING, MAX_SEGMENTS, Segment, SegmentKey};
-use super::super::store::{self, BelowFloor, MERGE};
+use super::super::store::{self, BelowFloor, MAX_STATUSES_PER_SCRIPT};
 use super::merge;
 use super::merge_lock::MergeLocks;
 use super::pending_window::PendingWindow;
@@ -137,7 +137,7 @@ impl MergedFeed<'_> {
     /// Merges a segment from a position on. The segment begins one position earlier, because the page after a cursor
     /// also checks whether the cursor's status exists.
     async fn merge(&mut self, position: u64, newest_first: bool) -> Result<(), Error> {
-        let limit = self.app.config().home_window.clamp(MIN_SEGMENT, MERGE);
+        let limit = self.app.config().home_window.clamp(MIN_SEGMENT, MAX_STATUSES_PER_SCRIPT);
         let window = match newest_first {
             true => Window { below: position.saturating_add(2).min(self.floor), above: 0, newest_first, limit },
             false => Window { below: self.floor, above: position.saturating_sub(2), newest_first, limit },

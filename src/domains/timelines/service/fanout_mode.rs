@@ -9,7 +9,7 @@
 //! among a home's entries, or its author is marked there, or both; then it is shown once. A new follower is marked or filled as the pass
 //! would do it.
 
-use super::super::store::{self, FeedPush, MERGE};
+use super::super::store::{self, FeedPush, MAX_STATUSES_PER_SCRIPT};
 use super::idle::{LatestStatuses, remove_deleted};
 use super::{PASS, push_limits};
 use crate::app::App;
@@ -190,7 +190,7 @@ async fn push_down_to_floors(app: &App, author: UserId, feeds: &[Feed]) -> Resul
     let lowest = floors.iter().map(|(_, floor)| *floor).min().unwrap_or(0);
     let mut latest = LatestStatuses::for_feeds(app, author, lowest);
     while let Some(ids) = latest.next(app).await? {
-        debug_assert!(ids.len() <= MERGE);
+        debug_assert!(ids.len() <= MAX_STATUSES_PER_SCRIPT);
         // Each feed ignores statuses below its own floor.
         let pushes: Vec<FeedPush<'_>> =
             feeds.iter().map(|feed| FeedPush { feed: *feed, author, follow: None, ids: &ids }).collect();

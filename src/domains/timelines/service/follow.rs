@@ -1,7 +1,7 @@
 //! Following and unfollowing, and what they change in feeds.
 
 use super::super::model::{CEILING, LARGEST_FEED};
-use super::super::store::{self, FeedPush, MERGE};
+use super::super::store::{self, FeedPush, MAX_STATUSES_PER_SCRIPT};
 use super::idle::{LatestStatuses, rebuild_if_sparse, remove_deleted};
 use super::{fanout_mode, push_limits};
 use crate::app::App;
@@ -150,7 +150,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
-    for ids in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MERGE) {
+    for ids in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
         remove_deleted(app, &[feed], ids).await?;
     }
     settle(app, feed, source).await
@@ -231,7 +231,7 @@ async fn sweep(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
     if !store::sweep(app.db(), feed, source, &[]).await? {
         return Ok(()); // Followed again meanwhile.
     }
-    for ids in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MERGE) {
+    for ids in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
         let authors = statuses::authors(app, ids).await?;
         let goes = |author: Option<UserId>| author.is_none_or(|author| author == source);
         let theirs: Vec<StatusId> = ids.iter().zip(authors).filter(|(_, author)| goes(*author)).map(|(id, _)| *id).collect();

@@ -1,7 +1,7 @@
 //! Feeds that nobody reads. A push drops an idle feed (`push_feed.lua`); a read has it rebuilt from profiles.
 
 use super::super::model::{CEILING, FeedPhase, max_entries};
-use super::super::store::{self, MERGE};
+use super::super::store::{self, MAX_STATUSES_PER_SCRIPT};
 use super::{merge, sources};
 use crate::app::App;
 use crate::base::error::Error;
@@ -48,7 +48,7 @@ pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option
     };
     let (mut authors, edges) = sources::authors(app, feed).await?;
     authors.retain(|author| !marked.contains(author));
-    let limit = missing.clamp(1, MERGE);
+    let limit = missing.clamp(1, MAX_STATUSES_PER_SCRIPT);
     let rows = merge::merge_profiles(app, &authors, Window { below, above: 0, newest_first: true, limit }).await?;
     let floor = rows.last().filter(|_| rows.len() == limit).map_or(0, |row| row.position);
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
@@ -92,7 +92,7 @@ impl LatestStatuses {
 
     /// The next chunk, newest first; `None` at the end.
     pub(super) async fn next(&mut self, app: &App) -> Result<Option<Vec<StatusId>>, Error> {
-        let limit = self.left.min(MERGE);
+        let limit = self.left.min(MAX_STATUSES_PER_SCRIPT);
         if limit == 0 {
             return Ok(None);
         }

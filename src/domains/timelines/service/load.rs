@@ -1,7 +1,7 @@
 //! The batch loader of feeds. It reads all that the fields of one timeline need in one pipeline, and makes it consistent. It is part of the
 //! service since feeds are merged from profiles.
 
-use super::pending_window::FeedKey;
+use super::pending_window::FeedWindow;
 use super::read::{self, WindowsRead};
 use super::shown_pages::ShownPages;
 use crate::app::App;
@@ -17,7 +17,7 @@ pub enum FeedPart {
     /// The newest entry, if any.
     Head(Feed),
     /// A window.
-    Window(FeedKey),
+    Window(FeedWindow),
     /// Former sources, which are hidden: a row each.
     Left(Feed),
 }
@@ -65,11 +65,11 @@ impl Fetch for FetchFeed {
         feeds.sort_unstable();
         feeds.dedup();
         let window = |part: &FeedPart| match *part {
-            FeedPart::Head(feed) => Some(FeedKey { feed, window: newest }),
+            FeedPart::Head(feed) => Some(FeedWindow { feed, window: newest }),
             FeedPart::Window(key) => Some(key),
             FeedPart::Left(_) => None,
         };
-        let windows: Vec<FeedKey> = parts.iter().filter_map(window).collect();
+        let windows: Vec<FeedWindow> = parts.iter().filter_map(window).collect();
         let WindowsRead { left, rows, position } = read::windows(&self.app, &feeds, &windows, has_head).await?;
         let mut rows = rows.into_iter();
         let of_feed = |feed| feeds.iter().position(|it| *it == feed).and_then(|at| left.get(at).cloned()).unwrap_or_default();
@@ -110,7 +110,7 @@ mod tests {
     const FEED: Feed = Feed::Home(UserId(1));
 
     fn window(below: u64, newest_first: bool) -> FeedPart {
-        FeedPart::Window(FeedKey { feed: FEED, window: Window { below, above: 0, newest_first, limit: 2 } })
+        FeedPart::Window(FeedWindow { feed: FEED, window: Window { below, above: 0, newest_first, limit: 2 } })
     }
 
     fn rows(positions: &[u64]) -> Vec<Row> {

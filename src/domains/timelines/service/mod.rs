@@ -47,7 +47,7 @@ use crate::domains::statuses::service as statuses;
 use crate::platform::events::{ResumePoint, service as events};
 use crate::platform::journal::Feed;
 use load::FeedPart;
-use pending_window::FeedKey;
+use pending_window::FeedWindow;
 
 /// Followers that a post reaches within its request, and the size of each later pass.
 const PASS: usize = 1_000;
@@ -130,7 +130,7 @@ impl PageSource for FeedListing<'_> {
     type Item = ViewedStatus;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        let part = |window: &Window| FeedPart::Window(FeedKey { feed: self.feed, window: *window });
+        let part = |window: &Window| FeedPart::Window(FeedWindow { feed: self.feed, window: *window });
         // For the rules, in the same pipeline.
         let left = [FeedPart::Left(self.feed)];
         let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(left)).await?;

@@ -6,7 +6,7 @@ use crate::platform::journal::Feed;
 
 /// A window of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FeedKey {
+pub struct FeedWindow {
     /// The feed.
     pub feed: Feed,
     /// The window.
@@ -15,7 +15,7 @@ pub struct FeedKey {
 
 /// A window that is being filled.
 pub(super) struct PendingWindow {
-    pub(super) key: FeedKey,
+    pub(super) key: FeedWindow,
     pub(super) metadata: FeedMetadata,
     pub(super) rows: Vec<Row>,
 }

@@ -15,7 +15,7 @@ use crate::domains::statuses::ViewedStatus;
 /// The fewest entries of the home between two promoted ones.
 const MIN_DISTANCE: u8 = 9;
 /// Marks the part of a cursor that counts entries.
-const MARK: u8 = b'p';
+const DISTANCE_TAG: u8 = b'p';
 
 /// An entry of a home.
 #[derive(Clone, Debug)]
@@ -95,13 +95,13 @@ fn interleave(mut since: u8, rows: &[(u64, ViewedStatus)], chosen: Vec<PromotedS
 
 /// Encodes the cursor of an entry.
 pub fn encode_promoted_cursor(cursors: &Cursors, list: ListId, position: u64, since: u8) -> String {
-    format!("{}.{}", cursors.encode(list, position), cursors.sign(list, &[MARK, since]))
+    format!("{}.{}", cursors.encode(list, position), cursors.sign(list, &[DISTANCE_TAG, since]))
 }
 
 /// The number of entries since the last promoted one, as a cursor says; 0 if it does not say, so that no promoted entry comes too early.
 fn distance_in(cursors: &Cursors, list: ListId, cursor: &str) -> u8 {
     let verified = cursor.split_once('.').and_then(|(_, sealed)| cursors.verify(list, sealed));
-    if let Some([MARK, since]) = verified.as_deref() { *since } else { 0 }
+    if let Some([DISTANCE_TAG, since]) = verified.as_deref() { *since } else { 0 }
 }
 
 #[cfg(test)]

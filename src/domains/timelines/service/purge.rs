@@ -15,7 +15,7 @@ use futures_util::future::try_join_all;
 /// Feeds that a pass processes, with a few keys each.
 const PASS: usize = 100;
 /// Feeds that are processed concurrently.
-const AT_ONCE: usize = 20;
+const CONCURRENCY: usize = 20;
 
 /// Removes a deleted account from its followers, and its statuses from their homes.
 ///
@@ -40,7 +40,7 @@ pub async fn purge_memberships(app: &App, id: UserId) -> Result<bool, Error> {
 }
 
 async fn settle_all(app: &App, id: UserId, feeds: &[Feed]) -> Result<(), Error> {
-    for feeds in feeds.chunks(AT_ONCE) {
+    for feeds in feeds.chunks(CONCURRENCY) {
         try_join_all(feeds.iter().map(|feed| settle(app, *feed, id))).await?;
     }
     Ok(())

@@ -5,7 +5,7 @@
 
 use super::super::model::{CEILING, FeedPhase};
 use super::super::store::{self, FeedsRead};
-use super::pending_window::{FeedKey, PendingWindow};
+use super::pending_window::{FeedWindow, PendingWindow};
 use super::{below_floor, idle};
 use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
@@ -30,7 +30,7 @@ pub(super) struct WindowsRead {
 }
 
 /// Reads windows of feeds.
-pub(super) async fn windows(app: &App, feeds: &[Feed], windows: &[FeedKey], with_position: bool) -> Result<WindowsRead, Error> {
+pub(super) async fn windows(app: &App, feeds: &[Feed], windows: &[FeedWindow], with_position: bool) -> Result<WindowsRead, Error> {
     let pending: Vec<(Feed, Window)> = windows.iter().map(|key| (key.feed, key.window)).collect();
     let FeedsRead { metadata, rows: entries, position } = store::read(app.db(), feeds, &pending, with_position).await?;
     for (feed, metadata) in feeds.iter().zip(&metadata) {

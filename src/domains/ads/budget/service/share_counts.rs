@@ -14,18 +14,18 @@ const CAMPAIGNS: usize = 65_536;
 
 /// The cache of this process.
 #[derive(Clone)]
-struct ShareCountCache(Arc<Shares>);
+struct ShareCountCache(Arc<CachedShareCounts>);
 
 impl Default for ShareCountCache {
     fn default() -> Self {
-        Self(Arc::new(Shares(Cache::new(CAMPAIGNS))))
+        Self(Arc::new(CachedShareCounts(Cache::new(CAMPAIGNS))))
     }
 }
 
 /// The cached number of shares of each campaign.
-struct Shares(Cache<CampaignId, u64>);
+struct CachedShareCounts(Cache<CampaignId, u64>);
 
-impl Shares {
+impl CachedShareCounts {
     /// Returns the cached numbers, and the campaigns that are not cached.
     fn cached(&self, campaigns: impl IntoIterator<Item = CampaignId>) -> (ShareCounts, Vec<CampaignId>) {
         let (mut cached, mut missing) = (ShareCounts::default(), Vec::new());
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn all_counts_are_returned_from_a_small_cache() {
-        let shares = Shares(Cache::new(1));
+        let shares = CachedShareCounts(Cache::new(1));
         let all = || (1..=100).map(CampaignId);
         for _ in 0..2 {
             let (mut counts, missing) = shares.cached(all());

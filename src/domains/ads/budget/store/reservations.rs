@@ -6,7 +6,7 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, Meter, Work, decode};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::{
-    ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, Money, Pricing, RECORD_TIME, Share, Slot, Sum, TRAFFIC_WINDOW, Visitor,
+    REPLY_TTL, CLICK_WINDOW, DAILY_STATS_TTL, Ecpm, Money, Pricing, RECORD_WINDOW, Share, Slot, Sum, TRAFFIC_WINDOW, Visitor,
 };
 use redis::Value;
 
@@ -16,7 +16,7 @@ static RESERVE_IMPRESSION: Script = Script::after(SHARE, include_str!("../../lua
 static RETURN_GRANT: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/return_grant.lua"));
 static RELEASE_HOLDS: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/release_holds.lua"));
 /// The time to live of a set of recorded promotions, one set for ten minutes.
-const RECORDED_KEPT: Millis = 25 * MINUTE;
+const RECORDED_NONCES_TTL: Millis = 25 * MINUTE;
 
 /// The money that the pool has granted to a share so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,7 +177,7 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
     ];
     keys.extend(request.visitor.map(|visitor| keys::frequency(share, visitor)));
     // The key of the next span is included, because the process that recorded the promotion may have a clock that is ahead.
-    let span = now / RECORD_TIME;
+    let span = now / RECORD_WINDOW;
     let spans = [span, span.saturating_sub(1), span + 1];
     keys.extend(request.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded_nonces(share, span)));
     keys.extend(request.origin.map(|origin| keys::address_impressions(share, origin.visitor)));
@@ -196,11 +196,11 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
         .arg(text(request.only.map(|(_, price)| price.0)))
         .arg(skip)
         .arg(request.visitor.map(|visitor| visitor.0.to_vec()).unwrap_or_default())
-        .arg(ANSWER_KEPT)
-        .arg(CLICK_TIME)
-        .arg(DAYS_KEPT)
+        .arg(REPLY_TTL)
+        .arg(CLICK_WINDOW)
+        .arg(DAILY_STATS_TTL)
         .arg(request.nonce.map(|nonce| nonce.to_vec()).unwrap_or_default())
-        .arg(RECORDED_KEPT)
+        .arg(RECORDED_NONCES_TTL)
         .arg(u8::from(request.invalid))
         .arg(text(request.origin.map(|origin| origin.most)))
         .arg(TRAFFIC_WINDOW)

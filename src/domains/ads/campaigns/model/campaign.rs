@@ -124,7 +124,7 @@ pub struct Campaign {
 }
 
 /// The time by which a campaign can be ahead of its even pacing.
-const SLICE: Millis = MINUTE;
+const MAX_PACING_LEAD: Millis = MINUTE;
 
 impl Campaign {
     /// Returns the earliest time at which the campaign is active: its start, or its creation if that is later.
@@ -138,7 +138,7 @@ impl Campaign {
     pub fn allowed(&self, now: Millis) -> Money {
         let Some(daily) = self.daily else { return Money(u64::MAX) };
         let Some((begins, length)) = self.window(now) else { return daily };
-        let over = now.saturating_sub(begins) + SLICE;
+        let over = now.saturating_sub(begins) + MAX_PACING_LEAD;
         Money((u128::from(daily.0) * u128::from(over) / u128::from(length)).min(u128::from(daily.0)) as u64)
     }
 
@@ -147,7 +147,7 @@ impl Campaign {
         let daily = self.daily.filter(|daily| *daily >= amount)?;
         let Some((begins, length)) = self.window(now) else { return Some(now) };
         let after = (u128::from(amount.0) * u128::from(length)).div_ceil(u128::from(daily.0.max(1)));
-        let at = begins + (after as Millis).saturating_sub(SLICE);
+        let at = begins + (after as Millis).saturating_sub(MAX_PACING_LEAD);
         (at < (now / DAY + 1) * DAY).then_some(at.max(now))
     }
 
@@ -156,7 +156,7 @@ impl Campaign {
         let today = now / DAY * DAY;
         let (begins, ends) = (today.max(self.from()), (today + DAY).min(self.ends.unwrap_or(Millis::MAX)));
         let length = ends.saturating_sub(begins);
-        (self.pacing == Pacing::Even && length > SLICE).then_some((begins, length))
+        (self.pacing == Pacing::Even && length > MAX_PACING_LEAD).then_some((begins, length))
     }
 
     /// Returns the state. `can_pay` is whether the rest of the budget pays for any ad, or the campaign has no ads.

@@ -74,11 +74,11 @@ pub(in crate::domains::ads) struct CampaignDraft {
 }
 
 /// An error that does not apply to a repeated request: the end of the campaign is in the past.
-pub(in crate::domains::ads) type Late = Option<UserError>;
+pub(in crate::domains::ads) type EndInPastError = Option<UserError>;
 
 impl NewCampaign {
     /// Validates the campaign. Fails with every mistake.
-    pub(in crate::domains::ads) fn check(self, now: Millis) -> Result<(CampaignDraft, Late), Vec<UserError>> {
+    pub(in crate::domains::ads) fn check(self, now: Millis) -> Result<(CampaignDraft, EndInPastError), Vec<UserError>> {
         let mut rows = Vec::new();
         let key = self.idempotency_key.as_deref().map_or(Ok(()), check_key);
         let name = take(name(&self.name), &mut rows);

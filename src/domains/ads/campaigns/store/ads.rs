@@ -10,7 +10,7 @@ use crate::domains::ads::budget::store::counts::{FIELDS, tally};
 use crate::domains::ads::campaigns::model::{Ad, Creative};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::Share;
-use crate::domains::ads::model::{MAX_ADS, MAX_ADS_EVER, Money, Pricing, REMOVED_FOR, Slot, Tally};
+use crate::domains::ads::model::{MAX_ADS, MAX_ADS_EVER, Money, Pricing, REMOVED_AD_TTL, Slot, Tally};
 use redis::cmd;
 
 static ADD_AD: Script = Script::new(include_str!("../../lua/add_ad.lua"));
@@ -54,7 +54,7 @@ pub(in crate::domains::ads) async fn add_ad(db: &Db, ad: &Ad) -> Result<AddAdRes
 /// Removes an ad from its campaign: the commit. Returns `false` if the ad does not exist. One script.
 pub(in crate::domains::ads) async fn remove_ad(db: &Db, id: AdId, now: Millis) -> Result<bool, Error> {
     let keys = [keys::campaign(id.campaign), keys::ad(id), keys::ads(id.campaign)];
-    db.call(Call::new(&REMOVE_AD, keys).arg(id.number).arg(now).arg(REMOVED_FOR)).await
+    db.call(Call::new(&REMOVE_AD, keys).arg(id.number).arg(now).arg(REMOVED_AD_TTL)).await
 }
 
 /// Reads windows of campaigns' ads. One pipeline.

@@ -10,7 +10,7 @@ use crate::domains::ads::budget;
 use crate::domains::ads::budget::model::ShareBalance;
 use crate::domains::ads::budget::store::grants;
 use crate::domains::ads::campaigns::model::{
-    Campaign, CampaignChange, CampaignDraft, Late, NewCampaign, kept_keywords_of, keywords_of,
+    Campaign, CampaignChange, CampaignDraft, EndInPastError, NewCampaign, kept_keywords_of, keywords_of,
 };
 use crate::domains::ads::campaigns::service::read::owned;
 use crate::domains::ads::campaigns::store;
@@ -50,7 +50,7 @@ pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<Campa
     made
 }
 
-async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, late: Late) -> Outcome<CampaignId> {
+async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, late: EndInPastError) -> Outcome<CampaignId> {
     if let Some(row) = late {
         return Err(row.into());
     }
@@ -94,11 +94,11 @@ async fn with_ids(app: &App, keywords: Vec<String>) -> Result<Vec<(u64, String)>
 }
 
 /// The result of a change: the campaign, keywords to add, keywords to remove. `None` if nothing changes.
-type Wanted = Option<(Campaign, Vec<String>, Vec<String>)>;
+type PlannedChange = Option<(Campaign, Vec<String>, Vec<String>)>;
 
 /// Changes a campaign of `owner`: a charge, a read, the journal, the commit, and settling it. Every later decision uses the new definition.
 /// After a concurrent change it reads the campaign again.
-async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&CampaignDetails) -> Outcome<Wanted>) -> Outcome<()> {
+async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&CampaignDetails) -> Outcome<PlannedChange>) -> Outcome<()> {
     charge_change(app, owner).await?;
     let mut lease: Option<EntryLease> = None;
     let altered = attempt(app, owner, id, change, &mut lease).await;
@@ -120,7 +120,7 @@ async fn attempt(
     app: &App,
     owner: UserId,
     id: CampaignId,
-    change: impl Fn(&CampaignDetails) -> Outcome<Wanted>,
+    change: impl Fn(&CampaignDetails) -> Outcome<PlannedChange>,
     lease: &mut Option<EntryLease>,
 ) -> Outcome<Vec<String>> {
     for _ in 0..TRIES {
@@ -220,7 +220,7 @@ pub(in crate::domains::ads) fn stopped() -> UserError {
     UserError::new(UserErrorCode::InvalidInput, "A stopped campaign cannot be changed. Create a new one.", &["campaignId"])
 }
 
-fn set_paused(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
+fn set_paused(campaign: &Campaign, paused: bool) -> Outcome<PlannedChange> {
     open(campaign)?;
     let new = Campaign { paused, ..campaign.clone() };
     Ok((campaign.paused != paused).then(|| (new, Vec::new(), Vec::new())))

@@ -5,7 +5,7 @@ use crate::base::ids::AdId;
 use crate::domains::ads::budget::store::reservations::ReservationRequest;
 use crate::domains::ads::campaigns::model::Ad;
 use crate::domains::ads::campaigns::service::ad_cache;
-use crate::domains::ads::model::{Ecpm, MAX_COUNT, Share};
+use crate::domains::ads::model::{Ecpm, MAX_ADS_PER_REQUEST, Share};
 use crate::domains::ads::serving::service::auction::price_of;
 use crate::domains::ads::serving::service::decision::Decision;
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Maximum number of additional ads that one page tries. If a campaign cannot pay for an ad, its dearer ads are dropped too, so most pages
 /// try far fewer.
-const MAX_REMAINING: usize = 4 * MAX_COUNT;
+const MAX_REMAINING: usize = 4 * MAX_ADS_PER_REQUEST;
 
 /// An ad of a campaign that is already on the page.
 struct RemainingAd {

@@ -31,7 +31,7 @@ const MAX_READ: usize = 2 * MAX_CAMPAIGNS;
 const MAX_REEVALUATED: usize = 64;
 
 /// The viewer for whom statuses are selected.
-pub(in crate::domains::ads) struct Reader<'a> {
+pub(in crate::domains::ads) struct PromotionRequest<'a> {
     pub(in crate::domains::ads) app: &'a App,
     pub(in crate::domains::ads) loaders: &'a Loaders,
     pub(in crate::domains::ads) viewer: UserId,
@@ -42,7 +42,7 @@ pub(in crate::domains::ads) struct Reader<'a> {
 }
 
 /// Returns the best promotable statuses with their bids, at most `want`.
-pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
+pub(in crate::domains::ads) async fn choose(reader: &PromotionRequest<'_>, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
     let context = AdRequestContext { now: reader.now, slot: Slot::InFeed, visitor: Some(reader.visitor) };
     let mut candidates = CandidateMerge::new(Slot::InFeed, &[]);
     let (first, capped) = offers::read_for(reader.app.db(), reader.now, reader.visitor, &candidates.wanted(CHUNK)).await?;
@@ -66,7 +66,7 @@ pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) ->
 }
 
 struct PromotionSelection<'a> {
-    reader: &'a Reader<'a>,
+    reader: &'a PromotionRequest<'a>,
     context: AdRequestContext,
     candidates: CandidateMerge,
     /// Campaigns whose cap the viewer has reached.

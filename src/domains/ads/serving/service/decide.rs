@@ -9,7 +9,7 @@ use crate::domains::ads::budget::store::reservations::ReservationRequest;
 use crate::domains::ads::model::Ecpm;
 use crate::domains::ads::rate_limit;
 use crate::domains::ads::serving::service::auction::price_of;
-use crate::domains::ads::serving::service::decision::{Decision, Impression, MAX_ASKED};
+use crate::domains::ads::serving::service::decision::{Decision, Impression, MAX_EVALUATED};
 use crate::domains::ads::serving::service::request::{AdRequest, CheckedAdRequest, check, no_server_key, unknown};
 use crate::domains::ads::serving::store;
 use crate::domains::ads::serving::store::PublisherStatus;
@@ -95,8 +95,8 @@ impl Decision<'_> {
         while self.missing() > 0 {
             let want = self.missing() + sets_price;
             let enough = |bidders: &[Bid], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
-            while !enough(&bidders, self.candidates.best()) && evaluated < MAX_ASKED {
-                let batch = self.next(chunk.min(MAX_ASKED - evaluated)).await?;
+            while !enough(&bidders, self.candidates.best()) && evaluated < MAX_EVALUATED {
+                let batch = self.next(chunk.min(MAX_EVALUATED - evaluated)).await?;
                 if batch.is_empty() {
                     break;
                 }

@@ -22,12 +22,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Maximum number of campaigns that one page evaluates.
-pub(in crate::domains::ads) const MAX_ASKED: usize = 1_000;
+pub(in crate::domains::ads) const MAX_EVALUATED: usize = 1_000;
 /// Maximum number of candidates that one page reads, including candidates that are known to be capped.
-const MAX_PASSED: usize = 4 * MAX_ASKED;
+const MAX_CANDIDATES_READ: usize = 4 * MAX_EVALUATED;
 /// The time for which this process relies on a hint that a visitor has reached a campaign's cap, or that a campaign has a cap. After a cap was
 /// lifted, the campaign is eligible again once the hint has expired.
-const HINTED: Millis = MINUTE;
+const HINT_TTL: Millis = MINUTE;
 
 /// An impression: an ad that is shown and counted as shown.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl Decision<'_> {
     /// Returns the next candidates that are not known to be capped for the visitor.
     pub(in crate::domains::ads) async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
         let mut batch = Vec::new();
-        while batch.len() < count && self.passed < MAX_PASSED {
+        while batch.len() < count && self.passed < MAX_CANDIDATES_READ {
             let next = self.candidates.next_candidates(OfferSource::Store(self.app.db()), count - batch.len()).await?;
             if next.is_empty() {
                 break;
@@ -143,11 +143,11 @@ impl Decision<'_> {
     /// Records hints about capped campaigns, in the background. Without a known visitor, this process records which campaigns have a cap.
     pub(in crate::domains::ads) fn record(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
         let Some(visitor) = self.request.visitor else {
-            return all.into_iter().for_each(|(campaign, _)| self.caps.record(campaign, self.now + HINTED));
+            return all.into_iter().for_each(|(campaign, _)| self.caps.record(campaign, self.now + HINT_TTL));
         };
         let all: Vec<_> = all.into_iter().filter_map(|(campaign, until)| Some((campaign, until?))).collect();
         self.capped.extend(all.iter().copied());
-        frequency_caps::record(self.app, self.now, visitor, all, HINTED);
+        frequency_caps::record(self.app, self.now, visitor, all, HINT_TTL);
     }
 
     /// Counts the impressions in the metrics and in the traffic of the website.

@@ -11,7 +11,7 @@ use crate::domains::ads::campaigns::model::Ad;
 use crate::domains::ads::campaigns::service::ad_cache;
 use crate::domains::ads::model::normalize_keyword;
 use crate::domains::ads::model::{Ecpm, Slot, Visitor};
-use crate::domains::ads::serving::service::decision::MAX_ASKED;
+use crate::domains::ads::serving::service::decision::MAX_EVALUATED;
 use crate::domains::ads::serving::service::request::{visitor_of, words};
 use crate::domains::ads::targeting::load::FetchOffers;
 use crate::domains::ads::targeting::model::IneligibilityReason;
@@ -155,7 +155,7 @@ async fn rank(
         if next.is_empty() || next.iter().any(|it| *it <= own) {
             return Ok(Some(above + 1));
         }
-        if seen >= MAX_ASKED {
+        if seen >= MAX_EVALUATED {
             return Ok(None);
         }
     }

@@ -8,7 +8,7 @@ use crate::base::request::Loaders;
 use crate::domains::ads::budget::store::reservations::ClickFunding;
 use crate::domains::ads::model::{Money, Visitor};
 use crate::domains::ads::serving::service::auction::price_of;
-use crate::domains::ads::serving::service::choose::{Reader, choose};
+use crate::domains::ads::serving::service::choose::{PromotionRequest, choose};
 use crate::domains::ads::targeting::service::eligibility::Bid;
 use crate::domains::ads::tracking::service::signing;
 use crate::domains::ads::tracking::token::{Purpose, Ring, Token};
@@ -52,7 +52,7 @@ pub async fn promote(
         return Ok(Vec::new());
     }
     let secret = app.cursors().await?.secret();
-    let reader = Reader { app, loaders, viewer, visitor: reader(secret, viewer), now: app.now(), on_page };
+    let reader = PromotionRequest { app, loaders, viewer, visitor: reader(secret, viewer), now: app.now(), on_page };
     // One more than requested: it sets the price of the last one.
     let chosen = choose(&reader, places.len() + 1).await?;
     let ring = signing::ring(app).await?;
@@ -68,7 +68,7 @@ pub async fn promote(
 
 /// Returns the token that reports the impression behind the entry at `place`.
 async fn token(
-    reader: &Reader<'_>,
+    reader: &PromotionRequest<'_>,
     secret: [u8; 16],
     ring: &Ring,
     bidder: &Bid,

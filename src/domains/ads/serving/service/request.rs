@@ -2,12 +2,12 @@
 
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::WebsiteId;
-use crate::domains::ads::model::{MAX_COUNT, Slot, Visitor};
+use crate::domains::ads::model::{MAX_ADS_PER_REQUEST, Slot, Visitor};
 use crate::domains::ads::publishers::model::{version_of_server_key, website_of_key};
 use std::net::IpAddr;
 
 /// Maximum number of keywords of a page.
-const MAX_WORDS: usize = 250;
+const MAX_PAGE_KEYWORDS: usize = 250;
 /// Maximum length of a publisher's name for a visitor, in bytes.
 const MAX_VISITOR: usize = 200;
 
@@ -52,7 +52,7 @@ pub(in crate::domains::ads) fn check(secret: [u8; 16], request: AdRequest) -> Re
     }
     rows.extend(words(&request.keywords).err());
     let visitor = visitor_of(secret, request.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
-    let count = usize::try_from(request.count).ok().filter(|count| (1..=MAX_COUNT).contains(count));
+    let count = usize::try_from(request.count).ok().filter(|count| (1..=MAX_ADS_PER_REQUEST).contains(count));
     if count.is_none() {
         rows.push(invalid("Request 1 to 10 ads.", "count"));
     }
@@ -83,7 +83,7 @@ fn address_of(request: &AdRequest, server_key: u64) -> Result<Option<IpAddr>, Us
 
 /// Fails if a page has more keywords than the maximum.
 pub(in crate::domains::ads) fn words(keywords: &[String]) -> Result<(), UserError> {
-    let is_valid = keywords.len() <= MAX_WORDS;
+    let is_valid = keywords.len() <= MAX_PAGE_KEYWORDS;
     is_valid.then_some(()).ok_or_else(|| invalid("A page has at most 250 keywords.", "keywords"))
 }
 

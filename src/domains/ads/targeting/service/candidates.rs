@@ -12,16 +12,16 @@ use std::collections::{BTreeSet, HashSet};
 
 /// The number of offers that are read first beyond the requested number: a few candidates may fail, and the eCPM of the next one must be known. Most merges
 /// end there, and these reads are most of the cost of a decision.
-const SPARE: usize = 2;
+const EXTRA_OFFERS: usize = 2;
 /// Total number of offers that the first reads of all listings fetch, if that is at least `MIN_FIRST_READ` of each. Of a page with many keywords, few
 /// listings contain one of the best offers, and only those are read further.
-const FIRST: usize = 768;
+const FIRST_READ_TOTAL: usize = 768;
 /// Minimum number of offers that the first read of a listing fetches, if that many are requested.
-const FEWEST: usize = 3;
+const MIN_FIRST_READ: usize = 3;
 /// Minimum number of offers that each later read of a listing fetches.
-const MORE: usize = 32;
+const MIN_LATER_READ: usize = 32;
 /// The most offers that one read of a listing fetches.
-const MOST: usize = 1_000;
+const MAX_READ: usize = 1_000;
 
 /// The source of the offers.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ impl ListingCursor {
 
     /// Returns the next range to read, where `count` candidates are requested.
     fn part(&self, count: usize) -> OfferRange {
-        let whole = self.limit.max(count + SPARE).min(MOST);
+        let whole = self.limit.max(count + EXTRA_OFFERS).min(MAX_READ);
         let limit = if self.last.is_none() { whole.min(self.first) } else { whole };
         OfferRange { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), past: self.equal, limit }
     }
@@ -85,7 +85,7 @@ impl ListingCursor {
             self.equal = if self.last.is_some_and(|(ecpm, _)| ecpm == offer.0) { self.equal + 1 } else { 1 };
             self.last = Some(*offer);
         }
-        self.limit = if is_cut { 0 } else { (limit * 4).clamp(MORE, MOST) };
+        self.limit = if is_cut { 0 } else { (limit * 4).clamp(MIN_LATER_READ, MAX_READ) };
     }
 }
 
@@ -96,7 +96,7 @@ impl CandidateMerge {
         listings.push(Listing::untargeted(slot));
         listings.sort_unstable();
         listings.dedup();
-        let first = (FIRST / listings.len().max(1)).max(FEWEST);
+        let first = (FIRST_READ_TOTAL / listings.len().max(1)).max(MIN_FIRST_READ);
         let list = |listing| ListingCursor { listing, last: None, equal: 0, first, limit: 0, is_read: false };
         Self { lists: listings.into_iter().map(list).collect(), waiting: BTreeSet::new(), seen: HashSet::new() }
     }
@@ -185,7 +185,7 @@ mod tests {
         let keywords: Vec<String> = (0..250).map(|number| format!("keyword {number}")).collect();
         let mut candidates = CandidateMerge::new(Slot::Banner, &keywords);
         let parts = candidates.wanted(10);
-        assert_eq!((parts.len(), parts.iter().map(|part| part.limit).max()), (251, Some(FEWEST)));
+        assert_eq!((parts.len(), parts.iter().map(|part| part.limit).max()), (251, Some(MIN_FIRST_READ)));
         // Ten campaigns in each listing; those of the first have a higher eCPM than all others.
         let offers = |part: &OfferRange, at: u64| -> Offers {
             let worth = if at == 0 { 1_000 } else { 100 };

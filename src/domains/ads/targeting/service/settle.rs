@@ -27,13 +27,13 @@ use std::collections::HashSet;
 /// Maximum number of repetitions when a campaign changes during settling. After that the schedule settles it again.
 const ROUNDS: usize = 8;
 /// Delay of the schedule's evaluation that repairs an unfinished settling.
-const GUARD: Millis = MINUTE / 2;
+const REPAIR_DELAY: Millis = MINUTE / 2;
 /// Due campaigns that one pass reads from each partition of the schedule.
-const AT_ONCE: usize = 16;
+const DUE_BATCH_SIZE: usize = 16;
 /// Campaigns that one pass evaluates concurrently.
 const CONCURRENCY: usize = 8;
 /// Maximum number of holds that one pass releases in a share.
-const RELEASED: usize = 1_000;
+const MAX_RELEASED_HOLDS: usize = 1_000;
 
 /// Reconciles the owner's list and all derived data with whether the campaign exists, and with its definition.
 ///
@@ -161,7 +161,7 @@ async fn write(
         behind.extend(Slot::ALL.iter().flat_map(all));
     }
     let elsewhere: Vec<Listing> = behind.iter().filter(|listing| !listings.contains(listing)).copied().collect();
-    let guard = wanted.at.unwrap_or(Millis::MAX).min(now + GUARD);
+    let guard = wanted.at.unwrap_or(Millis::MAX).min(now + REPAIR_DELAY);
     try_join!(store::write_shares(db, &seen.facts), store::claim(db, id, &listings, now, guard))?;
     store::list(db, id, &there, &elsewhere).await?;
     behind.extend(listings);
@@ -212,11 +212,11 @@ pub(in crate::domains::ads) async fn delete_campaign(app: &App, owner: UserId, i
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn evaluate_due(app: &App) -> Result<usize, Error> {
-    let due = store::due(app.db(), app.now(), AT_ONCE).await?;
+    let due = store::due(app.db(), app.now(), DUE_BATCH_SIZE).await?;
     if due.is_empty() {
         return Ok(0);
     }
-    store::postpone(app.db(), &due, app.now() + GUARD).await?;
+    store::postpone(app.db(), &due, app.now() + REPAIR_DELAY).await?;
     let all = stream::iter(&due).for_each_concurrent(CONCURRENCY, async |id| {
         if let Err(error) = evaluate_one(app, *id).await {
             tracing::warn!(?error, campaign = id.0, "a campaign could not be evaluated; it is evaluated again later");
@@ -236,7 +236,7 @@ async fn evaluate_one(app: &App, id: CampaignId) -> Result<(), Error> {
 /// Releases expired holds on every share. One pipeline; if more holds are left, the campaign is due again at once.
 async fn release_holds(app: &App, campaign: &Campaign) -> Result<(), Error> {
     let (now, shares) = (app.now(), Share::all(campaign.id, campaign.shares).collect::<Vec<_>>());
-    budget::store::reservations::release_holds(app.db(), now, now / DAY, &shares, RELEASED).await.map(drop)
+    budget::store::reservations::release_holds(app.db(), now, now / DAY, &shares, MAX_RELEASED_HOLDS).await.map(drop)
 }
 
 /// Copies the owner's suspension to a campaign. Returns the campaign after that; `None` if it does not exist.

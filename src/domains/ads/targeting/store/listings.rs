@@ -11,7 +11,7 @@ use redis::{Cmd, cmd};
 use std::collections::HashSet;
 
 /// The time for which a listing that contained a campaign stays recorded. A process that read the listing before that time may still write to it.
-const STOOD: Millis = MINUTE;
+const LISTING_RECORD_TTL: Millis = MINUTE;
 
 fn plan_at(id: CampaignId, at: Option<Millis>) -> Cmd {
     let key = keys::schedule(schedule_partition(id));
@@ -63,9 +63,9 @@ pub(in crate::domains::ads) fn forgettable(
     now: Millis,
 ) -> (Millis, Option<Millis>) {
     let unread = listed.last().filter(|_| listed.len() >= MAX_LISTED).map_or(Millis::MAX, |(_, at)| *at);
-    let before = now.saturating_sub(STOOD).min(unread);
+    let before = now.saturating_sub(LISTING_RECORD_TTL).min(unread);
     let later = elsewhere.iter().any(|at| *at >= before);
-    (before, later.then_some(now + STOOD + 1))
+    (before, later.then_some(now + LISTING_RECORD_TTL + 1))
 }
 
 /// Removes listings that were last written before `before` from the record, and schedules the next evaluation. One pipeline.

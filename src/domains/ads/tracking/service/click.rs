@@ -6,14 +6,14 @@ use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::AdId;
 use crate::domains::ads::budget::store::reservations::ClickFunding;
 use crate::domains::ads::campaigns::service::ad_cache;
-use crate::domains::ads::model::{InvalidClick, Money, Pricing, RECORD_TIME};
+use crate::domains::ads::model::{InvalidClick, Money, Pricing, RECORD_WINDOW};
 use crate::domains::ads::rate_limit;
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::tracking::service::signing;
 use crate::domains::ads::tracking::service::traffic;
 use crate::domains::ads::tracking::service::traffic::ClickCount;
 use crate::domains::ads::tracking::store::clicks;
-use crate::domains::ads::tracking::store::clicks::{Click, ClickResult, Counting};
+use crate::domains::ads::tracking::store::clicks::{Click, ClickResult, ClickCharging};
 use crate::domains::ads::tracking::token::{Purpose, Token};
 use std::net::IpAddr;
 
@@ -74,15 +74,15 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
     let now = app.now();
     let clicks = ClickCount::of(app, address, token).await?;
     let invalid = clicks.invalid;
-    // A promoted status counts from the day on which it was seen, up to `RECORD_TIME` later.
-    let last = if token.purpose == Purpose::Promotion { (token.at + RECORD_TIME) / DAY } else { token.day };
+    // A promoted status counts from the day on which it was seen, up to `RECORD_WINDOW` later.
+    let last = if token.purpose == Purpose::Promotion { (token.at + RECORD_WINDOW) / DAY } else { token.day };
     let click = Click {
         share: token.share,
         ad: token.ad,
         impression: token.impression,
         at: token.at,
         days: [token.day, last],
-        counting: invalid.map_or_else(|| counting(token), Counting::Invalid),
+        counting: invalid.map_or_else(|| counting(token), ClickCharging::Invalid),
         nonce: rand::random(),
     };
     let result = clicks::click(app.db(), now, now / DAY, &click).await?;
@@ -101,11 +101,11 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
     Ok(counted)
 }
 
-fn counting(token: &Token) -> Counting {
+fn counting(token: &Token) -> ClickCharging {
     match (token.pricing, token.purpose) {
-        (Pricing::Cpc, Purpose::Ad) if token.backing == ClickFunding::Open => Counting::Take(token.price),
-        (Pricing::Cpc, _) => Counting::Hold(token.price),
-        (Pricing::Cpm, Purpose::Promotion) => Counting::Hold(Money(0)),
-        (Pricing::Cpm, Purpose::Ad) => Counting::Mark,
+        (Pricing::Cpc, Purpose::Ad) if token.backing == ClickFunding::Open => ClickCharging::Take(token.price),
+        (Pricing::Cpc, _) => ClickCharging::Hold(token.price),
+        (Pricing::Cpm, Purpose::Promotion) => ClickCharging::Hold(Money(0)),
+        (Pricing::Cpm, Purpose::Ad) => ClickCharging::Mark,
     }
 }

@@ -6,7 +6,7 @@ use crate::base::error::{Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
 use crate::domains::ads::budget;
 use crate::domains::ads::budget::store::reservations::{ClickFunding, Grant, ReservationReply, ReservationRequest};
-use crate::domains::ads::model::{MAX_TOKENS, RECORD_TIME, Slot};
+use crate::domains::ads::model::{MAX_TOKENS, RECORD_WINDOW, Slot};
 use crate::domains::ads::rate_limit;
 use crate::domains::ads::targeting::service::frequency_caps;
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
@@ -18,7 +18,7 @@ use std::net::IpAddr;
 
 /// Maximum lifetime of the hint that a viewer has reached a campaign's cap; a cap that is lifted earlier takes effect after it. Reading a
 /// home timeline writes no hints. If a hint expired before the cap does, every page would evaluate those campaigns again.
-const NOTED: Millis = DAY;
+const CAP_HINT_TTL: Millis = DAY;
 
 /// Records promoted statuses that `viewer` has seen. Returns the tokens that were counted. Not counted are: a token older than ten minutes,
 /// one that was recorded before, one of a campaign that cannot be shown any more or whose cap the viewer has reached, and one beyond the
@@ -39,7 +39,7 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
         let token = token.filter(|token| token.purpose == Purpose::Promotion && token.place == viewer.0);
         read.push((text, token.ok_or_else(invalid)?));
     }
-    read.retain(|(_, token)| now < token.at + RECORD_TIME);
+    read.retain(|(_, token)| now < token.at + RECORD_WINDOW);
     let secret = app.cursors().await?.secret();
     let mut limits = ImpressionLimits::new(app, secret, Requester::Visitor(address));
     if !read.is_empty() {
@@ -70,7 +70,7 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     limits.count(app, None, counted.len());
     if let Some(visitor) = visitor {
         // All tokens belong to the same viewer.
-        frequency_caps::record(app, now, visitor, capped, NOTED);
+        frequency_caps::record(app, now, visitor, capped, CAP_HINT_TTL);
     }
     Ok(counted)
 }

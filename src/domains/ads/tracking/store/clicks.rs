@@ -6,15 +6,15 @@ use crate::db::Db;
 use crate::db::script::{Call, Script};
 use crate::domains::ads::budget::store::reservations::SHARE;
 use crate::domains::ads::keys;
-use crate::domains::ads::model::{ANSWER_KEPT, DAYS_KEPT, InvalidClick, Money, Share};
+use crate::domains::ads::model::{REPLY_TTL, DAILY_STATS_TTL, InvalidClick, Money, Share};
 
 static CLICK_IMPRESSION: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/click_impression.lua"));
 /// The time for which the clicked impressions of an hour are kept.
-const CLICKED_KEPT: Millis = 120 * MINUTE;
+const CLICKED_IMPRESSIONS_TTL: Millis = 120 * MINUTE;
 
 /// The way in which a click is counted and charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) enum Counting {
+pub(in crate::domains::ads) enum ClickCharging {
     /// Charges the hold of the impression, which may be zero.
     Hold(Money),
     /// Charges this price if the campaign has the money.
@@ -35,7 +35,7 @@ pub(in crate::domains::ads) struct Click {
     pub(in crate::domains::ads) at: Millis,
     /// The possible days of the impression.
     pub(in crate::domains::ads) days: [u64; 2],
-    pub(in crate::domains::ads) counting: Counting,
+    pub(in crate::domains::ads) counting: ClickCharging,
     /// The nonce that distinguishes this click from others.
     pub(in crate::domains::ads) nonce: u64,
 }
@@ -66,13 +66,13 @@ pub(in crate::domains::ads) async fn click(db: &Db, now: Millis, day: u64, click
     ];
     keys.extend(days.iter().map(|day| keys::daily_stats(share, *day)));
     let (how, price) = match click.counting {
-        Counting::Hold(price) => ("hold", price),
-        Counting::Take(price) => ("take", price),
-        Counting::Mark => ("mark", Money(0)),
-        Counting::Invalid(reason) => (reason.name(), Money(0)),
+        ClickCharging::Hold(price) => ("hold", price),
+        ClickCharging::Take(price) => ("take", price),
+        ClickCharging::Mark => ("mark", Money(0)),
+        ClickCharging::Invalid(reason) => (reason.name(), Money(0)),
     };
     let call = Call::with_keys(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(how);
-    let call = call.arg(price.0).arg(click.nonce).arg(ANSWER_KEPT).arg(CLICKED_KEPT).arg(DAYS_KEPT).arg(days);
+    let call = call.arg(price.0).arg(click.nonce).arg(REPLY_TTL).arg(CLICKED_IMPRESSIONS_TTL).arg(DAILY_STATS_TTL).arg(days);
     Ok(match db.call::<i64>(call).await? {
         1 => ClickResult::Counted,
         2 => ClickResult::Unfunded,
