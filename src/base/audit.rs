@@ -24,7 +24,7 @@ pub struct Finding {
     /// The key.
     pub key: String,
     /// The description of the problem: the same text in every audit that finds the problem.
-    pub what: String,
+    pub problem: String,
     /// The value that was read, which may change while servers write; empty if there is none.
     pub detail: String,
     /// The repairs, in order; empty if an operator must decide.
@@ -34,13 +34,13 @@ pub struct Finding {
 impl Finding {
     /// Whether both report the same problem, regardless of the values.
     pub fn is_same_as(&self, other: &Self) -> bool {
-        self.key == other.key && self.what == other.what
+        self.key == other.key && self.problem == other.problem
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.key.escape_debug(), self.what)?;
+        write!(f, "{}: {}", self.key.escape_debug(), self.problem)?;
         if self.detail.is_empty() { Ok(()) } else { write!(f, " ({})", self.detail) }
     }
 }
@@ -83,7 +83,7 @@ impl Findings {
             at if at == MAX_FINDINGS_PER_KEY + 1 => "has more problems than are listed".to_owned(),
             _ => return,
         };
-        self.all.push(Finding { key: key.to_owned(), what, detail, remedies: remedies.into_iter().collect() });
+        self.all.push(Finding { key: key.to_owned(), problem: what, detail, remedies: remedies.into_iter().collect() });
     }
 
     /// Whether the rest of `key` is skipped.
@@ -121,15 +121,15 @@ impl KeyInfo {
     /// Checks the type and the expiry of the key and reports deviations. Returns whether the type is correct. The content that a key of a wrong
     /// type has replaced is unknown, so an operator must decide.
     pub fn check_type(&self, kind: &'static str, expiry: Expiry, found: &mut Findings) -> bool {
-        self.is(kind, expiry, false, found)
+        self.check_type_as(kind, expiry, false, found)
     }
 
     /// The same for a key that is derived from other keys: with a wrong type, it is deleted and written again.
     pub fn check_derived_type(&self, kind: &'static str, expiry: Expiry, found: &mut Findings) -> bool {
-        self.is(kind, expiry, true, found)
+        self.check_type_as(kind, expiry, true, found)
     }
 
-    fn is(&self, kind: &'static str, expiry: Expiry, derived: bool, found: &mut Findings) -> bool {
+    fn check_type_as(&self, kind: &'static str, expiry: Expiry, derived: bool, found: &mut Findings) -> bool {
         let key = || self.key.clone();
         if self.kind != kind {
             let remedy = derived.then(|| Remedy::DeleteMistyped { key: key(), kind });

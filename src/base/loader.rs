@@ -137,7 +137,7 @@ impl<F: Fetch> BatchFn<OpaqueKey<F::Key>, LoadResult<F>> for Batch<F> {
         self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted.iter().cloned());
         let fetched = self.0.fetch.fetch(&wanted).await.and_then(|values| {
             let bytes = || values.iter().map(F::bytes).sum();
-            self.0.size.as_ref().map_or(Ok(()), |size| size.load(bytes()))?;
+            self.0.size.as_ref().map_or(Ok(()), |size| size.add_loaded(bytes()))?;
             Ok(values)
         });
         match fetched {

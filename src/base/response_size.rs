@@ -33,7 +33,7 @@ impl ResponseSize {
     ///
     /// # Errors
     /// `RESPONSE_TOO_LARGE`.
-    pub fn load(&self, bytes: usize) -> Result<(), Error> {
+    pub fn add_loaded(&self, bytes: usize) -> Result<(), Error> {
         self.count(&self.loaded, bytes, self.max.saturating_mul(MAX_LOADED_FACTOR))
     }
 
@@ -93,8 +93,8 @@ mod tests {
         assert_eq!(size.left(), 0);
         size.reset();
         assert_eq!((size.left(), size.is_exceeded()), (10, false));
-        assert!(size.load(40).is_ok() && size.load(1).is_err());
+        assert!(size.add_loaded(40).is_ok() && size.add_loaded(1).is_err());
         size.unload();
-        assert!(size.load(1).is_ok());
+        assert!(size.add_loaded(1).is_ok());
     }
 }

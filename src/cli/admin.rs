@@ -101,7 +101,7 @@ pub(super) async fn run(options: AdminOptions) -> anyhow::Result<()> {
 }
 
 async fn run_action(app: &App, action: &AdminAction) -> anyhow::Result<()> {
-    migrate::at_start(app).await?;
+    migrate::migrate_at_start(app).await?;
     match action {
         AdminAction::DeleteAccount(options) => delete_account(app, &options.login).await,
         AdminAction::Suspend(options) => suspend(app, options, true).await,

@@ -215,7 +215,7 @@ impl EdgeOptions {
 }
 
 /// The value that the profile gives the option of this name, and the name of the profile; `None` for options that no profile sets.
-pub(super) fn set_by_profile(matches: &ArgMatches, name: &str) -> Option<(&'static str, &'static str)> {
+pub(super) fn profile_default(matches: &ArgMatches, name: &str) -> Option<(&'static str, &'static str)> {
     let profiled = ["introspection", "suggestions", "playground", "simple-get"].contains(&name);
     let profile = matches.try_get_one::<Profile>("profile").ok().flatten().filter(|_| profiled)?;
     Some(match profile {

@@ -21,7 +21,7 @@ pub(super) struct HealthOptions {
 
 /// Succeeds if `/healthz` returns 200.
 pub(super) async fn run(options: HealthOptions) -> anyhow::Result<()> {
-    let address = reachable(options.listen);
+    let address = connect_address(options.listen);
     let status = timeout(RESPONSE_TIMEOUT, fetch_status(address)).await;
     match status.with_context(|| format!("{address} does not respond"))?.with_context(|| address.to_string())?.as_str() {
         "200" => Ok(()),
@@ -40,7 +40,7 @@ async fn fetch_status(address: SocketAddr) -> std::io::Result<String> {
 }
 
 /// The address to connect to: loopback, if the server listens on every address.
-fn reachable(mut listen: SocketAddr) -> SocketAddr {
+fn connect_address(mut listen: SocketAddr) -> SocketAddr {
     match listen {
         SocketAddr::V4(address) if address.ip().is_unspecified() => listen.set_ip(Ipv4Addr::LOCALHOST.into()),
         SocketAddr::V6(address) if address.ip().is_unspecified() => listen.set_ip(Ipv6Addr::LOCALHOST.into()),

@@ -96,7 +96,7 @@ fn subscriber<W>(options: &LogOptions, writer: W, colours: bool) -> impl Subscri
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    registry().with(ours()).with(chosen(&options.log_filter)).with(lines(options.log_format, writer, colours))
+    registry().with(library_level_filter()).with(chosen(&options.log_filter)).with(lines(options.log_format, writer, colours))
 }
 
 /// The filter of the operator. The span of a request is always enabled, so that each line has the request's id.
@@ -107,7 +107,7 @@ fn chosen(text: &str) -> EnvFilter {
 }
 
 /// Limits libraries to `debug`, whatever the operator's filter is: at `trace` they log bytes of connections.
-fn ours<S: Subscriber>() -> impl Layer<S> {
+fn library_level_filter<S: Subscriber>() -> impl Layer<S> {
     let ours = |target: &str| target == "waxwing" || target.starts_with("waxwing::");
     FilterFn::new(move |event| *event.level() <= LevelFilter::DEBUG || ours(event.target()))
 }

@@ -34,7 +34,7 @@ pub(super) async fn run(options: MigrateOptions) -> anyhow::Result<()> {
     options.storage.require_store()?;
     let storage = Storage::open(&options.storage, Timing::for_bulk_work()).await?;
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
-    let migrated = to_the_end(&app).await;
+    let migrated = migrate_fully(&app).await;
     drop(app);
     storage.close().await;
     println!("{}", migrated?);
@@ -42,7 +42,7 @@ pub(super) async fn run(options: MigrateOptions) -> anyhow::Result<()> {
 }
 
 /// Migrates a store with a progress bar, without a time limit. Returns a sentence on the result.
-pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
+pub(super) async fn migrate_fully(app: &App) -> anyhow::Result<String> {
     let before = migrations::store_status(app.db(), STEPS).await?;
     let bar = bar();
     let on_progress = |step: MigrationProgress| {
@@ -64,7 +64,7 @@ pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
 ///
 /// # Errors
 /// The store is of a newer version, or its migration takes longer or needs all servers stopped.
-pub(super) async fn at_start(app: &App) -> anyhow::Result<()> {
+pub(super) async fn migrate_at_start(app: &App) -> anyhow::Result<()> {
     let before = migrations::store_status(app.db(), STEPS).await?;
     refuse_newer(&before)?;
     if let StoreStatus::Older { beside_servers: false, .. } = before {
@@ -104,7 +104,7 @@ fn needs_migration(status: &StoreStatus) -> String {
 
 /// Waits until the store has become newer than this program, and returns the error; `None` when `stop` is cancelled. Ignores errors of the
 /// storage.
-pub(super) async fn outdated(db: &Db, stop: &CancellationToken) -> Option<anyhow::Error> {
+pub(super) async fn wait_until_outdated(db: &Db, stop: &CancellationToken) -> Option<anyhow::Error> {
     while stop.run_until_cancelled(tokio::time::sleep(CHECK_INTERVAL)).await.is_some() {
         if let Ok(status @ StoreStatus::Newer { .. }) = migrations::store_status(db, STEPS).await {
             return refuse_newer(&status).err();

@@ -97,7 +97,7 @@ async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
 
 async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: CancellationToken) -> anyhow::Result<()> {
     let mut state = State::new(app.clone(), edge);
-    migrate::at_start(&app).await?;
+    migrate::migrate_at_start(&app).await?;
     match stop.run_until_cancelled(load_demo(options, &app)).await {
         Some(demo) => state.parts_mut().demo = demo?,
         None => return Ok(()),
@@ -109,7 +109,7 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
         if is_open(address) {
             tracing::warn!("/metrics is open on {address}: allow connections from Prometheus only");
         }
-        state.parts_mut().metrics_apart = true;
+        state.parts_mut().has_metrics_listener = true;
         tokio::spawn(server::serve_metrics(listener, app, stop.clone()));
     }
     let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
@@ -120,7 +120,7 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
     });
     let listener = bind(options.listen).await?;
     let address = listener.local_addr()?;
-    warn_if_open(address, options.edge.is_development(), state.metrics_apart);
+    warn_if_open(address, options.edge.is_development(), state.has_metrics_listener);
     if options.edge.lacks_hosts(app.config()) {
         tracing::warn!(
             "requests for every host are answered: a web page can reach this server under a name of its own (DNS rebinding); set --public-url or --allowed-hosts"
@@ -128,7 +128,7 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
     }
     announce(address, &state);
     let outdated = async {
-        let reason = migrate::outdated(app.db(), &stop).await;
+        let reason = migrate::wait_until_outdated(app.db(), &stop).await;
         stop.cancel();
         reason
     };

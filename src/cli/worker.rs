@@ -41,7 +41,7 @@ pub(super) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         return Ok(());
     };
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
-    if let Err(refusal) = migrate::at_start(&app).await {
+    if let Err(refusal) = migrate::migrate_at_start(&app).await {
         storage.close().await;
         return Err(refusal);
     }
@@ -51,7 +51,7 @@ pub(super) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     }
     tracing::info!("working");
     let outdated = async {
-        let reason = migrate::outdated(app.db(), &stop).await;
+        let reason = migrate::wait_until_outdated(app.db(), &stop).await;
         stop.cancel();
         reason
     };

@@ -28,7 +28,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Settings) => {
                 settings(reader, &entry.key, entry.check_type("hash", Expiry::Never, found), found).await?
             }
-            Some(KeyKind::World) => world(reader, &entry.key, entry.check_type("hash", Expiry::Never, found), found).await?,
+            Some(KeyKind::DemoData) => {
+                check_demo_data(reader, &entry.key, entry.check_type("hash", Expiry::Never, found), found).await?
+            }
             Some(KeyKind::Version) => version(reader, &entry.key, entry.check_type("hash", Expiry::Never, found), found).await?,
             None => {}
         }
@@ -86,7 +88,7 @@ async fn settings(reader: &AuditReader, key: &str, readable: bool, found: &mut F
     Ok(())
 }
 
-async fn world(reader: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+async fn check_demo_data(reader: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if !readable {
         return Ok(());
     }

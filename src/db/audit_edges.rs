@@ -13,7 +13,7 @@ pub struct EdgeKind {
     /// The word for an edge in findings.
     pub name: &'static str,
     /// The most edges that start from one account.
-    pub most: usize,
+    pub max_per_account: usize,
     /// The set of an account: of the edges that start from it, or of those that lead to it.
     pub key: fn(Side, UserId) -> String,
     /// The repair of the edge from one account to another.
@@ -97,8 +97,8 @@ async fn check_sets(reader: &AuditReader, kind: &EdgeKind, sets: &[EdgeSet], fou
     let bounded = || sets.iter().filter(|set| set.side == Side::From).map(|set| set.id);
     let sizes = reader.query(bounded(), |id| cmd("ZCARD").arg((kind.key)(Side::From, id)).take()).await?;
     for id in bounded() {
-        if let Some(size) = sizes.read::<usize>(&id).filter(|size| *size > kind.most) {
-            found.add_with(&(kind.key)(Side::From, id), format!("holds more than {}", kind.most), size.to_string());
+        if let Some(size) = sizes.read::<usize>(&id).filter(|size| *size > kind.max_per_account) {
+            found.add_with(&(kind.key)(Side::From, id), format!("holds more than {}", kind.max_per_account), size.to_string());
         }
     }
     Ok(())

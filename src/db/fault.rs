@@ -28,7 +28,7 @@ pub(super) fn is_about_one_key(code: &str) -> bool {
 /// Maps an error of Redis to an error for clients. The text of Redis is only logged.
 pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Access) -> Error {
     let fault = fault(error);
-    meters.failed(fault);
+    meters.count_fault(fault);
     match fault {
         StorageFault::Timeout | StorageFault::Lost if access.is_write() => {
             tracing::warn!(%error, "a write was not confirmed");

@@ -27,7 +27,7 @@ pub(super) const SETTINGS: &str = "settings:{store}";
 pub(super) enum KeyKind {
     Worker(u64),
     Secret,
-    World,
+    DemoData,
     Version,
     Settings,
 }
@@ -36,7 +36,7 @@ pub(super) enum KeyKind {
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     match key {
         CURSOR_SECRET => Some(KeyKind::Secret),
-        DEMO_DATA => Some(KeyKind::World),
+        DEMO_DATA => Some(KeyKind::DemoData),
         VERSION => Some(KeyKind::Version),
         SETTINGS => Some(KeyKind::Settings),
         _ => audit::tag_in(key, "worker").and_then(audit::number).map(KeyKind::Worker),

@@ -146,7 +146,7 @@ impl Link {
             return Ok(existing);
         }
         if last_failure.is_some_and(|at| at.elapsed() < Duration::from_millis(50)) {
-            self.connector.meters.failed(StorageFault::Unreachable);
+            self.connector.meters.count_fault(StorageFault::Unreachable);
             return Err(SendError::Unreachable);
         }
         // In a task of its own: if all callers are dropped meanwhile, the next one uses the finished connection.
@@ -196,7 +196,7 @@ impl Connector {
         if !is_login_error(error) {
             return unreachable(&self.meters, error);
         }
-        self.meters.failed(StorageFault::Unreachable);
+        self.meters.count_fault(StorageFault::Unreachable);
         if !self.login_error_logged.swap(true, Ordering::Relaxed) {
             tracing::error!(%error, "Redis refuses the user or the password: no request can be served until it accepts them");
         }
@@ -236,7 +236,7 @@ pub(super) fn is_login_error(error: &RedisError) -> bool {
 
 /// Counts and logs a server that cannot be reached.
 fn unreachable(meters: &StorageMeters, cause: &dyn std::fmt::Display) -> SendError {
-    meters.failed(StorageFault::Unreachable);
+    meters.count_fault(StorageFault::Unreachable);
     tracing::warn!(error = %cause, "Redis cannot be reached");
     SendError::Unreachable
 }

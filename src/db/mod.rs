@@ -96,8 +96,8 @@ impl Db {
 
     /// For every primary of a cluster except the holder of `lead`: one of the [`spread::tags`] that it holds, chosen by `selector`. With `touched`,
     /// only for the primaries that hold one of these tags. Empty on a single server. No round trip.
-    pub fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
-        self.topology.tags_elsewhere(lead, touched, selector)
+    pub fn tags_on_other_primaries(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
+        self.topology.tags_on_other_primaries(lead, touched, selector)
     }
 
     fn classify_read(&self, error: &RedisError) -> Error {
@@ -278,7 +278,7 @@ impl Db {
     ///
     /// # Errors
     /// As [`Self::call_many`].
-    pub async fn call_briefly(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
+    pub async fn call_with_read_timeout(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
         self.call_as(calls, Access::ShortWrite).await.map_err(|failed| failed.error)
     }
 
@@ -349,10 +349,10 @@ impl Db {
 
     /// Counts one round trip and its duration, also if it is dropped before its end.
     async fn timed<T>(&self, trip: impl Future<Output = T>) -> T {
-        self.meters.sent();
+        self.meters.count_round_trip();
         let began = Instant::now();
         let answer = trip.await;
-        self.meters.answered(began.elapsed());
+        self.meters.record_duration(began.elapsed());
         answer
     }
 

@@ -92,9 +92,9 @@ impl Subscriber {
 #[derive(Default)]
 struct Channel {
     /// The connection of its subscription.
-    on: Option<u64>,
+    connection: Option<u64>,
     /// Whether it was ever subscribed.
-    before: bool,
+    was_subscribed: bool,
 }
 
 /// The connection to a node over which channels are subscribed.
@@ -128,7 +128,7 @@ impl SubscriberTask {
         probe.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut next_try = Instant::now();
         loop {
-            let missing = self.channels.values().any(|channel| channel.on.is_none());
+            let missing = self.channels.values().any(|channel| channel.connection.is_none());
             tokio::select! {
                 command = received.recv() => {
                     let Some(command) = command else { return };
@@ -141,13 +141,13 @@ impl SubscriberTask {
                     self.unsubscribe(left).await;
                     next_try = Instant::now();
                 }
-                Some((number, push)) = self.pushes.recv() => if !self.pushed(number, push).await { return },
+                Some((number, push)) = self.pushes.recv() => if !self.handle_push(number, push).await { return },
                 _ = probe.tick() => self.probe().await,
                 () = tokio::time::sleep_until(next_try), if missing => {
                     if !self.subscribe().await {
                         return;
                     }
-                    self.pause = if self.channels.values().any(|it| it.on.is_none()) { (self.pause * 2).min(RETRY.1) } else { RETRY.0 };
+                    self.pause = if self.channels.values().any(|it| it.connection.is_none()) { (self.pause * 2).min(RETRY.1) } else { RETRY.0 };
                     next_try = Instant::now() + self.pause;
                 }
             }
@@ -158,7 +158,7 @@ impl SubscriberTask {
         match command {
             ChannelCommand::Listen(channel) => drop(self.channels.entry(channel).or_default()),
             ChannelCommand::Leave(channel) => {
-                if let Some(number) = self.channels.remove(&channel).and_then(|it| it.on) {
+                if let Some(number) = self.channels.remove(&channel).and_then(|it| it.connection) {
                     left.push((channel, number));
                 }
             }
@@ -177,7 +177,7 @@ impl SubscriberTask {
     }
 
     /// Handles a push message; `false` if the consumer was dropped.
-    async fn pushed(&mut self, number: u64, push: PushInfo) -> bool {
+    async fn handle_push(&mut self, number: u64, push: PushInfo) -> bool {
         let overrun = self.connections.values().filter(|it| it.overrun.load(Ordering::Relaxed)).map(|it| it.number);
         for number in overrun.collect::<Vec<_>>() {
             tracing::warn!("too many messages are published: the subscriptions are renewed");
@@ -198,8 +198,10 @@ impl SubscriberTask {
             // A slot has moved, and its channels with it.
             PushKind::SUnsubscribe => {
                 let channel = push.data.into_iter().next().and_then(|it| String::from_redis_value(it).ok());
-                if let Some(it) = channel.and_then(|channel| self.channels.get_mut(&channel)).filter(|it| it.on == Some(number)) {
-                    (it.on, self.stale) = (None, true);
+                if let Some(it) =
+                    channel.and_then(|channel| self.channels.get_mut(&channel)).filter(|it| it.connection == Some(number))
+                {
+                    (it.connection, self.stale) = (None, true);
                 }
                 true
             }
@@ -214,8 +216,8 @@ impl SubscriberTask {
     /// Drops a connection.
     fn drop_connection(&mut self, number: u64) {
         self.connections.retain(|_, it| it.number != number);
-        for channel in self.channels.values_mut().filter(|it| it.on == Some(number)) {
-            channel.on = None;
+        for channel in self.channels.values_mut().filter(|it| it.connection == Some(number)) {
+            channel.connection = None;
         }
     }
 
@@ -236,7 +238,7 @@ impl SubscriberTask {
     /// Subscribes to all channels without subscription; `false` if the consumer was dropped. Failures are retried later.
     async fn subscribe(&mut self) -> bool {
         let mut missing: Vec<String> =
-            self.channels.iter().filter(|(_, it)| it.on.is_none()).map(|(name, _)| name.clone()).collect();
+            self.channels.iter().filter(|(_, it)| it.connection.is_none()).map(|(name, _)| name.clone()).collect();
         missing.sort_by_key(|channel| CHANNELS.iter().position(|kind| channel.starts_with(kind)));
         let stale = std::mem::take(&mut self.stale);
         let Ok(nodes) = self.db.topology.channel_nodes(&missing, stale).await else {
@@ -255,8 +257,8 @@ impl SubscriberTask {
                 match answer {
                     Ok(true) => {
                         let Some(it) = self.channels.get_mut(&channel) else { continue };
-                        it.on = Some(number);
-                        let is_resubscribed = std::mem::replace(&mut it.before, true);
+                        it.connection = Some(number);
+                        let is_resubscribed = std::mem::replace(&mut it.was_subscribed, true);
                         if self.messages.send(PubSubMessage::Subscribed { channel, is_resubscribed }).await.is_err() {
                             return false;
                         }

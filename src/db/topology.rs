@@ -69,11 +69,11 @@ impl Topology {
         matches!(self.nodes, Nodes::Cluster(_))
     }
 
-    /// As [`super::Db::tags_elsewhere`].
-    pub(super) fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
+    /// As [`super::Db::tags_on_other_primaries`].
+    pub(super) fn tags_on_other_primaries(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
         match &self.nodes {
             Nodes::Single(_) => Vec::new(),
-            Nodes::Cluster(cluster) => cluster.tags_elsewhere(lead, touched, selector),
+            Nodes::Cluster(cluster) => cluster.tags_on_other_primaries(lead, touched, selector),
         }
     }
 

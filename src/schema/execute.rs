@@ -37,7 +37,7 @@ where
 {
     let mut run = pin!(execute(schema, request));
     poll_fn(|cx| match run.as_mut().poll(cx) {
-        _ if size.is_exceeded() => Poll::Ready(refused(&size.error())),
+        _ if size.is_exceeded() => Poll::Ready(error_response(&size.error())),
         polled => polled,
     })
     .await
@@ -48,7 +48,7 @@ pub(super) fn too_large_event(mut response: Response, size: &ResponseSize) -> Re
     let is_ours = |error: &ServerError| matches!(error.source::<Error>(), Some(Error::ResponseTooLarge { .. }));
     response.errors.retain(is_ours);
     response.errors.truncate(1);
-    let mut replaced = refused(&size.error());
+    let mut replaced = error_response(&size.error());
     if let (Some(error), Some(original)) = (replaced.errors.first_mut(), response.errors.first()) {
         error.locations.clone_from(&original.locations);
         error.path = original.path.iter().take(1).cloned().collect();
@@ -59,11 +59,11 @@ pub(super) fn too_large_event(mut response: Response, size: &ResponseSize) -> Re
 /// The response after a panic. The panic handler has logged it.
 pub(super) fn panicked() -> Response {
     tracing::error!("a resolver panicked");
-    refused(&Error::corrupt("panic"))
+    error_response(&Error::corrupt("panic"))
 }
 
 /// The response of a request that fails as a whole.
-pub fn refused(error: &Error) -> Response {
+pub fn error_response(error: &Error) -> Response {
     let mut rendered = ServerError::new(error.to_string(), None);
     set_members(&mut rendered, error);
     Response::from_errors(vec![rendered])

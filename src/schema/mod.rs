@@ -32,7 +32,7 @@ pub(crate) use direct::object;
 pub use direct::{DirectObject, DirectSerialize, DirectSerializeList};
 pub(crate) use enums::{register_enum, schema_enum};
 pub use errors::{UserError, refuse};
-pub use execute::{execute, execute_query, refused};
+pub use execute::{error_response, execute, execute_query};
 pub use json::{Json, json};
 pub use node::Node;
 pub use operation::operation_name;

@@ -57,7 +57,7 @@ impl ValidationCache {
     }
 
     /// The result of the checks of a cached query, whose request is prepared for execution.
-    pub fn ready(&self, key: &str, request: &mut Request) -> Option<CheckResult> {
+    pub fn prepare(&self, key: &str, request: &mut Request) -> Option<CheckResult> {
         let CheckedQuery { checked, variables } = self.entries.get(key)?;
         parse(request).ok()?;
         if let Some(coerced) = variables {

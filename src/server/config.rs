@@ -76,7 +76,7 @@ pub struct LiveConfig {
     /// The longest message on a socket, in bytes.
     pub message_bytes: usize,
     /// The rate limit of messages on a socket, in messages a second, pongs included.
-    pub messages_a_second: u32,
+    pub messages_per_second: u32,
     /// The burst of that rate limit: more than [`Self::operations`], so that a client that reconnects can resume all its operations.
     pub message_burst: u32,
     /// Maximum concurrent operations on a socket or on a reserved event stream.
@@ -88,7 +88,7 @@ pub struct LiveConfig {
     /// Maximum event streams on this server of one account, or of one address without a session.
     pub event_streams: usize,
     /// The time for which a reserved event stream without a reader is kept.
-    pub reservation: Duration,
+    pub reservation_timeout: Duration,
     /// The longest time over which the ends of sockets and event streams are spread at shutdown: shorter than the eight seconds of a
     /// shutdown.
     pub shutdown_spread: Duration,
@@ -103,14 +103,14 @@ impl Default for LiveConfig {
             write_timeout: Duration::from_secs(10),
             keep_alive: Duration::from_secs(12),
             message_bytes: 64 << 10,
-            messages_a_second: 20,
+            messages_per_second: 20,
             message_burst: 160,
             operations: 128,
             account_sockets: 10,
             // Many clients may share one address, in an office or behind their provider.
             address_sockets: 100,
             event_streams: 100,
-            reservation: Duration::from_secs(30),
+            reservation_timeout: Duration::from_secs(30),
             shutdown_spread: Duration::from_secs(6),
         }
     }

@@ -19,7 +19,7 @@ const KEPT_FOR: Duration = Duration::from_hours(24);
 pub enum Documents {
     /// Persisted queries by their SHA-256. Each process has its own cache; a client sends the document again where a process does not have
     /// it.
-    Sent(Cache<String, Arc<str>>),
+    Persisted(Cache<String, Arc<str>>),
     /// Trusted documents by their ids and by their SHA-256. Nothing else runs.
     Trusted(HashMap<String, Arc<str>>),
 }
@@ -27,7 +27,7 @@ pub enum Documents {
 impl Default for Documents {
     fn default() -> Self {
         let weight = |hash: &String, document: &Arc<str>| u32::try_from(hash.len() + document.len()).unwrap_or(u32::MAX);
-        Self::Sent(Cache::builder().max_capacity(KEPT_BYTES).weigher(weight).time_to_idle(KEPT_FOR).build())
+        Self::Persisted(Cache::builder().max_capacity(KEPT_BYTES).weigher(weight).time_to_idle(KEPT_FOR).build())
     }
 }
 
@@ -63,7 +63,7 @@ impl Documents {
     /// Returns every registered document; none where clients send their own.
     pub fn registered(&self) -> impl Iterator<Item = (&str, &str)> {
         let documents = match self {
-            Self::Sent(_) => None,
+            Self::Persisted(_) => None,
             Self::Trusted(documents) => Some(documents.iter().map(|(id, text)| (id.as_str(), &**text))),
         };
         documents.into_iter().flatten()
@@ -80,7 +80,7 @@ impl Documents {
                     .map(|document| ResolvedDocument { query: document.to_string(), keep_as: None })
                     .ok_or_else(not_registered)
             }
-            Self::Sent(documents) => match (query, id.map(|id| id.to_ascii_lowercase())) {
+            Self::Persisted(documents) => match (query, id.map(|id| id.to_ascii_lowercase())) {
                 (Some(query), Some(id)) if hash(&query) == id => Ok(ResolvedDocument { query, keep_as: Some(id) }),
                 (Some(_), Some(_)) => Err(mismatch()),
                 (Some(query), None) => Ok(ResolvedDocument { query, keep_as: None }),
@@ -94,7 +94,7 @@ impl Documents {
 
     /// Keeps a document that has passed the checks, for later requests with its id.
     pub(super) fn keep(&self, hash: String, document: &str) {
-        if let Self::Sent(documents) = self {
+        if let Self::Persisted(documents) = self {
             documents.insert(hash, document.into());
         }
     }

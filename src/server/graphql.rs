@@ -53,7 +53,7 @@ pub(super) async fn get(
     request: extract::Request,
 ) -> Response {
     let (mut parts, _) = request.into_parts();
-    if ws::is_wanted(&parts.headers) {
+    if ws::is_websocket_upgrade(&parts.headers) {
         return ws::upgrade(state, parts).await;
     }
     let parameters: Result<Query<Parameters>, QueryRejection> = Query::from_request_parts(&mut parts, &state).await;
@@ -146,7 +146,7 @@ impl GraphqlCall<'_> {
         };
         match error {
             OperationError::Refused(refusal) => refusal.into_response(self.media),
-            OperationError::Answered(refused) => response::respond(self.media, self.id, *refused),
+            OperationError::DocumentRejected(refused) => response::respond(self.media, self.id, *refused),
         }
     }
 
@@ -165,7 +165,7 @@ impl GraphqlCall<'_> {
                 request_log::record_error_code(refusal.code);
                 Ok(refusal.errors().to_string())
             }
-            OperationError::Answered(refused) => {
+            OperationError::DocumentRejected(refused) => {
                 request_log::record_response(&refused);
                 Ok(ExecutedResponse::of(self.id, *refused).errors())
             }

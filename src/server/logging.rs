@@ -85,7 +85,7 @@ impl RequestWatch {
             began: Instant::now(),
             status: None,
             span: state.traces.as_ref().map(|traces| traces.begin(request.headers())),
-            _in_flight: state.app.metrics().in_flight(),
+            _in_flight: state.app.metrics().track_request(),
         }
     }
 
@@ -100,7 +100,7 @@ impl RequestWatch {
             self.app.metrics().request(name, kind, outcome, took);
         }
         if let Some(status) = self.status {
-            self.app.metrics().answered(status);
+            self.app.metrics().count_response(status);
         }
     }
 }

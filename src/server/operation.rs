@@ -40,7 +40,7 @@ pub(super) enum OperationError {
     /// The request as a whole is refused.
     Refused(RequestError),
     /// The document is refused.
-    Answered(Box<Response>),
+    DocumentRejected(Box<Response>),
 }
 
 impl From<RequestError> for OperationError {
@@ -54,7 +54,7 @@ impl OperationError {
     pub(super) fn outcome(&self) -> Cow<'static, str> {
         match self {
             Self::Refused(refusal) => refusal.code.into(),
-            Self::Answered(response) => request_log::outcome_of(response),
+            Self::DocumentRejected(response) => request_log::outcome_of(response),
         }
     }
 }
@@ -65,12 +65,12 @@ impl Operation {
         let ResolvedDocument { query, keep_as } = state.edge.documents.find(&mut graphql_request)?;
         let mut request = request_of(query, graphql_request);
         let key = ValidationCache::key(&request);
-        let (checked, refusal) = match key.as_deref().and_then(|key| state.valid.ready(key, &mut request)) {
+        let (checked, refusal) = match key.as_deref().and_then(|key| state.validation_cache.prepare(key, &mut request)) {
             Some(checked) => (checked, None),
             None => match check(state, key, &mut request) {
                 Ok(checked) => (checked, None),
                 Err(CheckError::Invalid(checked, refusal)) => (checked, Some(refusal)),
-                Err(CheckError::Rejected(response)) => return Err(OperationError::Answered(response)),
+                Err(CheckError::Rejected(response)) => return Err(OperationError::DocumentRejected(response)),
             },
         };
         let name = schema::operation_name(&mut request);
@@ -119,7 +119,7 @@ pub(super) fn responses(
     let state = state.clone();
     stream::once(async move {
         let executed = execute(&state, operation, context, &charge).await;
-        Rendered::new(executed.unwrap_or_else(|error| schema::refused(&error)))
+        Rendered::new(executed.unwrap_or_else(|error| schema::error_response(&error)))
     })
     .boxed()
 }
@@ -172,7 +172,7 @@ fn check(state: &State, key: Option<String>, request: &mut Request) -> Result<Ch
     let original = request.variables.clone();
     let checked = schema::check(request, state.app.config())?;
     if let Some(key) = key {
-        state.valid.insert(key, checked, &original, request);
+        state.validation_cache.insert(key, checked, &original, request);
     }
     Ok(checked)
 }

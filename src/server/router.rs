@@ -40,7 +40,7 @@ pub struct StateParts {
     /// The schema.
     pub schema: Schema,
     /// The cache of valid documents.
-    pub valid: ValidationCache,
+    pub validation_cache: ValidationCache,
     /// The settings of the server.
     pub edge: Arc<EdgeConfig>,
     /// The login that the playground offers on a demo.
@@ -48,7 +48,7 @@ pub struct StateParts {
     /// The tokens that this process has leased from the rate limits of its clients.
     pub leases: Leases,
     /// Whether `/metrics` has a listener of its own.
-    pub metrics_apart: bool,
+    pub has_metrics_listener: bool,
     /// The exporter of spans, if traces are enabled.
     pub traces: Option<Traces>,
     pub(super) concurrency: ConcurrencyLimit,
@@ -70,7 +70,7 @@ impl State {
         Self(Arc::new(StateParts {
             app,
             schema,
-            valid: ValidationCache::default(),
+            validation_cache: ValidationCache::default(),
             concurrency,
             bodies,
             unread,
@@ -80,7 +80,7 @@ impl State {
             edge,
             leases,
             demo: None,
-            metrics_apart: false,
+            has_metrics_listener: false,
             traces: None,
         }))
     }
@@ -106,7 +106,7 @@ pub fn router(state: State) -> Router {
         .route("/click/{token}", get(click::click).head(click::preview))
         .route(health::ALIVE, get(health::alive))
         .route(health::READY, get(health::ready));
-    if !state.metrics_apart {
+    if !state.has_metrics_listener {
         router = router.route(metrics::PATH, get(metrics::on_main_listener));
     }
     if state.edge.playground {

@@ -79,7 +79,7 @@ async fn a_well_configured_redis_causes_no_warning() {
         assert!(report.facts.version.is_some());
         assert_eq!(report.facts.user.as_deref(), Some("default"));
         assert_eq!(report.facts.missing, []);
-        assert_eq!(report.facts.open, Some(false));
+        assert_eq!(report.facts.is_unprotected, Some(false));
         find(&report, "appendfsync everysec");
         // The default configuration of Redis.
         find(&report, "hash-max-listpack-value is 64");
@@ -231,7 +231,7 @@ async fn an_open_port_causes_a_warning() {
     for setting in [["protected-mode", "no"], ["bind", "*"]] {
         redis.run(&["CONFIG", "SET", setting[0], setting[1]]).await;
     }
-    assert_eq!(redis.report().await.facts.open, Some(false), "no port at all");
+    assert_eq!(redis.report().await.facts.is_unprotected, Some(false), "no port at all");
 }
 
 #[tokio::test]

@@ -340,13 +340,13 @@ async fn an_interrupted_change_is_settled_by_the_next_reader() {
     run(&format!("DEL memberships:{{{}}}", bob.0));
     assert_eq!(
         (timelines::settle_source(&app.app, Feed::List(list), bob).await.expect("a store"), seen().await),
-        (SettledEdge::Agrees, 1)
+        (SettledEdge::Consistent, 1)
     );
     // A removed member whose own side still has the membership.
     run(&format!("ZREM members:{{@}} {}", bob.0));
     assert_eq!(
         (timelines::settle_source(&app.app, Feed::List(list), bob).await.expect("a store"), seen().await),
-        (SettledEdge::Agrees, 0)
+        (SettledEdge::Consistent, 0)
     );
     // A deleted account is removed.
     let cyd = users[2].user_id();

@@ -10,7 +10,7 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::error::Error;
-use waxwing::cli::migrations::{PassResult, PassFuture, STEPS, Step, StoreStatus, latest, run, store_status};
+use waxwing::cli::migrations::{PassFuture, PassResult, STEPS, Step, StoreStatus, latest, run, store_status};
 use waxwing::db::{Db, embedded};
 
 /// A copy of the data folder of an earlier version: a test that writes leaves the original as it is.

@@ -298,7 +298,7 @@ async fn a_missing_or_foreign_stream_accepts_no_operation() {
 
 #[tokio::test]
 async fn an_unread_stream_expires_and_its_operations_are_limited() {
-    let app = with(LiveConfig { reservation: Duration::from_secs(2), operations: 2, ..LiveConfig::default() }).await;
+    let app = with(LiveConfig { reservation_timeout: Duration::from_secs(2), operations: 2, ..LiveConfig::default() }).await;
     let stream = Stream::reserve(&app, None).await;
     for (id, status) in [("a", 202), ("b", 202), ("c", 429)] {
         assert_eq!(HttpResponse::fetch(stream.ask(json!(id), QUIET)).await.status, status);

@@ -221,7 +221,7 @@ impl Metrics {
     }
 
     /// Counts an HTTP response.
-    pub fn answered(&self, status: u16) {
+    pub fn count_response(&self, status: u16) {
         self.answers.get_or_create(&StatusLabel { status }).inc();
     }
 
@@ -246,7 +246,7 @@ impl Metrics {
     }
 
     /// Counts an HTTP request in flight, until the guard is dropped.
-    pub fn in_flight(&self) -> GaugeGuard {
+    pub fn track_request(&self) -> GaugeGuard {
         GaugeGuard::new(&self.in_flight)
     }
 
@@ -342,9 +342,9 @@ mod tests {
         metrics.request(Some("Home"), OperationKind::Query, OK, Duration::from_secs(11));
         metrics.request(None, OperationKind::Mutation, "OUTCOME_UNKNOWN", Duration::ZERO);
         metrics.request(None, OperationKind::Unknown, "BAD_REQUEST", Duration::ZERO);
-        metrics.answered(503);
+        metrics.count_response(503);
         metrics.journal("short", 7, 1);
-        let held = metrics.in_flight();
+        let held = metrics.track_request();
         let text = metrics.exposition(3, 2, 1).expect("text");
         for line in [
             "waxwing_requests_total{operation=\"Home\",kind=\"query\",outcome=\"ok\"} 2",

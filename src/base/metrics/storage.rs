@@ -52,7 +52,7 @@ impl Default for StorageMeters {
 
 impl StorageMeters {
     /// Counts a command, a script or a pipeline.
-    pub fn sent(&self) {
+    pub fn count_round_trip(&self) {
         self.trips.inc();
     }
 
@@ -62,12 +62,12 @@ impl StorageMeters {
     }
 
     /// Records the duration of a round trip, successful or not.
-    pub fn answered(&self, took: Duration) {
+    pub fn record_duration(&self, took: Duration) {
         self.duration.observe(took.as_secs_f64());
     }
 
     /// Counts a fault.
-    pub fn failed(&self, fault: StorageFault) {
+    pub fn count_fault(&self, fault: StorageFault) {
         self.by_fault[fault as usize].inc();
     }
 

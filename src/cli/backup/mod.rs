@@ -67,7 +67,7 @@ async fn unless_stopped<T>(stop: &CancellationToken, work: impl Future<Output = 
 
 /// Creates the folder under another name, and renames it when it is complete.
 async fn make(db: &Db, folder: &Path, stop: &CancellationToken) -> anyhow::Result<Manifest> {
-    let unfinished = restore::lengthened(folder);
+    let unfinished = restore::unfinished_path(folder);
     DirBuilder::new().mode(0o700).create(&unfinished).with_context(|| {
         format!(
             "{} cannot be created: if it exists, another backup is running or was interrupted; remove it then",

@@ -80,7 +80,7 @@ async fn into_folder(
     }
     // An existing folder may be a mount: it cannot be replaced, and nothing can be created beside it.
     let is_there = data.exists();
-    let unfinished = if is_there { data.join(".unfinished") } else { lengthened(&data) };
+    let unfinished = if is_there { data.join(".unfinished") } else { unfinished_path(&data) };
     if unfinished.exists() {
         bail!("{} exists: another restore is running or was interrupted. Remove it and try again", unfinished.display());
     }
@@ -98,7 +98,7 @@ async fn into_folder(
 }
 
 /// The path with the suffix of an incomplete folder.
-pub(super) fn lengthened(folder: &Path) -> PathBuf {
+pub(super) fn unfinished_path(folder: &Path) -> PathBuf {
     let mut name = folder.as_os_str().to_owned();
     name.push(".unfinished");
     name.into()
@@ -185,7 +185,7 @@ async fn finish(
     let app = App::new(storage.db.clone(), Clock::System, config);
     let finished = async {
         filled?;
-        println!("{}", migrate::to_the_end(&app).await?);
+        println!("{}", migrate::migrate_fully(&app).await?);
         retention::requeue_all(&app).await?;
         workers::drain(&app).await.context("changes in progress cannot be completed")?;
         audit(&storage.db, None, None).await

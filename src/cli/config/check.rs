@@ -3,7 +3,7 @@
 use super::file::File;
 use super::options::{self, OptionSet};
 use super::{SERVE, layered};
-use crate::cli::edge::set_by_profile;
+use crate::cli::edge::profile_default;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use std::path::Path;
@@ -92,7 +92,7 @@ fn line(option: &Arg, file: Option<&File>, matches: &ArgMatches) -> (String, Str
         (Some(_), Some((file, line))) => format!("{}:{line}", file.path.display()),
         _ => "default".to_owned(),
     };
-    if let (None, Some((value, profile))) = (&values, set_by_profile(matches, name)) {
+    if let (None, Some((value, profile))) = (&values, profile_default(matches, name)) {
         return (format!("{name} = \"{value}\""), format!("the profile, {profile}"));
     }
     let setting = match values {

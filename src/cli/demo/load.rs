@@ -51,7 +51,7 @@ pub(super) async fn load_demo(app: &App, follows: Option<Follows>, per_user: u32
             bail!("an earlier load has imported this data without --tokens: load it into an empty store")
         }
         DemoLoad::AddActivity(start) => {
-            migrate::at_start(app).await?;
+            migrate::migrate_at_start(app).await?;
             return add_activity(app, &sample::create(start)).await;
         }
         DemoLoad::Loaded => bail!("the store has this demo data already"),
@@ -84,7 +84,7 @@ fn from_graph(follows: &Follows, per_user: usize, now: Millis) -> Dataset {
 }
 
 async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Result<()> {
-    migrate::at_start(app).await?;
+    migrate::migrate_at_start(app).await?;
     let bar = progress(app, data);
     bar.set_message("accounts");
     users::service::import(app, &data.users, PASSWORD).await?;

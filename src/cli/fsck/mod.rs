@@ -140,7 +140,8 @@ impl Fsck<'_> {
         ads::audit::check(&reader, &entries, &mut found).await?;
         timelines::audit::check(&reader, &entries, self.options.home_window, &mut found).await?;
         let mut found = found.into_vec();
-        found.retain(|finding| !numbers(&finding.key).chain(numbers(&finding.what)).any(|id| self.being_deleted.contains(&id)));
+        found
+            .retain(|finding| !numbers(&finding.key).chain(numbers(&finding.problem)).any(|id| self.being_deleted.contains(&id)));
         Ok(found)
     }
 
@@ -164,14 +165,14 @@ impl Fsck<'_> {
 
     /// The candidates that persist.
     async fn persistent(&self) -> Result<Vec<Finding>, Error> {
-        let before: HashSet<(&str, &str)> = self.candidates.iter().map(|it| (it.key.as_str(), it.what.as_str())).collect();
+        let before: HashSet<(&str, &str)> = self.candidates.iter().map(|it| (it.key.as_str(), it.problem.as_str())).collect();
         let mut keys: Vec<String> = self.candidates.iter().map(|finding| finding.key.clone()).collect();
         keys.sort_unstable();
         keys.dedup();
         let mut still = Vec::new();
         for keys in keys.chunks(PAGE) {
             let found = self.check(keys.to_vec()).await?;
-            still.extend(found.into_iter().filter(|it| before.contains(&(it.key.as_str(), it.what.as_str()))));
+            still.extend(found.into_iter().filter(|it| before.contains(&(it.key.as_str(), it.problem.as_str()))));
         }
         Ok(still)
     }

@@ -168,7 +168,7 @@ async fn apply_all(
 }
 
 fn name(finding: &Finding) -> (String, String) {
-    (finding.key.clone(), finding.what.clone())
+    (finding.key.clone(), finding.problem.clone())
 }
 
 /// The prefix of the finding's key, before the colon.
@@ -178,7 +178,7 @@ fn kind(finding: &Finding) -> String {
 
 /// Returns the reason why a finding is not repaired, and the action for an operator.
 pub fn reason(finding: &Finding) -> &'static str {
-    let what = finding.what.as_str();
+    let what = finding.problem.as_str();
     let any = |words: &[&str]| words.iter().any(|word| what.contains(word));
     if !finding.remedies.is_empty() {
         "it reappeared, or its repair failed: repair again"

@@ -22,7 +22,7 @@ impl Address {
     }
 
     /// Connection settings for this address, otherwise like those of `server`.
-    pub(super) fn like(&self, server: &ConnectionInfo) -> ConnectionInfo {
+    pub(super) fn connection_info(&self, server: &ConnectionInfo) -> ConnectionInfo {
         let mut address = server.addr().clone();
         if let ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } = &mut address {
             (*host, *port) = (self.host.clone(), self.port);

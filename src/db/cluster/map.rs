@@ -32,7 +32,7 @@ pub(super) struct ClusterNode {
 pub(super) struct SlotMap {
     /// Queried if no other node is available; their settings are used for the other nodes.
     seeds: Vec<Arc<ClusterNode>>,
-    like: ConnectionInfo,
+    node_settings: ConnectionInfo,
     timing: Timing,
     meters: Arc<StorageMeters>,
     slots: RwLock<SlotTable>,
@@ -87,7 +87,7 @@ impl SlotMap {
         };
         let like = seeds.first().ok_or_else(none)?.clone();
         let seeds = seeds.iter().map(seed).collect::<Result<_, _>>()?;
-        Ok(Self { seeds, like, timing, meters, slots: RwLock::default(), asking: tokio::sync::Mutex::default() })
+        Ok(Self { seeds, node_settings: like, timing, meters, slots: RwLock::default(), asking: tokio::sync::Mutex::default() })
     }
 
     pub(super) fn slots(&self) -> RwLockReadGuard<'_, SlotTable> {
@@ -148,7 +148,7 @@ impl SlotMap {
         if let Some(node) = slots.nodes.get(address) {
             return Ok(node.clone());
         }
-        let links = Links::new(address.like(&self.like), self.timing, &self.meters, None)
+        let links = Links::new(address.connection_info(&self.node_settings), self.timing, &self.meters, None)
             .map_err(|error| classify(&self.meters, &error, Access::Read))?;
         let node = Arc::new(ClusterNode { address: address.clone(), links });
         slots.nodes.insert(address.clone(), node.clone());

@@ -54,7 +54,7 @@ impl Cluster {
             Ok(Ok(())) => return Ok(rounds.answers()),
             Ok(Err(error)) => error,
             Err(Elapsed) => {
-                self.meters.failed(StorageFault::Timeout);
+                self.meters.count_fault(StorageFault::Timeout);
                 tracing::warn!("the cluster did not answer in time");
                 Error::StorageUnavailable
             }
@@ -64,8 +64,8 @@ impl Cluster {
         Err(if may_have { Error::OutcomeUnknown } else { error })
     }
 
-    /// As [`crate::db::Db::tags_elsewhere`].
-    pub(super) fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
+    /// As [`crate::db::Db::tags_on_other_primaries`].
+    pub(super) fn tags_on_other_primaries(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
         let slots = self.map.slots();
         let holder = |tag: &u64| slots.owner(Some(Slot::for_key(tag.to_string()))).map(|node| &node.address);
         let lead = slots.owner(Some(Slot::for_key(lead))).map(|node| &node.address);

@@ -19,7 +19,7 @@ pub(super) async fn wait(url: &str, supervisor: &Supervisor) -> Result<(), Embed
     let status = tokio::select! {
         repaired = answer_and_repair(url, supervisor) => {
             repaired?;
-            if supervisor.keep_alive() {
+            if supervisor.enable_restarts() {
                 return Ok(());
             }
             supervisor.ended().await

@@ -47,7 +47,7 @@ struct SupervisorState {
     keep_alive: bool,
     stopping: bool,
     /// The thread will not start another process.
-    over: bool,
+    has_ended: bool,
     /// Set only until the process is reaped, so that its id cannot belong to another process.
     child: Option<Pid>,
 }
@@ -90,10 +90,10 @@ impl Supervisor {
     }
 
     /// Makes the supervisor restart Redis after every exit from now on. `false` if the thread has already ended.
-    pub(super) fn keep_alive(&self) -> bool {
+    pub(super) fn enable_restarts(&self) -> bool {
         let mut state = self.shared.state();
         state.keep_alive = true;
-        !state.over
+        !state.has_ended
     }
 
     /// The end of the log of Redis.
@@ -157,7 +157,7 @@ impl Worker {
             let status = self.run_process().unwrap_or_else(|error| format!("it cannot be started: {error}"));
             let mut state = self.shared.state();
             if state.stopping || !state.keep_alive {
-                state.over = true;
+                state.has_ended = true;
                 return status;
             }
             if born.elapsed() >= HEALTHY {

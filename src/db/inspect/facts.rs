@@ -39,7 +39,7 @@ pub struct Facts {
     /// Of a cluster node: `cluster-node-timeout` in ms.
     pub node_timeout: Option<u64>,
     /// Whether the network can use it without a password.
-    pub open: Option<bool>,
+    pub is_unprotected: Option<bool>,
     /// The name of the Redis user.
     pub user: Option<String>,
     /// The required permissions that the user lacks.
@@ -68,7 +68,7 @@ pub(super) async fn collect(connection: &mut impl ConnectionLike, kinds: &[&str]
     let mut facts = info.map(|info| from_info(&info)).unwrap_or_default();
     if let Some(config) = config {
         add_config(&mut facts, &config);
-        facts.open = default_user.map(|user| has_no_password(&user) && is_exposed(&config));
+        facts.is_unprotected = default_user.map(|user| has_no_password(&user) && is_exposed(&config));
     }
     facts.user = query_optional(connection, cmd("ACL").arg("WHOAMI")).await?;
     facts.missing = rights::missing(connection, kinds).await?;

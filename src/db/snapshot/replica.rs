@@ -91,7 +91,8 @@ async fn command(server: &mut BufReader<Stream>, words: &[&str]) -> Result<(), S
 /// Reads a line without its end; an error reply is an error.
 async fn line(server: &mut BufReader<Stream>) -> Result<String, SnapshotError> {
     let mut line = Vec::new();
-    let read = timeout(READ_TIMEOUT, server.take(LINE).read_until(b'\n', &mut line)).await.map_err(|_| SnapshotError::Silent)??;
+    let read =
+        timeout(READ_TIMEOUT, server.take(LINE).read_until(b'\n', &mut line)).await.map_err(|_| SnapshotError::Silent)??;
     if read == 0 {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     }

@@ -100,8 +100,9 @@
 //! step.
 //!
 //! **Days** are UTC. On a new day a share returns its free money, which was granted for the day before. With even pacing the pool grants the part of
-//! the daily budget that corresponds to the elapsed part of the day, and a minute more ([`Campaign::allowed`]). The price of a click is held for an hour
-//! after the impression and counts to the day of the impression. The schedule releases holds without a click, also those of a process that has died.
+//! the daily budget that corresponds to the elapsed part of the day, and a minute more ([`Campaign::daily_allowance`]). The price of a click is held
+//! for an hour after the impression and counts to the day of the impression. The schedule releases holds without a click, also those of a process
+//! that has died.
 //!
 //! **Invalid traffic** ([`InvalidClick`]) is answered and redirected like other traffic, and costs nothing: clicks and impressions of an address or a
 //! website beyond a plausible number. The same script decides that, so no counter that drives bids and budgets includes it. docs/limits.md

@@ -14,7 +14,7 @@ struct AdLeases(Leases);
 /// Charges an address for an ad decision or a click. An unknown address is not charged.
 pub(in crate::domains::ads) async fn charge(app: &App, address: Option<IpAddr>) -> Result<(), Error> {
     let AdLeases(leases) = app.extension::<AdLeases>();
-    match rates::pay_for(app, &leases, Limit::Ads, address.map(Subject::address), 1).await {
+    match rates::charge_leased(app, &leases, Limit::Ads, address.map(Subject::address), 1).await {
         RateLimitDecision::Denied(_, wait) => Err(Error::rate_limited(Limit::Ads, wait)),
         RateLimitDecision::NotCharged | RateLimitDecision::Allowed(_) => Ok(()),
     }

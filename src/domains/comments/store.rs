@@ -4,8 +4,8 @@ pub(super) mod repair;
 
 use super::keys;
 use super::model::{
-    Comment, CommentEventKind, DELETED_TTL, ID_BYTES, MAX_COMMENTED, MAX_DELETED, MAX_EVENTS, Order, Sort, ThreadEvent, ThreadEventId,
-    ThreadEventPage, Vote, bytes_of, number_of,
+    Comment, CommentEventKind, DELETED_TTL, ID_BYTES, MAX_COMMENTED, MAX_DELETED, MAX_EVENTS, Order, Sort, ThreadEvent,
+    ThreadEventId, ThreadEventPage, Vote, bytes_of, number_of,
 };
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -100,13 +100,13 @@ pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) ->
 
 /// The parameters that every change of a thread needs to append to the event log.
 #[derive(Clone, Copy)]
-pub(super) struct EventLogParams {
+pub(super) struct Log {
     pub(super) now: Millis,
-    pub(super) age: Millis,
+    pub(super) retention: Millis,
 }
 
 /// A call of a script over a comment and its ancestors.
-fn change(script: &'static Script, log: EventLogParams, id: CommentId, path: &[u64]) -> Call {
+fn change(script: &'static Script, log: Log, id: CommentId, path: &[u64]) -> Call {
     let status = id.status;
     let of_thread = [status_key(status), tombstone_key(status), keys::thread(status), keys::log(status), keys::pending(status)];
     let orders = Order::ALL.map(|order| keys::replies(status, order));
@@ -118,7 +118,7 @@ fn change(script: &'static Script, log: EventLogParams, id: CommentId, path: &[u
         .arg(&bytes_of(id.number)[..])
         .arg(id.number)
         .arg(log.now)
-        .arg(log.age)
+        .arg(log.retention)
         .arg(MAX_EVENTS)
 }
 
@@ -134,7 +134,7 @@ pub(super) enum AddCommentResult {
 }
 
 /// Adds a comment: the commit. One script on the status's tag.
-pub(super) async fn add(db: &Db, log: EventLogParams, comment: &Comment, author: UserId) -> Result<AddCommentResult, Error> {
+pub(super) async fn add(db: &Db, log: Log, comment: &Comment, author: UserId) -> Result<AddCommentResult, Error> {
     let call = change(&ADD_COMMENT, log, comment.id, &comment.path).arg(author.0).arg(&comment.message);
     Ok(match db.call::<i64>(call).await? {
         1 => AddCommentResult::Added,
@@ -165,7 +165,7 @@ impl ChangeCommentResult {
 /// Edits the text of a comment of `author`. One script.
 pub(super) async fn edit(
     db: &Db,
-    log: EventLogParams,
+    log: Log,
     comment: &Comment,
     author: UserId,
     message: &str,
@@ -184,7 +184,7 @@ pub(super) enum VoteResult {
 }
 
 /// Votes on a comment. One script.
-pub(super) async fn vote(db: &Db, log: EventLogParams, comment: &Comment, voter: [u8; 8], vote: Vote) -> Result<VoteResult, Error> {
+pub(super) async fn vote(db: &Db, log: Log, comment: &Comment, voter: [u8; 8], vote: Vote) -> Result<VoteResult, Error> {
     let call = change(&VOTE_COMMENT, log, comment.id, &comment.path).arg(&voter[..]).arg(vote.number()).arg(VOTE_EVENT_INTERVAL);
     Ok(match db.call::<u64>(call).await? {
         0 => VoteResult::NotFound,
@@ -202,12 +202,12 @@ pub(super) async fn due_votes(db: &Db, status: StatusId, now: Millis, limit: usi
 }
 
 /// Publishes the due events about votes. One pipeline of scripts.
-pub(super) async fn publish_votes(db: &Db, log: EventLogParams, ids: &[CommentId]) -> Result<(), Error> {
+pub(super) async fn publish_votes(db: &Db, log: Log, ids: &[CommentId]) -> Result<(), Error> {
     db.call_untracked(ids.iter().map(|id| change(&PUBLISH_VOTES, log, *id, &[])).collect()).await.map(drop)
 }
 
 /// Deletes comments of `author`, without their replies: the commit. One pipeline of scripts.
-pub(super) async fn delete(db: &Db, log: EventLogParams, comments: &[&Comment], author: UserId) -> Result<Vec<ChangeCommentResult>, Error> {
+pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: UserId) -> Result<Vec<ChangeCommentResult>, Error> {
     let call = |comment: &&Comment| {
         let call = change(&DELETE_COMMENT, log, comment.id, &comment.path);
         call.arg(DELETED_TTL).arg(MAX_DELETED).arg(author.0)
@@ -219,7 +219,7 @@ pub(super) async fn delete(db: &Db, log: EventLogParams, comments: &[&Comment], 
 /// Removes a comment with its branch, if `by` may: the commit. `removal` is a new id. One script.
 pub(super) async fn remove_branch(
     db: &Db,
-    log: EventLogParams,
+    log: Log,
     comment: &Comment,
     by: UserId,
     removal: u64,
@@ -237,7 +237,7 @@ pub(super) async fn removed_branches(db: &Db, status: StatusId, limit: usize) ->
 }
 
 /// Deletes comments of removed branches. One pipeline of scripts.
-pub(super) async fn delete_from_branches(db: &Db, log: EventLogParams, comments: &[(Comment, u64)]) -> Result<(), Error> {
+pub(super) async fn delete_from_branches(db: &Db, log: Log, comments: &[(Comment, u64)]) -> Result<(), Error> {
     let call = |(comment, removal): &(Comment, u64)| change(&DELETE_FROM_BRANCH, log, comment.id, &comment.path).arg(*removal);
     db.call_many(comments.iter().map(call).collect()).await.map(drop)
 }
@@ -309,7 +309,7 @@ pub(super) enum AuthorIndexResult {
 
 /// Adds a comment to its author's index. One script on the author's tag.
 pub(super) async fn add_commented(db: &Db, author: UserId, id: CommentId) -> Result<AuthorIndexResult, Error> {
-    let call = Call::new(&ADD_COMMENTED, [keys::commented(author), user_key(author)]).arg(side(id)).arg(id.number);
+    let call = Call::new(&ADD_COMMENTED, [keys::commented(author), user_key(author)]).arg(encode_index_member(id)).arg(id.number);
     Ok(match db.call::<i64>(call.arg(MAX_COMMENTED)).await? {
         1 => AuthorIndexResult::Indexed,
         0 => AuthorIndexResult::NoAccount,
@@ -319,7 +319,8 @@ pub(super) async fn add_commented(db: &Db, author: UserId, id: CommentId) -> Res
 
 /// Removes comments from their authors' indexes. One pipeline; nothing for no comments.
 pub(super) async fn remove_commented(db: &Db, comments: &[(UserId, CommentId)]) -> Result<(), Error> {
-    let command = |(author, id): &(UserId, CommentId)| cmd("ZREM").arg(keys::commented(*author)).arg(side(*id)).take();
+    let command =
+        |(author, id): &(UserId, CommentId)| cmd("ZREM").arg(keys::commented(*author)).arg(encode_index_member(*id)).take();
     db.write_many(comments.iter().map(command).collect()).await.map(drop)
 }
 
@@ -327,16 +328,16 @@ pub(super) async fn remove_commented(db: &Db, comments: &[(UserId, CommentId)]) 
 pub(super) async fn commented(db: &Db, author: UserId, limit: usize) -> Result<Vec<CommentId>, Error> {
     let range = cmd("ZRANGE").arg(keys::commented(author)).arg(0).arg(limit.max(1) - 1).arg("REV").take();
     let members: Vec<Vec<u8>> = db.read(range).await?;
-    Ok(members.iter().filter_map(|member| parse_side(member)).collect())
+    Ok(members.iter().filter_map(|member| decode_index_member(member)).collect())
 }
 
 /// Encodes a member of an author's index.
-pub(super) fn side(id: CommentId) -> Vec<u8> {
+pub(super) fn encode_index_member(id: CommentId) -> Vec<u8> {
     [bytes_of(id.status.0), bytes_of(id.number)].concat()
 }
 
 /// Decodes a member of an author's index.
-pub(super) fn parse_side(member: &[u8]) -> Option<CommentId> {
+pub(super) fn decode_index_member(member: &[u8]) -> Option<CommentId> {
     let (status, number) = member.split_at_checked(ID_BYTES)?;
     let id = |bytes| number_of(bytes).filter(|number| (1..=source::MAX).contains(number));
     Some(CommentId { status: StatusId(id(status)?), number: id(number)? })

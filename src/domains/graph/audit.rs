@@ -15,7 +15,7 @@ pub use super::keys::KINDS;
 
 static FOLLOWS: EdgeKind = EdgeKind {
     name: "follow",
-    most: MAX_FOLLOWING,
+    max_per_account: MAX_FOLLOWING,
     key: |side, id| match side {
         Side::From => keys::following(id),
         Side::To => keys::followers(id),

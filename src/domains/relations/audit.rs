@@ -23,7 +23,7 @@ pub fn owns(key: &str) -> bool {
 
 static MUTES: EdgeKind = EdgeKind {
     name: "mute",
-    most: MAX_MUTES,
+    max_per_account: MAX_MUTES,
     key: |side, id| match side {
         Side::From => keys::mutes(id),
         Side::To => keys::muters(id),

@@ -33,7 +33,7 @@ impl SessionObject {
 
     /// Time of the last use, accurate to a minute.
     async fn last_seen_at(&self) -> DateTime {
-        DateTime(self.session.seen)
+        DateTime(self.session.last_used_at)
     }
 
     /// User-Agent header of the log-in. Null if it was missing.
@@ -212,7 +212,7 @@ async fn begin(request: &Request, account: Outcome<AuthenticatedUser>) -> Result
 async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndSessionsPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?;
-    let outcome = match which(&input) {
+    let outcome = match session_to_end(&input) {
         Ok(Some(id)) => service::end(&request.app, viewer, id).await.map(|ended| (ended, None)),
         Ok(None) => Ok(service::end_others(&request.app, viewer, input.device_token.as_deref()).await?),
         Err(row) => Err(row.into()),
@@ -225,7 +225,7 @@ async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndS
 }
 
 /// The session to end; `None` for all others.
-fn which(input: &EndSessionsInput) -> Result<Option<SessionId>, Row> {
+fn session_to_end(input: &EndSessionsInput) -> Result<Option<SessionId>, Row> {
     match (&input.session_id, input.all_others) {
         (None, Some(true)) => Ok(None),
         (Some(id), None) => SessionId::from_global(id)

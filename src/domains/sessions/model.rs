@@ -24,7 +24,7 @@ pub struct Session {
     /// The digest of the token.
     pub digest: String,
     /// The time of the last use, up to a minute old.
-    pub seen: Millis,
+    pub last_used_at: Millis,
     /// The User-Agent of the log-in; empty if there was none.
     pub agent: String,
 }
@@ -43,7 +43,7 @@ pub struct NewSession {
 impl Session {
     /// When the session expires if it is not used again.
     pub fn ends_at(&self, config: &Config) -> Millis {
-        (self.seen + config.session_idle).min(self.id.time() + config.session_absolute)
+        (self.last_used_at + config.session_idle).min(self.id.time() + config.session_absolute)
     }
 }
 

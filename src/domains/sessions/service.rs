@@ -93,7 +93,7 @@ async fn write(app: &App, sessions: &[Session]) -> Result<(), Error> {
 async fn new_session(app: &App, user: UserId, agent: Option<&str>) -> Result<(Session, NewSession), Error> {
     let (id, token) = (SessionId(app.next_id().await?), model::new_token());
     let agent = model::clean_agent(agent.unwrap_or_default());
-    let session = Session { id, user, digest: model::digest(&token), seen: id.time(), agent };
+    let session = Session { id, user, digest: model::digest(&token), last_used_at: id.time(), agent };
     Ok((session, NewSession { token, expires_at: id.time() + app.config().session_absolute, user }))
 }
 
@@ -180,13 +180,13 @@ pub async fn is_live(app: &App, viewer: &Viewer) -> Result<bool, Error> {
 /// Records the use in the background: a read never waits for this write, nor fails with it.
 fn touch(app: &App, session: &Session) {
     let now = app.now();
-    if now.saturating_sub(session.seen) < TOUCH_EVERY {
+    if now.saturating_sub(session.last_used_at) < TOUCH_EVERY {
         return;
     }
-    let (app_, used) = (app.clone(), Session { seen: now, ..session.clone() });
+    let (app_, used) = (app.clone(), Session { last_used_at: now, ..session.clone() });
     app.spawn(async move {
-        let lives = used.ends_at(app_.config()).saturating_sub(used.seen);
-        if let Err(error) = store::touch(app_.db(), &used.digest, used.seen, lives).await {
+        let ttl = used.ends_at(app_.config()).saturating_sub(used.last_used_at);
+        if let Err(error) = store::touch(app_.db(), &used.digest, used.last_used_at, ttl).await {
             tracing::debug!(%error, "the last use of a session was not recorded");
         }
     });

@@ -28,7 +28,7 @@ pub(super) fn get_speculative(db: &Db, digest: &str) -> Option<(Session, Specula
     Some((session_of(&speculative.value, digest), speculative))
 }
 
-hash_record!(Session { "id" => id, "uid" => user, "seen" => seen, "agent" => agent; digest });
+hash_record!(Session { "id" => id, "uid" => user, "seen" => last_used_at, "agent" => agent; digest });
 
 /// Adds the digest to a session, whose stored hash does not contain it.
 fn session_of(found: &Session, digest: &str) -> Session {
@@ -95,8 +95,8 @@ pub(super) async fn find(db: &Db, user: UserId, id: SessionId) -> Result<Option<
 }
 
 /// Records that a session was used, if it exists and the last record is old enough. One script.
-pub(super) async fn touch(db: &Db, digest: &str, seen: Millis, lives: Millis) -> Result<bool, Error> {
-    db.call(Call::new(&TOUCH_SESSION, [keys::session(digest)]).arg(seen).arg(lives).arg(TOUCH_EVERY)).await
+pub(super) async fn touch(db: &Db, digest: &str, seen: Millis, ttl: Millis) -> Result<bool, Error> {
+    db.call(Call::new(&TOUCH_SESSION, [keys::session(digest)]).arg(seen).arg(ttl).arg(TOUCH_EVERY)).await
 }
 
 /// Ends sessions of an account: their tokens are invalid as soon as this returns.

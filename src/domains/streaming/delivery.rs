@@ -139,7 +139,7 @@ impl Hub {
             served = *id;
             // Later subscriptions have missed nothing.
             let before = queues.iter().filter(|((_, number), _)| *number <= last);
-            before.for_each(|(_, queue)| queue.cut(reason, position.clone()));
+            before.for_each(|(_, queue)| queue.replace_with_gap(reason, position.clone()));
             yield_now().await;
         }
     }

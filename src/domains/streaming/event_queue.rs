@@ -46,7 +46,7 @@ impl<E, P: Clone> EventQueue<E, P> {
     }
 
     /// Replaces the queue by a gap.
-    pub(super) fn cut(&self, reason: GapReason, place: P) {
+    pub(super) fn replace_with_gap(&self, reason: GapReason, place: P) {
         *self.items.lock().unwrap_or_else(PoisonError::into_inner) = VecDeque::from([QueueItem::Gap(reason, place)]);
         self.more.notify_one();
     }

@@ -2,7 +2,7 @@
 
 use super::grid::cells_of;
 use super::model::{BoundingBox, FilterInput};
-use super::posting::{MATCH_ALL, IndexEntry, MarkKind};
+use super::posting::{IndexEntry, MATCH_ALL, MarkKind};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::platform::events::{Event, SAMPLE_RING, TermHasher};

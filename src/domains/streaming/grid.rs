@@ -13,13 +13,13 @@ fn cell(degrees: f64, side: f64) -> i32 {
 }
 
 /// A cell of a grid as a mark. Rows and columns are at most 360 away from 0.
-const fn mark_of(grid: usize, row: i32, column: i32) -> u64 {
+const fn term_of(grid: usize, row: i32, column: i32) -> u64 {
     ((grid as u64) << 32) | (((row + 0x4000) as u64) << 16) | (column + 0x4000) as u64
 }
 
 /// The marks of the cells that contain a place (latitude, longitude), one for each grid.
 pub(super) fn cells_at((latitude, longitude): (f64, f64)) -> impl Iterator<Item = u64> {
-    CELLS.into_iter().enumerate().map(move |(grid, side)| mark_of(grid, cell(latitude, side), cell(longitude, side)))
+    CELLS.into_iter().enumerate().map(move |(grid, side)| term_of(grid, cell(latitude, side), cell(longitude, side)))
 }
 
 /// The marks of the cells of a box, in the finest grid where they are few.
@@ -38,7 +38,7 @@ pub(super) fn cells_of(area: &BoundingBox) -> BTreeSet<u64> {
     let grid = CELLS.iter().position(|side| count(*side) <= MAX_CELLS as i64).unwrap_or(CELLS.len() - 1);
     let side = CELLS[grid];
     let columns = parts.into_iter().flat_map(|(west, east)| cell(west, side)..=cell(east, side));
-    columns.flat_map(|column| (cell(south, side)..=cell(north, side)).map(move |row| mark_of(grid, row, column))).collect()
+    columns.flat_map(|column| (cell(south, side)..=cell(north, side)).map(move |row| term_of(grid, row, column))).collect()
 }
 
 #[cfg(test)]

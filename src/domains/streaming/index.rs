@@ -6,7 +6,7 @@
 //! word that 10,000 filters contain) is done in steps of at most [`STEP`] entries; the caller releases the lock between two of them.
 
 use super::filter::Filter;
-use super::posting::{MATCH_ALL, IndexEntry, InterestId, MarkKind, Posting};
+use super::posting::{IndexEntry, InterestId, MATCH_ALL, MarkKind, Posting};
 use crate::platform::events::{Event, TermHasher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};

@@ -34,7 +34,7 @@ pub(super) struct Listener {
     hub: Hub,
     term_hasher: TermHasher,
     /// When to read events that may have been missed.
-    behind: Option<Instant>,
+    catch_up_at: Option<Instant>,
     /// Accounts and lists that may have changed: the sources of their feeds, and the relations of the accounts.
     stale: BTreeSet<u64>,
     /// All accounts and lists from this id on may have changed, too.
@@ -54,7 +54,7 @@ struct StalePage {
 
 impl Listener {
     pub(super) const fn new(app: App, hub: Hub, term_hasher: TermHasher) -> Self {
-        Self { app, hub, term_hasher, behind: None, stale: BTreeSet::new(), sweep: None }
+        Self { app, hub, term_hasher, catch_up_at: None, stale: BTreeSet::new(), sweep: None }
     }
 
     /// Runs until the bridge closes.
@@ -62,22 +62,22 @@ impl Listener {
         let mut checks = interval(CHECK_INTERVAL);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let soon = self.behind;
+            let soon = self.catch_up_at;
             tokio::select! {
                 message = messages.recv() => match message {
                     Some(message) => self.on_message(message).await,
                     None => return,
                 },
-                _ = checks.tick() => (self.behind, self.sweep) = (Some(Instant::now()), Some(0)),
+                _ = checks.tick() => (self.catch_up_at, self.sweep) = (Some(Instant::now()), Some(0)),
                 () = std::future::ready(()), if soon.is_none() && !self.stale.is_empty() => {
                     if self.refresh().await.is_err() {
-                        self.behind = Some(Instant::now() + RETRY_DELAY);
+                        self.catch_up_at = Some(Instant::now() + RETRY_DELAY);
                     }
                 }
                 () = async { match soon { Some(at) => sleep_until(at).await, None => std::future::pending().await } } => {
-                    self.behind = None;
+                    self.catch_up_at = None;
                     if self.catch_up().await.is_err() {
-                        self.behind = Some(Instant::now() + RETRY_DELAY);
+                        self.catch_up_at = Some(Instant::now() + RETRY_DELAY);
                     }
                 }
             }
@@ -93,7 +93,7 @@ impl Listener {
         match payload.map(|payload| events::parse_message(&channel, &payload)) {
             Some(Some(PubSubEvent::Event(event, before))) => {
                 if !self.hub.dispatch(event, before).await {
-                    self.behind = Some(self.behind.unwrap_or_else(Instant::now));
+                    self.catch_up_at = Some(self.catch_up_at.unwrap_or_else(Instant::now));
                 }
             }
             Some(Some(PubSubEvent::Change(id))) => drop(self.stale.insert(id)),
@@ -101,7 +101,7 @@ impl Listener {
             Some(None) if events::shard_of(&channel).is_none() => {}
             Some(None) => {
                 tracing::warn!(channel, "an event could not be decoded: it is read from the stream instead");
-                self.behind = Some(self.behind.unwrap_or_else(Instant::now));
+                self.catch_up_at = Some(self.catch_up_at.unwrap_or_else(Instant::now));
             }
             None => self.on_listening(&channel),
         }
@@ -111,7 +111,7 @@ impl Listener {
     fn on_listening(&mut self, channel: &str) {
         match (events::shard_of(channel), events::parse_message(channel, &[])) {
             (Some(_), _) => {
-                self.behind = Some(self.behind.unwrap_or_else(Instant::now));
+                self.catch_up_at = Some(self.catch_up_at.unwrap_or_else(Instant::now));
                 // Changes of sources and of relations were missed, too.
                 self.sweep = Some(0);
             }

@@ -154,7 +154,7 @@ impl ThreadReader {
             channel.next
         });
         if let Some(last) = last {
-            self.for_each_subscriber(last, |queue| queue.cut(reason, now)).await;
+            self.for_each_subscriber(last, |queue| queue.replace_with_gap(reason, now)).await;
         }
         Ok(())
     }

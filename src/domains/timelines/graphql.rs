@@ -110,12 +110,12 @@ impl Timeline {
         let (page, entries) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
         let (cursors, list) = (request.app.cursors().await?, self.list());
         let edge = |it: service::HomeEntry| Edge {
-            cursor: service::encode_promoted_cursor(&cursors, list, it.position, it.since),
+            cursor: service::encode_promoted_cursor(&cursors, list, it.position, it.distance),
             node: TimelineEntry {
                 list,
                 position: it.position,
                 promotion: it.promoted.as_ref().map(Promotion::from),
-                seen: it.seen,
+                seen: it.status,
             },
             fields: EmptyFields,
         };

@@ -30,7 +30,7 @@ pub(super) struct FeedState {
     /// The entries are complete from here on, except for marked authors. 0: complete altogether.
     pub(super) floor: u64,
     /// When the feed was last read, to the hour; 0 for never.
-    pub(super) seen: Millis,
+    pub(super) last_read_at: Millis,
     /// Whether it keeps entries.
     pub(super) phase: FeedPhase,
 }
@@ -44,7 +44,7 @@ impl FeedState {
             Some("opening") => FeedPhase::Rebuilding,
             Some(_) => return Err(Error::corrupt("a feed's state")),
         };
-        Ok(Self { floor: floor.unwrap_or(0), seen: seen.unwrap_or(0), phase })
+        Ok(Self { floor: floor.unwrap_or(0), last_read_at: seen.unwrap_or(0), phase })
     }
 
     /// The position from which on the entries may be trusted.
@@ -83,7 +83,7 @@ pub(super) struct MergeVersion {
     /// The number of changes of the set of sources.
     pub(super) edges: u64,
     /// The number of pushes below the floor and of times that the floor was lowered.
-    pub(super) late: u64,
+    pub(super) floor_version: u64,
 }
 
 /// The name of a segment: its version and its bounds.
@@ -101,7 +101,7 @@ impl SegmentKey {
     pub(super) fn parse(field: &str) -> Option<Self> {
         let mut numbers = field.split('-').map(|number| number.parse().ok());
         let mut number = || numbers.next().flatten();
-        let version = MergeVersion { edges: number()?, late: number()? };
+        let version = MergeVersion { edges: number()?, floor_version: number()? };
         Some(Self { version, above: number()?, below: number()? })
     }
 
@@ -113,7 +113,7 @@ impl SegmentKey {
 
 impl fmt::Display for SegmentKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MergeVersion { edges, late } = self.version;
+        let MergeVersion { edges, floor_version: late } = self.version;
         write!(f, "{edges}-{late}-{}-{}", self.above, self.below)
     }
 }
@@ -165,7 +165,7 @@ impl Segment {
 mod tests {
     use super::*;
 
-    const KEY: SegmentKey = SegmentKey { version: MergeVersion { edges: 3, late: 1 }, above: 10, below: 20 };
+    const KEY: SegmentKey = SegmentKey { version: MergeVersion { edges: 3, floor_version: 1 }, above: 10, below: 20 };
 
     fn segment() -> Segment {
         Segment::new(KEY, &[10, 19, 12, 11, 20, 15].map(|id| Row { member: id, position: id }))

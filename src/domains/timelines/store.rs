@@ -28,7 +28,7 @@ static TOUCH_FEED: Script = Script::allow_oom(include_str!("lua/touch_feed.lua")
 pub(super) const MAX_STATUSES_PER_SCRIPT: usize = 1_000;
 
 /// The key of the set of a feed's sources, on the feed's tag.
-pub(super) fn sources(feed: Feed) -> String {
+pub(super) fn sources_key(feed: Feed) -> String {
     match feed {
         Feed::Home(id) => following_key(id),
         Feed::List(id) => members_key(id),
@@ -44,7 +44,7 @@ pub(super) fn left(feed: Feed) -> String {
 }
 
 /// The key of the hash that counts the changes of the sources.
-pub(super) fn owner(feed: Feed) -> String {
+pub(super) fn owner_key(feed: Feed) -> String {
     match feed {
         Feed::Home(id) => user_key(id),
         Feed::List(id) => list_key(id),
@@ -99,11 +99,11 @@ pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)], wi
 }
 
 fn marked_command(feed: Feed) -> Cmd {
-    cmd("ZINTER").arg(2).arg(keys::marked(feed)).arg(sources(feed)).take()
+    cmd("ZINTER").arg(2).arg(keys::marked(feed)).arg(sources_key(feed)).take()
 }
 
 fn left_command(feed: Feed) -> Cmd {
-    cmd("ZDIFF").arg(2).arg(left(feed)).arg(sources(feed)).take()
+    cmd("ZDIFF").arg(2).arg(left(feed)).arg(sources_key(feed)).take()
 }
 
 fn state_command(feed: Feed) -> Cmd {
@@ -147,18 +147,18 @@ pub(super) struct BelowFloor {
 /// Reads the cached segments of a feed below its floor, and up to `limit` of its sources. One pipeline on its tag.
 ///
 /// The version comes first: a merge that is made afterwards may be newer than the version says, but not older.
-pub(super) async fn below(db: &Db, feed: Feed, limit: usize) -> Result<BelowFloor, Error> {
+pub(super) async fn read_below_floor(db: &Db, feed: Feed, limit: usize) -> Result<BelowFloor, Error> {
     let commands = vec![
-        cmd("HGET").arg(owner(feed)).arg("edges").take(),
+        cmd("HGET").arg(owner_key(feed)).arg("edges").take(),
         cmd("HGET").arg(keys::state(feed)).arg("late").take(),
-        cmd("ZRANGE").arg(sources(feed)).arg(0).arg(limit.saturating_sub(1)).take(),
+        cmd("ZRANGE").arg(sources_key(feed)).arg(0).arg(limit.saturating_sub(1)).take(),
         marked_command(feed),
         cmd("HKEYS").arg(keys::segments(feed)).take(),
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let mut number = || decode::one::<Option<u64>>(reply()).map(Option::unwrap_or_default);
-    let version = MergeVersion { edges: number()?, late: number()? };
+    let version = MergeVersion { edges: number()?, floor_version: number()? };
     let (sources, marked) = (users(reply())?, users(reply())?);
     let segments: Vec<String> = decode::one(reply())?;
     Ok(BelowFloor { version, sources, marked, segments: segments.iter().filter_map(|field| SegmentKey::parse(field)).collect() })
@@ -172,11 +172,11 @@ pub(super) async fn segment(db: &Db, feed: Feed, key: SegmentKey) -> Result<Opti
 
 /// Caches a segment if its version is current, and drops other segments. One script.
 pub(super) async fn cache_segment(db: &Db, feed: Feed, segment: &Segment, drop: &[SegmentKey]) -> Result<(), Error> {
-    let MergeVersion { edges, late } = segment.key.version;
-    let call = Call::new(&CACHE_SEGMENT, [keys::segments(feed), keys::state(feed), owner(feed)]).arg(edges).arg(late);
+    let MergeVersion { edges, floor_version: late } = segment.key.version;
+    let call = Call::new(&CACHE_SEGMENT, [keys::segments(feed), keys::state(feed), owner_key(feed)]).arg(edges).arg(late);
     let call = call.arg(segment.key.below).arg(MAX_SEGMENTS).arg(SEGMENTS_TTL);
     let call = call.arg(segment.key.to_string()).arg(segment.encode());
-    db.call_briefly(vec![drop.iter().fold(call, |call, key| call.arg(key.to_string()))]).await.map(std::mem::drop)
+    db.call_with_read_timeout(vec![drop.iter().fold(call, |call, key| call.arg(key.to_string()))]).await.map(std::mem::drop)
 }
 
 /// Reads a feed's newest entries, newest first. One command.
@@ -211,7 +211,7 @@ pub(super) async fn push(db: &Db, push_limits: PushLimits, pushes: &[FeedPush<'_
     let call = |push: &FeedPush<'_>| {
         let is_own = push.feed == Feed::Home(push.author);
         let follow = if is_own { "-1".to_owned() } else { push.follow.unwrap_or(0).to_string() };
-        Call::new(&PUSH_FEED, [keys::entries(push.feed), sources(push.feed), keys::state(push.feed), owner(push.feed)])
+        Call::new(&PUSH_FEED, [keys::entries(push.feed), sources_key(push.feed), keys::state(push.feed), owner_key(push.feed)])
             .arg(push.author.0)
             .arg(follow)
             .arg(push_limits.window)
@@ -227,13 +227,13 @@ pub(super) async fn push(db: &Db, push_limits: PushLimits, pushes: &[FeedPush<'_
 /// Removes statuses of an author, and the author's mark, from a feed. `false`, and no change, if the author is one of its sources again.
 /// One script.
 pub(super) async fn sweep(db: &Db, feed: Feed, author: UserId, ids: &[StatusId]) -> Result<bool, Error> {
-    let keys = [keys::entries(feed), sources(feed), keys::marked(feed)];
+    let keys = [keys::entries(feed), sources_key(feed), keys::marked(feed)];
     db.call(Call::new(&SWEEP_FEED, keys).arg(author.0).arg(numbers(ids))).await
 }
 
 /// Marks an author in feeds of which the author is a source. One pipeline of scripts.
 pub(super) async fn mark(db: &Db, feeds: &[Feed], author: UserId) -> Result<(), Error> {
-    let call = |feed: &Feed| Call::new(&MARK_SOURCE, [sources(*feed), keys::marked(*feed)]).arg(author.0);
+    let call = |feed: &Feed| Call::new(&MARK_SOURCE, [sources_key(*feed), keys::marked(*feed)]).arg(author.0);
     db.call_many(feeds.iter().map(call).collect()).await.map(drop)
 }
 
@@ -241,20 +241,27 @@ pub(super) async fn mark(db: &Db, feeds: &[Feed], author: UserId) -> Result<(), 
 /// as high; if not, the mark stays. One pipeline of scripts.
 pub(super) async fn unmark(db: &Db, feeds: &[(Feed, u64)], author: UserId) -> Result<Vec<bool>, Error> {
     let call = |(feed, floor): &(Feed, u64)| {
-        Call::new(&UNMARK_SOURCE, [keys::marked(*feed), keys::state(*feed), owner(*feed)]).arg(author.0).arg(*floor)
+        Call::new(&UNMARK_SOURCE, [keys::marked(*feed), keys::state(*feed), owner_key(*feed)]).arg(author.0).arg(*floor)
     };
     db.call_many(feeds.iter().map(call).collect()).await?.into_iter().map(decode::one).collect()
 }
 
 /// Adds statuses from below the floor to a feed and lowers the floor; `false`, and no change, if its sources have changed. One script.
-pub(super) async fn lower(db: &Db, feed: Feed, edges: u64, floor: u64, window: usize, ids: &[StatusId]) -> Result<bool, Error> {
-    let keys = [keys::entries(feed), keys::state(feed), owner(feed)];
+pub(super) async fn lower_floor(
+    db: &Db,
+    feed: Feed,
+    edges: u64,
+    floor: u64,
+    window: usize,
+    ids: &[StatusId],
+) -> Result<bool, Error> {
+    let keys = [keys::entries(feed), keys::state(feed), owner_key(feed)];
     db.call(Call::new(&LOWER_FEED, keys).arg(edges).arg(floor).arg(window).arg(numbers(ids))).await
 }
 
 /// Records that a feed is read. Returns whether it must be rebuilt. One script.
 pub(super) async fn touch(db: &Db, feed: Feed, now: Millis) -> Result<bool, Error> {
-    let mut replies = db.call_untracked(vec![Call::new(&TOUCH_FEED, [keys::state(feed), owner(feed)]).arg(now)]).await?;
+    let mut replies = db.call_untracked(vec![Call::new(&TOUCH_FEED, [keys::state(feed), owner_key(feed)]).arg(now)]).await?;
     decode::one(replies.pop().unwrap_or_default())
 }
 

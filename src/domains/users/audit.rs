@@ -27,7 +27,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         match keys::parse(&entry.key) {
             Some(KeyKind::User(id)) if entry.check_type("hash", Expiry::Never, found) => users.push(id),
             Some(KeyKind::Logins) if entry.check_derived_type("hash", Expiry::Never, found) => logins.push(entry.key.clone()),
-            Some(KeyKind::Freed) if entry.check_type("string", Expiry::After(LOGIN_RESERVATION_TTL), found) => {
+            Some(KeyKind::LoginReservation) if entry.check_type("string", Expiry::After(LOGIN_RESERVATION_TTL), found) => {
                 freed.push((entry.key.as_str(), entry.ttl))
             }
             Some(KeyKind::Password(id)) if entry.check_type("string", Expiry::Never, found) => passwords.push(id),

@@ -84,8 +84,12 @@ impl DeviceTokens {
         let fingerprint = self.fingerprint(password);
         let is_young = |device: &DeviceClaims| now + LIFETIME < device.expires + RENEW_AFTER;
         let young = known.filter(|device| is_young(device) && device.fingerprint == fingerprint);
-        let renewed =
-            || DeviceClaims { account, id: known.map_or_else(rand::random, |device| device.id), expires: now + LIFETIME, fingerprint };
+        let renewed = || DeviceClaims {
+            account,
+            id: known.map_or_else(rand::random, |device| device.id),
+            expires: now + LIFETIME,
+            fingerprint,
+        };
         self.sign(&young.unwrap_or_else(renewed))
     }
 

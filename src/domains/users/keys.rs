@@ -32,7 +32,7 @@ fn shard(login: &str) -> u32 {
 
 /// STRING, when the login of a deleted account (lower-case; as a digest, so that it does not name the account) can be claimed again, in ms
 /// since the epoch. Time to live: until then, [`super::model::LOGIN_RESERVATION_TTL`].
-pub(super) fn freed(login: &str) -> String {
+pub(super) fn login_reservation(login: &str) -> String {
     let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(login)[..16]);
     format!("freed:{{{}}}:{digest}", shard(login))
 }
@@ -46,7 +46,7 @@ pub(super) fn password(id: UserId) -> String {
 pub(super) enum KeyKind {
     User(UserId),
     Logins,
-    Freed,
+    LoginReservation,
     Password(UserId),
 }
 
@@ -61,7 +61,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         .map(KeyKind::User)
         .or_else(|| audit::id_in(key, "password").map(|id| KeyKind::Password(UserId(id))))
         .or_else(|| audit::tag_in(key, "users").filter(|tag| is_shard(tag)).map(|_| KeyKind::Logins))
-        .or_else(|| is_freed().then_some(KeyKind::Freed))
+        .or_else(|| is_freed().then_some(KeyKind::LoginReservation))
 }
 
 /// The account of a key of [`user`].

@@ -133,7 +133,7 @@ impl Registration {
             let message = format!("A login is 1 to {LOGIN_MAX} letters A-Z, digits and underscores.");
             errors.push(UserError::new(UserErrorCode::InvalidLogin, message, &["login"]));
         }
-        let name = keep(NAME, &self.name, UserErrorCode::InvalidName, "name", &mut errors);
+        let name = check_text(NAME, &self.name, UserErrorCode::InvalidName, "name", &mut errors);
         let password = password(&self.password).unwrap_or_else(|| {
             let bounds = format!("{PASSWORD_MIN} to {} characters", PASSWORD.max);
             let message = format!("A password has {bounds}, no space at either end and no control characters.");
@@ -148,13 +148,13 @@ impl ProfileChange {
     /// Validates and normalizes the change; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let mut errors = Vec::new();
-        let name = self.name.map(|name| keep(NAME, &name, UserErrorCode::InvalidName, "name", &mut errors));
-        let bio = self.bio.map(|bio| keep(BIO, &bio, UserErrorCode::InvalidBio, "bio", &mut errors));
+        let name = self.name.map(|name| check_text(NAME, &name, UserErrorCode::InvalidName, "name", &mut errors));
+        let bio = self.bio.map(|bio| check_text(BIO, &bio, UserErrorCode::InvalidBio, "bio", &mut errors));
         if errors.is_empty() { Ok(Self { name, bio, ..self }) } else { Err(errors) }
     }
 }
 
-fn keep(rules: TextRules, text: &str, code: UserErrorCode, field: &'static str, errors: &mut Vec<UserError>) -> String {
+fn check_text(rules: TextRules, text: &str, code: UserErrorCode, field: &'static str, errors: &mut Vec<UserError>) -> String {
     rules.check(text).unwrap_or_else(|message| {
         errors.push(UserError::new(code, message, &[field]));
         String::new()

@@ -37,10 +37,10 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     charge(app, from.map(|from| (Limit::SignUps, Subject::address(from))).as_slice()).await?;
     let (holder, free_from) = store::login_holder(app.db(), &registration.login).await?;
     if free_from > app.now() {
-        return Err(taken().into());
+        return Err(login_taken().into());
     }
     if let Some(holder) = holder {
-        abandoned(app, holder).await?.ok_or_else(taken)?;
+        find_abandoned(app, holder).await?.ok_or_else(login_taken)?;
     }
     let tokens = DeviceTokens::of(app).await?;
     let hash = password::hash(app, registration.password).await?;
@@ -59,7 +59,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     if store::find(app.db(), &user.login).await? != Some(id) {
         store::remove(app.db(), id).await?;
         lease.ack(app);
-        return Err(taken().into());
+        return Err(login_taken().into());
     }
     lease.ack(app);
     let device_token = tokens.issue(id, &PasswordRecord { hash, device_epoch: String::new() }, None, app.now());
@@ -67,21 +67,25 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
 }
 
 async fn claim(app: &App, login: &str, id: UserId) -> Outcome<()> {
-    let holder = store::claim(app.db(), login, id, None, app.now()).await?.ok_or_else(taken)?;
+    let holder = store::claim(app.db(), login, id, None, app.now()).await?.ok_or_else(login_taken)?;
     if holder == id {
         return Ok(());
     }
-    let abandoned_by = abandoned(app, holder).await?.ok_or_else(taken)?;
-    if store::claim(app.db(), login, id, Some(abandoned_by), app.now()).await? == Some(id) { Ok(()) } else { Err(taken().into()) }
+    let abandoned_by = find_abandoned(app, holder).await?.ok_or_else(login_taken)?;
+    if store::claim(app.db(), login, id, Some(abandoned_by), app.now()).await? == Some(id) {
+        Ok(())
+    } else {
+        Err(login_taken().into())
+    }
 }
 
 /// Returns `holder` if it claimed a login and its process died before it wrote the account.
-async fn abandoned(app: &App, holder: UserId) -> Result<Option<UserId>, Error> {
+async fn find_abandoned(app: &App, holder: UserId) -> Result<Option<UserId>, Error> {
     let old = app.now().saturating_sub(holder.time()) > ABANDONED_AFTER;
     Ok((old && store::get(app.db(), holder).await?.is_none()).then_some(holder))
 }
 
-fn taken() -> UserError {
+fn login_taken() -> UserError {
     UserError::new(UserErrorCode::LoginTaken, "This login is taken. Try another.", &["login"])
 }
 
@@ -94,7 +98,8 @@ fn taken() -> UserError {
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.
 pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
     let (device, early) = recognize(app, credentials).await?;
-    let bucket = |device: &DeviceClaims| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
+    let bucket =
+        |device: &DeviceClaims| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
     let attempt = Attempt::begin(app, credentials.login, from, device.as_ref().map(bucket)).await?;
     let comparison = async {
         let stored = match early {

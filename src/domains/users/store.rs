@@ -81,7 +81,8 @@ pub(super) async fn find_many(db: &Db, logins: &BTreeSet<String>) -> Result<Vec<
 /// The account that has claimed a login, and until when nobody can claim it after a deletion. One pipeline.
 pub(super) async fn login_holder(db: &Db, login: &str) -> Result<(Option<UserId>, Millis), Error> {
     let login = login.to_ascii_lowercase();
-    let commands = vec![cmd("HGET").arg(keys::logins(&login)).arg(&login).take(), cmd("GET").arg(keys::freed(&login)).take()];
+    let commands =
+        vec![cmd("HGET").arg(keys::logins(&login)).arg(&login).take(), cmd("GET").arg(keys::login_reservation(&login)).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut number = || decode::one::<Option<u64>>(replies.next().unwrap_or_default());
     Ok((number()?.map(UserId), number()?.unwrap_or(0)))
@@ -97,21 +98,21 @@ pub(super) async fn claim(
     now: Millis,
 ) -> Result<Option<UserId>, Error> {
     let login = login.to_ascii_lowercase();
-    let call = Call::new(&CLAIM_LOGIN, [keys::logins(&login), keys::freed(&login)]).arg(&login).arg(id.0);
+    let call = Call::new(&CLAIM_LOGIN, [keys::logins(&login), keys::login_reservation(&login)]).arg(&login).arg(id.0);
     let holder: u64 = db.call(call.arg(abandoned.map_or(0, |id| id.0)).arg(now)).await?;
     Ok((holder > 0).then_some(UserId(holder)))
 }
 
 /// Reserves a login, so that nobody can claim it for a time. One command.
 pub(super) async fn reserve_login(db: &Db, login: &str, now: Millis) -> Result<(), Error> {
-    let key = keys::freed(&login.to_ascii_lowercase());
+    let key = keys::login_reservation(&login.to_ascii_lowercase());
     let reserve_login = cmd("SET").arg(key).arg(now + LOGIN_RESERVATION_TTL).arg("PX").arg(LOGIN_RESERVATION_TTL).take();
     db.write_many_allow_oom(vec![reserve_login]).await.map(drop)
 }
 
 /// Undoes [`reserve_login`]. One command.
 pub(super) async fn unreserve_login(db: &Db, login: &str) -> Result<(), Error> {
-    db.write_many(vec![cmd("UNLINK").arg(keys::freed(&login.to_ascii_lowercase())).take()]).await.map(drop)
+    db.write_many(vec![cmd("UNLINK").arg(keys::login_reservation(&login.to_ascii_lowercase())).take()]).await.map(drop)
 }
 
 /// Releases the claim of a deleted account. One script.

@@ -39,7 +39,7 @@ fn keys_of(entry: &JournalEntry) -> Vec<String> {
 
 /// Where copies of an entry are stored on a cluster: on every node that settling may touch.
 pub(super) fn copies_for(db: &Db, id: u64, task: &Task, generation: u64) -> Option<Copies> {
-    let tags = || db.tags_elsewhere(&keys::journal(shard_of(id)), task.tags().as_deref(), id);
+    let tags = || db.tags_on_other_primaries(&keys::journal(shard_of(id)), task.tags().as_deref(), id);
     db.is_cluster().then(|| Copies { generation, tags: tags() })
 }
 

@@ -78,7 +78,7 @@ pub(super) struct RenewalRequest {
     /// The cost to charge.
     pub(super) cost: u64,
     /// Leased tokens that are used for it, and are not available to others meanwhile.
-    pub(super) in_hand: u64,
+    pub(super) leased_tokens: u64,
     /// The minimum number of tokens to take.
     pub(super) min_tokens: u64,
     /// The maximum number of tokens to take.
@@ -111,7 +111,7 @@ impl Lease {
     }
 
     /// Charges work after it was done: out of the lease, and beyond it as a debt of at most a full bucket. Returns the increase of the debt.
-    pub(super) fn owe(&self, tokens: u64, quota: Quota, now: Millis) -> u64 {
+    pub(super) fn charge_afterwards(&self, tokens: u64, quota: Quota, now: Millis) -> u64 {
         let mut state = self.state();
         state.pay_debt(quota, now);
         let before = state.debt;
@@ -145,18 +145,24 @@ impl Lease {
     }
 
     /// Returns the request to the bucket after which `cost` can be charged together with the leased tokens.
-    pub(super) fn need(&self, cost: u64, quota: Quota, now: Millis) -> RenewalRequest {
+    pub(super) fn renewal_request(&self, cost: u64, quota: Quota, now: Millis) -> RenewalRequest {
         let mut state = self.state();
         let debt = std::mem::take(&mut state.debt);
         let fresh = state.bucket.as_mut().filter(|bucket| bucket.is_fresh(quota, now));
         let in_hand = fresh.map_or(0, |bucket| std::mem::take(&mut bucket.held)).min(cost);
         let min_tokens = cost - in_hand;
-        RenewalRequest { cost, in_hand, min_tokens, max_tokens: min_tokens.max(quota.tokens() / LEASE_FRACTION), debt }
+        RenewalRequest {
+            cost,
+            leased_tokens: in_hand,
+            min_tokens,
+            max_tokens: min_tokens.max(quota.tokens() / LEASE_FRACTION),
+            debt,
+        }
     }
 
     /// Stores the bucket's reply and charges the cost.
     pub(super) fn settle(&self, need: RenewalRequest, answer: BucketReply, quota: Quota, now: Millis) -> RateLimitDecision {
-        let (sum, paid) = (need.in_hand + answer.taken, answer.taken >= need.min_tokens);
+        let (sum, paid) = (need.leased_tokens + answer.taken, answer.taken >= need.min_tokens);
         let held = if paid { sum - need.cost } else { sum };
         let bucket = BucketState { held, left: answer.left, at: now };
         self.state().bucket = Some(bucket);
@@ -259,27 +265,27 @@ mod tests {
     fn a_lease_is_spent_to_its_end_and_then_renewed() {
         let (lease, quota) = (Lease::default(), quota());
         assert_eq!(lease.spend(3, quota, 5), None, "the state of the bucket is unknown");
-        let need = lease.need(3, quota, 5);
-        assert_eq!(need, RenewalRequest { cost: 3, in_hand: 0, min_tokens: 3, max_tokens: 10, debt: 0 });
+        let need = lease.renewal_request(3, quota, 5);
+        assert_eq!(need, RenewalRequest { cost: 3, leased_tokens: 0, min_tokens: 3, max_tokens: 10, debt: 0 });
         let decision = lease.settle(need, BucketReply { taken: 10, left: 990, wait: 0 }, quota, 5);
         assert_eq!(paid(Some(decision)), 997);
         assert_eq!(paid(lease.spend(3, quota, 5)), 994);
         assert_eq!(paid(lease.spend(3, quota, 105)), 992, "one more has come back in Redis");
         assert_eq!(lease.spend(3, quota, 105), None);
-        let need = lease.need(3, quota, 105);
+        let need = lease.renewal_request(3, quota, 105);
         assert_eq!(
             need,
-            RenewalRequest { cost: 3, in_hand: 1, min_tokens: 2, max_tokens: 10, debt: 0 },
+            RenewalRequest { cost: 3, leased_tokens: 1, min_tokens: 2, max_tokens: 10, debt: 0 },
             "leased tokens are used up first"
         );
-        assert_eq!(lease.need(3, quota, 105).in_hand, 0, "the renewal holds the leased tokens");
-        assert_eq!(lease.need(50, quota, 105).max_tokens, 50, "an expensive request leases its cost");
+        assert_eq!(lease.renewal_request(3, quota, 105).leased_tokens, 0, "the renewal holds the leased tokens");
+        assert_eq!(lease.renewal_request(50, quota, 105).max_tokens, 50, "an expensive request leases its cost");
     }
 
     #[test]
     fn a_denial_is_decided_without_a_round_trip() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.need(8, quota, 1_000);
+        let need = lease.renewal_request(8, quota, 1_000);
         let decision = lease.settle(need, BucketReply { taken: 0, left: 3, wait: 450 }, quota, 1_000);
         assert_eq!(due(Some(decision)), Some(450));
         assert_eq!(due(lease.spend(8, quota, 1_000)), Some(500));
@@ -292,26 +298,26 @@ mod tests {
     #[test]
     fn an_old_or_future_state_is_discarded() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.need(10, quota, 1_000_000);
+        let need = lease.renewal_request(10, quota, 1_000_000);
         lease.settle(need, BucketReply { taken: 0, left: 3, wait: 700 }, quota, 1_000_000);
         assert_eq!(due(lease.spend(10, quota, 1_000_000)), Some(700));
         assert_eq!(lease.spend(10, quota, 999_999), None, "the clock went back");
         assert_eq!(lease.spend(10, quota, 1_100_001), None);
-        assert_eq!(lease.need(10, quota, 999_999).in_hand, 0);
+        assert_eq!(lease.renewal_request(10, quota, 999_999).leased_tokens, 0);
     }
 
     #[test]
     fn a_debt_is_paid_from_leased_tokens_first_and_then_from_the_bucket() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.need(3, quota, 5);
+        let need = lease.renewal_request(3, quota, 5);
         lease.settle(need, BucketReply { taken: 10, left: 90, wait: 0 }, quota, 5);
-        assert_eq!(lease.owe(4, quota, 5), 0, "seven leased tokens were left");
+        assert_eq!(lease.charge_afterwards(4, quota, 5), 0, "seven leased tokens were left");
         assert_eq!(lease.allowance(quota, 5).map(|allowance| allowance.left), Some(93));
-        assert_eq!(lease.owe(200, quota, 5), 197);
+        assert_eq!(lease.charge_afterwards(200, quota, 5), 197);
         assert_eq!(lease.allowance(quota, 5).map(|allowance| (allowance.left, allowance.debt)), Some((0, 107)));
         assert_eq!(lease.spend(1, quota, 5), None, "the debt must be written first");
-        let need = lease.need(1, quota, 5);
-        assert_eq!(need, RenewalRequest { cost: 1, in_hand: 0, min_tokens: 1, max_tokens: 10, debt: 197 });
+        let need = lease.renewal_request(1, quota, 5);
+        assert_eq!(need, RenewalRequest { cost: 1, leased_tokens: 0, min_tokens: 1, max_tokens: 10, debt: 197 });
         let decision = lease.settle(need, BucketReply { taken: 0, left: -107, wait: 10_800 }, quota, 5);
         assert_eq!(due(Some(decision)), Some(10_800));
         assert_eq!(due(lease.spend(1, quota, 5)), Some(10_800), "the denial is decided locally from then on");
@@ -322,30 +328,30 @@ mod tests {
     #[test]
     fn a_debt_is_bounded_by_a_full_bucket_and_expires() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.need(10, quota, 0);
+        let need = lease.renewal_request(10, quota, 0);
         lease.settle(need, BucketReply { taken: 10, left: 900, wait: 0 }, quota, 0);
-        assert_eq!(lease.owe(u64::MAX, quota, 0), 1_901, "beyond what the bucket has, which is rounded down");
-        assert_eq!(lease.owe(5, quota, 0), 0, "the debt has its maximum already");
-        let owed = |now| lease.need(1, quota, now).debt;
+        assert_eq!(lease.charge_afterwards(u64::MAX, quota, 0), 1_901, "beyond what the bucket has, which is rounded down");
+        assert_eq!(lease.charge_afterwards(5, quota, 0), 0, "the debt has its maximum already");
+        let owed = |now| lease.renewal_request(1, quota, now).debt;
         assert_eq!(lease.allowance(quota, 1_000).map(|it| (it.left, it.debt)), Some((0, 991)));
         assert_eq!(lease.allowance(quota, 60_000).map(|it| (it.left, it.debt)), Some((0, 401)), "the bucket is full meanwhile");
         assert_eq!(owed(60_000), 1_401, "of which this is not forgiven yet");
         assert_eq!(owed(60_000), 0, "the debt is written once");
-        lease.owe(500, quota, 60_000);
-        lease.owe(0, quota, 100_000_000);
+        lease.charge_afterwards(500, quota, 60_000);
+        lease.charge_afterwards(0, quota, 100_000_000);
         assert_eq!(owed(100_000_000), 0);
     }
 
     #[test]
     fn a_debt_survives_a_failed_renewal() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.need(10, quota, 0);
+        let need = lease.renewal_request(10, quota, 0);
         lease.settle(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
-        lease.owe(30, quota, 0);
+        lease.charge_afterwards(30, quota, 0);
         assert_eq!(lease.spend(2, quota, 0), None, "the debt is written first, even if the bucket is empty");
-        let need = lease.need(1, quota, 0);
+        let need = lease.renewal_request(1, quota, 0);
         lease.failed(need, quota);
-        assert_eq!(lease.need(1, quota, 0).debt, 30);
+        assert_eq!(lease.renewal_request(1, quota, 0).debt, 30);
     }
 
     #[test]
@@ -356,9 +362,9 @@ mod tests {
         // The cache prefers its first entries to those that arrive when it is full.
         others(1..100_000);
         let lease = leases.get(address(0));
-        let need = lease.need(10, quota, 0);
+        let need = lease.renewal_request(10, quota, 0);
         lease.settle(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
-        lease.owe(30, quota, 0);
+        lease.charge_afterwards(30, quota, 0);
         drop(lease);
         others(100_000..300_000);
         assert!(
@@ -367,7 +373,7 @@ mod tests {
         );
         let allowance = leases.get(address(0)).allowance(quota, 1_000).map(|it| (it.left, it.debt));
         assert_eq!(allowance, Some((0, 20)), "ten have come back meanwhile");
-        assert_eq!(leases.get(address(0)).need(1, quota, 1_000).debt, 30);
+        assert_eq!(leases.get(address(0)).renewal_request(1, quota, 1_000).debt, 30);
         assert!(leases.evicted.0.is_empty());
     }
 
@@ -375,7 +381,7 @@ mod tests {
     fn a_process_remembers_a_bounded_number_of_debtors() {
         let (leases, quota) = (Leases::default(), quota());
         for number in 0..200_000_u32 {
-            leases.get(Subject::address(std::net::IpAddr::from(number.to_be_bytes()))).owe(30, quota, 0);
+            leases.get(Subject::address(std::net::IpAddr::from(number.to_be_bytes()))).charge_afterwards(30, quota, 0);
         }
         let remembered = leases.evicted.0.len();
         assert!((EVICTED_DEBTORS / 2..=EVICTED_DEBTORS).contains(&remembered), "{remembered}");

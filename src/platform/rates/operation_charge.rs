@@ -52,7 +52,7 @@ impl OperationCharge {
         let beyond = TOKENS_PER_EXTRA_UNIT * worked.saturating_sub(self.estimate.max(FREE_UNITS));
         let before = self.settled.fetch_max(beyond, Ordering::Relaxed);
         if let Some(payer) = self.payer.as_ref().filter(|_| beyond > before) {
-            let debt = payer.leases.get(payer.subject).owe(beyond - before, payer.quota, self.app.now());
+            let debt = payer.leases.get(payer.subject).charge_afterwards(beyond - before, payer.quota, self.app.now());
             self.app.metrics().settled(beyond - before, debt);
         }
         worked

@@ -102,18 +102,18 @@ async fn take_with_debt(
 
 /// Charges a request out of the lease; a cost above a full bucket takes a full bucket. No round trip for most requests, one per hundredth of a
 /// bucket. If Redis is unavailable, the request is not charged.
-pub async fn pay(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
-    pay_for(app, leases, Limit::Requests, subject, cost).await
+pub async fn charge_request(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
+    charge_leased(app, leases, Limit::Requests, subject, cost).await
 }
 
-/// Charges the estimate of an operation as [`pay`] does, and returns the charge for its work beyond the estimate.
+/// Charges the estimate of an operation as [`charge_request`] does, and returns the charge for its work beyond the estimate.
 pub async fn charge_operation(
     app: &App,
     leases: &Leases,
     subject: Option<Subject>,
     cost: usize,
 ) -> (RateLimitDecision, OperationCharge) {
-    let decision = pay(app, leases, subject, cost as u64).await;
+    let decision = charge_request(app, leases, subject, cost as u64).await;
     let payer = match (decision, subject, &app.config().rates) {
         (RateLimitDecision::Denied(..), _, _) => None,
         // Also if the estimate was not charged because Redis was unavailable: a subscription lasts for hours.
@@ -124,7 +124,7 @@ pub async fn charge_operation(
 }
 
 /// The same for another limit whose charges are so frequent that they are leased. Each limit needs its own leases.
-pub async fn pay_for(app: &App, leases: &Leases, limit: Limit, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
+pub async fn charge_leased(app: &App, leases: &Leases, limit: Limit, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
     let (Some(rates), Some(subject)) = (&app.config().rates, subject) else { return RateLimitDecision::NotCharged };
     let quota = rates.quota(limit);
     let cost = cost.clamp(1, quota.tokens());
@@ -150,7 +150,7 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
     let (own, lease) = (app.clone(), lease.clone());
     let renewal = async move {
         let _permit = permit;
-        let need = lease.need(cost, quota, now);
+        let need = lease.renewal_request(cost, quota, now);
         let taking = take_with_debt(&own, charge, quota, need.min_tokens..=need.max_tokens, Some(need.debt));
         let timeout = own.db().timing().charge;
         match within(timeout, taking).await.unwrap_or(Err(Error::StorageUnavailable)) {

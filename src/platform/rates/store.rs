@@ -35,8 +35,8 @@ pub(super) struct BucketRequest {
 /// A request is charged before it does anything, so an unconfirmed charge is `STORAGE_UNAVAILABLE` like any other.
 pub(super) async fn take(db: &Db, now: Millis, request: &BucketRequest) -> Result<BucketReply, Error> {
     let calls = |script| vec![call(script, now, request)];
-    let replies = match db.call_briefly(calls(&TAKE_TOKENS)).await {
-        Err(Error::StorageFull) => db.call_briefly(calls(&TAKE_TOKENS_WHEN_FULL)).await,
+    let replies = match db.call_with_read_timeout(calls(&TAKE_TOKENS)).await {
+        Err(Error::StorageFull) => db.call_with_read_timeout(calls(&TAKE_TOKENS_WHEN_FULL)).await,
         replies => replies,
     };
     let mut replies =

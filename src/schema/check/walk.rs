@@ -3,7 +3,7 @@
 //! would keep a core busy for hours.
 
 use super::filter;
-use super::weight::{days, times, weight};
+use super::weight::{days, multiplier, weight};
 use async_graphql::parser::types::{ExecutableDocument, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::{Name, Pos, Positioned, Variables};
 use std::collections::HashMap;
@@ -132,7 +132,7 @@ impl<'a> Walker<'a> {
                 let of_days = inner.of_days.saturating_mul(days(&field.node, self.variables));
                 let entries = filter::entries(&field.node, self.variables);
                 let filter = entries.saturating_mul(filter::ENTRY_COST);
-                let each = inner.cost.saturating_add(of_days).saturating_mul(times(&field.node, self.variables));
+                let each = inner.cost.saturating_add(of_days).saturating_mul(multiplier(&field.node, self.variables));
                 Measure {
                     fields: inner.fields.saturating_add(1),
                     depth: inner.depth + 1,

@@ -42,7 +42,7 @@ pub(super) fn weight(name: &str) -> usize {
 
 /// The factor of a field: the page size from a literal, a variable or the default; 1 for a single value. An invalid size counts as the nearest valid
 /// one.
-pub(super) fn times(field: &Field, variables: &Variables) -> usize {
+pub(super) fn multiplier(field: &Field, variables: &Variables) -> usize {
     if field.selection_set.node.items.is_empty() {
         return 1;
     }

@@ -103,6 +103,9 @@ mod tests {
         let mut errors = Errors::new(false);
         errors.push(&[at(1)], || "secret".into());
         let reported = errors.into_list();
-        assert!(reported.len() == 1 && reported[0].message == INVALID_DOCUMENT_MESSAGE && reported[0].locations.is_empty(), "{reported:?}");
+        assert!(
+            reported.len() == 1 && reported[0].message == INVALID_DOCUMENT_MESSAGE && reported[0].locations.is_empty(),
+            "{reported:?}"
+        );
     }
 }

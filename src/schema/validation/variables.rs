@@ -53,7 +53,7 @@ impl<'a> Validator<'a> {
                 match defined.get(usage.name) {
                     Some(definition) => self.position(operation.name, definition, usage),
                     None => self.errors.push(&[usage.at, operation.definition.pos], || {
-                        format!("Variable \"${}\" is not defined{}.", usage.name, by(operation.name))
+                        format!("Variable \"${}\" is not defined{}.", usage.name, operation_suffix(operation.name))
                     }),
                 }
             }
@@ -109,7 +109,7 @@ pub(super) fn reachable<'m, 'a>(
     all
 }
 
-fn by(operation: Option<&Name>) -> String {
+fn operation_suffix(operation: Option<&Name>) -> String {
     operation.map(|name| format!(" by operation \"{name}\"")).unwrap_or_default()
 }
 

@@ -53,14 +53,14 @@ pub(super) struct TableShared {
     app: App,
     began: Instant,
     /// Whether the accept loop waits for a connection that can be closed.
-    pub(super) is_wanted: AtomicBool,
+    pub(super) is_slot_wanted: AtomicBool,
     /// Notifies the accept loop that there may be such a connection.
     pub(super) moved: Notify,
 }
 
 impl TableShared {
     pub(super) fn new(app: App) -> Arc<Self> {
-        Arc::new(Self { app, began: Instant::now(), is_wanted: AtomicBool::new(false), moved: Notify::new() })
+        Arc::new(Self { app, began: Instant::now(), is_slot_wanted: AtomicBool::new(false), moved: Notify::new() })
     }
 
     /// Counts a connection that was refused or closed.
@@ -120,13 +120,13 @@ impl Activity {
     }
 
     /// Records that the answer is written.
-    pub(super) fn rest(&self, is_reading: bool) {
+    pub(super) fn finish_request(&self, is_reading: bool) {
         if self.phase() == Phase::Active {
             self.since.store(self.common.now(), SeqCst);
             self.enter(if is_reading { Phase::Head } else { Phase::Idle });
-            // This side writes the phase before it reads `is_wanted`. The accept loop does both in the reverse order. So at least one of
+            // This side writes the phase before it reads `is_slot_wanted`. The accept loop does both in the reverse order. So at least one of
             // them sees the other's write.
-            if self.common.is_wanted.load(SeqCst) {
+            if self.common.is_slot_wanted.load(SeqCst) {
                 self.common.moved.notify_waiters();
             }
         }
@@ -140,7 +140,7 @@ impl Activity {
     }
 
     /// Returns whether the connection has to close now. Otherwise its task is woken as soon as it has to.
-    pub(super) fn poll_leaving(&self, cx: &Context<'_>) -> bool {
+    pub(super) fn poll_close(&self, cx: &Context<'_>) -> bool {
         self.task.register(cx.waker());
         self.phase() == Phase::Closing
     }
@@ -214,7 +214,7 @@ mod tests {
         activity.begin();
         activity.receive();
         assert_eq!(activity.phase(), Phase::Active);
-        activity.rest(false);
+        activity.finish_request(false);
         assert_eq!(activity.phase(), Phase::Idle);
     }
 }

@@ -84,7 +84,7 @@ impl Drop for FlaggedBody {
 impl Drop for Watched {
     fn drop(&mut self) {
         if !self.is_read && !hyper::body::Body::is_end_stream(&self.body) {
-            self.shared.unread.store(true, Ordering::Relaxed);
+            self.shared.has_unread_body.store(true, Ordering::Relaxed);
         }
     }
 }

@@ -115,13 +115,13 @@ struct ConnectionShared {
     /// Whether a request is being answered, or the connection has become a socket: the bytes that arrive are then no request's headers.
     busy: AtomicBool,
     /// Whether the answer is a stream of results, or the connection has become a socket.
-    streams: AtomicBool,
+    is_streaming: AtomicBool,
     /// Whether the answer is sent in parts, which are flushed before the answer ends.
     is_in_parts: AtomicBool,
     /// The reader among whose unread bytes the answer is counted.
     reader: Mutex<Option<Arc<ResponseReader>>>,
     /// Whether a request was answered before its body was read to its end: then the connection accepts no further request.
-    unread: AtomicBool,
+    has_unread_body: AtomicBool,
 }
 
 /// A client's connection and the state to serve its requests.
@@ -171,13 +171,20 @@ impl ClientConnection {
 impl ConnectionShared {
     fn new(common: Arc<TableShared>) -> Self {
         let [busy, streams, is_in_parts, unread] = [(); 4].map(|()| AtomicBool::new(false));
-        Self { activity: Activity::new(common), busy, streams, is_in_parts, reader: Mutex::default(), unread }
+        Self {
+            activity: Activity::new(common),
+            busy,
+            is_streaming: streams,
+            is_in_parts,
+            reader: Mutex::default(),
+            has_unread_body: unread,
+        }
     }
 
     /// Records that a request begins.
     fn begin(&self) {
         self.busy.store(true, Ordering::Relaxed);
-        self.unread.fetch_or(self.activity.begin(), Ordering::Relaxed);
+        self.has_unread_body.fetch_or(self.activity.begin(), Ordering::Relaxed);
     }
 
     /// Records the kind of the answer. Adds `Connection: close` where the answer is the last one.
@@ -185,14 +192,14 @@ impl ConnectionShared {
         let is_upgrade = answer.status() == StatusCode::SWITCHING_PROTOCOLS;
         self.busy.store(is_upgrade, Ordering::Relaxed);
         if is_upgrade {
-            self.streams.store(true, Ordering::Relaxed);
+            self.is_streaming.store(true, Ordering::Relaxed);
         }
         *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = answer.extensions_mut().remove();
-        if self.unread.load(Ordering::Relaxed) && !is_upgrade {
+        if self.has_unread_body.load(Ordering::Relaxed) && !is_upgrade {
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if is_streamed(&answer) {
-            return answer.map(|body| body::flagged(body, self, |shared| &shared.streams));
+            return answer.map(|body| body::flagged(body, self, |shared| &shared.is_streaming));
         }
         // hyper writes a body of exact size at once, and flushes parts of any other body.
         let is_whole = answer.body().size_hint().exact().is_some();

@@ -36,7 +36,7 @@ impl ConnectionRefuser {
     /// The work of refusing a connection; `None` where it is closed instead.
     pub(super) fn refuse(&self, stream: TcpStream) -> Option<impl Future<Output = ()> + use<>> {
         let permit = self.permits.clone().try_acquire_owned().ok()?;
-        self.app.metrics().answered(StatusCode::TOO_MANY_REQUESTS.as_u16());
+        self.app.metrics().count_response(StatusCode::TOO_MANY_REQUESTS.as_u16());
         Some(async move {
             let _ = timeout(REFUSAL_TIMEOUT, answer(stream)).await;
             drop(permit);

@@ -75,7 +75,7 @@ impl TimedStream {
     /// Waits for bytes while no request is in flight. Ready when the connection has to close, or a time limit has expired.
     fn poll_quiet(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let activity = &self.shared.activity;
-        if activity.poll_leaving(cx) {
+        if activity.poll_close(cx) {
             return Poll::Ready(Ok(())); // As if the client had closed the connection.
         }
         let reason = if activity.phase() == Phase::Silent {
@@ -98,7 +98,7 @@ impl TimedStream {
             self.answers.advance(*written.as_ref().unwrap_or(&0));
             return Poll::Ready(written);
         }
-        let streams = self.shared.streams.load(Ordering::Relaxed);
+        let streams = self.shared.is_streaming.load(Ordering::Relaxed);
         self.answers.set_window(if streams { self.stream_window } else { self.window });
         if self.answers.poll_too_slow(cx).is_ready() {
             self.app.metrics().refused_response(RefusedResponse::SlowReader);
@@ -127,7 +127,7 @@ impl TimedStream {
     fn poll_refuse(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
         if self.refused.is_none() && !self.is_busy() {
             self.refused = unparsable::refused(bytes, &self.app);
-            self.shared.unread.fetch_or(self.refused.is_some(), Ordering::Relaxed);
+            self.shared.has_unread_body.fetch_or(self.refused.is_some(), Ordering::Relaxed);
         }
         let refused = self.refused.as_mut()?;
         while !refused.rest().is_empty() {
@@ -187,8 +187,8 @@ impl AsyncWrite for TimedStream {
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
         // hyper flushes once it has written all its bytes.
         let shared = &self.shared;
-        if !self.is_busy() && !shared.streams.load(Ordering::Relaxed) && !shared.is_in_parts.load(Ordering::Relaxed) {
-            self.shared.activity.rest(self.headers.is_running());
+        if !self.is_busy() && !shared.is_streaming.load(Ordering::Relaxed) && !shared.is_in_parts.load(Ordering::Relaxed) {
+            self.shared.activity.finish_request(self.headers.is_running());
         }
         Poll::Ready(Ok(()))
     }
@@ -199,7 +199,7 @@ impl AsyncWrite for TimedStream {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
             this.is_shut = true;
         }
-        if this.shared.unread.load(Ordering::Relaxed) && !this.shared.activity.poll_leaving(cx) {
+        if this.shared.has_unread_body.load(Ordering::Relaxed) && !this.shared.activity.poll_close(cx) {
             ready!(this.linger.poll(&mut this.stream, cx));
         }
         Poll::Ready(Ok(()))

@@ -107,16 +107,16 @@ impl ConnectionTable {
             }
             let mut moved = pin!(common.moved.notified());
             moved.as_mut().enable();
-            common.is_wanted.store(true, SeqCst);
+            common.is_slot_wanted.store(true, SeqCst);
             let has_closed = self.close_one();
             // If the chosen connection closes, that frees a slot. If a request has arrived on it meanwhile, the connection notifies this
             // loop in any case.
-            common.is_wanted.store(!has_closed, SeqCst);
+            common.is_slot_wanted.store(!has_closed, SeqCst);
             let permit = tokio::select! {
                 permit = permits.clone().acquire_owned() => permit.ok(),
                 () = moved => continue,
             };
-            common.is_wanted.store(false, SeqCst);
+            common.is_slot_wanted.store(false, SeqCst);
             return permit;
         }
     }

@@ -28,16 +28,16 @@ impl Replacement {
 
 /// Returns the answer to send instead of `head`, if hyper itself has made `head`. The answer is counted and logged.
 pub(super) fn refused(head: &[u8], app: &App) -> Option<Replacement> {
-    let lines = hypers(head)?;
+    let lines = hyper_error_lines(head)?;
     let status = StatusCode::from_bytes(lines.get(9..12)?.as_bytes()).ok()?;
     let (refusal, id) = (refusal(status), RequestId::random());
-    app.metrics().answered(status.as_u16());
+    app.metrics().count_response(status.as_u16());
     tracing::info!(request_id = id.0, status = status.as_u16(), outcome = refusal.code, "unparsable request");
     Some(Replacement { bytes: written(lines, refusal, &id), written: 0 })
 }
 
 /// Returns the lines of `head`, if hyper itself has made it for an error of the client. Every other answer has a request id.
-fn hypers(head: &[u8]) -> Option<&str> {
+fn hyper_error_lines(head: &[u8]) -> Option<&str> {
     if head.get(8..10) != Some(b" 4") || !head.starts_with(b"HTTP/1.") {
         return None;
     }

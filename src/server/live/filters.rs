@@ -35,7 +35,9 @@ impl FilterEntries {
             return Ok(Some(Self { _slot: place, _held: state.app.metrics().filter_entries(entries) }));
         }
         state.app.metrics().filter_refused();
-        if let RateLimitDecision::Denied(_, wait) = service::pay(&state.app, &state.leases, subject, checked.cost as u64).await {
+        if let RateLimitDecision::Denied(_, wait) =
+            service::charge_request(&state.app, &state.leases, subject, checked.cost as u64).await
+        {
             return Err(RequestError::from(&Error::rate_limited(Limit::Requests, wait)));
         }
         let message = format!(

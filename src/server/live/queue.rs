@@ -82,7 +82,7 @@ impl MessageSender {
     }
 
     /// As [`Self::send`], however many bytes are unread: for the results of mutations.
-    pub(in crate::server) async fn send_anyway(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
+    pub(in crate::server) async fn send_unbounded(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
         let reserved = self.reader.reserve_unbounded(message.bytes());
         self.put(handle, message, reserved).await
     }
@@ -157,7 +157,7 @@ mod tests {
         let mut waits = Box::pin(out.send(&handle, long()));
         assert!(waits.as_mut().now_or_never().is_none());
         let mut refused = Box::pin(out.send(&handle, long()));
-        let mut changed = Box::pin(out.send_anyway(&handle, long()));
+        let mut changed = Box::pin(out.send_unbounded(&handle, long()));
         assert!(refused.as_mut().now_or_never().is_none() && changed.as_mut().now_or_never().is_none());
         let next = async |queue: &mut MessageQueue| queue.recv().await.map(|item| item.message);
         assert_eq!(next(&mut queue).await, Some(long()));

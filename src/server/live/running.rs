@@ -95,7 +95,7 @@ impl RunningOperation {
         loop {
             let message = self.next_message().await;
             let is_last = match self.is_mutation() {
-                true => out.send_anyway(handle, message).await,
+                true => out.send_unbounded(handle, message).await,
                 false => out.send(handle, message).await,
             };
             if is_last {
@@ -106,7 +106,7 @@ impl RunningOperation {
 
     /// The next response; `None` after the last one.
     async fn next(&mut self) -> Option<Arc<Rendered>> {
-        let rendered = self.charge.meter().measure(charged_as_it_goes(&self.charge, self.responses.next())).await;
+        let rendered = self.charge.meter().measure(charge_on_every_poll(&self.charge, self.responses.next())).await;
         drop(self.permit.take());
         if self.kind == OperationType::Subscription && rendered.is_some() {
             // The event may have been rendered for another client, but its delivery is work, too.
@@ -157,7 +157,7 @@ async fn charge_operation(state: &State, context: &Request, cost: usize) -> Resu
 
 /// Runs `work`, and charges the work done so far whenever `work` waits: a subscription may read for a long time, and wait for events even
 /// longer.
-async fn charged_as_it_goes<T>(charge: &OperationCharge, work: impl Future<Output = T>) -> T {
+async fn charge_on_every_poll<T>(charge: &OperationCharge, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|context| {
         let done = work.as_mut().poll(context);

@@ -136,7 +136,8 @@ fn begin(state: &State, context: &Request, place: LiveSlot) -> String {
         _slot: place,
     };
     state.reservations.all().insert(digest(&token), Arc::new(reserved));
-    let (reservations, timeout, reserved_token) = (state.reservations.clone(), state.edge.live.reservation, token.clone());
+    let (reservations, timeout, reserved_token) =
+        (state.reservations.clone(), state.edge.live.reservation_timeout, token.clone());
     tokio::spawn(async move {
         sleep(timeout).await;
         let unread = reservations.find(&reserved_token).is_ok_and(|reserved| reserved.queue().is_some());

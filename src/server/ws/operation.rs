@@ -31,10 +31,10 @@ pub(super) async fn run(
         Ok(Ok(())) => return,
         Ok(Err(OperationError::Refused(refusal))) => {
             // One short error is sent regardless of the number of unread bytes, and counted once.
-            shared.out.send_anyway(&handle, OutgoingMessage::Error(refusal.errors().to_string())).await;
+            shared.out.send_unbounded(&handle, OutgoingMessage::Error(refusal.errors().to_string())).await;
             return;
         }
-        Ok(Err(OperationError::Answered(refused))) => ExecutedResponse::of(&shared.id, *refused).errors(),
+        Ok(Err(OperationError::DocumentRejected(refused))) => ExecutedResponse::of(&shared.id, *refused).errors(),
         Err(_) => {
             tracing::error!("an operation's handler panicked");
             RequestError::from(&Error::corrupt("panic")).errors().to_string()

@@ -64,7 +64,7 @@ impl IdentityState {
 impl SocketReader {
     pub(super) fn new(shared: Arc<SocketShared>, authorization: Option<HeaderValue>, slot: LiveSlot) -> Self {
         let (now, live) = (Instant::now(), &shared.state.edge.live);
-        let budget = MessageBucket::new(live.messages_a_second, live.message_burst, now);
+        let budget = MessageBucket::new(live.messages_per_second, live.message_burst, now);
         let (identity, ping_at) = (IdentityState::Awaited(now + live.init_timeout), now + live.ping_every);
         Self { shared, authorization, slot, identity, ended: pending().boxed(), budget, ping_at, pong_by: None, begun: 0 }
     }

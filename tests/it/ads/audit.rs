@@ -273,7 +273,7 @@ async fn fsck_repairs_ads() {
             }
         });
         let repaired = repaired.await.expect("it is repaired");
-        let mut left: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.what)).collect();
+        let mut left: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.problem)).collect();
         left.sort();
         let unreadable = expected.iter().any(|line| UNREADABLE.iter().any(|words| line.contains(words)));
         let stays = |line: &String| unreadable || LEFT.iter().any(|left| line.contains(&scene.fill(left)));

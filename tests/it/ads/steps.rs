@@ -68,14 +68,19 @@ async fn the_pool_paces_exactly_as_the_model() {
             version: 1,
         };
         let key = format!("campaign:{{{round}}}");
-        let mut fields =
-            vec![("id", round), ("budget", campaign.budget.0), ("daily", daily.0), ("from", campaign.from()), ("shares", 1)];
+        let mut fields = vec![
+            ("id", round),
+            ("budget", campaign.budget.0),
+            ("daily", daily.0),
+            ("from", campaign.active_from()),
+            ("shares", 1),
+        ];
         fields.extend(ends.map(|ends| ("ends", ends)));
         let mut words =
             vec!["HSET".to_owned(), key, "pacing".into(), if pacing == Pacing::Even { "EVEN" } else { "ASAP" }.into()];
         words.extend(fields.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_string()]));
         redis.run::<i64>(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        let allowed = campaign.allowed(now).0;
+        let allowed = campaign.daily_allowance(now).0;
         let refused = draw(&redis, round, &[now, day, 0, 0, allowed + 1, 1]);
         assert_eq!(refused, format!("refused {allowed} {day}"), "{campaign:?} at {now}");
         if allowed > 0 {

@@ -142,7 +142,7 @@ impl Scene {
         let mut found = Vec::new();
         let report = run(&self.app.app, options, |step| {
             if let AuditProgress::Found(finding) = step {
-                found.push(format!("{}: {}", finding.key, finding.what));
+                found.push(format!("{}: {}", finding.key, finding.problem));
             }
         });
         let report = report.await.expect("it is read");

@@ -115,7 +115,7 @@ async fn check_cases(cases: &[Case]) {
         scene.run_commands(commands);
         let broken = scene.values();
         let repaired = scene.repair(false).await;
-        let mut left: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.what)).collect();
+        let mut left: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.problem)).collect();
         left.sort();
         let expected: Vec<String> = expected.iter().map(|line| scene.substitute(line)).collect();
         let mut stay: Vec<String> = expected.iter().filter(|line| stays(line, &scene)).cloned().collect();

@@ -169,11 +169,11 @@ async fn a_disconnection_during_a_renewal_keeps_the_debt() {
     bill.meter().add(Work { commands: 130, ..Work::default() });
     drop(bill);
     app.redis.signal("STOP");
-    let mut paying = Box::pin(service::pay(&app.app, &leases, subject, 1));
+    let mut paying = Box::pin(service::charge_request(&app.app, &leases, subject, 1));
     assert!(paying.as_mut().now_or_never().is_none(), "the charge does not wait for Redis");
     drop(paying);
     app.redis.signal("CONT");
-    let decision = service::pay(&app.app, &leases, subject, 1).await;
+    let decision = service::charge_request(&app.app, &leases, subject, 1).await;
     let RateLimitDecision::Denied(allowance, _) = decision else { panic!("{decision:?}") };
     assert_eq!(
         (allowance.left, allowance.debt),

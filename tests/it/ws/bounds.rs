@@ -46,7 +46,7 @@ async fn messages_are_limited_to_64_kib_even_before_authentication() {
 #[tokio::test]
 async fn the_rate_of_messages_is_limited() {
     // The refill rate is so low that a slow machine still exceeds the limit.
-    let app = with(LiveConfig { messages_a_second: 1, message_burst: 40, ..LiveConfig::default() }).await;
+    let app = with(LiveConfig { messages_per_second: 1, message_burst: 40, ..LiveConfig::default() }).await;
     let mut socket = Socket::connect(&app, None).await;
     for _ in 1..40 {
         socket.send_json(json!({ "type": "ping" })).await;

@@ -58,7 +58,7 @@ pub(super) async fn run(db: &Db, home_window: Option<usize>, options: RepairOpti
     if options.dry_run {
         migrate::refuse_newer(&migrations::store_status(db, STEPS).await.map_err(cause)?)?;
     } else {
-        migrate::at_start(&app).await?;
+        migrate::migrate_at_start(&app).await?;
     }
     let how = fsck::AuditOptions { home_window, ..fsck::AuditOptions::default() };
     let repaired = fsck::repair(&app, how, options.dry_run, |step| show(&bar, size, options, &step)).await;

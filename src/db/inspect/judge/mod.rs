@@ -101,7 +101,7 @@ fn loading(facts: &Facts) -> Option<InspectionFinding> {
 }
 
 fn open(facts: &Facts) -> Option<InspectionFinding> {
-    if facts.open != Some(true) {
+    if facts.is_unprotected != Some(true) {
         return None;
     }
     finding(

@@ -12,7 +12,7 @@ fn well_configured() -> Facts {
         save: Some(String::new()),
         maxmemory_policy: Some("noeviction".to_owned()),
         maxmemory: Some(1 << 30),
-        open: Some(false),
+        is_unprotected: Some(false),
         user: Some("app".to_owned()),
         ..Facts::default()
     }
@@ -153,7 +153,7 @@ fn problems_of_operation_are_warnings() {
     let warnings = [
         the_finding_after(|facts| facts.loading = true),
         the_finding_after(|facts| facts.aof_write_failed = true),
-        the_finding_after(|facts| facts.open = Some(true)),
+        the_finding_after(|facts| facts.is_unprotected = Some(true)),
         the_finding_after(|facts| facts.version = None),
     ];
     assert!(warnings.iter().all(|finding| finding.severity == Severity::Warning));

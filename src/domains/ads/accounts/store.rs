@@ -110,7 +110,7 @@ pub(in crate::domains::ads) async fn count_websites(db: &Db, owner: UserId) -> R
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct Suspension {
     /// Whether the account exists.
-    pub there: bool,
+    pub account_exists: bool,
     /// Whether the account's campaigns are not shown.
     pub advertiser: bool,
     /// Whether the account's websites show no ads.
@@ -124,7 +124,7 @@ pub(in crate::domains::ads) async fn suspension(db: &Db, user: UserId) -> Result
     let mut reply = || replies.next().unwrap_or_default();
     let there: bool = decode::one(reply())?;
     let (advertiser, publisher): (Option<u8>, Option<u8>) = decode::one(reply())?;
-    Ok(Suspension { there, advertiser: advertiser == Some(1), publisher: publisher == Some(1) })
+    Ok(Suspension { account_exists: there, advertiser: advertiser == Some(1), publisher: publisher == Some(1) })
 }
 
 /// Suspends an account in a role, or ends the suspension: the commit. One command.

@@ -5,7 +5,7 @@ mod money;
 mod records;
 
 use super::keys::{self, KeyKind};
-use super::model::{REPLY_TTL, DAILY_STATS_TTL, REMOVED_AD_TTL, Share, TRAFFIC_WINDOW};
+use super::model::{DAILY_STATS_TTL, REMOVED_AD_TTL, REPLY_TTL, Share, TRAFFIC_WINDOW};
 use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::{DAY, MINUTE};
 use crate::base::error::Error;

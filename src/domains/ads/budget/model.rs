@@ -31,8 +31,8 @@ impl ShareBalance {
     }
 
     /// Returns the tally of several shares, of all days.
-    pub(in crate::domains::ads) fn whole(all: &[Self]) -> Tally {
-        all.iter().fold(Tally::default(), |sum, balance| sum.and(Tally { spent: balance.spent, ..balance.tally }))
+    pub(in crate::domains::ads) fn total_tally(all: &[Self]) -> Tally {
+        all.iter().fold(Tally::default(), |sum, balance| sum.plus(Tally { spent: balance.spent, ..balance.tally }))
     }
 }
 

@@ -70,7 +70,7 @@ impl Fetch for FetchAdsOf {
     type Value = Arc<Vec<AdDetails>>;
 
     async fn fetch(&self, keys: &[CampaignId]) -> Result<Vec<Arc<Vec<AdDetails>>>, Error> {
-        let numbers = store::numbers_of_ads(&self.0, keys).await?;
+        let numbers = store::ad_ids(&self.0, keys).await?;
         let mut found = store::load_ads(&self.0, &numbers.concat()).await?.into_iter();
         let mut of_one = |ads: &Vec<AdId>| Arc::new(found.by_ref().take(ads.len()).flatten().collect());
         Ok(numbers.iter().map(&mut of_one).collect())
@@ -85,6 +85,6 @@ impl Fetch for FetchAdPages {
     type Value = Arc<Vec<Row>>;
 
     async fn fetch(&self, keys: &[(CampaignId, Window)]) -> Result<Vec<Arc<Vec<Row>>>, Error> {
-        Ok(store::parts_of_ads(&self.0, keys).await?.into_iter().map(Arc::new).collect())
+        Ok(store::ads_page(&self.0, keys).await?.into_iter().map(Arc::new).collect())
     }
 }

@@ -88,7 +88,7 @@ impl Totals {
 
 /// The report of a campaign. Its days and its reach are read if they are selected.
 pub(super) struct CampaignReport {
-    kept: Arc<CampaignDetails>,
+    campaign: Arc<CampaignDetails>,
     whole: Tally,
     most: u64,
 }
@@ -96,8 +96,8 @@ pub(super) struct CampaignReport {
 impl CampaignReport {
     /// A report of at most `most` days.
     pub(super) fn new(kept: Arc<CampaignDetails>, most: u64) -> Self {
-        let whole = ShareBalance::whole(&kept.balances);
-        Self { kept, whole, most }
+        let whole = ShareBalance::total_tally(&kept.balances);
+        Self { campaign: kept, whole, most }
     }
 }
 
@@ -112,7 +112,7 @@ impl CampaignReport {
 
     /// Number of distinct visitors, of those with a `visitorId`. An estimate, usually within 1 %.
     async fn reach(&self, ctx: &Context<'_>) -> Result<u64> {
-        let reach = Box::pin(service::reach(&request(ctx)?.loaders(), &self.kept.campaign, [None])).await?;
+        let reach = Box::pin(service::reach(&request(ctx)?.loaders(), &self.campaign.campaign, [None])).await?;
         Ok(reach.into_iter().sum())
     }
 
@@ -120,10 +120,10 @@ impl CampaignReport {
     async fn days(&self, ctx: &Context<'_>) -> Result<List<CampaignDay>> {
         let request = request(ctx)?;
         let loaders = request.loaders();
-        let days = Box::pin(service::days_of_campaign(&request.app, &loaders, &self.kept.campaign, self.most)).await?;
+        let days = Box::pin(service::days_of_campaign(&request.app, &loaders, &self.campaign.campaign, self.most)).await?;
         let reach = if ctx.look_ahead().field("reach").exists() {
             let requested: Vec<_> = days.iter().map(|(day, _)| Some(*day)).collect();
-            Box::pin(service::reach(&loaders, &self.kept.campaign, requested)).await?
+            Box::pin(service::reach(&loaders, &self.campaign.campaign, requested)).await?
         } else {
             vec![0; days.len()]
         };
@@ -185,7 +185,7 @@ struct CampaignDay {
 
 /// The report of an ad. Its days are read if they are selected.
 pub(super) struct AdReport {
-    kept: Arc<AdDetails>,
+    ad: Arc<AdDetails>,
     whole: Tally,
     most: u64,
 }
@@ -194,7 +194,7 @@ impl AdReport {
     /// A report of at most `most` days.
     pub(super) fn new(kept: Arc<AdDetails>, most: u64) -> Self {
         let whole = kept.counts;
-        Self { kept, whole, most }
+        Self { ad: kept, whole, most }
     }
 }
 
@@ -210,7 +210,7 @@ impl AdReport {
     /// Days up to today, oldest first, without days before the ad was created. Days are UTC.
     async fn days(&self, ctx: &Context<'_>) -> Result<List<AdDay>> {
         let request = request(ctx)?;
-        let days = Box::pin(service::days_of_ad(&request.app, &request.loaders(), &self.kept, self.most)).await?;
+        let days = Box::pin(service::days_of_ad(&request.app, &request.loaders(), &self.ad, self.most)).await?;
         Ok(days.into_iter().map(|(day, tally)| AdDay { counts: DayCounts::new(day, &tally) }).collect())
     }
 }

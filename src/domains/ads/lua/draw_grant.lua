@@ -39,7 +39,7 @@ for at = 7, #ARGV, 4 do
   end
 end
 
--- The part of the daily budget that may be spent by now, exactly as `Campaign::allowed` computes it. No product here exceeds 2^53.
+-- The part of the daily budget that may be spent by now, exactly as `Campaign::daily_allowance` computes it. No product here exceeds 2^53.
 local function allowed()
   if not campaign[3] then return math.huge end
   local daily, DAY = tonumber(campaign[3]), 86400000

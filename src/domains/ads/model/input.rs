@@ -29,7 +29,7 @@ pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Res
     if text.len() > MAX_URL {
         return Err(too_long(field));
     }
-    if !is_written_out(text.trim()) {
+    if !has_unambiguous_host(text.trim()) {
         return Err(row());
     }
     let url = Url::parse(text).map_err(|_| row())?;
@@ -38,7 +38,7 @@ pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Res
 }
 
 /// Whether all parsers find the same host in a URL. Some read `https:host` as a relative path, and some read a backslash as a slash.
-fn is_written_out(text: &str) -> bool {
+fn has_unambiguous_host(text: &str) -> bool {
     let after = |scheme: &str| text.get(scheme.len()..).filter(|_| text[..scheme.len()].eq_ignore_ascii_case(scheme));
     let rest = ["http://", "https://"].into_iter().find_map(after);
     rest.is_some_and(|rest| !rest.starts_with('/') && !rest.contains('\\'))
@@ -54,12 +54,12 @@ pub(in crate::domains::ads) fn invalid(message: impl Into<String>, path: &[&'sta
 }
 
 /// Returns the value, or adds its error to `rows`.
-pub(in crate::domains::ads) fn take<T>(checked: Result<T, UserError>, rows: &mut Vec<UserError>) -> Option<T> {
-    take_all(checked.map_err(|row| vec![row]), rows)
+pub(in crate::domains::ads) fn ok_or_collect<T>(checked: Result<T, UserError>, rows: &mut Vec<UserError>) -> Option<T> {
+    ok_or_collect_all(checked.map_err(|row| vec![row]), rows)
 }
 
 /// Returns the value, or adds all its errors to `rows`.
-pub(in crate::domains::ads) fn take_all<T>(checked: Result<T, Vec<UserError>>, rows: &mut Vec<UserError>) -> Option<T> {
+pub(in crate::domains::ads) fn ok_or_collect_all<T>(checked: Result<T, Vec<UserError>>, rows: &mut Vec<UserError>) -> Option<T> {
     checked.map_err(|found| rows.extend(found)).ok()
 }
 

@@ -50,7 +50,7 @@ impl InvalidClicks {
 
     /// Returns the sum of both.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         Self::new(|reason| self.of(reason) + other.of(reason))
     }
 }
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn each_reason_has_its_own_count() {
         let one = InvalidClicks::new(|reason| reason as u64 + 1);
-        let both = one.and(InvalidClicks::new(|reason| u64::from(reason == InvalidClick::Late)));
+        let both = one.plus(InvalidClicks::new(|reason| u64::from(reason == InvalidClick::Late)));
         assert_eq!(InvalidClick::ALL.map(|reason| both.of(reason)), [1, 3, 3, 4, 5, 6, 7]);
     }
 }

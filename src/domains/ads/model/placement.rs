@@ -52,7 +52,7 @@ impl Listing {
     pub fn parse(text: &str) -> Option<Self> {
         let (slot, keyword) = text.split_once('.').map_or((text, None), |(slot, keyword)| (slot, Some(keyword)));
         let keyword = match keyword {
-            Some(keyword) => Some(sixteen(keyword)?),
+            Some(keyword) => Some(decode_16_bytes(keyword)?),
             None => None,
         };
         Some(Self { slot: Slot::from_name(slot)?, keyword })
@@ -120,7 +120,7 @@ impl Visitor {
 
     /// Parses the text form of a visitor.
     pub fn parse(text: &str) -> Option<Self> {
-        sixteen(text).map(Self)
+        decode_16_bytes(text).map(Self)
     }
 
     /// Returns the share of a campaign that a visitor belongs to. The share differs between campaigns.
@@ -139,7 +139,7 @@ impl fmt::Display for Visitor {
 }
 
 /// Decodes sixteen bytes from their only valid text form.
-fn sixteen(text: &str) -> Option<[u8; 16]> {
+fn decode_16_bytes(text: &str) -> Option<[u8; 16]> {
     let bytes: [u8; 16] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
     (URL_SAFE_NO_PAD.encode(bytes) == text).then_some(bytes)
 }

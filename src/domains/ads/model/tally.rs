@@ -22,12 +22,12 @@ pub struct Tally {
 impl Tally {
     /// Returns the sum of both.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         Self {
             impressions: self.impressions + other.impressions,
             clicks: self.clicks + other.clicks,
             invalid: self.invalid + other.invalid,
-            reasons: self.reasons.and(other.reasons),
+            reasons: self.reasons.plus(other.reasons),
             invalid_impressions: self.invalid_impressions + other.invalid_impressions,
             spent: Money(self.spent.0 + other.spent.0),
         }

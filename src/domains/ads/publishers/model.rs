@@ -2,7 +2,7 @@
 
 use crate::base::error::UserError;
 use crate::base::ids::{UserId, WebsiteId, source};
-use crate::domains::ads::model::{invalid, name, parse_url, take};
+use crate::domains::ads::model::{invalid, name, ok_or_collect, parse_url};
 use crate::platform::idempotency::check_key;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -52,7 +52,7 @@ pub(in crate::domains::ads) struct WebsiteDraft {
 impl WebsiteDraft {
     /// Returns the text that distinguishes websites with the same idempotency key. Without a server key, it is the text of versions that
     /// had none.
-    pub(in crate::domains::ads) fn described(&self) -> String {
+    pub(in crate::domains::ads) fn idempotency_text(&self) -> String {
         let Self { name, origin, server_key } = self;
         let key = if *server_key > 0 { format!(", server_key: {server_key}") } else { String::new() };
         format!("WebsiteDraft {{ name: {name:?}, origin: {origin:?}{key} }}")
@@ -63,8 +63,8 @@ impl NewWebsite {
     /// Validates the website. Fails with every mistake.
     pub(in crate::domains::ads) fn check(&self) -> Result<WebsiteDraft, Vec<UserError>> {
         let mut rows = Vec::new();
-        let (name, origin) = (take(name(&self.name), &mut rows), take(origin(&self.origin), &mut rows));
-        take(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut rows);
+        let (name, origin) = (ok_or_collect(name(&self.name), &mut rows), ok_or_collect(origin(&self.origin), &mut rows));
+        ok_or_collect(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut rows);
         match (name, origin) {
             (Some(name), Some(origin)) if rows.is_empty() => {
                 Ok(WebsiteDraft { name, origin, server_key: u64::from(self.require_server_key) })

@@ -27,18 +27,18 @@ pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<Webs
     let draft = new.check().map_err(Refusal::User)?;
     charge_change(app, owner).await?;
     let mut id = WebsiteId(app.next_id().await?);
-    let keyed = new.idempotency_key.map(|key| IdempotentRequest::new("registerWebsite", &key, &draft.described()));
+    let keyed = new.idempotency_key.map(|key| IdempotentRequest::new("registerWebsite", &key, &draft.idempotency_text()));
     if let Some(keyed) = &keyed {
         id = WebsiteId(idempotency::remember(app, owner, keyed, id.0).await?);
     }
-    let made = make(app, owner, id, &draft).await;
+    let made = commit_website(app, owner, id, &draft).await;
     if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
         idempotency::forget(app, owner, keyed, id.0).await?;
     }
     made.map(|()| id)
 }
 
-async fn make(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> Outcome<()> {
+async fn commit_website(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> Outcome<()> {
     let lease = journal::begin(app, Task::Website { owner, website: id }).await?;
     match accounts::store::add_owned(app.db(), owner, OwnedItem::Website(id), MAX_WEBSITES).await? {
         AddOwnedResult::Added => {}
@@ -89,7 +89,7 @@ pub(in crate::domains::ads) async fn sync_suspension(app: &App, owner: UserId, i
         match get(app, id).await? {
             None => return Ok(false),
             Some(website) if website.suspended == off => return Ok(true),
-            Some(_) => store::mark_website(app.db(), id, off).await?,
+            Some(_) => store::set_website_suspended(app.db(), id, off).await?,
         };
     }
 }

@@ -26,8 +26,8 @@ pub(in crate::domains::ads) async fn write_website(
 }
 
 /// Records whether a website is suspended; `false` if the website does not exist. One script.
-pub(in crate::domains::ads) async fn mark_website(db: &Db, id: WebsiteId, off: bool) -> Result<bool, Error> {
-    db.call(Call::new(&MARK_WEBSITE, [keys::website(id)]).arg(u8::from(off))).await
+pub(in crate::domains::ads) async fn set_website_suspended(db: &Db, id: WebsiteId, suspended: bool) -> Result<bool, Error> {
+    db.call(Call::new(&MARK_WEBSITE, [keys::website(id)]).arg(u8::from(suspended))).await
 }
 
 /// Gives a website the next version of its server key, or its first; `false` if `owner` has no such website. One script.

@@ -16,7 +16,7 @@ pub enum ReportSubject {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReportDays {
     /// The subject.
-    pub of: ReportSubject,
+    pub subject: ReportSubject,
     /// The number of shares of the campaign.
     pub shares: u64,
     /// The days since 1970.
@@ -27,7 +27,7 @@ pub struct ReportDays {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReachQuery {
     /// The campaign.
-    pub of: CampaignId,
+    pub campaign: CampaignId,
     /// The number of shares of the campaign.
     pub shares: u64,
     /// The day since 1970; `None` for all days.

@@ -32,7 +32,7 @@ async fn days(loaders: &Loaders, span: ReportDays) -> Result<Vec<Day>, Error> {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign, most: u64) -> Result<Vec<Day>, Error> {
     let (of, shares) = (ReportSubject::Campaign(campaign.id), campaign.shares);
-    days(loaders, ReportDays { of, shares, days: last_days(app, campaign.id.time(), most) }).await
+    days(loaders, ReportDays { subject: of, shares, days: last_days(app, campaign.id.time(), most) }).await
 }
 
 /// Returns the tallies of an ad, like [`days_of_campaign`].
@@ -41,7 +41,7 @@ pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign,
 /// `STORAGE_UNAVAILABLE`.
 pub async fn days_of_ad(app: &App, loaders: &Loaders, ad: &AdDetails, most: u64) -> Result<Vec<Day>, Error> {
     let (of, made) = (ReportSubject::Ad(ad.ad.id), source::time_of(ad.ad.id.number));
-    days(loaders, ReportDays { of, shares: ad.shares, days: last_days(app, made, most) }).await
+    days(loaders, ReportDays { subject: of, shares: ad.shares, days: last_days(app, made, most) }).await
 }
 
 /// Returns the number of distinct visitors of a campaign on each of these days, or of all time, from a HyperLogLog with an error of about 1
@@ -54,6 +54,6 @@ pub async fn reach(
     campaign: &Campaign,
     days: impl IntoIterator<Item = Option<u64>>,
 ) -> Result<Vec<u64>, Error> {
-    let of_day = |day| ReachQuery { of: campaign.id, shares: campaign.shares, day };
+    let of_day = |day| ReachQuery { campaign: campaign.id, shares: campaign.shares, day };
     loaders.reach.load_many(days.into_iter().map(of_day)).await
 }

@@ -14,13 +14,13 @@ pub(in crate::domains::ads) async fn tallies(db: &Db, spans: &[ReportDays]) -> R
     let mut replies = db.read_many(spans.iter().flat_map(counts).collect()).await?.into_iter();
     let mut of_day = |shares: u64| {
         let mut counted = (0..shares).map(|_| Ok::<_, Error>(tally(&decode::one::<Vec<_>>(replies.next().unwrap_or_default())?)));
-        counted.try_fold(Tally::default(), |sum, counted| Ok(sum.and(counted?)))
+        counted.try_fold(Tally::default(), |sum, counted| Ok(sum.plus(counted?)))
     };
     spans.iter().map(|span| span.days.clone().map(|_| of_day(span.shares)).collect()).collect()
 }
 
 fn counts(span: &ReportDays) -> impl Iterator<Item = Cmd> {
-    let (campaign, fields) = match span.of {
+    let (campaign, fields) = match span.subject {
         ReportSubject::Campaign(id) => (id, FIELDS.map(str::to_owned)),
         ReportSubject::Ad(id) => (id.campaign, FIELDS.map(|field| format!("{}.{field}", id.number))),
     };
@@ -35,7 +35,7 @@ pub(in crate::domains::ads) async fn reach(db: &Db, queries: &[ReachQuery]) -> R
     let counts = |of: &ReachQuery| {
         let day = of.day;
         let key = move |share| day.map_or_else(|| keys::reach(share), |day| keys::daily_reach(share, day));
-        Share::all(of.of, of.shares).map(move |share| cmd("PFCOUNT").arg(key(share)).take())
+        Share::all(of.campaign, of.shares).map(move |share| cmd("PFCOUNT").arg(key(share)).take())
     };
     let mut replies = db.read_many(queries.iter().flat_map(counts).collect()).await?.into_iter();
     let mut of_one = |of: &ReachQuery| (0..of.shares).map(|_| decode::one::<u64>(replies.next().unwrap_or_default())).sum();

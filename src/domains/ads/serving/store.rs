@@ -9,7 +9,9 @@ use crate::domains::ads::model::Visitor;
 use crate::domains::ads::targeting::store::frequency_caps::{capped_command, decode_capped};
 use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use crate::domains::ads::targeting::store::offers::{decode_offers, offers_command};
-use crate::domains::ads::tracking::store::traffic::{VOLUME, Volume, at_address_command, decode_at_address};
+use crate::domains::ads::tracking::store::traffic::{
+    VOLUME, Volume, address_impression_count_command, decode_address_impression_count,
+};
 use redis::cmd;
 use std::collections::HashMap;
 
@@ -24,21 +26,21 @@ pub(in crate::domains::ads) enum PublisherStatus {
     },
     /// An operator has suspended the owner.
     Suspended,
-    NotThere,
+    NotFound,
 }
 
 /// The data that a decision reads first.
 pub(in crate::domains::ads) struct DecisionData {
     pub(in crate::domains::ads) publisher: PublisherStatus,
     /// The impressions of the address in this hour.
-    pub(in crate::domains::ads) at_address: u64,
+    pub(in crate::domains::ads) address_impression_count: u64,
     /// Campaigns whose cap the visitor has reached, with the end of the cap period.
     pub(in crate::domains::ads) capped: HashMap<CampaignId, Millis>,
     pub(in crate::domains::ads) offers: Vec<Offers>,
 }
 
 /// Reads the first data of a decision. One pipeline.
-pub(in crate::domains::ads) async fn open(
+pub(in crate::domains::ads) async fn read_decision_data(
     db: &Db,
     now: Millis,
     website: WebsiteId,
@@ -48,23 +50,23 @@ pub(in crate::domains::ads) async fn open(
 ) -> Result<DecisionData, Error> {
     let mut commands = vec![cmd("HMGET").arg(keys::website(website)).arg(&["uid", "off", "key"]).arg(&VOLUME).take()];
     commands.extend(parts.iter().map(offers_command));
-    commands.extend(address.map(at_address_command));
+    commands.extend(address.map(address_impression_count_command));
     commands.extend(visitor.map(|visitor| capped_command(visitor, now)));
     let mut replies = db.read_many(commands).await?.into_iter();
     let publisher = decode_publisher(&decode::one::<Vec<Option<String>>>(replies.next().unwrap_or_default())?);
     let offers = parts.iter().map(|_| decode_offers(replies.next().unwrap_or_default())).collect::<Result<_, _>>()?;
-    let at_address = match address {
-        Some(_) => decode_at_address(replies.next().unwrap_or_default(), now)?,
+    let address_impression_count = match address {
+        Some(_) => decode_address_impression_count(replies.next().unwrap_or_default(), now)?,
         None => 0,
     };
     let capped = replies.next().map(decode_capped).transpose()?.unwrap_or_default();
-    Ok(DecisionData { publisher, at_address, capped, offers })
+    Ok(DecisionData { publisher, address_impression_count, capped, offers })
 }
 
 fn decode_publisher(values: &[Option<String>]) -> PublisherStatus {
     let value = |at: usize| values.get(at).and_then(Option::as_deref);
     match (value(0), value(1)) {
-        (None, _) => PublisherStatus::NotThere,
+        (None, _) => PublisherStatus::NotFound,
         (_, Some("1")) => PublisherStatus::Suspended,
         (Some(owner), _) => {
             let owner = UserId(owner.parse().unwrap_or(0));

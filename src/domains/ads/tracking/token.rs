@@ -46,11 +46,11 @@ pub(in crate::domains::ads) struct Token {
     /// The day to which the impression counts.
     pub(in crate::domains::ads) day: u64,
     /// The website that shows the ad, or the viewer whose home timeline shows the status.
-    pub(in crate::domains::ads) place: u64,
+    pub(in crate::domains::ads) placement_id: u64,
     /// The nonce of a promotion, which is recorded once.
     pub(in crate::domains::ads) nonce: [u8; 8],
     /// The funding of the click.
-    pub(in crate::domains::ads) backing: ClickFunding,
+    pub(in crate::domains::ads) click_funding: ClickFunding,
 }
 
 /// A signing key.
@@ -70,11 +70,11 @@ impl Token {
         let flags = u8::from(self.purpose == Purpose::Promotion)
             | u8::from(self.pricing == Pricing::Cpc) << 1
             | u8::from(self.visitor.is_some()) << 2
-            | u8::from(self.backing == ClickFunding::Invalid) << 3
-            | u8::from(self.backing == ClickFunding::Open) << 4;
+            | u8::from(self.click_funding == ClickFunding::Invalid) << 3
+            | u8::from(self.click_funding == ClickFunding::Unreserved) << 4;
         let mut bytes = version.to_be_bytes().to_vec();
         bytes.extend([flags, self.share.n as u8]);
-        for id in [self.share.campaign.0, self.ad, self.impression, self.place] {
+        for id in [self.share.campaign.0, self.ad, self.impression, self.placement_id] {
             bytes.extend(&id.to_be_bytes()[1..]);
         }
         bytes.extend(self.visitor.map_or([0; 16], |visitor| visitor.0));
@@ -98,14 +98,14 @@ impl Token {
             share: Share { n: number(5, 1)?, campaign: CampaignId(number(6, 7)?) },
             ad: number(13, 7)?,
             impression: number(20, 7)?,
-            place: number(27, 7)?,
+            placement_id: number(27, 7)?,
             price: Money(number(50, 8)?),
             at: number(58, 7)?,
             day: number(65, 4)?,
             nonce: bytes.get(69..LENGTH)?.try_into().ok()?,
-            backing: match flags & 24 {
+            click_funding: match flags & 24 {
                 8 => ClickFunding::Invalid,
-                16 => ClickFunding::Open,
+                16 => ClickFunding::Unreserved,
                 _ => ClickFunding::Held,
             },
         })
@@ -133,7 +133,7 @@ impl Ring {
 
     /// Returns the content of a token that one of these keys has signed and that is valid now.
     pub(in crate::domains::ads) fn open(&self, text: &str, now: Millis) -> Option<Token> {
-        let (version, mut bytes) = unsigned(text)?;
+        let (version, mut bytes) = parse_unverified(text)?;
         let is_valid = version == self.newest || version + 1 == self.newest && now < self.made + OVERLAP;
         let key = self.keys.get(&version).filter(|_| is_valid)?;
         let tag: [u8; TAG] = bytes.split_off(LENGTH).try_into().ok()?;
@@ -144,7 +144,7 @@ impl Ring {
 }
 
 /// Returns the version of the key that a text claims, and its bytes; `None` if the text does not have the form of a token.
-pub(in crate::domains::ads) fn unsigned(text: &str) -> Option<(u32, Vec<u8>)> {
+pub(in crate::domains::ads) fn parse_unverified(text: &str) -> Option<(u32, Vec<u8>)> {
     let bytes = (text.len() == (LENGTH + TAG) * 4 / 3).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
     let version = u32::from_be_bytes(bytes.get(..4)?.try_into().ok()?);
     (version < u32::MAX).then_some((version, bytes))
@@ -180,9 +180,9 @@ mod tests {
             price: Money(9_000_000_000_000_000),
             at: 1_772_323_200_000,
             day: 20_513,
-            place: 42,
+            placement_id: 42,
             nonce: [5; 8],
-            backing: ClickFunding::Open,
+            click_funding: ClickFunding::Unreserved,
         }
     }
 
@@ -199,7 +199,7 @@ mod tests {
         ] {
             let text = ring().sign(&token).expect("a key");
             assert_eq!(ring().open(&text, 1_000), Some(token));
-            let (_, bytes) = unsigned(&text).expect("a token");
+            let (_, bytes) = parse_unverified(&text).expect("a token");
             for bit in 0..bytes.len() * 8 {
                 let mut forged = bytes.clone();
                 forged[bit / 8] ^= 1 << (bit % 8);
@@ -216,7 +216,7 @@ mod tests {
     fn a_token_is_encrypted() {
         let token = token();
         let text = ring().sign(&token).expect("a key");
-        let (_, bytes) = unsigned(&text).expect("a token");
+        let (_, bytes) = parse_unverified(&text).expect("a token");
         let holds = |field: &[u8]| bytes.windows(field.len()).any(|window| window == field);
         let fields: [&[u8]; 7] = [
             &token.visitor.expect("one").0[..4],
@@ -224,7 +224,7 @@ mod tests {
             &token.share.campaign.0.to_be_bytes()[1..],
             &token.impression.to_be_bytes()[1..],
             &token.at.to_be_bytes()[1..],
-            &token.place.to_be_bytes()[1..],
+            &token.placement_id.to_be_bytes()[1..],
             &token.nonce[..4],
         ];
         for field in fields {
@@ -232,7 +232,7 @@ mod tests {
         }
         // Two tokens that differ in one bit of one field have nothing in common except the version of the key.
         let other = ring().sign(&Token { ad: 6, ..token }).expect("a key");
-        let (_, other) = unsigned(&other).expect("a token");
+        let (_, other) = parse_unverified(&other).expect("a token");
         let same = bytes.iter().zip(&other).skip(4).filter(|(one, other)| one == other).count();
         assert!(same < 8, "{same} of {} bytes", bytes.len() - 4);
     }

@@ -36,7 +36,7 @@ impl Thread {
     async fn repairs(&self, reader: &AuditReader, last_event: String) -> Result<ThreadRepairs, Error> {
         let mut repairs = ThreadRepairs { last_event, missing_ancestors: self.missing_ancestors(), ..ThreadRepairs::default() };
         let (counts, comment_count) = self.sums();
-        repairs.comment_count = (comment_count != self.counted).then_some(comment_count);
+        repairs.comment_count = (comment_count != self.status_count).then_some(comment_count);
         let mut misplaced: HashMap<u64, Vec<(Order, Vec<u8>)>> = HashMap::new();
         let mut displaced: HashSet<u64> = HashSet::new();
         for order in Order::ALL {

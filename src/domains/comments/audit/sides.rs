@@ -2,7 +2,7 @@
 
 use super::super::keys::{self, KeyKind};
 use super::super::model::{MAX_COMMENTED, Order, bytes_of, number_of};
-use super::super::store::{parse_side, side};
+use super::super::store::{decode_index_member, encode_index_member};
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, UserId};
@@ -42,19 +42,21 @@ struct CommentRefs {
 async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
     let fields = ["id", "message", "gone", "path"].into_iter().chain(NUMBERS).collect::<Vec<_>>();
     let values = reader.query(ids.iter().copied(), |id| cmd("HMGET").arg(keys::comment(id)).arg(&fields).take()).await?;
-    let claims: Vec<CommentRefs> =
+    let refs: Vec<CommentRefs> =
         ids.iter().filter_map(|id| Some(check_fields(*id, &values.read::<Vec<Option<Vec<u8>>>>(id)?, found))).collect();
     let place = |id: CommentId, parent: u64| [bytes_of(parent), bytes_of(id.number)].concat();
-    let places = claims.iter().map(|it| (it.id, it.path.last().copied().unwrap_or(0)));
+    let places = refs.iter().map(|it| (it.id, it.path.last().copied().unwrap_or(0)));
     let order = |id: CommentId| keys::replies(id.status, Order::New);
     let placed = reader.query(places, |(id, parent)| cmd("ZSCORE").arg(order(id)).arg(place(id, parent)).take()).await?;
-    let above = claims.iter().flat_map(|it| it.path.iter().map(|number| CommentId { number: *number, ..it.id }));
+    let above = refs.iter().flat_map(|it| it.path.iter().map(|number| CommentId { number: *number, ..it.id }));
     let there = reader.query(above, |id| cmd("EXISTS").arg(keys::comment(id)).take()).await?;
-    let listings = || claims.iter().filter_map(|it| Some((it.id, it.author?)));
-    let listed = reader.query(listings(), |(id, author)| cmd("ZSCORE").arg(keys::commented(author)).arg(side(id)).take()).await?;
+    let listings = || refs.iter().filter_map(|it| Some((it.id, it.author?)));
+    let listed = reader
+        .query(listings(), |(id, author)| cmd("ZSCORE").arg(keys::commented(author)).arg(encode_index_member(id)).take())
+        .await?;
     let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
-    let votes = reader.query(claims.iter().map(|it| it.id), |id| cmd("EXISTS").arg(keys::votes(id)).take()).await?;
-    for it in &claims {
+    let votes = reader.query(refs.iter().map(|it| it.id), |id| cmd("EXISTS").arg(keys::votes(id)).take()).await?;
+    for it in &refs {
         let key = keys::comment(it.id);
         if placed.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
             found.add_repairable(&key, format!("is missing in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
@@ -171,12 +173,12 @@ async fn check_commented(reader: &AuditReader, author: UserId, found: &mut Findi
         let page: Vec<(Vec<u8>, f64)> = reader.query([from.as_str()], range).await?.read(&from.as_str()).unwrap_or_default();
         let Some((_, last)) = page.last() else { break };
         from = format!("({last}");
-        let ids: Vec<CommentId> = page.iter().filter_map(|(member, _)| parse_side(member)).collect();
+        let ids: Vec<CommentId> = page.iter().filter_map(|(member, _)| decode_index_member(member)).collect();
         let authors = reader.query(ids, |id| cmd("HGET").arg(keys::comment(id)).arg("uid").take()).await?;
         for (member, score) in &page {
-            let Some(id) = parse_side(member).filter(|id| id.number as f64 == *score) else {
+            let Some(id) = decode_index_member(member).filter(|id| id.number as f64 == *score) else {
                 let remove = Remedy::RemoveMember { key: key.clone(), member: member.clone() };
-                let settle = parse_side(member).map(|comment| Remedy::SettleComment { author, comment });
+                let settle = decode_index_member(member).map(|comment| Remedy::SettleComment { author, comment });
                 found.add_repairable(&key, "contains an invalid member", [settle.unwrap_or(remove)]);
                 continue;
             };

@@ -25,7 +25,7 @@ pub(super) struct Thread {
     /// Roots of removed branches.
     pub(super) removed_branches: HashSet<u64>,
     /// The comment count that the status stores.
-    pub(super) counted: u64,
+    pub(super) status_count: u64,
 }
 
 /// The counts of a comment as they should be.
@@ -100,7 +100,7 @@ impl Thread {
             status,
             comments,
             removed_branches: removed_branches.into_iter().collect(),
-            counted: counted.read::<Option<u64>>(&status).flatten().unwrap_or(0),
+            status_count: counted.read::<Option<u64>>(&status).flatten().unwrap_or(0),
         })
     }
 
@@ -135,13 +135,13 @@ impl Thread {
                 self.compare(comment, counts.get(&comment.id.number).copied().unwrap_or_default(), found);
             }
         }
-        if self.counted != living {
+        if self.status_count != living {
             let what = format!("does not match the counts of {}", status_key(self.status));
             let rebuild = [Remedy::RebuildThread(self.status)];
             found.add_repairable_with(
                 &keys::replies(self.status, Order::New),
                 what,
-                format!("{living}, not {}", self.counted),
+                format!("{living}, not {}", self.status_count),
                 rebuild,
             );
         }

@@ -3,7 +3,7 @@
 use super::super::load::voter;
 use super::super::model::{Comment, Draft, ParentRef, Vote, check_message};
 use super::super::store::{self, AddCommentResult, AuthorIndexResult, ChangeCommentResult, VoteResult};
-use super::events::log;
+use super::events::event_log_params;
 use super::removal;
 use super::settle::reconcile;
 use super::visible::{load_one_visible, not_found};
@@ -41,7 +41,7 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: Draft) -> 
         Some(keyed) => idempotency::remember(app, author, keyed, fresh).await?,
         None => fresh,
     };
-    match place(app, loaders, author, draft, number).await {
+    match commit_comment(app, loaders, author, draft, number).await {
         // The first comment was deleted together with its parent.
         Err(Refusal::User(rows)) if number != fresh && rows.iter().all(|row| row.code == UserErrorCode::NotFound) => Ok(None),
         Err(Refusal::User(rows)) => {
@@ -59,12 +59,12 @@ fn keyed(draft: &Draft) -> Option<IdempotentRequest> {
     Some(IdempotentRequest::new("addComment", key, &format!("{:?} {}", draft.parent, draft.message)))
 }
 
-async fn place(app: &App, loaders: &Loaders, author: UserId, draft: Draft, number: u64) -> Outcome<Option<CommentId>> {
+async fn commit_comment(app: &App, loaders: &Loaders, author: UserId, draft: Draft, number: u64) -> Outcome<Option<CommentId>> {
     let (status, path) = resolve_parent(app, loaders, draft.parent).await?;
     let id = CommentId { status, number };
     let lease = journal::begin(app, Task::Comment { author, comment: id }).await?;
     let comment = Comment { message: draft.message, ..Comment::new(id, path) };
-    match store::add(app.db(), log(app), &comment, author).await? {
+    match store::add(app.db(), event_log_params(app), &comment, author).await? {
         AddCommentResult::Added => {}
         AddCommentResult::Deleted => {
             lease.ack(app);
@@ -119,7 +119,7 @@ fn too_many() -> UserError {
 }
 
 /// A comment that can be changed: visible, and neither deleted nor hidden.
-async fn living(loaders: &Loaders, id: CommentId) -> Outcome<Comment> {
+async fn load_editable(loaders: &Loaders, id: CommentId) -> Outcome<Comment> {
     let found = load_one_visible(loaders, id).await?.filter(|found| !found.is_placeholder());
     Ok(found.ok_or_else(|| not_found("commentId"))?.comment.as_ref().clone())
 }
@@ -131,8 +131,8 @@ async fn living(loaders: &Loaders, id: CommentId) -> Outcome<Comment> {
 pub async fn edit(app: &App, loaders: &Loaders, author: UserId, id: CommentId, message: &str) -> Outcome<()> {
     let message = check_message(message)?;
     charge(app, &[(Limit::Comments, Subject::Account(author))]).await?;
-    let comment = living(loaders, id).await?;
-    change_outcome(store::edit(app.db(), log(app), &comment, author, &message).await?).map(drop)
+    let comment = load_editable(loaders, id).await?;
+    change_outcome(store::edit(app.db(), event_log_params(app), &comment, author, &message).await?).map(drop)
 }
 
 fn change_outcome(changed: ChangeCommentResult) -> Outcome<u64> {
@@ -156,9 +156,9 @@ fn forbidden() -> UserError {
 /// `NOT_FOUND`; `RATE_LIMITED`.
 pub async fn vote(app: &App, loaders: &Loaders, user: UserId, id: CommentId, vote: Vote) -> Outcome<()> {
     charge(app, &[(Limit::Votes, Subject::Account(user))]).await?;
-    let comment = living(loaders, id).await?;
+    let comment = load_editable(loaders, id).await?;
     let voter = voter(app.cursors().await?.secret(), id, user);
-    match store::vote(app.db(), log(app), &comment, voter, vote).await? {
+    match store::vote(app.db(), event_log_params(app), &comment, voter, vote).await? {
         VoteResult::NotFound => Err(not_found("commentId").into()),
         VoteResult::Done => Ok(()),
         VoteResult::PublishAt(due) => {
@@ -186,7 +186,7 @@ fn publish_later(app: &App, status: StatusId, due: Millis) {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn publish_votes(app: &App, status: StatusId) -> Result<(), Error> {
     let due = store::due_votes(app.db(), status, app.now(), MAX_PUBLISHED).await?;
-    store::publish_votes(app.db(), log(app), &due).await
+    store::publish_votes(app.db(), event_log_params(app), &due).await
 }
 
 /// Deletes a comment of `by`; it stays in the thread, empty, while it has replies. `with_replies` removes the whole branch, which the
@@ -204,7 +204,10 @@ pub async fn delete(app: &App, loaders: &Loaders, by: UserId, id: CommentId, wit
         return removal::remove_branch(app, by, &found.comment).await;
     }
     let lease = journal::begin_deletion(app, Task::Comment { author: by, comment: id }).await?;
-    let deleted = store::delete(app.db(), log(app), &[&found.comment], by).await?.pop().unwrap_or(ChangeCommentResult::NotFound);
+    let deleted = store::delete(app.db(), event_log_params(app), &[&found.comment], by)
+        .await?
+        .pop()
+        .unwrap_or(ChangeCommentResult::NotFound);
     if let ChangeCommentResult::Done(_) = deleted {
         store::remove_commented(app.db(), &[(by, id)]).await?;
     }

@@ -2,7 +2,7 @@
 
 use super::super::model::Comment;
 use super::super::store::{self, ChangeCommentResult};
-use super::events::log;
+use super::events::event_log_params;
 use super::settle;
 use super::visible::not_found;
 use crate::app::App;
@@ -28,7 +28,7 @@ const PASSES_IN_REQUEST: usize = 3;
 /// Removes a comment with its branch. After the commit none of it is visible.
 pub(super) async fn remove_branch(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
     let lease = journal::begin_deletion(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
-    let removed = store::remove_branch(app.db(), log(app), comment, by, app.next_id().await?).await?;
+    let removed = store::remove_branch(app.db(), event_log_params(app), comment, by, app.next_id().await?).await?;
     let ChangeCommentResult::Done(count) = removed else {
         lease.ack(app);
         return Err(match removed {
@@ -103,7 +103,7 @@ async fn delete_branch_comments(app: &App, status: StatusId) -> Result<bool, Err
     let index_entries: Vec<_> = comments.iter().filter_map(|(comment, _)| Some((comment.author?, comment.id))).collect();
     let result = begin_index_removals(app, &index_entries).await?;
     store::remove_commented(app.db(), &index_entries).await?;
-    store::delete_from_branches(app.db(), log(app), &comments).await?;
+    store::delete_from_branches(app.db(), event_log_params(app), &comments).await?;
     store::forget_removed_branches(app.db(), status, &done).await?;
     result.ack(app);
     Ok(true)
@@ -182,7 +182,7 @@ pub async fn purge_account(app: &App, author: UserId) -> Result<bool, Error> {
     let deferred: HashSet<CommentId> = own[fitting.len()..].iter().map(|comment| comment.id).collect();
     let index_entries: Vec<_> = ids.iter().filter(|id| !deferred.contains(id)).map(|id| (author, *id)).collect();
     let result = begin_index_removals(app, &index_entries).await?;
-    store::delete(app.db(), log(app), fitting, author).await?;
+    store::delete(app.db(), event_log_params(app), fitting, author).await?;
     store::remove_commented(app.db(), &index_entries).await?;
     result.ack(app);
     Ok(ids.len() == COMMENTS_PER_PASS / 2 || !deferred.is_empty())

@@ -2,7 +2,7 @@
 
 use super::super::audit;
 use super::super::store::{self, repair};
-use super::events::log;
+use super::events::event_log_params;
 use super::removal::settle_thread;
 use crate::app::App;
 use crate::base::error::Error;
@@ -24,7 +24,7 @@ pub async fn rebuild_thread(app: &App, status: StatusId) -> Result<(), Error> {
         let Some(repairs) = audit::thread_repairs(&reader, status).await?.filter(|repairs| !repairs.is_empty()) else {
             return Ok(());
         };
-        if repair::repair(app.db(), log(app), status, &repairs, app.next_id().await?).await? {
+        if repair::repair(app.db(), event_log_params(app), status, &repairs, app.next_id().await?).await? {
             clear_thread(app, status).await?;
         }
     }
@@ -46,7 +46,7 @@ pub async fn clear_thread(app: &App, status: StatusId) -> Result<(), Error> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn restore_to_orders(app: &App, id: CommentId) -> Result<(), Error> {
     match store::load(app.db(), &[id], store::NO_VOTER).await?.pop().flatten() {
-        Some((comment, _)) => repair::restore_to_orders(app.db(), log(app), &comment).await,
+        Some((comment, _)) => repair::restore_to_orders(app.db(), event_log_params(app), &comment).await,
         None => Ok(()),
     }
 }
@@ -65,5 +65,5 @@ pub async fn clear_content(app: &App, id: CommentId) -> Result<(), Error> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn count_votes(app: &App, id: CommentId) -> Result<(), Error> {
     let path = repair::path(app.db(), id).await?;
-    repair::count_votes(app.db(), log(app), id, &path).await
+    repair::count_votes(app.db(), event_log_params(app), id, &path).await
 }

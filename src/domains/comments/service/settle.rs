@@ -2,7 +2,7 @@
 
 use super::super::model::Comment;
 use super::super::store::{self, AuthorIndexResult};
-use super::events::log;
+use super::events::event_log_params;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, UserId};
@@ -31,7 +31,7 @@ pub(super) async fn reconcile(
                 AuthorIndexResult::Indexed => {}
                 refused => {
                     if let Some(comment) = load(app, id).await? {
-                        store::delete(app.db(), log(app), &[&comment], author).await?;
+                        store::delete(app.db(), event_log_params(app), &[&comment], author).await?;
                     }
                     result = refused;
                 }

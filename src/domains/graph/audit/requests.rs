@@ -15,7 +15,7 @@ const PAIRS: usize = 2_000;
 
 static REQUESTS: EdgeKind = EdgeKind {
     name: "follow request",
-    most: MAX_FOLLOW_REQUESTS,
+    max_per_account: MAX_FOLLOW_REQUESTS,
     key: |side, id| match side {
         Side::From => keys::follow_requests_sent(id),
         Side::To => keys::follow_requests_received(id),

@@ -12,7 +12,7 @@ use redis::cmd;
 
 static BLOCKS: EdgeKind = EdgeKind {
     name: "block",
-    most: MAX_BLOCKS,
+    max_per_account: MAX_BLOCKS,
     key: |side, id| match side {
         Side::From => keys::blocks(id),
         Side::To => keys::blockers(id),

@@ -11,11 +11,11 @@ use crate::domains::users::{user_key, user_of_key};
 use redis::cmd;
 
 static FRIENDSHIPS: EdgeKind =
-    EdgeKind { name: "friendship", most: MAX_FRIENDS, key: |_, id| keys::friends(id), settle: settle_friendship };
+    EdgeKind { name: "friendship", max_per_account: MAX_FRIENDS, key: |_, id| keys::friends(id), settle: settle_friendship };
 
 static REQUESTS: EdgeKind = EdgeKind {
     name: "friend request",
-    most: MAX_FRIEND_REQUESTS,
+    max_per_account: MAX_FRIEND_REQUESTS,
     key: |side, id| match side {
         Side::From => keys::friend_requests_sent(id),
         Side::To => keys::friend_requests_received(id),

@@ -42,7 +42,7 @@ pub(super) async fn check(reader: &AuditReader, feeds: Vec<Feed>, found: &mut Fi
         let mut feeds = read(reader, &feeds).await?;
         check_marks(reader, &feeds, found).await?;
         feeds.retain(|it| it.floor < CEILING);
-        expect(reader, &mut feeds).await?;
+        read_expected(reader, &mut feeds).await?;
         find_present(reader, &mut feeds).await?;
         report(reader, &feeds, found).await?;
     }
@@ -51,7 +51,7 @@ pub(super) async fn check(reader: &AuditReader, feeds: Vec<Feed>, found: &mut Fi
 
 /// Groups feeds so that no group has more than [`AUTHORS`] sources, unless one feed alone has more.
 async fn group(reader: &AuditReader, feeds: Vec<Feed>) -> Result<Vec<Vec<Feed>>, Error> {
-    let sizes = reader.query(feeds.iter().copied(), |feed| cmd("ZCARD").arg(store::sources(feed)).take()).await?;
+    let sizes = reader.query(feeds.iter().copied(), |feed| cmd("ZCARD").arg(store::sources_key(feed)).take()).await?;
     let (mut parts, mut capacity): (Vec<Vec<Feed>>, usize) = (Vec::new(), 0);
     for feed in feeds {
         let size = sizes.read(&feed).unwrap_or(0);
@@ -70,7 +70,7 @@ async fn group(reader: &AuditReader, feeds: Vec<Feed>) -> Result<Vec<Vec<Feed>>,
 /// Reads feeds, without those whose state is invalid, which another check reports.
 async fn read(reader: &AuditReader, feeds: &[Feed]) -> Result<Vec<AuditedFeed>, Error> {
     let all = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_FOLLOWING };
-    let keys: Vec<[String; 2]> = feeds.iter().map(|feed| [store::sources(*feed), keys::marked(*feed)]).collect();
+    let keys: Vec<[String; 2]> = feeds.iter().map(|feed| [store::sources_key(*feed), keys::marked(*feed)]).collect();
     let rows = reader.query(keys.iter().flatten().map(String::as_str), |key| ranges::command(key, &all)).await?;
     let users = |key: &String| -> Vec<(UserId, u64)> {
         let pairs: Vec<(u64, f64)> = rows.read(&key.as_str()).unwrap_or_default();
@@ -107,7 +107,7 @@ async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Fi
             match reach.as_deref().map(FanoutMode::parse) {
                 Some(Ok(FanoutMode::Merge(_))) => {
                     let what = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(it.feed));
-                    found.add_repairable(&store::owner(it.feed), what, [settle_source(it.feed, author)]);
+                    found.add_repairable(&store::owner_key(it.feed), what, [settle_source(it.feed, author)]);
                 }
                 Some(Err(_)) => found.add(&user_key(author), "its fan-out mode cannot be read"),
                 _ => {}
@@ -118,7 +118,7 @@ async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Fi
 }
 
 /// Reads the statuses of unmarked authors from each feed's floor on.
-async fn expect(reader: &AuditReader, feeds: &mut [AuditedFeed]) -> Result<(), Error> {
+async fn read_expected(reader: &AuditReader, feeds: &mut [AuditedFeed]) -> Result<(), Error> {
     let mut requested = Vec::new();
     for (at, it) in feeds.iter().enumerate() {
         let window = Window { below: u64::MAX, above: it.floor.saturating_sub(1), newest_first: true, limit: LARGEST_FEED };
@@ -173,7 +173,7 @@ async fn report(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Finding
             } else {
                 settle_source(feed, author)
             };
-            found.add_repairable(&store::owner(feed), what, [settle]);
+            found.add_repairable(&store::owner_key(feed), what, [settle]);
         }
     }
     Ok(())

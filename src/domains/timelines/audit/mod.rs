@@ -5,7 +5,7 @@ mod complete;
 
 use super::keys::{self, KeyKind};
 use super::model::{SEGMENTS_TTL, max_entries};
-use super::store::{left as left_key, sources as sources_key};
+use super::store::{left as left_key, sources_key};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};

@@ -35,7 +35,7 @@ pub(super) async fn fill(app: &App, pending: &mut [PendingWindow]) -> Result<(),
 }
 
 async fn fill_feed(app: &App, feed: Feed, pending: &mut [&mut PendingWindow]) -> Result<(), Error> {
-    let below = store::below(app.db(), feed, MAX_UNCACHED_SOURCES + 1).await?;
+    let below = store::read_below_floor(app.db(), feed, MAX_UNCACHED_SOURCES + 1).await?;
     let mut windows: Vec<(usize, Window)> =
         pending.iter().enumerate().filter_map(|(at, window)| Some((at, window.missing()?))).collect();
     // A page comes before the check for entries beyond its cursor, which begins in a segment of the page.
@@ -106,7 +106,7 @@ impl MergedFeed<'_> {
         if !self.read_cached(position).await? {
             let guard = self.app.extension::<MergeLocks>().lock(self.feed).await;
             if guard.has_waited {
-                self.below = store::below(self.app.db(), self.feed, MAX_UNCACHED_SOURCES + 1).await?;
+                self.below = store::read_below_floor(self.app.db(), self.feed, MAX_UNCACHED_SOURCES + 1).await?;
             }
             if !guard.has_waited || !self.read_cached(position).await? {
                 self.merge(position, window.newest_first).await?;

@@ -27,7 +27,7 @@ pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Sta
     if let Err(error) = fanout_mode::switch_if_due(app, author, audience).await {
         tracing::debug!(%error, "the switch of an author's fan-out mode is left to the next status");
     }
-    let fanout = FanoutPass { author, id, is_pushed: audience.mode.is_pushed(), there: Some(true), terms: Some(terms) };
+    let fanout = FanoutPass { author, id, is_pushed: audience.mode.is_pushed(), exists: Some(true), terms: Some(terms) };
     lease.finish(app, fanout.pass(app, Progress::default()).await?).await;
     Ok(Some(id))
 }
@@ -38,7 +38,7 @@ pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Sta
 /// `NOT_FOUND` if the author has no such status, also at the second deletion.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     let lease = statuses::delete(app, author, id).await?;
-    let fanout = FanoutPass { author, id, is_pushed: true, there: Some(false), terms: None };
+    let fanout = FanoutPass { author, id, is_pushed: true, exists: Some(false), terms: None };
     lease.finish(app, fanout.pass(app, Progress::default()).await?).await;
     Ok(())
 }
@@ -54,7 +54,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId, progress: Progress)
         StatusState::Exists(mode) => mode.is_pushed(),
         StatusState::Deleted => true,
     };
-    FanoutPass { author, id, is_pushed, there: None, terms: None }.pass(app, progress).await
+    FanoutPass { author, id, is_pushed, exists: None, terms: None }.pass(app, progress).await
 }
 
 /// The stages of a fan-out.
@@ -69,7 +69,7 @@ struct FanoutPass {
     /// Whether it goes to the followers, or only to its author.
     is_pushed: bool,
     /// Whether it exists, if that was read.
-    there: Option<bool>,
+    exists: Option<bool>,
     /// The terms that filters match, if they were read.
     terms: Option<FilterTerms>,
 }
@@ -84,7 +84,7 @@ impl FanoutPass {
             return self.forget(app).await;
         }
         let (feeds, next) = self.feeds(app, progress).await?;
-        let mut there = match self.there {
+        let mut there = match self.exists {
             Some(there) => there,
             None => statuses::is_by(app, self.author, self.id).await?,
         };

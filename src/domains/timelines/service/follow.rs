@@ -81,7 +81,7 @@ pub(super) const fn task(viewer: UserId, other: UserId) -> Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettledEdge {
     /// Both sides and the feed agree.
-    Agrees,
+    Consistent,
     /// There is no edge: the source was deleted, or blocks the owner of the feed.
     NoSource,
     /// There is no edge: the owner of the feed blocks the source.
@@ -92,7 +92,7 @@ impl SettledEdge {
     /// Converts to the result of the client's request.
     pub(super) fn into_outcome(self) -> Outcome<()> {
         match self {
-            Self::Agrees => Ok(()),
+            Self::Consistent => Ok(()),
             Self::NoSource => Err(users::not_found().into()),
             Self::Blocked => Err(relations::forbidden().into()),
         }
@@ -106,11 +106,11 @@ impl SettledEdge {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
     events::publish_change(app, feed.tag());
-    let (mut edge, mut settled) = (read_edge(app, feed, source).await?, SettledEdge::Agrees);
+    let (mut edge, mut settled) = (read_edge(app, feed, source).await?, SettledEdge::Consistent);
     loop {
         if edge.follow.is_some() || edge.request.is_some() {
             match block_between(app, feed, source).await? {
-                SettledEdge::Agrees => {}
+                SettledEdge::Consistent => {}
                 block => {
                     remove(app, feed, source).await?;
                     (edge, settled) = (read_edge(app, feed, source).await?, block);
@@ -171,12 +171,12 @@ async fn block_between(app: &App, feed: Feed, source: UserId) -> Result<SettledE
         Feed::Home(owner) => Some(owner),
         Feed::List(list) => lists::owner(app, list).await?,
     };
-    let Some(owner) = owner else { return Ok(SettledEdge::Agrees) };
+    let Some(owner) = owner else { return Ok(SettledEdge::Consistent) };
     let block = relations::block_state(app, owner, source).await?;
     Ok(match (block.is_blocked, block.blocks) {
         (true, _) => SettledEdge::NoSource,
         (false, true) => SettledEdge::Blocked,
-        (false, false) => SettledEdge::Agrees,
+        (false, false) => SettledEdge::Consistent,
     })
 }
 

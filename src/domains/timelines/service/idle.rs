@@ -16,13 +16,13 @@ use crate::platform::journal::{Feed, Progress, Task};
 pub(super) fn touch(app: &App, feed: Feed) {
     let own = app.clone();
     app.spawn(async move {
-        if let Err(error) = open(&own, feed).await {
+        if let Err(error) = touch_and_rebuild(&own, feed).await {
             tracing::debug!(%error, "the read of a feed was not recorded");
         }
     });
 }
 
-async fn open(app: &App, feed: Feed) -> Result<(), Error> {
+async fn touch_and_rebuild(app: &App, feed: Feed) -> Result<(), Error> {
     let lease = journal::begin(app, Task::Refill { feed }).await?;
     if store::touch(app.db(), feed, app.now()).await? {
         lease.hand_over(app, Progress::default()).await;
@@ -52,7 +52,7 @@ pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option
     let rows = merge::merge_profiles(app, &authors, Window { below, above: 0, newest_first: true, limit }).await?;
     let floor = rows.last().filter(|_| rows.len() == limit).map_or(0, |row| row.position);
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
-    if store::lower(app.db(), feed, edges, floor, window, &ids).await? {
+    if store::lower_floor(app.db(), feed, edges, floor, window, &ids).await? {
         remove_deleted(app, &[feed], &ids).await?;
     }
     Ok(Some(progress))

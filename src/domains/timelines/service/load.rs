@@ -19,7 +19,7 @@ pub enum FeedPart {
     /// A window.
     Window(FeedWindow),
     /// Former sources, which are hidden: a row each.
-    Left(Feed),
+    FormerSources(Feed),
 }
 
 /// A loaded part.
@@ -48,7 +48,7 @@ impl FetchFeed {
 impl FeedPart {
     const fn feed(self) -> Feed {
         match self {
-            Self::Head(feed) | Self::Left(feed) => feed,
+            Self::Head(feed) | Self::FormerSources(feed) => feed,
             Self::Window(key) => key.feed,
         }
     }
@@ -67,21 +67,21 @@ impl Fetch for FetchFeed {
         let window = |part: &FeedPart| match *part {
             FeedPart::Head(feed) => Some(FeedWindow { feed, window: newest }),
             FeedPart::Window(key) => Some(key),
-            FeedPart::Left(_) => None,
+            FeedPart::FormerSources(_) => None,
         };
         let windows: Vec<FeedWindow> = parts.iter().filter_map(window).collect();
         let WindowsRead { left, rows, position } = read::windows(&self.app, &feeds, &windows, has_head).await?;
         let mut rows = rows.into_iter();
         let of_feed = |feed| feeds.iter().position(|it| *it == feed).and_then(|at| left.get(at).cloned()).unwrap_or_default();
         let answer = |part: &FeedPart| match part {
-            FeedPart::Left(feed) => of_feed(*feed),
+            FeedPart::FormerSources(feed) => of_feed(*feed),
             FeedPart::Head(_) | FeedPart::Window(_) => rows.next().unwrap_or_default(),
         };
         let mut found: Vec<Vec<Row>> = parts.iter().map(answer).collect();
         let mut positions = vec![None; parts.len()];
         for at in 0..parts.len() {
             if let FeedPart::Head(feed) = parts[at] {
-                found[at] = agree(feed, parts, &found).into_iter().collect();
+                found[at] = consistent_head(feed, parts, &found).into_iter().collect();
                 positions[at] = position.clone();
             }
         }
@@ -91,8 +91,8 @@ impl Fetch for FetchFeed {
 
 /// The head that is consistent with the rest of the batch, whatever was posted between two commands of the pipeline: the top of the first
 /// page if it was read, else no older than any row that was read.
-fn agree(feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Option<Row> {
-    let shown = |part: &FeedPart| part.feed() == feed && !matches!(part, FeedPart::Left(_));
+fn consistent_head(feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Option<Row> {
+    let shown = |part: &FeedPart| part.feed() == feed && !matches!(part, FeedPart::FormerSources(_));
     let same = || parts.iter().zip(found).filter(|(part, _)| shown(part));
     let is_first = |window: Window| window.newest_first && window.below == u64::MAX && window.above == 0;
     let is_first_page = |part: &FeedPart| matches!(part, FeedPart::Window(key) if is_first(key.window));
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn the_head_is_consistent_with_the_rows_of_the_answer() {
         let head = FeedPart::Head(FEED);
-        let at = |parts: &[FeedPart], found: &[Vec<Row>]| agree(FEED, parts, found).map(|row| row.position);
+        let at = |parts: &[FeedPart], found: &[Vec<Row>]| consistent_head(FEED, parts, found).map(|row| row.position);
         // A status was posted between the commands, before or after the page was read.
         assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[9]), rows(&[8, 7])]), Some(8));
         assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[8]), rows(&[9, 8])]), Some(9));
@@ -129,6 +129,6 @@ mod tests {
         assert_eq!(at(&[head, window(5, true)], &[rows(&[9]), rows(&[4, 3])]), Some(9));
         assert_eq!(at(&[head, window(u64::MAX, false)], &[rows(&[8]), rows(&[9])]), Some(9));
         assert_eq!(at(&[head, FeedPart::Head(Feed::Home(UserId(2)))], &[rows(&[3]), rows(&[9])]), Some(3));
-        assert_eq!(at(&[head, FeedPart::Left(FEED)], &[rows(&[]), rows(&[7])]), None);
+        assert_eq!(at(&[head, FeedPart::FormerSources(FEED)], &[rows(&[]), rows(&[7])]), None);
     }
 }

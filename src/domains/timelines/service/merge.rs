@@ -14,7 +14,7 @@ const PIPELINE_SIZE: usize = 1_000;
 struct ProfileReader {
     author: UserId,
     window: Window,
-    open: bool,
+    has_more: bool,
 }
 
 /// The rows of a window over all statuses of `authors`, in the window's order, at most its limit.
@@ -23,11 +23,11 @@ struct ProfileReader {
 /// at most four. A round sends one command per author, in pipelines of 1,000.
 pub(super) async fn merge_profiles(app: &App, authors: &[UserId], window: Window) -> Result<Vec<Row>, Error> {
     let mut streams: Vec<ProfileReader> =
-        authors.iter().map(|author| ProfileReader { author: *author, window, open: true }).collect();
+        authors.iter().map(|author| ProfileReader { author: *author, window, has_more: true }).collect();
     let mut rows_per_author = (2 * window.limit / authors.len().max(1) + 2).min(window.limit);
     let mut rows: Vec<Row> = Vec::new();
     loop {
-        let open: Vec<&mut ProfileReader> = streams.iter_mut().filter(|stream| stream.open).collect();
+        let open: Vec<&mut ProfileReader> = streams.iter_mut().filter(|stream| stream.has_more).collect();
         if open.is_empty() || rows_per_author == 0 {
             return Ok(rows);
         }
@@ -51,7 +51,7 @@ pub(super) async fn merge_profiles(app: &App, authors: &[UserId], window: Window
 
 impl ProfileReader {
     fn read(&mut self, rows: &[Row], limit: usize) {
-        self.open = rows.len() == limit;
+        self.has_more = rows.len() == limit;
         if let Some(last) = rows.last() {
             let bound = if self.window.newest_first { &mut self.window.below } else { &mut self.window.above };
             *bound = last.position;
@@ -61,9 +61,9 @@ impl ProfileReader {
     /// Enough rows were found up to this position: rows beyond it do not count.
     fn stop_at(&mut self, position: u64) {
         if self.window.newest_first {
-            self.open &= self.window.below > position;
+            self.has_more &= self.window.below > position;
         } else {
-            self.open &= self.window.above < position;
+            self.has_more &= self.window.above < position;
         }
     }
 }

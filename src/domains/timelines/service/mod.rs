@@ -74,7 +74,7 @@ pub const fn home_id(owner: UserId) -> ListId {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, ResumePoint), Error> {
     let found = loaders.feeds.load(FeedPart::Head(feed)).await?;
-    let shown = loaders.feeds.fetcher().shown.finished(feed).await;
+    let shown = loaders.feeds.fetcher().shown.wait_until_finished(feed).await;
     let place = events::resume_point(app, found.position.unwrap_or_default(), &shown).await?;
     let newest = match found.rows.first() {
         Some(row) => newest_seen(loaders, feed, row.position, &shown).await?,
@@ -132,7 +132,7 @@ impl PageSource for FeedListing<'_> {
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         let part = |window: &Window| FeedPart::Window(FeedWindow { feed: self.feed, window: *window });
         // For the rules, in the same pipeline.
-        let left = [FeedPart::Left(self.feed)];
+        let left = [FeedPart::FormerSources(self.feed)];
         let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(left)).await?;
         found.pop();
         Ok(found.into_iter().map(|found| found.rows).collect())
@@ -140,7 +140,7 @@ impl PageSource for FeedListing<'_> {
 
     /// Hides former sources whose statuses are not removed yet, and what the policy does not deliver.
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
-        let left = self.loaders.feeds.load(FeedPart::Left(self.feed)).await?.rows;
+        let left = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.rows;
         let shown = |seen: &ViewedStatus| left.iter().all(|row| row.member != seen.status.author.0);
         let found = statuses::load_delivered(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
         Ok(found.into_iter().map(|seen| seen.filter(shown)).collect())

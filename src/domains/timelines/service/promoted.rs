@@ -23,9 +23,9 @@ pub struct HomeEntry {
     /// The position of the entry; of a promoted one, the position of the entry before it.
     pub position: u64,
     /// The number of entries since the last promoted one.
-    pub since: u8,
+    pub distance: u8,
     /// The status.
-    pub seen: ViewedStatus,
+    pub status: ViewedStatus,
     /// The promotion, for a promoted entry.
     pub promoted: Option<PromotedStatus>,
 }
@@ -45,7 +45,7 @@ pub async fn promoted_home(
     let since = args.after.as_deref().map_or(0, |after| distance_in(&cursors, home_id(owner), after));
     let size = args.check(&cursors, home_id(owner))?.size;
     let mut page = home(app, loaders, owner, args).await?;
-    let places = places(since, &page.items.iter().map(|(position, _)| *position).collect::<Vec<_>>(), size);
+    let places = promotion_positions(since, &page.items.iter().map(|(position, _)| *position).collect::<Vec<_>>(), size);
     let on_page = page.items.iter().map(|(_, seen)| seen.status.id).collect();
     let chosen = ads::promote(app, loaders, owner, &places, &on_page).await?;
     let mut entries = interleave(since, &page.items, chosen);
@@ -61,7 +61,7 @@ pub async fn promoted_home(
 }
 
 /// The positions of entries behind which a promoted one fits on a page of this size.
-fn places(since: u8, entries: &[u64], size: usize) -> Vec<u64> {
+fn promotion_positions(since: u8, entries: &[u64], size: usize) -> Vec<u64> {
     let (mut since, mut left, mut places) = (since, size, Vec::new());
     for position in entries {
         if left == 0 {
@@ -81,13 +81,18 @@ fn interleave(mut since: u8, rows: &[(u64, ViewedStatus)], chosen: Vec<PromotedS
     let (mut entries, mut chosen) = (Vec::with_capacity(rows.len() + chosen.len()), chosen.into_iter());
     for (position, seen) in rows {
         since = since.saturating_add(1);
-        entries.push(HomeEntry { position: *position, since, seen: seen.clone(), promoted: None });
+        entries.push(HomeEntry { position: *position, distance: since, status: seen.clone(), promoted: None });
         if since < MIN_DISTANCE {
             continue;
         }
         if let Some(promoted) = chosen.next() {
             since = 0;
-            entries.push(HomeEntry { position: *position, since, seen: promoted.seen.clone(), promoted: Some(promoted) });
+            entries.push(HomeEntry {
+                position: *position,
+                distance: since,
+                status: promoted.status.clone(),
+                promoted: Some(promoted),
+            });
         }
     }
     entries
@@ -111,14 +116,14 @@ mod tests {
     #[test]
     fn a_promoted_status_follows_every_ninth_entry_and_never_begins_a_page() {
         let entries: Vec<u64> = (1..=100).collect();
-        assert_eq!(places(0, &entries, 100), [9, 18, 27, 36, 45, 54, 63, 72, 81, 90]);
-        assert_eq!(places(0, &entries, 9), [0; 0]);
-        assert_eq!(places(0, &entries, 10), [9]);
-        assert_eq!(places(8, &entries, 20), [1, 10]);
-        assert_eq!(places(200, &entries, 2), [1]);
-        assert_eq!(places(200, &entries, 1), [0; 0]);
-        assert_eq!(places(0, &entries[..9], 100), [9]);
-        assert_eq!(places(0, &[], 100), [0; 0]);
+        assert_eq!(promotion_positions(0, &entries, 100), [9, 18, 27, 36, 45, 54, 63, 72, 81, 90]);
+        assert_eq!(promotion_positions(0, &entries, 9), [0; 0]);
+        assert_eq!(promotion_positions(0, &entries, 10), [9]);
+        assert_eq!(promotion_positions(8, &entries, 20), [1, 10]);
+        assert_eq!(promotion_positions(200, &entries, 2), [1]);
+        assert_eq!(promotion_positions(200, &entries, 1), [0; 0]);
+        assert_eq!(promotion_positions(0, &entries[..9], 100), [9]);
+        assert_eq!(promotion_positions(0, &[], 100), [0; 0]);
     }
 
     #[test]

@@ -30,11 +30,16 @@ pub(super) struct WindowsRead {
 }
 
 /// Reads windows of feeds.
-pub(super) async fn windows(app: &App, feeds: &[Feed], windows: &[FeedWindow], with_position: bool) -> Result<WindowsRead, Error> {
+pub(super) async fn windows(
+    app: &App,
+    feeds: &[Feed],
+    windows: &[FeedWindow],
+    with_position: bool,
+) -> Result<WindowsRead, Error> {
     let pending: Vec<(Feed, Window)> = windows.iter().map(|key| (key.feed, key.window)).collect();
     let FeedsRead { metadata, rows: entries, position } = store::read(app.db(), feeds, &pending, with_position).await?;
     for (feed, metadata) in feeds.iter().zip(&metadata) {
-        if metadata.state.phase == FeedPhase::Dropped || metadata.state.seen + SEEN_PRECISION <= app.now() {
+        if metadata.state.phase == FeedPhase::Dropped || metadata.state.last_read_at + SEEN_PRECISION <= app.now() {
             idle::touch(app, *feed);
         }
     }

@@ -35,7 +35,7 @@ pub async fn accept_request(app: &App, viewer: UserId, requester: UserId) -> Out
     let settled = follow::settle(app, Feed::Home(requester), viewer).await?;
     lease.ack(app);
     match accepted {
-        AcceptResult::Follows if settled == SettledEdge::Agrees => Ok(()),
+        AcceptResult::Follows if settled == SettledEdge::Consistent => Ok(()),
         AcceptResult::LimitReached => Err(requester_limit_reached().into()),
         AcceptResult::Follows | AcceptResult::NoRequest => Err(no_request().into()),
     }

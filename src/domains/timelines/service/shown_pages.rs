@@ -48,7 +48,7 @@ impl ShownPages {
     }
 
     /// Waits for all announced pages of a feed. Returns the statuses that they show.
-    pub(super) async fn finished(&self, feed: Feed) -> Vec<StatusId> {
+    pub(super) async fn wait_until_finished(&self, feed: Feed) -> Vec<StatusId> {
         loop {
             let mut page_finished = pin!(self.page_finished.notified());
             page_finished.as_mut().enable();
@@ -88,15 +88,15 @@ mod tests {
     #[tokio::test]
     async fn finished_waits_only_for_the_pages_of_the_feed() {
         let (pages, home, other) = (ShownPages::default(), Feed::Home(UserId(1)), Feed::Home(UserId(2)));
-        assert_eq!(pages.finished(home).now_or_never(), Some(vec![]));
+        assert_eq!(pages.wait_until_finished(home).now_or_never(), Some(vec![]));
         let (first, second, _others) = (pages.begin(home), pages.begin(home), pages.begin(other));
-        let mut finished = pin!(pages.finished(home));
+        let mut finished = pin!(pages.wait_until_finished(home));
         assert!(finished.as_mut().now_or_never().is_none());
         first.show([StatusId(7)].into_iter());
         assert!(finished.as_mut().now_or_never().is_none());
         // A page that failed shows nothing, and is not waited for.
         drop(second);
         assert_eq!(finished.await, [StatusId(7)]);
-        assert!(pages.finished(other).now_or_never().is_none());
+        assert!(pages.wait_until_finished(other).now_or_never().is_none());
     }
 }

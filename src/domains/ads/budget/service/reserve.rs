@@ -27,7 +27,7 @@ struct PendingReservation {
 /// The result of a reservation.
 pub(in crate::domains::ads) struct ReservationResult {
     /// The reply of the share. Never `LaterDay` or `OutOfMoney`.
-    pub(in crate::domains::ads) reserved: ReservationReply,
+    pub(in crate::domains::ads) reply: ReservationReply,
     /// The day to which the impression counts.
     pub(in crate::domains::ads) day: u64,
     /// The money that was left, if it did not pay for the requested ad, or for the best one.
@@ -53,7 +53,7 @@ pub(in crate::domains::ads) async fn reserve(
         round(app, now, open, collected).await?;
     }
     let result = |one: PendingReservation| ReservationResult {
-        reserved: one.answer.unwrap_or(ReservationReply::NoAd),
+        reply: one.answer.unwrap_or(ReservationReply::NoAd),
         day: one.request.day,
         left: one.left,
     };
@@ -97,9 +97,9 @@ async fn request_grants(
             }
             GrantResult::Refused(left) => {
                 let left = Money(shortfall.free.0 + left.0);
-                (one.request.most, one.left) = (Some(left), Some(left));
+                (one.request.max_price, one.left) = (Some(left), Some(left));
                 // If one particular ad was requested, there is no cheaper ad to try.
-                one.answer = one.request.only.map(|_| ReservationReply::NoAd);
+                one.answer = one.request.priced_ad.map(|_| ReservationReply::NoAd);
             }
             GrantResult::NoCampaign => one.answer = Some(ReservationReply::Inactive),
         }

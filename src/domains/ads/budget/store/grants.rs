@@ -47,7 +47,7 @@ pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, requests: &[G
         let call = Call::new(&DRAW_GRANT, [keys::campaign(request.share.campaign), keys::freeze(request.share.campaign)]);
         let call = call.arg(now).arg(request.day).arg(request.share.n);
         let call = call.arg(request.granted).arg(request.want.0).arg(request.unit.0.max(1));
-        request.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.all).arg(it.day).arg(it.of_day))
+        request.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.total).arg(it.day).arg(it.day_total))
     };
     let replies = db.call_many(requests.iter().map(call).collect()).await?;
     replies.into_iter().map(|reply| decode_grant(&decode::one::<String>(reply)?)).collect()
@@ -57,7 +57,9 @@ fn decode_grant(answer: &str) -> Result<GrantResult, Error> {
     let mut words = answer.split(' ');
     let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<Sum>, _>>());
     match (how, &numbers.map_err(Error::corrupt)?[..]) {
-        (Some("granted"), &[all, before, day]) => Ok(GrantResult::Granted(Grant { all, before, day: to_u64(day)? })),
+        (Some("granted"), &[all, before, day]) => {
+            Ok(GrantResult::Granted(Grant { total: all, before_day: before, day: to_u64(day)? }))
+        }
         (Some("refused"), &[left, _]) => Ok(GrantResult::Refused(Money(to_u64(left)?))),
         (Some("gone"), _) => Ok(GrantResult::NoCampaign),
         _ => Err(Error::corrupt("an unknown reply of draw_grant")),
@@ -93,7 +95,7 @@ pub(in crate::domains::ads) async fn grants(db: &Db, campaign: CampaignId, share
     let day = to_u64(number(0))?;
     let one = |n: u64| {
         let at = 1 + 2 * n as usize;
-        (Share { campaign, n }, Grant { all: number(at), before: number(at + 1), day })
+        (Share { campaign, n }, Grant { total: number(at), before_day: number(at + 1), day })
     };
     Ok((0..shares).map(one).collect())
 }

@@ -6,7 +6,7 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, Meter, Work, decode};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::{
-    REPLY_TTL, CLICK_WINDOW, DAILY_STATS_TTL, Ecpm, Money, Pricing, RECORD_WINDOW, Share, Slot, Sum, TRAFFIC_WINDOW, Visitor,
+    CLICK_WINDOW, DAILY_STATS_TTL, Ecpm, Money, Pricing, RECORD_WINDOW, REPLY_TTL, Share, Slot, Sum, TRAFFIC_WINDOW, Visitor,
 };
 use redis::Value;
 
@@ -22,9 +22,9 @@ const RECORDED_NONCES_TTL: Millis = 25 * MINUTE;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct Grant {
     /// The total granted so far.
-    pub(in crate::domains::ads) all: Sum,
+    pub(in crate::domains::ads) total: Sum,
     /// Granted on days before `day`.
-    pub(in crate::domains::ads) before: Sum,
+    pub(in crate::domains::ads) before_day: Sum,
     /// The day on which the remainder was granted.
     pub(in crate::domains::ads) day: u64,
 }
@@ -43,9 +43,9 @@ pub(in crate::domains::ads) struct ReservationRequest {
     /// The minimum eCPM.
     pub(in crate::domains::ads) floor: Ecpm,
     /// The maximum price.
-    pub(in crate::domains::ads) most: Option<Money>,
+    pub(in crate::domains::ads) max_price: Option<Money>,
     /// The ad and its maximum price; `None` for the best ad, which pays its bid.
-    pub(in crate::domains::ads) only: Option<(u64, Money)>,
+    pub(in crate::domains::ads) priced_ad: Option<(u64, Money)>,
     /// Ads that are skipped.
     pub(in crate::domains::ads) skip: Vec<u64>,
     /// The nonce of a promotion, which is recorded once. The visitor is known if there is one.
@@ -61,17 +61,17 @@ pub(in crate::domains::ads) struct ReservationRequest {
 pub(in crate::domains::ads) struct TrafficOrigin {
     pub(in crate::domains::ads) visitor: Visitor,
     /// The plausible number of impressions in an hour.
-    pub(in crate::domains::ads) most: u64,
+    pub(in crate::domains::ads) max_impressions: u64,
     /// The number of CPC impressions for which money is held: one origin cannot hold the whole budget of a campaign.
     pub(in crate::domains::ads) held: u64,
     /// Whether CPM impressions count; CPC impressions always do.
-    pub(in crate::domains::ads) counts_paid: bool,
+    pub(in crate::domains::ads) counts_cpm: bool,
 }
 
 impl TrafficOrigin {
     /// Returns the limits for one of `shares` shares of a campaign.
     pub(in crate::domains::ads) const fn of_share(self, shares: u64) -> Self {
-        Self { most: self.most.div_ceil(shares), held: self.held.div_ceil(shares), ..self }
+        Self { max_impressions: self.max_impressions.div_ceil(shares), held: self.held.div_ceil(shares), ..self }
     }
 }
 
@@ -83,11 +83,11 @@ pub(in crate::domains::ads) struct ServedAd {
     pub(in crate::domains::ads) ecpm: Ecpm,
     pub(in crate::domains::ads) pricing: Pricing,
     /// Whether the campaign's listings must be reevaluated.
-    pub(in crate::domains::ads) relist: bool,
+    pub(in crate::domains::ads) needs_reevaluation: bool,
     /// The end of the cap period, if the visitor has reached the campaign's cap.
     pub(in crate::domains::ads) capped: Option<Millis>,
     /// The funding of the click.
-    pub(in crate::domains::ads) backing: ClickFunding,
+    pub(in crate::domains::ads) click_funding: ClickFunding,
 }
 
 /// The funding of an impression's click.
@@ -97,7 +97,7 @@ pub(in crate::domains::ads) enum ClickFunding {
     #[default]
     Held,
     /// The click is charged if the campaign has the money at that time.
-    Open,
+    Unreserved,
     /// The impression is invalid, and its click is too.
     Invalid,
 }
@@ -116,9 +116,9 @@ pub(in crate::domains::ads) struct Shortfall {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct ReturnedMoney {
     pub(in crate::domains::ads) n: u64,
-    pub(in crate::domains::ads) all: Sum,
+    pub(in crate::domains::ads) total: Sum,
     pub(in crate::domains::ads) day: u64,
-    pub(in crate::domains::ads) of_day: Sum,
+    pub(in crate::domains::ads) day_total: Sum,
 }
 
 /// The reply of a share to a reservation request.
@@ -154,7 +154,7 @@ pub(in crate::domains::ads) async fn reserve(
     let replies = db.call_many(requests.iter().map(|request| call(now, request)).collect()).await?;
     let answer = |(request, reply): (&ReservationRequest, Value)| {
         // A corrupt campaign does not fail the others: it is not shown, and the error is logged.
-        let answer = decode::one::<String>(reply).and_then(|answer| reserved(request, &answer));
+        let answer = decode::one::<String>(reply).and_then(|answer| decode_reply(request, &answer));
         answer.unwrap_or_else(|error| {
             tracing::error!(campaign = request.share.campaign.0, %error, "the money of a campaign is corrupt: its ads are not shown");
             ReservationReply::NoAd
@@ -187,13 +187,13 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
         .arg(now)
         .arg(request.day)
         .arg(request.impression)
-        .arg(request.grant.all)
-        .arg(request.grant.before)
+        .arg(request.grant.total)
+        .arg(request.grant.before_day)
         .arg(request.grant.day)
         .arg(request.floor)
-        .arg(text(request.most.map(|most| most.0)))
-        .arg(text(request.only.map(|(ad, _)| ad)))
-        .arg(text(request.only.map(|(_, price)| price.0)))
+        .arg(text(request.max_price.map(|most| most.0)))
+        .arg(text(request.priced_ad.map(|(ad, _)| ad)))
+        .arg(text(request.priced_ad.map(|(_, price)| price.0)))
         .arg(skip)
         .arg(request.visitor.map(|visitor| visitor.0.to_vec()).unwrap_or_default())
         .arg(REPLY_TTL)
@@ -202,13 +202,13 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
         .arg(request.nonce.map(|nonce| nonce.to_vec()).unwrap_or_default())
         .arg(RECORDED_NONCES_TTL)
         .arg(u8::from(request.invalid))
-        .arg(text(request.origin.map(|origin| origin.most)))
+        .arg(text(request.origin.map(|origin| origin.max_impressions)))
         .arg(TRAFFIC_WINDOW)
         .arg(text(request.origin.map(|origin| origin.held)))
-        .arg(u8::from(request.origin.is_some_and(|origin| origin.counts_paid)))
+        .arg(u8::from(request.origin.is_some_and(|origin| origin.counts_cpm)))
 }
 
-fn reserved(request: &ReservationRequest, answer: &str) -> Result<ReservationReply, Error> {
+fn decode_reply(request: &ReservationRequest, answer: &str) -> Result<ReservationReply, Error> {
     let words: Vec<&str> = answer.split(' ').collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| Error::corrupt("no number"));
     let sum = |at: usize| words.get(at).and_then(|word| word.parse::<Sum>().ok()).ok_or_else(|| Error::corrupt("no sum"));
@@ -219,12 +219,12 @@ fn reserved(request: &ReservationRequest, answer: &str) -> Result<ReservationRep
             price: Money(number(2)?),
             ecpm: number(3)?,
             pricing: words.get(4).and_then(|name| Pricing::from_name(name)).ok_or_else(|| Error::corrupt("no pricing"))?,
-            relist: number(5)? == 1,
+            needs_reevaluation: number(5)? == 1,
             capped: time(6)?,
             // A stored reply of an older server version does not have this word.
-            backing: match words.get(7) {
+            click_funding: match words.get(7) {
                 Some(&"1") => ClickFunding::Invalid,
-                Some(&"2") => ClickFunding::Open,
+                Some(&"2") => ClickFunding::Unreserved,
                 _ => ClickFunding::Held,
             },
         }),
@@ -238,7 +238,7 @@ fn reserved(request: &ReservationRequest, answer: &str) -> Result<ReservationRep
             price: Money(number(1)?),
             free: Money(number(2)?),
             granted: sum(3)?,
-            returned: ReturnedMoney { n: request.share.n, all: sum(4)?, day: request.day, of_day: sum(5)? },
+            returned: ReturnedMoney { n: request.share.n, total: sum(4)?, day: request.day, day_total: sum(5)? },
         }),
         _ => return Err(Error::corrupt("an unknown reply of reserve_impression")),
     })
@@ -253,14 +253,14 @@ pub(in crate::domains::ads) async fn return_grants(
 ) -> Result<Vec<ReturnedMoney>, Error> {
     let call = |(share, grant): &(Share, Grant)| {
         let call = Call::new(&RETURN_GRANT, [keys::share(*share), keys::holds(*share)]);
-        call.arg(now).arg(day).arg(grant.all).arg(grant.before).arg(grant.day)
+        call.arg(now).arg(day).arg(grant.total).arg(grant.before_day).arg(grant.day)
     };
     let replies = db.call_many(shares.iter().map(call).collect()).await?;
     let mut returned = Vec::new();
     for ((share, _), reply) in shares.iter().zip(replies) {
         if let [all, day, of_day] = decode::one::<Vec<Sum>>(reply)?[..] {
             let day = u64::try_from(day).map_err(Error::corrupt)?;
-            returned.push(ReturnedMoney { n: share.n, all, day, of_day });
+            returned.push(ReturnedMoney { n: share.n, total: all, day, day_total: of_day });
         }
     }
     Ok(returned)

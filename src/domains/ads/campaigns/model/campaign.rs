@@ -128,14 +128,14 @@ const MAX_PACING_LEAD: Millis = MINUTE;
 
 impl Campaign {
     /// Returns the earliest time at which the campaign is active: its start, or its creation if that is later.
-    pub fn from(&self) -> Millis {
+    pub fn active_from(&self) -> Millis {
         self.starts.unwrap_or(0).max(self.id.time())
     }
 
     /// Returns how much of the daily budget can be spent until `now`; the largest `Money` without a daily budget.
     ///
     /// With even pacing: the elapsed part of the campaign's time in this day, and a minute more.
-    pub fn allowed(&self, now: Millis) -> Money {
+    pub fn daily_allowance(&self, now: Millis) -> Money {
         let Some(daily) = self.daily else { return Money(u64::MAX) };
         let Some((begins, length)) = self.window(now) else { return daily };
         let over = now.saturating_sub(begins) + MAX_PACING_LEAD;
@@ -143,7 +143,7 @@ impl Campaign {
     }
 
     /// Returns when at least `amount` of the daily budget can be spent; `None` if that is not before the end of the day.
-    pub fn allowed_at(&self, amount: Money, now: Millis) -> Option<Millis> {
+    pub fn allowance_reached_at(&self, amount: Money, now: Millis) -> Option<Millis> {
         let daily = self.daily.filter(|daily| *daily >= amount)?;
         let Some((begins, length)) = self.window(now) else { return Some(now) };
         let after = (u128::from(amount.0) * u128::from(length)).div_ceil(u128::from(daily.0.max(1)));
@@ -154,7 +154,7 @@ impl Campaign {
     /// Returns the part of today over which the daily budget is spread: its start and its length. `None` if the budget is not spread.
     fn window(&self, now: Millis) -> Option<(Millis, Millis)> {
         let today = now / DAY * DAY;
-        let (begins, ends) = (today.max(self.from()), (today + DAY).min(self.ends.unwrap_or(Millis::MAX)));
+        let (begins, ends) = (today.max(self.active_from()), (today + DAY).min(self.ends.unwrap_or(Millis::MAX)));
         let length = ends.saturating_sub(begins);
         (self.pacing == Pacing::Even && length > MAX_PACING_LEAD).then_some((begins, length))
     }

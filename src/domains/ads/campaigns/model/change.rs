@@ -2,9 +2,9 @@
 
 use crate::base::clock::Millis;
 use crate::base::error::UserError;
-use crate::domains::ads::campaigns::model::draft::{CapDraft, cap, end_in_past, keywords_of, time, times};
+use crate::domains::ads::campaigns::model::draft::{CapDraft, cap, check_keywords, check_time, check_times, end_in_past};
 use crate::domains::ads::campaigns::model::{Campaign, Pacing};
-use crate::domains::ads::model::{money, name, take, take_all};
+use crate::domains::ads::model::{money, name, ok_or_collect, ok_or_collect_all};
 use rust_decimal::Decimal;
 
 /// A change of a campaign; `None` for a field that stays. An inner `None` removes an optional field.
@@ -38,23 +38,23 @@ impl CampaignChange {
         let mut rows = Vec::new();
         let mut new = campaign.clone();
         if let Some(text) = &self.name {
-            new.name = take(name(text), &mut rows).unwrap_or_default();
+            new.name = ok_or_collect(name(text), &mut rows).unwrap_or_default();
         }
         if let Some(budget) = self.budget {
-            new.budget = take(money(budget, "The budget", "budget"), &mut rows).unwrap_or_default();
+            new.budget = ok_or_collect(money(budget, "The budget", "budget"), &mut rows).unwrap_or_default();
         }
         if let Some(daily) = self.daily {
-            new.daily = daily.and_then(|daily| take(money(daily, "The daily budget", "dailyBudget"), &mut rows));
+            new.daily = daily.and_then(|daily| ok_or_collect(money(daily, "The daily budget", "dailyBudget"), &mut rows));
         }
         new.starts = self.starts.unwrap_or(campaign.starts);
         new.ends = self.ends.unwrap_or(campaign.ends);
-        for row in [time(new.starts, "startsAt"), times(new.starts, new.ends)] {
-            take(row, &mut rows);
+        for row in [check_time(new.starts, "startsAt"), check_times(new.starts, new.ends)] {
+            ok_or_collect(row, &mut rows);
         }
         rows.extend(self.ends.flatten().filter(|ends| *ends <= now).map(|_| end_in_past()));
-        let keywords = self.keywords.as_ref().and_then(|texts| take(keywords_of(texts), &mut rows));
+        let keywords = self.keywords.as_ref().and_then(|texts| ok_or_collect(check_keywords(texts), &mut rows));
         if let Some(draft) = self.cap {
-            new.cap = draft.and_then(|draft| take_all(cap(draft), &mut rows));
+            new.cap = draft.and_then(|draft| ok_or_collect_all(cap(draft), &mut rows));
         }
         new.pacing = self.pacing.unwrap_or(campaign.pacing);
         if rows.is_empty() { Ok((new, keywords)) } else { Err(rows) }

@@ -6,8 +6,8 @@ use crate::base::ids::{CampaignId, StatusId};
 use crate::base::text::{TextRules, max_bytes};
 use crate::domains::ads::campaigns::model::{Cap, Creative, Pacing};
 use crate::domains::ads::model::{
-    MAX_KEYWORDS, MAX_URL, Money, Pricing, Slot, invalid, money, name, normalize_keyword, not_found, parse_url, take, take_all,
-    too_long,
+    MAX_KEYWORDS, MAX_URL, Money, Pricing, Slot, invalid, money, name, normalize_keyword, not_found, ok_or_collect,
+    ok_or_collect_all, parse_url, too_long,
 };
 use crate::platform::idempotency::check_key;
 use rust_decimal::Decimal;
@@ -81,15 +81,15 @@ impl NewCampaign {
     pub(in crate::domains::ads) fn check(self, now: Millis) -> Result<(CampaignDraft, EndInPastError), Vec<UserError>> {
         let mut rows = Vec::new();
         let key = self.idempotency_key.as_deref().map_or(Ok(()), check_key);
-        let name = take(name(&self.name), &mut rows);
-        let budget = take(money(self.budget, "The budget", "budget"), &mut rows);
-        let daily = self.daily.and_then(|daily| take(money(daily, "The daily budget", "dailyBudget"), &mut rows));
-        for row in [time(self.starts, "startsAt"), times(self.starts, self.ends)] {
-            take(row, &mut rows);
+        let name = ok_or_collect(name(&self.name), &mut rows);
+        let budget = ok_or_collect(money(self.budget, "The budget", "budget"), &mut rows);
+        let daily = self.daily.and_then(|daily| ok_or_collect(money(daily, "The daily budget", "dailyBudget"), &mut rows));
+        for row in [check_time(self.starts, "startsAt"), check_times(self.starts, self.ends)] {
+            ok_or_collect(row, &mut rows);
         }
-        let keywords = take(keywords_of(&self.keywords), &mut rows);
-        let cap = self.cap.and_then(|draft| take_all(cap(draft), &mut rows));
-        take(key, &mut rows);
+        let keywords = ok_or_collect(check_keywords(&self.keywords), &mut rows);
+        let cap = self.cap.and_then(|draft| ok_or_collect_all(cap(draft), &mut rows));
+        ok_or_collect(key, &mut rows);
         let late = self.ends.filter(|ends| *ends <= now).map(|_| end_in_past());
         match (name, budget, keywords) {
             (Some(name), Some(budget), Some(keywords)) if rows.is_empty() => {
@@ -139,9 +139,9 @@ impl NewAd {
         if self.campaign.is_none() {
             rows.push(not_found("There is no such campaign, or it is not yours.", "campaignId"));
         }
-        let creative = take_all(self.creative(), &mut rows);
-        let bid = take(money(self.bid, "The bid", "bid"), &mut rows);
-        take(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut rows);
+        let creative = ok_or_collect_all(self.creative(), &mut rows);
+        let bid = ok_or_collect(money(self.bid, "The bid", "bid"), &mut rows);
+        ok_or_collect(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut rows);
         match (self.campaign, creative, bid) {
             (Some(campaign), Some(creative), Some(bid)) if rows.is_empty() => {
                 Ok(AdDraft { campaign, slot: self.slot, creative, pricing: self.pricing, bid })
@@ -187,13 +187,13 @@ impl NewAd {
 }
 
 /// Checks that a time is not after the maximum.
-pub(in crate::domains::ads) fn time(time: Option<Millis>, field: &'static str) -> Result<(), UserError> {
+pub(in crate::domains::ads) fn check_time(time: Option<Millis>, field: &'static str) -> Result<(), UserError> {
     if time.is_none_or(|time| time <= MAX_TIME) { Ok(()) } else { Err(invalid("This time is too far in the future.", &[field])) }
 }
 
 /// Checks the start and the end of a campaign.
-pub(in crate::domains::ads) fn times(starts: Option<Millis>, ends: Option<Millis>) -> Result<(), UserError> {
-    time(ends, "endsAt")?;
+pub(in crate::domains::ads) fn check_times(starts: Option<Millis>, ends: Option<Millis>) -> Result<(), UserError> {
+    check_time(ends, "endsAt")?;
     match ends {
         Some(ends) if starts.is_some_and(|starts| ends <= starts) => {
             Err(invalid("A campaign ends after it begins.", &["endsAt"]))
@@ -220,7 +220,7 @@ pub(in crate::domains::ads) fn cap(draft: CapDraft) -> Result<Cap, Vec<UserError
 }
 
 /// Validates keywords and returns each of them once.
-pub(in crate::domains::ads) fn keywords_of(texts: &[String]) -> Result<Vec<String>, UserError> {
+pub(in crate::domains::ads) fn check_keywords(texts: &[String]) -> Result<Vec<String>, UserError> {
     keywords_by(KEYWORD, texts)
 }
 
@@ -323,14 +323,14 @@ mod tests {
 
     #[test]
     fn keywords_keep_their_spelling_and_are_deduplicated_without_case() {
-        let kept = keywords_of(&["Running\t\n Shoes ", "RUNNING shoes", "Cafe\u{301}"].map(str::to_owned)).expect("keywords");
+        let kept = check_keywords(&["Running\t\n Shoes ", "RUNNING shoes", "Cafe\u{301}"].map(str::to_owned)).expect("keywords");
         assert_eq!(kept, ["Running Shoes", "Café"]);
-        assert_eq!(keywords_of(&["k".repeat(80)]).expect("one").len(), 1);
+        assert_eq!(check_keywords(&["k".repeat(80)]).expect("one").len(), 1);
         for text in ["", " ", "a\0b", "\u{200b}", &"k".repeat(81)] {
-            assert!(keywords_of(&[text.to_owned()]).is_err(), "{text:?}");
+            assert!(check_keywords(&[text.to_owned()]).is_err(), "{text:?}");
         }
         let many = |count: usize| (0..count).map(|number| number.to_string()).collect::<Vec<_>>();
-        assert!(keywords_of(&many(250)).is_ok() && keywords_of(&many(251)).is_err());
+        assert!(check_keywords(&many(250)).is_ok() && check_keywords(&many(251)).is_err());
     }
 
     #[test]

@@ -58,13 +58,13 @@ pub(in crate::domains::ads) async fn remove_ad(db: &Db, id: AdId, now: Millis) -
 }
 
 /// Reads windows of campaigns' ads. One pipeline.
-pub(in crate::domains::ads) async fn parts_of_ads(db: &Db, parts: &[(CampaignId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+pub(in crate::domains::ads) async fn ads_page(db: &Db, parts: &[(CampaignId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
     let commands = parts.iter().map(|(campaign, window)| ranges::command(&keys::ads(*campaign), window)).collect();
     db.read_many(commands).await?.into_iter().map(decode::rows).collect()
 }
 
 /// Returns the ads of campaigns, the oldest first. One pipeline.
-pub(in crate::domains::ads) async fn numbers_of_ads(db: &Db, campaigns: &[CampaignId]) -> Result<Vec<Vec<AdId>>, Error> {
+pub(in crate::domains::ads) async fn ad_ids(db: &Db, campaigns: &[CampaignId]) -> Result<Vec<Vec<AdId>>, Error> {
     let command = |id: &CampaignId| cmd("ZRANGE").arg(keys::ads(*id)).arg(0).arg(MAX_ADS - 1).take();
     let replies = db.read_many(campaigns.iter().map(command).collect()).await?;
     let of = |(campaign, reply): (&CampaignId, _)| {
@@ -119,7 +119,7 @@ async fn count(db: &Db, ads: &mut [Option<AdDetails>]) -> Result<(), Error> {
     for it in ads.iter_mut().flatten() {
         for _ in 0..it.shares {
             let numbers: Vec<Option<u64>> = decode::one(replies.next().unwrap_or_default())?;
-            it.counts = it.counts.and(tally(&numbers));
+            it.counts = it.counts.plus(tally(&numbers));
         }
     }
     Ok(())

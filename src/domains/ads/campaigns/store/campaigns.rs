@@ -32,9 +32,9 @@ pub(in crate::domains::ads) enum ChangeResult {
     /// The change was made.
     Done,
     /// The campaign does not exist.
-    NotThere,
+    NotFound,
     /// The campaign was changed concurrently.
-    Overtaken,
+    Conflict,
     /// The shares hold more than the new budget.
     OverBudget,
 }
@@ -54,8 +54,8 @@ pub(in crate::domains::ads) async fn change(
     let call = call.arg(2 * fields.len()).arg(absent.len()).arg(2 * add.len()).arg(remove.len());
     Ok(match db.call::<i64>(call.arg(&fields[..]).arg(&absent[..]).arg(add).arg(remove)).await? {
         1 => ChangeResult::Done,
-        0 => ChangeResult::NotThere,
-        -1 => ChangeResult::Overtaken,
+        0 => ChangeResult::NotFound,
+        -1 => ChangeResult::Conflict,
         _ => ChangeResult::OverBudget,
     })
 }
@@ -73,7 +73,7 @@ fn fields_of(it: &Campaign) -> (Fields, Vec<&'static str>) {
     };
     let mut fields: Fields =
         [("name", it.name.clone()), ("state", state.to_owned()), ("pacing", it.pacing.name().to_owned())].into();
-    fields.extend([("budget", it.budget.0.to_string()), ("from", it.from().to_string())]);
+    fields.extend([("budget", it.budget.0.to_string()), ("from", it.active_from().to_string())]);
     let (impressions, seconds) = (it.cap.map(|cap| cap.impressions), it.cap.map(|cap| cap.per_seconds));
     let suspended = it.suspended.then_some(1);
     let mut absent = Vec::new();
@@ -160,7 +160,7 @@ pub(in crate::domains::ads) struct CampaignSnapshot {
     /// The ads.
     pub ads: Vec<AdId>,
     /// The tags of listings that may contain the campaign, each with the time of its last write; the oldest first.
-    pub listed: Vec<(String, Millis)>,
+    pub recorded_listings: Vec<(String, Millis)>,
 }
 
 /// Reads all data on a campaign's hash tag; `None` if the campaign does not exist. One pipeline.
@@ -178,7 +178,7 @@ pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Opt
     let listed: Vec<(String, f64)> = decode::one(reply())?;
     let listed = listed.into_iter().map(|(listing, at)| (listing, at as Millis)).collect();
     let ads = ads.into_iter().map(|number| AdId { campaign: id, number }).collect();
-    Ok(campaign.map(|campaign| CampaignSnapshot { campaign, keywords, ads, listed }))
+    Ok(campaign.map(|campaign| CampaignSnapshot { campaign, keywords, ads, recorded_listings: listed }))
 }
 
 /// Returns a campaign's keywords and ads. One pipeline.

@@ -6,7 +6,7 @@ pub(in crate::domains::ads) mod campaigns;
 pub use ads::AdDetails;
 pub use campaigns::CampaignDetails;
 
-pub(in crate::domains::ads) use ads::{add_ad, definitions, load_ads, numbers_of_ads, parts_of_ads, remove_ad};
+pub(in crate::domains::ads) use ads::{ad_ids, add_ad, ads_page, definitions, load_ads, remove_ad};
 pub(in crate::domains::ads) use campaigns::{
     CampaignWithBalances, change, erase_campaign, exists, load, load_known, read, targeting, write,
 };

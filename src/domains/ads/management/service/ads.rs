@@ -41,7 +41,7 @@ pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) 
     let made = if campaign.stopped && number == fresh {
         Err(stopped().into())
     } else {
-        make(app, loaders, owner, draft, number, number == fresh).await
+        commit_ad(app, loaders, owner, draft, number, number == fresh).await
     };
     if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
         idempotency::forget(app, owner, keyed, number).await?;
@@ -49,7 +49,14 @@ pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) 
     made
 }
 
-async fn make(app: &App, loaders: &Loaders, owner: UserId, draft: AdDraft, number: u64, is_new: bool) -> Outcome<Option<AdId>> {
+async fn commit_ad(
+    app: &App,
+    loaders: &Loaders,
+    owner: UserId,
+    draft: AdDraft,
+    number: u64,
+    is_new: bool,
+) -> Outcome<Option<AdId>> {
     // The status of a repeated request may have been deleted since.
     if let (Creative::Status(status), true) = (&draft.creative, is_new) {
         may_promote(loaders, owner, *status).await?;

@@ -10,7 +10,7 @@ use crate::domains::ads::budget;
 use crate::domains::ads::budget::model::ShareBalance;
 use crate::domains::ads::budget::store::grants;
 use crate::domains::ads::campaigns::model::{
-    Campaign, CampaignChange, CampaignDraft, EndInPastError, NewCampaign, kept_keywords_of, keywords_of,
+    Campaign, CampaignChange, CampaignDraft, EndInPastError, NewCampaign, check_keywords, kept_keywords_of,
 };
 use crate::domains::ads::campaigns::service::read::owned;
 use crate::domains::ads::campaigns::store;
@@ -43,14 +43,20 @@ pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<Campa
         Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
         None => fresh,
     };
-    let made = make(app, owner, CampaignId(id), draft, late.filter(|_| id == fresh)).await;
+    let made = commit_campaign(app, owner, CampaignId(id), draft, late.filter(|_| id == fresh)).await;
     if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
         idempotency::forget(app, owner, keyed, id).await?;
     }
     made
 }
 
-async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, late: EndInPastError) -> Outcome<CampaignId> {
+async fn commit_campaign(
+    app: &App,
+    owner: UserId,
+    id: CampaignId,
+    draft: CampaignDraft,
+    late: EndInPastError,
+) -> Outcome<CampaignId> {
     if let Some(row) = late {
         return Err(row.into());
     }
@@ -98,7 +104,12 @@ type PlannedChange = Option<(Campaign, Vec<String>, Vec<String>)>;
 
 /// Changes a campaign of `owner`: a charge, a read, the journal, the commit, and settling it. Every later decision uses the new definition.
 /// After a concurrent change it reads the campaign again.
-async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&CampaignDetails) -> Outcome<PlannedChange>) -> Outcome<()> {
+async fn change_campaign(
+    app: &App,
+    owner: UserId,
+    id: CampaignId,
+    change: impl Fn(&CampaignDetails) -> Outcome<PlannedChange>,
+) -> Outcome<()> {
     charge_change(app, owner).await?;
     let mut lease: Option<EntryLease> = None;
     let altered = attempt(app, owner, id, change, &mut lease).await;
@@ -110,7 +121,7 @@ async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&Campai
             return Err(refusal);
         }
     };
-    settle::settle_without(app, id, &removed).await?;
+    settle::settle_with_removed_keywords(app, id, &removed).await?;
     lease.ack(app);
     Ok(())
 }
@@ -130,26 +141,29 @@ async fn attempt(
             *lease = Some(journal::begin(app, Task::Campaign { owner, campaign: id }).await?);
         }
         let add = with_ids(app, add).await?;
-        let frozen =
-            if may_be_less(&kept.campaign, &new) { Some(bring_back(app, &kept.campaign, new.budget).await?) } else { None };
+        let frozen = if may_reduce_spend(&kept.campaign, &new) {
+            Some(freeze_and_collect(app, &kept.campaign, new.budget).await?)
+        } else {
+            None
+        };
         match store::change(app.db(), &new, frozen, &add, &remove).await? {
             ChangeResult::Done => return Ok(remove),
-            ChangeResult::NotThere => return Err(no_campaign().into()),
-            ChangeResult::Overtaken | ChangeResult::OverBudget => {}
+            ChangeResult::NotFound => return Err(no_campaign().into()),
+            ChangeResult::Conflict | ChangeResult::OverBudget => {}
         }
     }
     Err(Error::Overloaded.into())
 }
 
 /// Whether there is a time at which the new campaign could have spent less than the old one: then shares may hold too much money.
-fn may_be_less(old: &Campaign, new: &Campaign) -> bool {
+fn may_reduce_spend(old: &Campaign, new: &Campaign) -> bool {
     let of_day = |it: &Campaign| (it.daily, it.pacing, it.starts, it.ends);
     new.budget < old.budget || (new.daily.is_some() && of_day(old) != of_day(new))
 }
 
 /// Freezes the pool until the change is made, and has all shares return their free money. Returns the token of the freeze. So a budget can be
 /// lowered to the used amount under any load, and no share holds more than the new budget allows. Five round trips.
-async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
+async fn freeze_and_collect(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
     let freeze_token = grants::freeze(app.db(), campaign.id).await?;
     budget::service::collect_free_money(app, campaign.id, campaign.shares).await?;
     let used =
@@ -174,8 +188,8 @@ fn too_low(used: Money) -> UserError {
 /// `RATE_LIMITED`; `OVERLOADED` if concurrent changes do not end.
 pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignChange) -> Outcome<()> {
     let now = app.now();
-    alter(app, owner, id, |kept| {
-        open(&kept.campaign)?;
+    change_campaign(app, owner, id, |kept| {
+        check_not_stopped(&kept.campaign)?;
         let (new, keywords) = change.apply(&kept.campaign, now).map_err(Refusal::User)?;
         let (add, remove) = keywords.map_or_else(Default::default, |wanted| difference(&kept.keywords, &wanted));
         let same = new == kept.campaign && add.is_empty() && remove.is_empty();
@@ -199,7 +213,7 @@ fn difference(current: &[String], wanted: &[String]) -> (Vec<String>, Vec<String
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT` for a stopped campaign; `RATE_LIMITED`.
 pub async fn pause(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
-    alter(app, owner, id, |kept| set_paused(&kept.campaign, true)).await
+    change_campaign(app, owner, id, |kept| set_paused(&kept.campaign, true)).await
 }
 
 /// Resumes a campaign. A repetition changes nothing. Costs as [`update`].
@@ -207,11 +221,11 @@ pub async fn pause(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
 /// # Errors
 /// As [`pause`].
 pub async fn resume(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
-    alter(app, owner, id, |kept| set_paused(&kept.campaign, false)).await
+    change_campaign(app, owner, id, |kept| set_paused(&kept.campaign, false)).await
 }
 
 /// Fails if the campaign was stopped.
-fn open(campaign: &Campaign) -> Outcome<()> {
+fn check_not_stopped(campaign: &Campaign) -> Outcome<()> {
     if campaign.stopped { Err(stopped().into()) } else { Ok(()) }
 }
 
@@ -221,7 +235,7 @@ pub(in crate::domains::ads) fn stopped() -> UserError {
 }
 
 fn set_paused(campaign: &Campaign, paused: bool) -> Outcome<PlannedChange> {
-    open(campaign)?;
+    check_not_stopped(campaign)?;
     let new = Campaign { paused, ..campaign.clone() };
     Ok((campaign.paused != paused).then(|| (new, Vec::new(), Vec::new())))
 }
@@ -231,7 +245,7 @@ fn set_paused(campaign: &Campaign, paused: bool) -> Outcome<PlannedChange> {
 /// # Errors
 /// `NOT_FOUND`; `RATE_LIMITED`.
 pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
-    alter(app, owner, id, |CampaignDetails { campaign, .. }| {
+    change_campaign(app, owner, id, |CampaignDetails { campaign, .. }| {
         let new = Campaign { stopped: true, ..campaign.clone() };
         Ok((!campaign.stopped).then(|| (new, Vec::new(), Vec::new())))
     })
@@ -243,9 +257,9 @@ pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `LIMIT_REACHED` above 250 keywords; `RATE_LIMITED`.
 pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
-    let wanted = keywords_of(keywords)?;
-    alter(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
-        open(campaign)?;
+    let wanted = check_keywords(keywords)?;
+    change_campaign(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
+        check_not_stopped(campaign)?;
         let (add, _) = difference(keywords, &wanted);
         kept_keywords_of(&[&keywords[..], &add[..]].concat())?;
         Ok((!add.is_empty()).then(|| (campaign.clone(), add, Vec::new())))
@@ -259,8 +273,8 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
 /// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `RATE_LIMITED`.
 pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
     let unwanted: HashSet<String> = kept_keywords_of(keywords)?.iter().map(|keyword| normalize_keyword(keyword)).collect();
-    alter(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
-        open(campaign)?;
+    change_campaign(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
+        check_not_stopped(campaign)?;
         let remove: Vec<String> =
             keywords.iter().filter(|keyword| unwanted.contains(&normalize_keyword(keyword))).cloned().collect();
         Ok((!remove.is_empty()).then(|| (campaign.clone(), Vec::new(), remove)))

@@ -75,7 +75,7 @@ impl Decision<'_> {
             let next = ads[at + 1..].iter().find(|other| other.share.campaign != it.share.campaign);
             let price = price_of(self.app, &it.ad, it.ecpm, next.map(|next| next.ecpm));
             reservations
-                .push(ReservationRequest { only: Some((it.ad.id.number, price)), ..self.reservation_for(it.share).await? });
+                .push(ReservationRequest { priced_ad: Some((it.ad.id.number, price)), ..self.reservation_for(it.share).await? });
         }
         Ok(reservations)
     }

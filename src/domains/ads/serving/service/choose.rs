@@ -30,7 +30,7 @@ const MAX_READ: usize = 2 * MAX_CAMPAIGNS;
 /// Maximum number of campaigns with a deleted status that one page reevaluates in the background.
 const MAX_REEVALUATED: usize = 64;
 
-/// The viewer for whom statuses are selected.
+/// A selection of statuses to promote: for which viewer, at what time and for which page.
 pub(in crate::domains::ads) struct PromotionRequest<'a> {
     pub(in crate::domains::ads) app: &'a App,
     pub(in crate::domains::ads) loaders: &'a Loaders,
@@ -42,13 +42,17 @@ pub(in crate::domains::ads) struct PromotionRequest<'a> {
 }
 
 /// Returns the best promotable statuses with their bids, at most `want`.
-pub(in crate::domains::ads) async fn choose(reader: &PromotionRequest<'_>, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
-    let context = AdRequestContext { now: reader.now, slot: Slot::InFeed, visitor: Some(reader.visitor) };
+pub(in crate::domains::ads) async fn choose(
+    request: &PromotionRequest<'_>,
+    want: usize,
+) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
+    let context = AdRequestContext { now: request.now, slot: Slot::InFeed, visitor: Some(request.visitor) };
     let mut candidates = CandidateMerge::new(Slot::InFeed, &[]);
-    let (first, capped) = offers::read_for(reader.app.db(), reader.now, reader.visitor, &candidates.wanted(CHUNK)).await?;
+    let (first, capped) =
+        offers::read_for(request.app.db(), request.now, request.visitor, &candidates.ranges_to_read(CHUNK)).await?;
     candidates.take(CHUNK, first);
     let mut choosing = PromotionSelection {
-        reader,
+        request,
         context,
         candidates,
         capped,
@@ -61,12 +65,12 @@ pub(in crate::domains::ads) async fn choose(reader: &PromotionRequest<'_>, want:
     let chosen = choosing.choose(want).await?;
     let gone = choosing.bids.iter().filter(|bid| choosing.has_deleted_status(&bid.ad)).map(|bid| bid.share.campaign);
     let stale: HashSet<CampaignId> = gone.chain(choosing.stale.iter().copied()).take(MAX_REEVALUATED).collect();
-    reevaluate(reader.app, stale);
+    reevaluate(request.app, stale);
     Ok(chosen)
 }
 
 struct PromotionSelection<'a> {
-    reader: &'a PromotionRequest<'a>,
+    request: &'a PromotionRequest<'a>,
     context: AdRequestContext,
     candidates: CandidateMerge,
     /// Campaigns whose cap the viewer has reached.
@@ -88,7 +92,7 @@ impl PromotionSelection<'_> {
         let (mut passed, mut chunk) = (0, CHUNK);
         loop {
             let chosen = self.best(want).await?;
-            let is_enough = chosen.get(want - 1).is_some_and(|(it, _)| it.ecpm >= self.candidates.best());
+            let is_enough = chosen.get(want - 1).is_some_and(|(it, _)| it.ecpm >= self.candidates.best_ecpm());
             if is_enough || passed >= MAX_READ || self.refused + self.in_order().len() >= MAX_EVALUATED {
                 return Ok(chosen);
             }
@@ -108,15 +112,15 @@ impl PromotionSelection<'_> {
 
     /// Returns the next campaigns of the listing; empty at its end.
     async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
-        let next = self.candidates.next_candidates(OfferSource::Store(self.reader.app.db()), count).await?;
+        let next = self.candidates.next_candidates(OfferSource::Store(self.request.app.db()), count).await?;
         Ok(next.into_iter().map(|(_, id)| id).collect())
     }
 
     /// Returns the campaigns of the batch that promote another status than better campaigns do. This read costs less than an evaluation.
     async fn retain_new_statuses(&mut self, mut batch: Vec<CampaignId>) -> Result<Vec<CampaignId>, Error> {
-        let app = self.reader.app;
+        let app = self.request.app;
         let share_counts = share_counts::load(app, batch.iter().copied()).await?;
-        let share = |id: &CampaignId| share_counts.share_of(*id, Some(self.reader.visitor));
+        let share = |id: &CampaignId| share_counts.share_of(*id, Some(self.request.visitor));
         let shares: Vec<Share> = batch.iter().map(share).collect();
         let ranks = offers::ranks(app.db(), Slot::InFeed, &shares).await?;
         let of = |(id, rank): (&CampaignId, Vec<(u64, _)>)| {
@@ -137,11 +141,11 @@ impl PromotionSelection<'_> {
 
     /// Evaluates campaigns and collects a bid for each of their ads: if one status cannot be seen, the next may be.
     async fn evaluate(&mut self, batch: &[CampaignId]) -> Result<(), Error> {
-        for candidate in evaluate(self.reader.app, self.context, batch).await?.into_iter().flatten() {
-            if candidate.campaign.owner == self.reader.viewer {
+        for candidate in evaluate(self.request.app, self.context, batch).await?.into_iter().flatten() {
+            if candidate.campaign.owner == self.request.viewer {
                 continue;
             }
-            match candidate.bidders(self.context) {
+            match candidate.bids(self.context) {
                 Ok(bids) => self.bids.extend(bids),
                 Err(_) => self.refused += 1,
             }
@@ -153,7 +157,7 @@ impl PromotionSelection<'_> {
     /// Whether the status is not on the page, not withheld and not known to be deleted.
     fn may_be_shown(&self, status: StatusId) -> bool {
         let is_withheld = self.withheld.contains(&status);
-        !is_withheld && !self.reader.on_page.contains(&status) && !matches!(self.known.get(&status), Some(None))
+        !is_withheld && !self.request.on_page.contains(&status) && !matches!(self.known.get(&status), Some(None))
     }
 
     /// Returns the bids with their statuses, the highest eCPM first: one for each campaign, one for each status.
@@ -180,7 +184,7 @@ impl PromotionSelection<'_> {
             }
             let unknown = order.iter().take(read_size).map(|(_, status)| *status).filter(|id| !self.known.contains_key(id));
             let unknown: Vec<StatusId> = unknown.collect();
-            let shown = statuses::load_existing(self.reader.loaders, unknown.iter().copied()).await?;
+            let shown = statuses::load_existing(self.request.loaders, unknown.iter().copied()).await?;
             self.withhold_undelivered(&shown).await?;
             self.known.extend(unknown.into_iter().zip(shown));
             read_size *= 4;
@@ -191,7 +195,7 @@ impl PromotionSelection<'_> {
     async fn withhold_undelivered(&mut self, shown: &[Option<ViewedStatus>]) -> Result<(), Error> {
         let existing: Vec<&ViewedStatus> = shown.iter().flatten().collect();
         let authors: Vec<UserId> = existing.iter().map(|seen| seen.status.author).collect();
-        let standings = relations::service::standings(self.reader.loaders, &authors).await?;
+        let standings = relations::service::standings(self.request.loaders, &authors).await?;
         let is_delivered = |seen: &ViewedStatus, standing| {
             let facts = statuses::facts(seen);
             facts.is_public() && relations::policy::can_deliver(standing, facts)

@@ -10,7 +10,7 @@ use crate::domains::ads::model::Ecpm;
 use crate::domains::ads::rate_limit;
 use crate::domains::ads::serving::service::auction::price_of;
 use crate::domains::ads::serving::service::decision::{Decision, Impression, MAX_EVALUATED};
-use crate::domains::ads::serving::service::request::{AdRequest, CheckedAdRequest, check, no_server_key, unknown};
+use crate::domains::ads::serving::service::request::{AdRequest, CheckedAdRequest, check, no_server_key, unknown_website};
 use crate::domains::ads::serving::store;
 use crate::domains::ads::serving::store::PublisherStatus;
 use crate::domains::ads::targeting::model::IneligibilityReason;
@@ -44,34 +44,34 @@ pub async fn serve(app: &App, address: Option<IpAddr>, ask: AdRequest) -> Outcom
     let now = app.now();
     let mut candidates = CandidateMerge::new(request.slot, &request.keywords);
     let want = request.count + usize::from(app.config().auction == Auction::SecondPrice);
-    let wanted = candidates.wanted(want);
+    let wanted = candidates.ranges_to_read(want);
     let requester = request.address.map_or(Requester::Visitor(address), |visitor| Requester::Publisher(request.website, visitor));
     let mut limits = ImpressionLimits::new(app, secret, requester);
-    let data = store::open(app.db(), now, request.website, request.visitor, limits.address, &wanted).await?;
-    let (owner, volume) = enter(data.publisher, &request)?;
-    limits.set_address_count(data.at_address);
+    let data = store::read_decision_data(app.db(), now, request.website, request.visitor, limits.address, &wanted).await?;
+    let (owner, volume) = check_publisher(data.publisher, &request)?;
+    limits.set_address_count(data.address_impression_count);
     limits.set_website(app, owner, &volume);
     candidates.take(want, data.offers);
     let caps = CapHints::of(app);
     let (capped, collected, found) = (data.capped, HashSet::new(), Vec::new());
     let request = &request;
-    let mut deciding = Decision { app, now, request, candidates, passed: 0, capped, caps, collected, found, limits };
+    let mut deciding = Decision { app, now, request, candidates, candidates_read: 0, capped, caps, collected, found, limits };
     deciding.decide().await?;
     deciding.count();
     Ok(deciding.present(&ring).await?)
 }
 
 /// Returns the owner and the traffic of the website, if the website can be served.
-fn enter(publisher: PublisherStatus, request: &CheckedAdRequest) -> Result<(UserId, Volume), UserError> {
+fn check_publisher(publisher: PublisherStatus, request: &CheckedAdRequest) -> Result<(UserId, Volume), UserError> {
     match publisher {
         PublisherStatus::Active { server_key, .. } if server_key > 0 && server_key != request.server_key => Err(no_server_key()),
         PublisherStatus::Active { owner, volume, .. } => Ok((owner, volume)),
-        PublisherStatus::Suspended => Err(suspended()),
-        PublisherStatus::NotThere => Err(unknown()),
+        PublisherStatus::Suspended => Err(website_suspended()),
+        PublisherStatus::NotFound => Err(unknown_website()),
     }
 }
 
-fn suspended() -> UserError {
+fn website_suspended() -> UserError {
     UserError::new(UserErrorCode::Forbidden, "This website shows no ads now: its owner is suspended.", &["websiteKey"])
 }
 
@@ -81,7 +81,7 @@ impl Decision<'_> {
     async fn decide(&mut self) -> Result<(), Error> {
         if self.app.config().auction == Auction::FirstPrice {
             let batch = self.next(self.missing()).await?;
-            let floor = self.candidates.best();
+            let floor = self.candidates.best_ecpm();
             self.reserve_batch(&batch, floor).await?;
         }
         self.evaluate_candidates().await?;
@@ -95,7 +95,7 @@ impl Decision<'_> {
         while self.missing() > 0 {
             let want = self.missing() + sets_price;
             let enough = |bidders: &[Bid], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
-            while !enough(&bidders, self.candidates.best()) && evaluated < MAX_EVALUATED {
+            while !enough(&bidders, self.candidates.best_ecpm()) && evaluated < MAX_EVALUATED {
                 let batch = self.next(chunk.min(MAX_EVALUATED - evaluated)).await?;
                 if batch.is_empty() {
                     break;
@@ -125,14 +125,14 @@ impl Decision<'_> {
                 stale.push(*campaign);
                 continue;
             };
-            match candidate.bidder(context) {
+            match candidate.best_bid(context) {
                 Ok(bidder) => bidders.push(bidder),
-                Err(reasons) if reasons == [IneligibilityReason::Capped] => capped.push((*campaign, candidate.seen_until())),
+                Err(reasons) if reasons == [IneligibilityReason::Capped] => capped.push((*campaign, candidate.cap_period_end())),
                 Err(_) => stale.push(*campaign),
             }
         }
         reevaluate(self.app, stale);
-        self.record(capped);
+        self.record_cap_hints(capped);
         Ok(bidders)
     }
 
@@ -142,7 +142,7 @@ impl Decision<'_> {
         for (at, it) in bidders.iter().enumerate() {
             let price = price_of(self.app, &it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
             reservations
-                .push(ReservationRequest { only: Some((it.ad.id.number, price)), ..self.reservation_for(it.share).await? });
+                .push(ReservationRequest { priced_ad: Some((it.ad.id.number, price)), ..self.reservation_for(it.share).await? });
         }
         Ok(reservations)
     }

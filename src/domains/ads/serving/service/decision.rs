@@ -55,7 +55,7 @@ pub(in crate::domains::ads) struct Decision<'a> {
     pub(in crate::domains::ads) now: Millis,
     pub(in crate::domains::ads) request: &'a CheckedAdRequest,
     pub(in crate::domains::ads) candidates: CandidateMerge,
-    pub(in crate::domains::ads) passed: usize,
+    pub(in crate::domains::ads) candidates_read: usize,
     /// Campaigns whose cap the visitor has reached, with the end of the cap period.
     pub(in crate::domains::ads) capped: HashMap<CampaignId, Millis>,
     pub(in crate::domains::ads) caps: CapHints,
@@ -78,12 +78,12 @@ impl Decision<'_> {
     /// Returns the next candidates that are not known to be capped for the visitor.
     pub(in crate::domains::ads) async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
         let mut batch = Vec::new();
-        while batch.len() < count && self.passed < MAX_CANDIDATES_READ {
+        while batch.len() < count && self.candidates_read < MAX_CANDIDATES_READ {
             let next = self.candidates.next_candidates(OfferSource::Store(self.app.db()), count - batch.len()).await?;
             if next.is_empty() {
                 break;
             }
-            self.passed += next.len();
+            self.candidates_read += next.len();
             batch.extend(next.into_iter().map(|(_, campaign)| campaign).filter(|campaign| !self.is_capped(*campaign)));
         }
         Ok(batch)
@@ -100,8 +100,8 @@ impl Decision<'_> {
             day: self.now / DAY,
             grant: Grant::default(),
             floor: 0,
-            most: None,
-            only: None,
+            max_price: None,
+            priced_ad: None,
             skip: Vec::new(),
             nonce: None,
             invalid: false,
@@ -119,12 +119,12 @@ impl Decision<'_> {
         let requested: Vec<(Share, u64)> = reservations.iter().map(|ask| (ask.share, ask.impression)).collect();
         let all = budget::service::reserve(self.app, self.now, reservations, &mut self.collected).await?;
         let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
-        for ((share, impression), ReservationResult { reserved, day, left }) in requested.into_iter().zip(all) {
+        for ((share, impression), ReservationResult { reply: reserved, day, left }) in requested.into_iter().zip(all) {
             let campaign = share.campaign;
             match reserved {
                 ReservationReply::Served(served) => {
                     self.found.push(ServedImpression { share, impression, day, served });
-                    stale.extend(served.relist.then_some(campaign));
+                    stale.extend(served.needs_reevaluation.then_some(campaign));
                     capped.extend(served.capped.map(|until| (campaign, Some(until))));
                 }
                 ReservationReply::Capped(until) => capped.push((campaign, until)),
@@ -136,12 +136,12 @@ impl Decision<'_> {
             }
         }
         reevaluate(self.app, stale);
-        self.record(capped);
+        self.record_cap_hints(capped);
         Ok(failed)
     }
 
     /// Records hints about capped campaigns, in the background. Without a known visitor, this process records which campaigns have a cap.
-    pub(in crate::domains::ads) fn record(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
+    pub(in crate::domains::ads) fn record_cap_hints(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
         let Some(visitor) = self.request.visitor else {
             return all.into_iter().for_each(|(campaign, _)| self.caps.record(campaign, self.now + HINT_TTL));
         };
@@ -152,7 +152,7 @@ impl Decision<'_> {
 
     /// Counts the impressions in the metrics and in the traffic of the website.
     pub(in crate::domains::ads) fn count(&self) {
-        let invalid = self.found.iter().filter(|shown| shown.served.backing == ClickFunding::Invalid).count();
+        let invalid = self.found.iter().filter(|shown| shown.served.click_funding == ClickFunding::Invalid).count();
         let valid = self.found.len() - invalid;
         for (is_invalid, count) in [(true, invalid), (false, valid)].into_iter().filter(|(_, count)| *count > 0) {
             self.app.metrics().ad_impressions(is_invalid, count);
@@ -193,9 +193,9 @@ impl Decision<'_> {
             price: shown.served.price,
             at: self.now,
             day: shown.day,
-            place: self.request.website.0,
+            placement_id: self.request.website.0,
             nonce: [0; 8],
-            backing: shown.served.backing,
+            click_funding: shown.served.click_funding,
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::domains::ads::campaigns::service::ad_cache;
 use crate::domains::ads::model::normalize_keyword;
 use crate::domains::ads::model::{Ecpm, Slot, Visitor};
 use crate::domains::ads::serving::service::decision::MAX_EVALUATED;
-use crate::domains::ads::serving::service::request::{visitor_of, words};
+use crate::domains::ads::serving::service::request::{check_keywords, visitor_of};
 use crate::domains::ads::targeting::load::FetchOffers;
 use crate::domains::ads::targeting::model::IneligibilityReason;
 use crate::domains::ads::targeting::service::candidates::{CandidateMerge, OfferSource};
@@ -88,7 +88,7 @@ pub struct Explanation {
 pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, request: ExplainRequest) -> Result<Option<Explanation>, Error> {
     let secret = app.cursors().await?.secret();
     let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
-    words(&request.keywords).map_err(refused)?;
+    check_keywords(&request.keywords).map_err(refused)?;
     let visitor: Option<Visitor> = visitor_of(secret, request.visitor.as_deref()).map_err(refused)?;
     let auctions = loaders.auctions.get_or_init(|| FetchAuctions::new(app));
     let context = AdRequestContext { now: auctions.now, slot: request.slot, visitor };
@@ -98,7 +98,7 @@ pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, request: Expla
     let (keywords, numbers) = campaigns::store::targeting(app.db(), request.campaign).await?;
     let ads = ad_cache::load(app, &numbers).await?;
     let all: Vec<&Ad> = ads.values().map(AsRef::as_ref).collect();
-    let reasons = candidate.reasons(context, &all, fits(&keywords, &request.keywords));
+    let reasons = candidate.reasons(context, &all, matches_keywords(&keywords, &request.keywords));
     let ecpm = candidate.best(context.now).map(|(_, ecpm)| *ecpm);
     let rank = match ecpm {
         Some(ecpm) if reasons.is_empty() => rank(auctions, context, &request.keywords, (ecpm, request.campaign)).await?,
@@ -128,7 +128,7 @@ async fn views(
     loaders.views.load_many(campaigns.iter().map(view)).await
 }
 
-fn fits(keywords: &[String], requested: &[String]) -> bool {
+fn matches_keywords(keywords: &[String], requested: &[String]) -> bool {
     if keywords.is_empty() {
         return true;
     }
@@ -149,7 +149,7 @@ async fn rank(
         let next = candidates.next_candidates(OfferSource::Request(&loaders.offers), CHUNK).await?;
         let higher: Vec<CampaignId> = next.iter().filter(|it| **it > own).map(|(_, id)| *id).filter(|id| *id != own.1).collect();
         let candidate = views(loaders, context, &higher).await?;
-        let bidders = candidate.iter().flatten().filter_map(|it| it.bidder(context).ok());
+        let bidders = candidate.iter().flatten().filter_map(|it| it.best_bid(context).ok());
         above += bidders.filter(|it| (it.ecpm, it.share.campaign) > own).count() as u64;
         seen += higher.len();
         if next.is_empty() || next.iter().any(|it| *it <= own) {

@@ -21,7 +21,7 @@ use std::hash::Hasher;
 #[derive(Clone, Debug)]
 pub struct PromotedStatus {
     /// The status.
-    pub seen: ViewedStatus,
+    pub status: ViewedStatus,
     /// The impression token. The client reports the impression with it.
     pub token: String,
     /// The campaign's name.
@@ -30,7 +30,7 @@ pub struct PromotedStatus {
 
 /// Returns the `Visitor` that stands for the viewer of a home timeline. Its name has a control character, which no publisher's visitor name
 /// can contain. So nobody who knows an account's id can learn what the account has seen, or use up its caps.
-fn reader(secret: [u8; 16], viewer: UserId) -> Visitor {
+fn visitor_of_viewer(secret: [u8; 16], viewer: UserId) -> Visitor {
     Visitor::new(secret, &format!("\0reader {}", viewer.global()))
 }
 
@@ -52,23 +52,23 @@ pub async fn promote(
         return Ok(Vec::new());
     }
     let secret = app.cursors().await?.secret();
-    let reader = PromotionRequest { app, loaders, viewer, visitor: reader(secret, viewer), now: app.now(), on_page };
+    let request = PromotionRequest { app, loaders, viewer, visitor: visitor_of_viewer(secret, viewer), now: app.now(), on_page };
     // One more than requested: it sets the price of the last one.
-    let chosen = choose(&reader, places.len() + 1).await?;
+    let chosen = choose(&request, places.len() + 1).await?;
     let ring = signing::ring(app).await?;
     let mut promoted = Vec::new();
     for (at, (place, (bidder, seen))) in places.iter().zip(&chosen).enumerate() {
         let next = chosen.get(at + 1).map(|(next, _)| next.ecpm);
         let price = price_of(app, &bidder.ad, bidder.ecpm, next);
-        let token = token(&reader, secret, &ring, bidder, price, *place).await?;
-        promoted.push(PromotedStatus { seen: seen.clone(), token, campaign_name: bidder.campaign_name.clone() });
+        let token = token(&request, secret, &ring, bidder, price, *place).await?;
+        promoted.push(PromotedStatus { status: seen.clone(), token, campaign_name: bidder.campaign_name.clone() });
     }
     Ok(promoted)
 }
 
 /// Returns the token that reports the impression behind the entry at `place`.
 async fn token(
-    reader: &PromotionRequest<'_>,
+    request: &PromotionRequest<'_>,
     secret: [u8; 16],
     ring: &Ring,
     bidder: &Bid,
@@ -77,22 +77,22 @@ async fn token(
 ) -> Result<String, Error> {
     let mut hasher = SipHasher24::new_with_key(&secret);
     hasher.write(b"promotion");
-    for part in [reader.viewer.0, bidder.share.campaign.0, place] {
+    for part in [request.viewer.0, bidder.share.campaign.0, place] {
         hasher.write_u64(part);
     }
     let token = Token {
         purpose: Purpose::Promotion,
         share: bidder.share,
         ad: bidder.ad.id.number,
-        impression: reader.app.next_id().await?,
-        visitor: Some(reader.visitor),
+        impression: request.app.next_id().await?,
+        visitor: Some(request.visitor),
         pricing: bidder.ad.pricing,
         price,
-        at: reader.now,
-        day: reader.now / DAY,
-        place: reader.viewer.0,
+        at: request.now,
+        day: request.now / DAY,
+        placement_id: request.viewer.0,
         nonce: hasher.finish().to_be_bytes(),
-        backing: ClickFunding::Held,
+        click_funding: ClickFunding::Held,
     };
     signing::sign(ring, &token)
 }

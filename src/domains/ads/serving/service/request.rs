@@ -45,12 +45,12 @@ pub(in crate::domains::ads) struct CheckedAdRequest {
 
 /// Validates an ad request. Fails with every mistake in it.
 pub(in crate::domains::ads) fn check(secret: [u8; 16], request: AdRequest) -> Result<CheckedAdRequest, Vec<UserError>> {
-    let website = website_of_key(secret, &request.website_key).ok_or_else(|| vec![unknown()])?;
+    let website = website_of_key(secret, &request.website_key).ok_or_else(|| vec![unknown_website()])?;
     let mut rows = Vec::new();
     if request.slot == Slot::InFeed {
         rows.push(invalid("Promoted statuses are shown in home timelines only.", "slot"));
     }
-    rows.extend(words(&request.keywords).err());
+    rows.extend(check_keywords(&request.keywords).err());
     let visitor = visitor_of(secret, request.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
     let count = usize::try_from(request.count).ok().filter(|count| (1..=MAX_ADS_PER_REQUEST).contains(count));
     if count.is_none() {
@@ -82,7 +82,7 @@ fn address_of(request: &AdRequest, server_key: u64) -> Result<Option<IpAddr>, Us
 }
 
 /// Fails if a page has more keywords than the maximum.
-pub(in crate::domains::ads) fn words(keywords: &[String]) -> Result<(), UserError> {
+pub(in crate::domains::ads) fn check_keywords(keywords: &[String]) -> Result<(), UserError> {
     let is_valid = keywords.len() <= MAX_PAGE_KEYWORDS;
     is_valid.then_some(()).ok_or_else(|| invalid("A page has at most 250 keywords.", "keywords"))
 }
@@ -103,7 +103,7 @@ fn invalid(message: &str, field: &'static str) -> UserError {
 }
 
 /// The error for a website that does not exist.
-pub(in crate::domains::ads) fn unknown() -> UserError {
+pub(in crate::domains::ads) fn unknown_website() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no website with this key.", &["websiteKey"])
 }
 

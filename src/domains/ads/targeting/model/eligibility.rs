@@ -44,9 +44,9 @@ pub struct EligibilityContext {
     /// The slot of the request.
     pub slot: Slot,
     /// Whether the campaign has no keywords, or shares one with the page.
-    pub fits: bool,
+    pub keywords_match: bool,
     /// The number of impressions of the campaign to the visitor within the cap's period; `None` for an unknown visitor.
-    pub seen: Option<u64>,
+    pub visitor_impressions: Option<u64>,
 }
 
 /// Returns every reason against a campaign, in the order of the enum; empty if the campaign is eligible. `ads` are all ads of the campaign.
@@ -61,7 +61,7 @@ pub fn reasons_against(
     let left = |of: Money, used: Money| Money(of.0.saturating_sub(used.0));
     let lacks = |of: Money, used: Money| here().next().is_some() && left(of, used) < cheapest;
     let daily = campaign.daily.is_some_and(|daily| lacks(daily, used.today));
-    let capped = campaign.cap.is_some_and(|cap| context.seen.is_none_or(|seen| seen >= cap.impressions));
+    let capped = campaign.cap.is_some_and(|cap| context.visitor_impressions.is_none_or(|seen| seen >= cap.impressions));
     let rules = [
         (IneligibilityReason::Paused, campaign.paused),
         (IneligibilityReason::Stopped, campaign.stopped),
@@ -69,9 +69,9 @@ pub fn reasons_against(
         (IneligibilityReason::Ended, campaign.ends.is_some_and(|ends| ends <= context.now)),
         (IneligibilityReason::BudgetSpent, lacks(campaign.budget, used.whole)),
         (IneligibilityReason::DailyBudgetSpent, daily),
-        (IneligibilityReason::Paced, !daily && lacks(campaign.allowed(context.now), used.today)),
+        (IneligibilityReason::Paced, !daily && lacks(campaign.daily_allowance(context.now), used.today)),
         (IneligibilityReason::Capped, capped),
-        (IneligibilityReason::Keywords, !context.fits),
+        (IneligibilityReason::Keywords, !context.keywords_match),
         (IneligibilityReason::Slot, !ads.is_empty() && here().next().is_none()),
         (IneligibilityReason::NoAds, ads.is_empty()),
         (IneligibilityReason::Suspended, campaign.suspended),

@@ -24,7 +24,7 @@ pub(in crate::domains::ads) struct ListingPlan {
     /// The slots, each with the eCPM of the best ad that the campaign can pay for.
     pub(in crate::domains::ads) offers: Vec<(Slot, Ecpm)>,
     /// The time of the next evaluation; `None` for never.
-    pub(in crate::domains::ads) at: Option<Millis>,
+    pub(in crate::domains::ads) next_evaluation: Option<Millis>,
 }
 
 impl ListingPlan {
@@ -32,7 +32,7 @@ impl ListingPlan {
     /// continuously.
     pub(in crate::domains::ads) fn covers(&self, other: &Self) -> bool {
         let slots = |plan: &Self| plan.offers.iter().map(|(slot, _)| *slot).collect::<Vec<_>>();
-        slots(self) == slots(other) && other.at.is_none_or(|at| self.at.is_some_and(|own| own <= at))
+        slots(self) == slots(other) && other.next_evaluation.is_none_or(|at| self.next_evaluation.is_some_and(|own| own <= at))
     }
 }
 
@@ -60,9 +60,9 @@ impl ListingInputs {
         if it.daily.is_some_and(|daily| daily.saturating_sub(used.today) < price) {
             return Err(midnight);
         }
-        if it.allowed(now).saturating_sub(used.today) < price {
+        if it.daily_allowance(now).saturating_sub(used.today) < price {
             let enough = Money(used.today.0 + price.0);
-            return Err(it.allowed_at(enough, now).map(|at| at.max(now + 1)).or(midnight));
+            return Err(it.allowance_reached_at(enough, now).map(|at| at.max(now + 1)).or(midnight));
         }
         Ok(())
     }
@@ -74,7 +74,7 @@ impl ListingInputs {
 pub(in crate::domains::ads) fn plan(facts: &ListingInputs, now: Millis) -> ListingPlan {
     let it = &facts.campaign;
     if it.stopped || it.ends.is_some_and(|ends| ends <= now) {
-        return ListingPlan { offers: Vec::new(), at: facts.first_hold };
+        return ListingPlan { offers: Vec::new(), next_evaluation: facts.first_hold };
     }
     let mut at = now + DAY;
     let mut sooner = |time: Option<Millis>| at = at.min(time.unwrap_or(at));
@@ -94,7 +94,7 @@ pub(in crate::domains::ads) fn plan(facts: &ListingInputs, now: Millis) -> Listi
     }
     offers.sort_unstable_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
     offers.dedup_by_key(|(slot, _)| *slot);
-    ListingPlan { offers, at: Some(at) }
+    ListingPlan { offers, next_evaluation: Some(at) }
 }
 
 #[cfg(test)]
@@ -140,9 +140,9 @@ mod tests {
         assert_eq!(plan(&facts(5_000, ads()), NOON).offers, [(Slot::Banner, 900), (Slot::Square, 500)]);
         assert_eq!(plan(&facts(899, ads()), NOON).offers, [(Slot::Banner, 300), (Slot::Square, 500)]);
         assert_eq!(plan(&facts(400, ads()), NOON).offers, [(Slot::Banner, 300)]);
-        assert_eq!(plan(&facts(299, ads()), NOON), ListingPlan { offers: vec![], at: Some(NOON + DAY) });
+        assert_eq!(plan(&facts(299, ads()), NOON), ListingPlan { offers: vec![], next_evaluation: Some(NOON + DAY) });
         let hold = ListingInputs { first_hold: Some(NOON + 9), ..facts(299, ads()) };
-        assert_eq!(plan(&hold, NOON).at, Some(NOON + 9));
+        assert_eq!(plan(&hold, NOON).next_evaluation, Some(NOON + 9));
     }
 
     #[test]
@@ -152,13 +152,13 @@ mod tests {
             change(&mut facts.campaign);
             plan(&facts, NOON)
         };
-        assert_eq!(with(|_| ()).at, Some(NOON + CPC_EVALUATION_PERIOD));
-        assert_eq!(with(|it| it.starts = Some(NOON + 5)), ListingPlan { offers: vec![], at: Some(NOON + 5) });
+        assert_eq!(with(|_| ()).next_evaluation, Some(NOON + CPC_EVALUATION_PERIOD));
+        assert_eq!(with(|it| it.starts = Some(NOON + 5)), ListingPlan { offers: vec![], next_evaluation: Some(NOON + 5) });
         assert_eq!(with(|it| it.starts = Some(NOON)).offers.len(), 1);
-        assert_eq!(with(|it| it.ends = Some(NOON + 5)).at, Some(NOON + 5));
+        assert_eq!(with(|it| it.ends = Some(NOON + 5)).next_evaluation, Some(NOON + 5));
         assert_eq!(with(|it| it.ends = Some(NOON)), ListingPlan::default());
         assert_eq!(with(|it| it.stopped = true), ListingPlan::default());
-        assert_eq!(with(|it| it.paused = true), ListingPlan { offers: vec![], at: Some(NOON + DAY) });
+        assert_eq!(with(|it| it.paused = true), ListingPlan { offers: vec![], next_evaluation: Some(NOON + DAY) });
         assert_eq!(with(|it| it.suspended = true).offers, []);
     }
 
@@ -170,22 +170,23 @@ mod tests {
             facts.used = UsedBudget { whole: Money(today), today: Money(today) };
             plan(&facts, NOON)
         };
-        assert_eq!(used(1_439_001, Pacing::Asap), ListingPlan { offers: vec![], at: Some(NOON + DAY / 2) });
+        assert_eq!(used(1_439_001, Pacing::Asap), ListingPlan { offers: vec![], next_evaluation: Some(NOON + DAY / 2) });
         assert_eq!(used(1_439_000, Pacing::Asap).offers.len(), 1);
         // Half of the day and a minute: 721,000 of the day's 1,440,000.
         assert_eq!(used(720_000, Pacing::Even).offers.len(), 1);
-        assert_eq!(used(721_000, Pacing::Even), ListingPlan { offers: vec![], at: Some(NOON + MINUTE) });
-        assert_eq!(used(720_001, Pacing::Even), ListingPlan { offers: vec![], at: Some(NOON + 60) });
+        assert_eq!(used(721_000, Pacing::Even), ListingPlan { offers: vec![], next_evaluation: Some(NOON + MINUTE) });
+        assert_eq!(used(720_001, Pacing::Even), ListingPlan { offers: vec![], next_evaluation: Some(NOON + 60) });
     }
 
     #[test]
     fn an_evaluation_covers_requests_up_to_its_time() {
-        let plan = |slot, at| ListingPlan { offers: vec![(slot, 5)], at };
+        let plan = |slot, at| ListingPlan { offers: vec![(slot, 5)], next_evaluation: at };
         let done = plan(Slot::Banner, Some(9));
-        assert!(done.covers(&ListingPlan { offers: vec![(Slot::Banner, 6)], at: Some(10) }));
+        assert!(done.covers(&ListingPlan { offers: vec![(Slot::Banner, 6)], next_evaluation: Some(10) }));
         assert!(!done.covers(&plan(Slot::Banner, Some(8))) && !done.covers(&plan(Slot::Square, Some(9))));
         assert!(
-            !ListingPlan { at: None, ..done.clone() }.covers(&done) && done.covers(&ListingPlan { at: None, ..done.clone() })
+            !ListingPlan { next_evaluation: None, ..done.clone() }.covers(&done)
+                && done.covers(&ListingPlan { next_evaluation: None, ..done.clone() })
         );
     }
 }

@@ -60,26 +60,26 @@ struct ListingCursor {
     /// The maximum size of the first read.
     first: usize,
     limit: usize,
-    is_read: bool,
+    is_exhausted: bool,
 }
 
 impl ListingCursor {
     /// Whether more of the listing must be read before the order of the candidates up to `last` is final. Without `last`, the listing must be read to
     /// its end.
-    fn is_wanted(&self, last: Option<(Ecpm, CampaignId)>) -> bool {
-        !self.is_read && last.is_none_or(|last| self.last.is_none_or(|read| read > last))
+    fn needs_read(&self, last: Option<(Ecpm, CampaignId)>) -> bool {
+        !self.is_exhausted && last.is_none_or(|last| self.last.is_none_or(|read| read > last))
     }
 
     /// Returns the next range to read, where `count` candidates are requested.
     fn part(&self, count: usize) -> OfferRange {
         let whole = self.limit.max(count + EXTRA_OFFERS).min(MAX_READ);
         let limit = if self.last.is_none() { whole.min(self.first) } else { whole };
-        OfferRange { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), past: self.equal, limit }
+        OfferRange { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), offset: self.equal, limit }
     }
 
     /// Takes the offers of a read with this limit.
     fn take(&mut self, limit: usize, offers: &Offers) {
-        self.is_read = offers.len() < limit;
+        self.is_exhausted = offers.len() < limit;
         let is_cut = self.last.is_none() && limit == self.first;
         for offer in offers {
             self.equal = if self.last.is_some_and(|(ecpm, _)| ecpm == offer.0) { self.equal + 1 } else { 1 };
@@ -97,25 +97,25 @@ impl CandidateMerge {
         listings.sort_unstable();
         listings.dedup();
         let first = (FIRST_READ_TOTAL / listings.len().max(1)).max(MIN_FIRST_READ);
-        let list = |listing| ListingCursor { listing, last: None, equal: 0, first, limit: 0, is_read: false };
+        let list = |listing| ListingCursor { listing, last: None, equal: 0, first, limit: 0, is_exhausted: false };
         Self { lists: listings.into_iter().map(list).collect(), waiting: BTreeSet::new(), seen: HashSet::new() }
     }
 
     /// Returns the ranges that must be read before the order of the first `count` candidates is final; empty if it is.
-    pub(in crate::domains::ads) fn wanted(&self, count: usize) -> Vec<OfferRange> {
-        let last = self.last_of(count);
-        self.lists.iter().filter(|list| list.is_wanted(last)).map(|list| list.part(count)).collect()
+    pub(in crate::domains::ads) fn ranges_to_read(&self, count: usize) -> Vec<OfferRange> {
+        let last = self.nth_candidate(count);
+        self.lists.iter().filter(|list| list.needs_read(last)).map(|list| list.part(count)).collect()
     }
 
     /// Returns the last of the first `count` waiting candidates; `None` if there are fewer.
-    fn last_of(&self, count: usize) -> Option<(Ecpm, CampaignId)> {
+    fn nth_candidate(&self, count: usize) -> Option<(Ecpm, CampaignId)> {
         self.waiting.iter().rev().nth(count.saturating_sub(1)).copied()
     }
 
-    /// Takes the offers that were read, in the order of the ranges from `wanted`.
+    /// Takes the offers that were read, in the order of the ranges from `ranges_to_read`.
     pub(in crate::domains::ads) fn take(&mut self, count: usize, found: Vec<Offers>) {
-        let last = self.last_of(count);
-        for (list, offers) in self.lists.iter_mut().filter(|list| list.is_wanted(last)).zip(found) {
+        let last = self.nth_candidate(count);
+        for (list, offers) in self.lists.iter_mut().filter(|list| list.needs_read(last)).zip(found) {
             list.take(list.part(count).limit, &offers);
             for offer in offers {
                 if self.seen.insert(offer.1) {
@@ -132,7 +132,7 @@ impl CandidateMerge {
         count: usize,
     ) -> Result<Vec<(Ecpm, CampaignId)>, Error> {
         loop {
-            let parts = self.wanted(count);
+            let parts = self.ranges_to_read(count);
             if parts.is_empty() {
                 return Ok(self.next(count));
             }
@@ -145,7 +145,8 @@ impl CandidateMerge {
     fn next(&mut self, count: usize) -> Vec<(Ecpm, CampaignId)> {
         let mut found = Vec::new();
         while found.len() < count {
-            let certain = |best: &(Ecpm, CampaignId)| self.open().all(|list| list.last.is_some_and(|read| read <= *best));
+            let certain =
+                |best: &(Ecpm, CampaignId)| self.unfinished_listings().all(|list| list.last.is_some_and(|read| read <= *best));
             let Some(best) = self.waiting.last().copied().filter(certain) else { break };
             self.waiting.remove(&best);
             found.push(best);
@@ -159,13 +160,13 @@ impl CandidateMerge {
     }
 
     /// Returns the maximum eCPM of the candidates that are left.
-    pub(in crate::domains::ads) fn best(&self) -> Ecpm {
-        let unread = self.open().map(|list| list.last.map_or(Ecpm::MAX, |(ecpm, _)| ecpm));
+    pub(in crate::domains::ads) fn best_ecpm(&self) -> Ecpm {
+        let unread = self.unfinished_listings().map(|list| list.last.map_or(Ecpm::MAX, |(ecpm, _)| ecpm));
         unread.chain(self.waiting.last().map(|(ecpm, _)| *ecpm)).max().unwrap_or(0)
     }
 
-    fn open(&self) -> impl Iterator<Item = &ListingCursor> {
-        self.lists.iter().filter(|list| !list.is_read)
+    fn unfinished_listings(&self) -> impl Iterator<Item = &ListingCursor> {
+        self.lists.iter().filter(|list| !list.is_exhausted)
     }
 }
 
@@ -177,14 +178,14 @@ mod tests {
     fn read(part: &OfferRange, all: &[(Ecpm, CampaignId)]) -> Offers {
         let mut all: Vec<_> = all.iter().copied().filter(|(ecpm, _)| part.from.is_none_or(|from| *ecpm <= from)).collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
-        all.into_iter().skip(part.past).take(part.limit).collect()
+        all.into_iter().skip(part.offset).take(part.limit).collect()
     }
 
     #[test]
     fn only_listings_with_one_of_the_best_offers_are_read_further() {
         let keywords: Vec<String> = (0..250).map(|number| format!("keyword {number}")).collect();
         let mut candidates = CandidateMerge::new(Slot::Banner, &keywords);
-        let parts = candidates.wanted(10);
+        let parts = candidates.ranges_to_read(10);
         assert_eq!((parts.len(), parts.iter().map(|part| part.limit).max()), (251, Some(MIN_FIRST_READ)));
         // Ten campaigns in each listing; those of the first have a higher eCPM than all others.
         let offers = |part: &OfferRange, at: u64| -> Offers {
@@ -193,10 +194,10 @@ mod tests {
             read(part, &all)
         };
         candidates.take(10, parts.iter().zip(0..).map(|(part, at)| offers(part, at)).collect());
-        let more = candidates.wanted(10);
+        let more = candidates.ranges_to_read(10);
         assert_eq!(more.iter().map(|part| (part.listing, part.limit)).collect::<Vec<_>>(), [(parts[0].listing, 12)]);
         candidates.take(10, vec![offers(&more[0], 0)]);
-        assert!(candidates.wanted(10).is_empty());
+        assert!(candidates.ranges_to_read(10).is_empty());
         assert_eq!(candidates.next(10).iter().map(|(_, id)| id.0).collect::<Vec<_>>(), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     }
 
@@ -215,7 +216,7 @@ mod tests {
             let mut found = Vec::new();
             loop {
                 loop {
-                    let parts = candidates.wanted(step);
+                    let parts = candidates.ranges_to_read(step);
                     if parts.is_empty() {
                         break;
                     }
@@ -227,7 +228,7 @@ mod tests {
                 if next.is_empty() {
                     break;
                 }
-                assert!(candidates.best() <= next.last().expect("one").0);
+                assert!(candidates.best_ecpm() <= next.last().expect("one").0);
                 found.extend(next);
             }
             let mut all: Vec<_> = lists.concat();

@@ -35,7 +35,7 @@ pub(in crate::domains::ads) struct Candidate {
     pub(in crate::domains::ads) ads: Vec<(Arc<Ad>, Ecpm)>,
     pub(in crate::domains::ads) share: Share,
     used: UsedBudget,
-    seen: Option<FrequencyCount>,
+    frequency: Option<FrequencyCount>,
 }
 
 /// An eligible ad with its eCPM.
@@ -63,7 +63,12 @@ impl Candidate {
             &self.campaign,
             &all,
             self.used,
-            EligibilityContext { now: context.now, slot: context.slot, fits, seen: self.seen.map(|seen| seen.count) },
+            EligibilityContext {
+                now: context.now,
+                slot: context.slot,
+                keywords_match: fits,
+                visitor_impressions: self.frequency.map(|seen| seen.count),
+            },
         )
     }
 
@@ -74,17 +79,17 @@ impl Candidate {
     }
 
     /// Returns the end of the visitor's cap period.
-    pub(in crate::domains::ads) fn seen_until(&self) -> Option<Millis> {
-        self.seen.map(|seen| seen.until)
+    pub(in crate::domains::ads) fn cap_period_end(&self) -> Option<Millis> {
+        self.frequency.map(|seen| seen.until)
     }
 
     /// Returns the campaign's best bid for a request whose keywords fit. Fails with the reasons against the campaign.
-    pub(in crate::domains::ads) fn bidder(&self, context: AdRequestContext) -> Result<Bid, Vec<IneligibilityReason>> {
-        self.bidders(context)?.next().ok_or_else(Vec::new)
+    pub(in crate::domains::ads) fn best_bid(&self, context: AdRequestContext) -> Result<Bid, Vec<IneligibilityReason>> {
+        self.bids(context)?.next().ok_or_else(Vec::new)
     }
 
-    /// Returns a bid for each ad that the campaign can pay for, best first. Fails like `bidder`.
-    pub(in crate::domains::ads) fn bidders(
+    /// Returns a bid for each ad that the campaign can pay for, best first. Fails like `best_bid`.
+    pub(in crate::domains::ads) fn bids(
         &self,
         context: AdRequestContext,
     ) -> Result<impl Iterator<Item = Bid>, Vec<IneligibilityReason>> {
@@ -106,7 +111,7 @@ impl Candidate {
 /// Returns the money that a campaign can spend now.
 fn spendable(campaign: &Campaign, used: UsedBudget, now: Millis) -> Money {
     let whole = campaign.budget.0.saturating_sub(used.whole.0);
-    Money(whole.min(campaign.allowed(now).0.saturating_sub(used.today.0)))
+    Money(whole.min(campaign.daily_allowance(now).0.saturating_sub(used.today.0)))
 }
 
 /// Evaluates campaigns, in their order; `None` for a campaign that does not exist. Two parallel round trips, one or two more if ads are not
@@ -199,7 +204,7 @@ impl Evaluation<'_> {
         let id = |number| AdId { campaign: self.campaign.id, number };
         let ad = |(number, ecpm): &(u64, Ecpm)| Some((ads.get(&id(*number))?.clone(), *ecpm));
         let ads = self.rank.iter().filter_map(ad).collect();
-        Candidate { used: self.used, campaign: self.campaign, ads, share: self.share, seen: self.seen }
+        Candidate { used: self.used, campaign: self.campaign, ads, share: self.share, frequency: self.seen }
     }
 }
 

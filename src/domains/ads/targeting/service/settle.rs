@@ -67,24 +67,28 @@ async fn add_to_owner(app: &App, owner: UserId, id: CampaignId) -> Result<AddOwn
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
 pub async fn settle(app: &App, id: CampaignId) -> Result<(), Error> {
-    settle_without(app, id, &[]).await
+    settle_with_removed_keywords(app, id, &[]).await
 }
 
 /// Settles a campaign whose keywords `removed` were just removed: removes the campaign from their listings, also from listings that its
 /// record of listings does not contain.
-pub(in crate::domains::ads) async fn settle_without(app: &App, id: CampaignId, removed: &[String]) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn settle_with_removed_keywords(
+    app: &App,
+    id: CampaignId,
+    removed: &[String],
+) -> Result<(), Error> {
     let now = app.now();
     let of = |slot: Slot| removed.iter().map(move |keyword| Listing::for_keyword(slot, keyword));
     let mut behind: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
     let Some(mut state) = read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
     for round in 1.. {
-        if !state.owner_is_there {
+        if !state.owner_exists {
             return delete_campaign(app, state.facts.campaign.owner, id).await;
         }
         let wanted = plan(&state.facts, now);
         write(app, &state, &wanted, &mut behind, now).await?;
         let Some(after) = self::read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
-        let same = after.facts.campaign == state.facts.campaign && after.owner_is_there;
+        let same = after.facts.campaign == state.facts.campaign && after.owner_exists;
         if same && wanted.covers(&plan(&after.facts, now)) {
             break;
         }
@@ -99,13 +103,15 @@ pub(in crate::domains::ads) async fn settle_without(app: &App, id: CampaignId, r
 /// The data of a campaign that one pass of settling reads.
 struct SettlingInputs {
     facts: ListingInputs,
-    owner_is_there: bool,
+    owner_exists: bool,
     listed: Vec<(String, Millis)>,
 }
 
 /// Reads the state. Two round trips; one more for promoted statuses, and one for each update of the suspension.
 async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<SettlingInputs>, Error> {
-    let Some(CampaignSnapshot { mut campaign, keywords, ads, listed }) = campaigns::store::read(app.db(), id).await? else {
+    let Some(CampaignSnapshot { mut campaign, keywords, ads, recorded_listings: listed }) =
+        campaigns::store::read(app.db(), id).await?
+    else {
         return Ok(None);
     };
     let db = app.db();
@@ -115,14 +121,14 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Set
         budget::store::balances(db, id, campaign.shares),
         budget::store::first_hold(db, id, campaign.shares),
     )?;
-    if standing.there && standing.advertiser != campaign.suspended {
-        campaign = agree_on_suspension(app, id, standing.advertiser).await?.unwrap_or(campaign);
+    if standing.account_exists && standing.advertiser != campaign.suspended {
+        campaign = sync_suspension(app, id, standing.advertiser).await?.unwrap_or(campaign);
     }
     let used = ShareBalance::used_budget(&balances, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|AdDetails { ad, counts, .. }| (ad, counts)).collect();
     let ads = without_deleted_statuses(app, ads).await?;
     let facts = ListingInputs { campaign, keywords, ads, used, first_hold };
-    Ok(Some(SettlingInputs { facts, owner_is_there: standing.there, listed }))
+    Ok(Some(SettlingInputs { facts, owner_exists: standing.account_exists, listed }))
 }
 
 /// Removes ads whose status was deleted; a deleted status does not come back. One round trip if any ad promotes a status.
@@ -161,14 +167,14 @@ async fn write(
         behind.extend(Slot::ALL.iter().flat_map(all));
     }
     let elsewhere: Vec<Listing> = behind.iter().filter(|listing| !listings.contains(listing)).copied().collect();
-    let guard = wanted.at.unwrap_or(Millis::MAX).min(now + REPAIR_DELAY);
-    try_join!(store::write_shares(db, &seen.facts), store::claim(db, id, &listings, now, guard))?;
-    store::list(db, id, &there, &elsewhere).await?;
+    let guard = wanted.next_evaluation.unwrap_or(Millis::MAX).min(now + REPAIR_DELAY);
+    try_join!(store::write_shares(db, &seen.facts), store::record_listings(db, id, &listings, now, guard))?;
+    store::update_listings(db, id, &there, &elsewhere).await?;
     behind.extend(listings);
     let times: Vec<Millis> = left.iter().map(|(_, at)| *at).collect();
-    let (before, next) = store::forgettable(&times, &seen.listed, now);
+    let (before, next) = store::prune_times(&times, &seen.listed, now);
     let before = (!left.is_empty()).then_some(before);
-    store::prune(db, id, before, wanted.at.into_iter().chain(next).min()).await
+    store::prune(db, id, before, wanted.next_evaluation.into_iter().chain(next).min()).await
 }
 
 /// Removes the remaining data of a deleted campaign: a concurrent settling may have written data that it had read before. Planned listings are in
@@ -178,13 +184,13 @@ async fn remove_deleted_campaign(app: &App, id: CampaignId) -> Result<(), Error>
     let shares = share_counts::load(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
     store::forget_shares(db, id, shares).await?;
     loop {
-        let listed = store::listed(db, id).await?;
+        let listed = store::recorded_listings(db, id).await?;
         let listings: Vec<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
         store::unlist(db, id, &listings).await?;
         if listed.is_empty() {
             break;
         }
-        store::forget_listed(db, id, &listed).await?;
+        store::remove_recorded_listings(db, id, &listed).await?;
     }
     // The campaign may have been created during the removal.
     if campaigns::store::exists(db, id).await? { Box::pin(settle(app, id)).await } else { Ok(()) }
@@ -196,7 +202,7 @@ async fn remove_deleted_campaign(app: &App, id: CampaignId) -> Result<(), Error>
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: repeat the deletion.
 pub(in crate::domains::ads) async fn delete_campaign(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
-    if let Some(CampaignSnapshot { campaign, ads, listed, .. }) = campaigns::store::read(db, id).await? {
+    if let Some(CampaignSnapshot { campaign, ads, recorded_listings: listed, .. }) = campaigns::store::read(db, id).await? {
         let listed: Vec<Listing> = listed.iter().filter_map(|(text, _)| Listing::parse(text)).collect();
         store::unlist(db, id, &listed).await?;
         budget::store::erase_shares(db, id, campaign.shares, app.now()).await?;
@@ -240,7 +246,7 @@ async fn release_holds(app: &App, campaign: &Campaign) -> Result<(), Error> {
 }
 
 /// Copies the owner's suspension to a campaign. Returns the campaign after that; `None` if it does not exist.
-pub(in crate::domains::ads) async fn agree_on_suspension(
+pub(in crate::domains::ads) async fn sync_suspension(
     app: &App,
     id: CampaignId,
     suspended: bool,
@@ -252,9 +258,9 @@ pub(in crate::domains::ads) async fn agree_on_suspension(
         }
         let new = Campaign { suspended, ..whole.campaign };
         match campaigns::store::change(app.db(), &new, None, &[], &[]).await? {
-            ChangeResult::NotThere => return Ok(None),
+            ChangeResult::NotFound => return Ok(None),
             ChangeResult::Done => return Ok(Some(Campaign { version: new.version + 1, ..new })),
-            ChangeResult::Overtaken | ChangeResult::OverBudget => {}
+            ChangeResult::Conflict | ChangeResult::OverBudget => {}
         }
     }
 }

@@ -32,12 +32,12 @@ pub(in crate::domains::ads) async fn read_evaluations(
     let visits = replies.split_off(ranks.len());
     let pairs = |reply| Ok(decode::rows(reply)?.into_iter().map(|row| (row.member, row.position)).collect());
     let ranked = replies.into_iter().map(pairs).collect::<Result<_, Error>>()?;
-    let seen = visits.into_iter().map(|reply| Ok(seen(decode::one(reply)?, now))).collect::<Result<_, Error>>()?;
+    let seen = visits.into_iter().map(|reply| Ok(decode_frequency(decode::one(reply)?, now))).collect::<Result<_, Error>>()?;
     Ok((ranked, seen))
 }
 
 /// Returns the frequency count as of now.
-fn seen(text: Option<String>, now: Millis) -> FrequencyCount {
+fn decode_frequency(text: Option<String>, now: Millis) -> FrequencyCount {
     let known = text.as_deref().and_then(|text| text.split_once('.'));
     let known = known.and_then(|(until, count)| Some(FrequencyCount { until: until.parse().ok()?, count: count.parse().ok()? }));
     known.filter(|seen| seen.until > now).unwrap_or_default()

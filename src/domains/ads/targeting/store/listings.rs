@@ -23,7 +23,7 @@ fn plan_at(id: CampaignId, at: Option<Millis>) -> Cmd {
 
 /// Records the listings that will contain a campaign, and schedules an evaluation at `at` in case this process does not finish. One
 /// pipeline.
-pub(in crate::domains::ads) async fn claim(
+pub(in crate::domains::ads) async fn record_listings(
     db: &Db,
     id: CampaignId,
     listings: &HashSet<Listing>,
@@ -39,7 +39,7 @@ pub(in crate::domains::ads) async fn claim(
 }
 
 /// Adds a campaign to listings at the given eCPM, and removes it from others. One pipeline.
-pub(in crate::domains::ads) async fn list(
+pub(in crate::domains::ads) async fn update_listings(
     db: &Db,
     id: CampaignId,
     there: &[(Listing, Ecpm)],
@@ -57,7 +57,7 @@ fn removal(listing: &Listing, id: CampaignId) -> Cmd {
 
 /// Returns the time before which a listing that no longer contains the campaign must have been written to be pruned, and when to come back
 /// for listings that were written later. The entries are as `super::read` returns them, perhaps not all.
-pub(in crate::domains::ads) fn forgettable(
+pub(in crate::domains::ads) fn prune_times(
     elsewhere: &[Millis],
     listed: &[(String, Millis)],
     now: Millis,
@@ -80,12 +80,12 @@ pub(in crate::domains::ads) async fn prune(
 }
 
 /// Returns tags of listings that may contain a deleted campaign: some of them, as long as there are any. One command.
-pub(in crate::domains::ads) async fn listed(db: &Db, id: CampaignId) -> Result<Vec<String>, Error> {
+pub(in crate::domains::ads) async fn recorded_listings(db: &Db, id: CampaignId) -> Result<Vec<String>, Error> {
     db.read(cmd("ZRANGE").arg(keys::campaign_listings(id)).arg(0).arg(MAX_LISTED - 1).take()).await
 }
 
 /// Removes listings from the record of a deleted campaign. One command.
-pub(in crate::domains::ads) async fn forget_listed(db: &Db, id: CampaignId, listed: &[String]) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn remove_recorded_listings(db: &Db, id: CampaignId, listed: &[String]) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(keys::campaign_listings(id)).arg(listed).take()]).await.map(drop)
 }
 

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 pub(in crate::domains::ads) struct OfferRange {
     pub(in crate::domains::ads) listing: Listing,
     pub(in crate::domains::ads) from: Option<Ecpm>,
-    pub(in crate::domains::ads) past: usize,
+    pub(in crate::domains::ads) offset: usize,
     pub(in crate::domains::ads) limit: usize,
 }
 
@@ -44,10 +44,10 @@ pub(in crate::domains::ads) fn offers_command(part: &OfferRange) -> Cmd {
     let mut range = cmd("ZRANGE");
     range.arg(keys::offers(&part.listing));
     let Some(from) = part.from else {
-        return range.arg(part.past).arg((part.past + part.limit).saturating_sub(1)).arg("REV").arg("WITHSCORES").take();
+        return range.arg(part.offset).arg((part.offset + part.limit).saturating_sub(1)).arg("REV").arg("WITHSCORES").take();
     };
     range.arg(from).arg("-inf").arg("BYSCORE").arg("REV");
-    range.arg("LIMIT").arg(part.past).arg(part.limit).arg("WITHSCORES").take()
+    range.arg("LIMIT").arg(part.offset).arg(part.limit).arg("WITHSCORES").take()
 }
 
 pub(in crate::domains::ads) fn decode_offers(reply: Value) -> Result<Offers, Error> {

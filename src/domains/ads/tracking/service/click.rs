@@ -13,7 +13,7 @@ use crate::domains::ads::tracking::service::signing;
 use crate::domains::ads::tracking::service::traffic;
 use crate::domains::ads::tracking::service::traffic::ClickCount;
 use crate::domains::ads::tracking::store::clicks;
-use crate::domains::ads::tracking::store::clicks::{Click, ClickResult, ClickCharging};
+use crate::domains::ads::tracking::store::clicks::{Click, ClickCharging, ClickResult};
 use crate::domains::ads::tracking::token::{Purpose, Token};
 use std::net::IpAddr;
 
@@ -37,7 +37,7 @@ pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<C
     rate_limit::charge(app, address).await?;
     let token = signing::open(app, token).await?.ok_or_else(invalid)?;
     let counted = count(app, address, &token).await?;
-    Ok(ClickOutcome { target: leads_to(app, &token).await?, counted, is_late: !token.is_in_time(app.now()) })
+    Ok(ClickOutcome { target: destination_url(app, &token).await?, counted, is_late: !token.is_in_time(app.now()) })
 }
 
 /// Counts a click like [`click`], but refuses a late one, which counts as invalid.
@@ -56,10 +56,10 @@ pub async fn click_in_time(app: &App, address: Option<IpAddr>, token: &str) -> O
 pub async fn target(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Option<String>> {
     rate_limit::charge(app, address).await?;
     let token = signing::open(app, token).await?.ok_or_else(invalid)?;
-    Ok(leads_to(app, &token).await?)
+    Ok(destination_url(app, &token).await?)
 }
 
-async fn leads_to(app: &App, token: &Token) -> Result<Option<String>, Error> {
+async fn destination_url(app: &App, token: &Token) -> Result<Option<String>, Error> {
     let id = AdId { campaign: token.share.campaign, number: token.ad };
     let ad = ad_cache::load(app, &[id]).await?.remove(&id);
     Ok(ad.as_deref().and_then(|ad| ad.creative.target()).map(str::to_owned))
@@ -82,7 +82,7 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
         impression: token.impression,
         at: token.at,
         days: [token.day, last],
-        counting: invalid.map_or_else(|| counting(token), ClickCharging::Invalid),
+        charging: invalid.map_or_else(|| click_charging(token), ClickCharging::Invalid),
         nonce: rand::random(),
     };
     let result = clicks::click(app.db(), now, now / DAY, &click).await?;
@@ -101,11 +101,13 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
     Ok(counted)
 }
 
-fn counting(token: &Token) -> ClickCharging {
+fn click_charging(token: &Token) -> ClickCharging {
     match (token.pricing, token.purpose) {
-        (Pricing::Cpc, Purpose::Ad) if token.backing == ClickFunding::Open => ClickCharging::Take(token.price),
-        (Pricing::Cpc, _) => ClickCharging::Hold(token.price),
-        (Pricing::Cpm, Purpose::Promotion) => ClickCharging::Hold(Money(0)),
-        (Pricing::Cpm, Purpose::Ad) => ClickCharging::Mark,
+        (Pricing::Cpc, Purpose::Ad) if token.click_funding == ClickFunding::Unreserved => {
+            ClickCharging::ChargeBudget(token.price)
+        }
+        (Pricing::Cpc, _) => ClickCharging::ChargeHold(token.price),
+        (Pricing::Cpm, Purpose::Promotion) => ClickCharging::ChargeHold(Money(0)),
+        (Pricing::Cpm, Purpose::Ad) => ClickCharging::CountOnly,
     }
 }

@@ -36,7 +36,7 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     let mut read = Vec::with_capacity(tokens.len());
     for text in tokens {
         let token = signing::open(app, &text).await?;
-        let token = token.filter(|token| token.purpose == Purpose::Promotion && token.place == viewer.0);
+        let token = token.filter(|token| token.purpose == Purpose::Promotion && token.placement_id == viewer.0);
         read.push((text, token.ok_or_else(invalid)?));
     }
     read.retain(|(_, token)| now < token.at + RECORD_WINDOW);
@@ -54,11 +54,11 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     let visitor = read.iter().find_map(|(_, token)| token.visitor);
     for ((text, token), result) in read.into_iter().zip(budget::service::reserve(app, now, requests, &mut HashSet::new()).await?)
     {
-        match result.reserved {
+        match result.reply {
             ReservationReply::Served(served) => {
-                reevaluate(app, served.relist.then_some(token.share.campaign));
+                reevaluate(app, served.needs_reevaluation.then_some(token.share.campaign));
                 capped.extend(served.capped.map(|until| (token.share.campaign, until)));
-                let is_invalid = served.backing == ClickFunding::Invalid;
+                let is_invalid = served.click_funding == ClickFunding::Invalid;
                 app.metrics().ad_impressions(is_invalid, 1);
                 counted.extend((!is_invalid).then_some(text));
             }
@@ -85,8 +85,8 @@ fn reservation_request(token: &Token, attempt: u64, day: u64) -> ReservationRequ
         day,
         grant: Grant::default(),
         floor: 0,
-        most: None,
-        only: Some((token.ad, token.price)),
+        max_price: None,
+        priced_ad: Some((token.ad, token.price)),
         skip: Vec::new(),
         nonce: Some(token.nonce),
         invalid: false,

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
 use crate::domains::ads::tracking::store;
-use crate::domains::ads::tracking::token::{Ring, Token, unsigned};
+use crate::domains::ads::tracking::token::{Ring, Token, parse_unverified};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The time for which a process uses its cached keys before it reads them again.
@@ -49,7 +49,7 @@ async fn read(app: &App) -> Result<Arc<Ring>, Error> {
 
 /// Returns the content of a valid token; `None` for any other text. No round trip, except one for a text that claims a newer key.
 pub(in crate::domains::ads) async fn open(app: &App, text: &str) -> Result<Option<Token>, Error> {
-    let Some((version, _)) = unsigned(text) else { return Ok(None) };
+    let Some((version, _)) = parse_unverified(text) else { return Ok(None) };
     let mut known = ring(app).await?;
     if version == known.newest + 1 {
         known = read(app).await?;

@@ -46,7 +46,7 @@ impl ClickCount {
     /// `STORAGE_UNAVAILABLE`.
     pub(in crate::domains::ads) async fn of(app: &App, address: Option<IpAddr>, token: &Token) -> Result<Self, Error> {
         let now = app.now();
-        let invalid = match token.backing {
+        let invalid = match token.click_funding {
             ClickFunding::Invalid => Some(InvalidClick::Impression),
             _ => (!token.is_in_time(now)).then_some(InvalidClick::Late),
         };
@@ -92,7 +92,7 @@ fn counters(bounds: Option<AdTraffic>, secret: [u8; 16], address: Option<IpAddr>
 
 /// Returns the website of an impression; `None` for a promoted status.
 pub(in crate::domains::ads) fn website(token: &Token) -> Option<WebsiteId> {
-    (token.purpose == Purpose::Ad).then_some(WebsiteId(token.place))
+    (token.purpose == Purpose::Ad).then_some(WebsiteId(token.placement_id))
 }
 
 /// Counts a click for its website, in the background.
@@ -156,7 +156,7 @@ impl ImpressionLimits {
     /// `STORAGE_UNAVAILABLE`.
     pub(in crate::domains::ads) async fn read_address_count(&mut self, app: &App) -> Result<(), Error> {
         if let Some(address) = self.address {
-            self.set_address_count(traffic::at_address(app.db(), app.now(), address).await?);
+            self.set_address_count(traffic::address_impression_count(app.db(), app.now(), address).await?);
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl ImpressionLimits {
 /// Returns the origin for `visitor` in a campaign, with `factor` times the limits of an address.
 const fn origin(bounds: AdTraffic, visitor: Visitor, factor: u64, counts_paid: bool) -> TrafficOrigin {
     let (most, held) = (factor * bounds.campaign_impressions, factor * bounds.campaign_clicks);
-    TrafficOrigin { visitor, most, held, counts_paid }
+    TrafficOrigin { visitor, max_impressions: most, held, counts_cpm: counts_paid }
 }
 
 /// Runs `count` in the background; an error is logged.

@@ -6,7 +6,7 @@ use crate::db::Db;
 use crate::db::script::{Call, Script};
 use crate::domains::ads::budget::store::reservations::SHARE;
 use crate::domains::ads::keys;
-use crate::domains::ads::model::{REPLY_TTL, DAILY_STATS_TTL, InvalidClick, Money, Share};
+use crate::domains::ads::model::{DAILY_STATS_TTL, InvalidClick, Money, REPLY_TTL, Share};
 
 static CLICK_IMPRESSION: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/click_impression.lua"));
 /// The time for which the clicked impressions of an hour are kept.
@@ -16,11 +16,11 @@ const CLICKED_IMPRESSIONS_TTL: Millis = 120 * MINUTE;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum ClickCharging {
     /// Charges the hold of the impression, which may be zero.
-    Hold(Money),
+    ChargeHold(Money),
     /// Charges this price if the campaign has the money.
-    Take(Money),
+    ChargeBudget(Money),
     /// Counts the click once for each impression, without a charge.
-    Mark,
+    CountOnly,
     /// Counts the click as invalid, with the reason.
     Invalid(InvalidClick),
 }
@@ -35,7 +35,7 @@ pub(in crate::domains::ads) struct Click {
     pub(in crate::domains::ads) at: Millis,
     /// The possible days of the impression.
     pub(in crate::domains::ads) days: [u64; 2],
-    pub(in crate::domains::ads) counting: ClickCharging,
+    pub(in crate::domains::ads) charging: ClickCharging,
     /// The nonce that distinguishes this click from others.
     pub(in crate::domains::ads) nonce: u64,
 }
@@ -65,10 +65,10 @@ pub(in crate::domains::ads) async fn click(db: &Db, now: Millis, day: u64, click
         keys::clicked_impressions(share, click.at / (60 * MINUTE)),
     ];
     keys.extend(days.iter().map(|day| keys::daily_stats(share, *day)));
-    let (how, price) = match click.counting {
-        ClickCharging::Hold(price) => ("hold", price),
-        ClickCharging::Take(price) => ("take", price),
-        ClickCharging::Mark => ("mark", Money(0)),
+    let (how, price) = match click.charging {
+        ClickCharging::ChargeHold(price) => ("hold", price),
+        ClickCharging::ChargeBudget(price) => ("take", price),
+        ClickCharging::CountOnly => ("mark", Money(0)),
         ClickCharging::Invalid(reason) => (reason.name(), Money(0)),
     };
     let call = Call::with_keys(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(how);

@@ -17,22 +17,22 @@ static COUNT_VOLUME: Script = Script::allow_oom(include_str!("../../lua/count_vo
 pub(in crate::domains::ads) struct Counter {
     key: String,
     window: Millis,
-    most: u64,
+    max: u64,
 }
 
 impl Counter {
     /// Returns the counter of a visitor's clicks.
     pub(in crate::domains::ads) fn of_visitor(visitor: Visitor) -> Self {
-        Self { key: keys::visitor_clicks(visitor), window: MINUTE, most: PLAUSIBLE_CLICKS }
+        Self { key: keys::visitor_clicks(visitor), window: MINUTE, max: PLAUSIBLE_CLICKS }
     }
 
     /// Returns the counter of an address's clicks or impressions, of which `most` are plausible.
     pub(in crate::domains::ads) fn of_address(address: Visitor, most: u64) -> Self {
-        Self { key: keys::address_traffic(address), window: TRAFFIC_WINDOW, most }
+        Self { key: keys::address_traffic(address), window: TRAFFIC_WINDOW, max: most }
     }
 
     fn call(&self, now: Millis, by: i64) -> Call {
-        Call::new(&COUNT_TRAFFIC, [self.key.clone()]).arg(now).arg(self.window).arg(self.most).arg(by)
+        Call::new(&COUNT_TRAFFIC, [self.key.clone()]).arg(now).arg(self.window).arg(self.max).arg(by)
     }
 }
 
@@ -49,12 +49,12 @@ pub(in crate::domains::ads) async fn refund(db: &Db, now: Millis, counters: &[Co
 }
 
 /// The command that reads the impressions of an address in this hour.
-pub(in crate::domains::ads) fn at_address_command(address: Visitor) -> Cmd {
+pub(in crate::domains::ads) fn address_impression_count_command(address: Visitor) -> Cmd {
     cmd("GET").arg(keys::address_traffic(address)).take()
 }
 
-/// Decodes the reply of [`at_address_command`].
-pub(in crate::domains::ads) fn decode_at_address(reply: Value, now: Millis) -> Result<u64, Error> {
+/// Decodes the reply of [`address_impression_count_command`].
+pub(in crate::domains::ads) fn decode_address_impression_count(reply: Value, now: Millis) -> Result<u64, Error> {
     let kept: Option<String> = decode::one(reply)?;
     let (until, count) = kept.as_deref().and_then(|kept| kept.split_once('.')).unwrap_or_default();
     let is_over = until.parse::<Millis>().is_ok_and(|until| until > now);
@@ -62,8 +62,8 @@ pub(in crate::domains::ads) fn decode_at_address(reply: Value, now: Millis) -> R
 }
 
 /// Returns the impressions of an address in this hour. One command.
-pub(in crate::domains::ads) async fn at_address(db: &Db, now: Millis, address: Visitor) -> Result<u64, Error> {
-    decode_at_address(db.read(at_address_command(address)).await?, now)
+pub(in crate::domains::ads) async fn address_impression_count(db: &Db, now: Millis, address: Visitor) -> Result<u64, Error> {
+    decode_address_impression_count(db.read(address_impression_count_command(address)).await?, now)
 }
 
 /// The kinds of traffic of a website.
