@@ -57,6 +57,7 @@ mod origins;
 mod overtaken;
 mod paging;
 mod power;
+mod privacy_matrix;
 mod privacy_model;
 mod private;
 mod rates;

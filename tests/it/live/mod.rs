@@ -36,11 +36,11 @@ use waxwing::schema::Rendered;
 const LIVE: &str = include_str!("../contract/live.graphql");
 
 /// A subscription without a socket. Events that the test does not read wait in a buffer of one.
-struct LiveSubscription {
+pub(crate) struct LiveSubscription {
     app: App,
     /// The number of subscribers before this subscription.
     others: usize,
-    responses: mpsc::Receiver<Arc<Rendered>>,
+    pub(crate) responses: mpsc::Receiver<Arc<Rendered>>,
     task: JoinHandle<()>,
 }
 
@@ -52,7 +52,7 @@ impl Drop for LiveSubscription {
 
 impl LiveSubscription {
     /// Subscribes as an actor, or without a session, with the operation of this name in the contract.
-    async fn open(app: &TestServer, actor: Option<&Actor>, operation: &str, variables: Value) -> Self {
+    pub(crate) async fn open(app: &TestServer, actor: Option<&Actor>, operation: &str, variables: Value) -> Self {
         Self::start(
             app,
             context(app, actor).await,
@@ -61,7 +61,7 @@ impl LiveSubscription {
     }
 
     /// Subscribes with any document and request context.
-    fn start(app: &TestServer, context: request::Request, mut request: Request) -> Self {
+    pub(crate) fn start(app: &TestServer, context: request::Request, mut request: Request) -> Self {
         let schema = waxwing::schema::build();
         waxwing::schema::check(&mut request, app.app.config()).expect("it passes");
         let mut stream = waxwing::schema::subscribe(&schema, request, context);
@@ -92,7 +92,7 @@ impl LiveSubscription {
     }
 
     /// Returns the next event.
-    async fn next(&mut self) -> Event {
+    pub(crate) async fn next(&mut self) -> Event {
         let answer = self.next_response().await;
         assert_eq!(answer.get("errors"), None, "{answer}");
         let event = answer["data"].as_object().and_then(|data| data.values().next()).expect("a field");
@@ -115,7 +115,7 @@ impl LiveSubscription {
     }
 
     /// Waits until the subscription is registered: statuses that are posted afterwards arrive live.
-    async fn until_listening(self) -> Self {
+    pub(crate) async fn until_listening(self) -> Self {
         for _ in 0..2_000 {
             if self.app.extension::<Hub>().subscriber_count() > self.others {
                 return self;
@@ -127,7 +127,7 @@ impl LiveSubscription {
 }
 
 /// Returns the request context of an actor, or of a client without a session.
-async fn context(app: &TestServer, actor: Option<&Actor>) -> request::Request {
+pub(crate) async fn context(app: &TestServer, actor: Option<&Actor>) -> request::Request {
     let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
         Some(token) => {
             Some(sessions::viewer(&app.app, app.app.db().read_barrier(), token).await.expect("an answer").expect("a session"))
@@ -145,9 +145,9 @@ async fn subscribe_to_followed(app: &TestApp) -> (Actor, Actor, LiveSubscription
     (ada, bob, subscription)
 }
 
-struct Event {
-    cursor: String,
-    line: String,
+pub(crate) struct Event {
+    pub(crate) cursor: String,
+    pub(crate) line: String,
 }
 
 /// Returns whether no subscriber is left, in this process and in Redis.

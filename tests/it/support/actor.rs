@@ -72,6 +72,23 @@ impl Actor {
         self.request(&json!({ "query": query, "variables": variables })).send().await?.json().await
     }
 
+    /// Runs a mutation with an input, and returns its payload: `selection`, and the codes and paths of its user errors.
+    pub async fn mutate(&self, field: &str, input: Value, selection: &str) -> Value {
+        let kind = format!("{}{}Input", field[..1].to_uppercase(), &field[1..]);
+        let query =
+            format!("mutation($input: {kind}!) {{ {field}(input: $input) {{ {selection} userErrors {{ code path }} }} }}");
+        let mut answer = self.gql(&query, json!({ "input": input })).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        answer["data"][field].take()
+    }
+
+    /// Runs a mutation that must succeed, and returns its payload.
+    pub async fn mutate_ok(&self, field: &str, input: Value, selection: &str) -> Value {
+        let payload = self.mutate(field, input, selection).await;
+        assert_eq!(payload["userErrors"], json!([]), "{field}");
+        payload
+    }
+
     async fn send(&self, body: Value) -> Value {
         let response = self.request(&body).send().await.expect("an answer");
         assert!(response.status().as_u16() < 500 || response.status() == 503, "{}", response.status());
