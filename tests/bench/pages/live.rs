@@ -25,19 +25,30 @@ impl Subscriptions {
     pub(crate) async fn to_words(edge: &Edge, many: usize) -> Self {
         let document = operation(LIVE, &["subscription PublicStream", "fragment Event"]);
         let variables = |number: usize| json!({ "filter": { "track": [format!("tea{number}")] } });
-        Self::of(edge, &document, variables, None, many).await
+        Self::of(edge, &document, variables, |_| None, many).await
     }
 
     /// Opens subscriptions of one account to its home.
     pub(crate) async fn to_home(edge: &Edge, token: &str, many: usize) -> Self {
         let document = operation(LIVE, &["subscription HomeEvents", "fragment Event"]);
-        Self::of(edge, &document, |_| json!({}), Some(token), many).await
+        Self::of(edge, &document, |_| json!({}), |_| Some(token), many).await
     }
 
-    async fn of(edge: &Edge, document: &str, variables: impl Fn(usize) -> Value, token: Option<&str>, many: usize) -> Self {
+    /// Opens a subscription for each session.
+    pub(crate) async fn of_viewers(edge: &Edge, document: &str, variables: &Value, tokens: &[&str]) -> Self {
+        Self::of(edge, document, |_| variables.clone(), |number| Some(tokens[number]), tokens.len()).await
+    }
+
+    async fn of<'a>(
+        edge: &Edge,
+        document: &str,
+        variables: impl Fn(usize) -> Value,
+        token: impl Fn(usize) -> Option<&'a str>,
+        many: usize,
+    ) -> Self {
         let mut subscriptions = Self::default();
         for number in 0..many {
-            let viewer = match token {
+            let viewer = match token(number) {
                 Some(token) => {
                     sessions::service::viewer(&edge.app, edge.app.db().read_barrier(), token).await.expect("an answer")
                 }

@@ -1,8 +1,8 @@
 //! The cost of each main feature of Waxwing: processor time, round trips, commands, bytes and allocations of a request; over a socket also
 //! requests a second and latency; the growth of these costs; and instructions of a request, which are the same on a busy machine.
 //!
-//! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- socket` and `-- growth` run one
-//! part each; `-- report` writes the results and plots into docs/performance.md. `-- guard` compares instructions with those in
+//! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- socket`, `-- growth` and `-- privacy`
+//! run one part each; `-- report` writes the results and plots into docs/performance.md. `-- guard` compares instructions with those in
 //! tests/bench/instructions.json, `-- guard accept` writes that file. Each part has its own redis-server, on a unix socket, without
 //! persistence.
 
@@ -20,6 +20,7 @@ mod live;
 mod load;
 mod meter;
 mod plot;
+mod privacy;
 mod report;
 mod socket;
 mod stage;
@@ -57,6 +58,9 @@ fn main() -> ExitCode {
     }
     if all || is_selected("growth") {
         report.growth = growth::run();
+    }
+    if all || is_selected("privacy") {
+        report.privacy = privacy::run();
     }
     if is_selected("report") {
         report.write();

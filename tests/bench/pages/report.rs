@@ -3,6 +3,7 @@
 use super::growth::Line;
 use super::inside;
 use super::plot;
+use super::privacy::Privacy;
 use super::socket::Socket;
 use std::fmt::Write;
 use std::path::Path;
@@ -14,6 +15,7 @@ pub(crate) struct Report {
     pub(crate) inside: Vec<inside::Row>,
     pub(crate) socket: Option<Socket>,
     pub(crate) growth: Vec<Line>,
+    pub(crate) privacy: Privacy,
 }
 
 impl Report {
@@ -28,6 +30,8 @@ impl Report {
             ("socket", self.socket()),
             ("start", self.start()),
             ("growth", self.growth()),
+            ("privacy", self.privacy()),
+            ("relations", self.relations()),
         ] {
             text = replace(&text, name, &table);
         }
@@ -79,6 +83,28 @@ impl Report {
             "From the start of a server with a loaded store to its first complete home page: {:.0} ms. Resident memory after that response: {:.1} MiB.\n",
             socket.start_ms, socket.idle_mib
         )
+    }
+
+    fn privacy(&self) -> String {
+        let mut text =
+            "| request | CPU µs, server | CPU µs, Redis | round trips | commands |\n|---|--:|--:|--:|--:|\n".to_owned();
+        for row in &self.privacy.rows {
+            let cost = row.cost;
+            let _ = writeln!(
+                text,
+                "| {} | {:.0} | {:.0} | {:.1} | {:.1} |",
+                row.name, cost.own, cost.redis, cost.trips, cost.commands
+            );
+        }
+        text
+    }
+
+    fn relations(&self) -> String {
+        let mut text = "| relation | bytes in Redis |\n|---|--:|\n".to_owned();
+        for (kind, bytes) in &self.privacy.bytes {
+            let _ = writeln!(text, "| {kind} | {bytes:.0} |");
+        }
+        text
     }
 
     fn growth(&self) -> String {

@@ -1,14 +1,10 @@
 //! Blocks against follows and additions to lists, on two servers: in any order, no follow or membership exists beside the block.
 
 use super::*;
+use crate::support::races;
 use waxwing::base::ids::UserListId;
 use waxwing::domains::graph::service as graph;
 use waxwing::domains::lists::service as lists;
-
-/// The number of races of a kind. `WAXWING_RACES` sets another one.
-fn races() -> usize {
-    std::env::var("WAXWING_RACES").map_or(25, |text| text.parse().expect("a number"))
-}
 
 /// Asserts that the block exists, and that neither account follows the other or has it on a list.
 async fn stands_alone(app: &TestApp, ada: &Actor, bea: &Actor, list: &str) {
@@ -28,7 +24,7 @@ async fn a_follow_never_stands_beside_a_block() {
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let (list, elsewhere) = (list_of(&bea, &[]).await, bea.at(&other));
-    for race in 0..races() {
+    for race in 0..races(25) {
         // The order alternates.
         let (follows, follows_back, blocks) = (elsewhere.follow(&ada), ada.follow(&bea), block(&ada, &bea.id));
         let (followed, _, blocked) = match race % 2 {
@@ -52,7 +48,7 @@ async fn a_membership_never_stands_beside_a_block() {
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let (list, elsewhere) = (list_of(&bea, &[]).await, bea.at(&other));
-    for _ in 0..races() {
+    for _ in 0..races(25) {
         let (blocked, _) = tokio::join!(block(&ada, &bea.id), add_to_list(&elsewhere, &list, &ada));
         assert_eq!(user_error_codes(&blocked), [""; 0]);
         stands_alone(&app, &ada, &bea, &list).await;
@@ -68,7 +64,7 @@ async fn blocks_of_each_other_both_stand_or_one_is_too_late() {
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let elsewhere = bea.at(&other);
-    for _ in 0..races() {
+    for _ in 0..races(25) {
         let (of_ada, of_bea) = tokio::join!(block(&ada, &bea.id), block(&elsewhere, &ada.id));
         let (by_ada, by_bea) = (blocks(&ada).await.1, blocks(&bea).await.1);
         assert!(by_ada + by_bea >= 1, "{of_ada} {of_bea}");

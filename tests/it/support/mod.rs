@@ -47,6 +47,11 @@ use waxwing::server::{self, EdgeConfig};
 /// The start of every test's clock: 2026-03-01T00:00:00Z.
 pub const START: u64 = 1_772_323_200_000;
 
+/// The number of rounds of a race: `default`, or `WAXWING_RACES`.
+pub fn races(default: usize) -> usize {
+    std::env::var("WAXWING_RACES").map_or(default, |text| text.parse().expect("a number"))
+}
+
 /// The timeouts of Redis in most tests: a busy machine must not look like an unavailable storage.
 pub const LONG_TIMEOUTS: Timing = Timing {
     connect: Duration::from_secs(5),

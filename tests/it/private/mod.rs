@@ -1,5 +1,7 @@
 //! Private accounts and follow requests.
 
+mod races;
+
 use crate::support::{Actor, TestApp, findings, references, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -315,44 +317,6 @@ async fn an_account_with_many_requests_is_deleted_in_passes() {
     accounts::purge(&app.app, ada.user_id(), "ada", |_| ()).await.expect("it is deleted");
     assert_eq!(references(&app.app, ada.user_id()).await, [""; 0]);
     assert_eq!(sent(&requesters[0]).await, [""; 0]);
-}
-
-#[tokio::test]
-async fn no_request_stays_at_a_public_account_whatever_comes_last() {
-    let app = TestApp::start().await;
-    let sibling = app.sibling().await;
-    let ada = app.user("ada").await;
-    let others = app.create_users("other", 20).await;
-    for (round, other) in others.iter().enumerate() {
-        set_private(&ada, true).await;
-        let change = waxwing::domains::users::service::ProfileChange { is_private: Some(false), ..Default::default() };
-        let follow = timelines::follow(&sibling.app, other.user_id(), ada.user_id());
-        let (public, follow) = tokio::join!(timelines::update_profile(&app.app, ada.user_id(), change), follow);
-        assert!(public.is_ok() && follow.is_ok(), "round {round}");
-        app.drain_journal().await;
-        assert_eq!(followers_and_requests(&app, &ada).await, (round as u64 + 1, 0), "round {round}");
-    }
-    assert_eq!(findings(&app.app).await, [""; 0]);
-}
-
-#[tokio::test]
-async fn accepting_and_withdrawing_at_once_leaves_both_sides_alike() {
-    let app = TestApp::start().await;
-    let sibling = app.sibling().await;
-    let ada = app.user("ada").await;
-    set_private(&ada, true).await;
-    for (round, other) in app.create_users("other", 20).await.iter().enumerate() {
-        let (requester, owner) = (other.user_id(), ada.user_id());
-        timelines::follow(&app.app, requester, owner).await.expect("a request");
-        let withdraw = timelines::unfollow(&sibling.app, requester, owner);
-        let (_, withdrawn) = tokio::join!(timelines::accept_request(&app.app, owner, requester), withdraw);
-        assert!(withdrawn.is_ok(), "round {round}");
-        app.drain_journal().await;
-        let edge = graph::edge(&app.app, requester, owner).await.expect("a store");
-        assert!(edge.follow.is_none() && edge.request.is_none(), "round {round}: unfollowing ends the follow or the request");
-    }
-    assert_eq!(followers_and_requests(&app, &ada).await, (0, 0));
-    assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
 /// What a viewer can read of ada, beside the account itself.
