@@ -6,9 +6,12 @@
 //! after 10,000 dropped rows: such a page says where the next one continues.
 //! `pageInfo` is correct in both directions, as the Relay specification of cursor connections requires.
 
+mod scan;
+
 use crate::base::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use scan::Scan;
 use siphasher::sip::SipHasher24;
 use std::future::Future;
 use std::hash::Hasher;
@@ -18,8 +21,6 @@ use subtle::ConstantTimeEq;
 pub const DEFAULT: usize = 20;
 /// The maximum size of a page.
 pub const MAX: usize = 100;
-/// The most rows of a window, where most rows are dropped.
-const MAX_WINDOW: usize = 1_000;
 /// The most rows that a page drops, give or take a window: then it ends, however short, so that a request is bounded whatever is hidden.
 const MAX_DROPPED: usize = 10_000;
 /// The longest text of [`Cursors::sign`].
@@ -233,6 +234,17 @@ pub trait PageSource<P = u64>: Sync {
     /// Reads the rows of each window, in the window's order. One round trip for all.
     fn read_rows(&self, windows: &[Window<P>]) -> impl Future<Output = Result<Vec<Vec<Row<P>>>, Error>> + Send;
 
+    /// How many rows the first window should have beyond the `want` that the page needs, so that a page whose source drops rows is full after one
+    /// read. They are hydrated only if [`Self::drops_rows`].
+    fn spare_rows(&self, _want: usize) -> usize {
+        0
+    }
+
+    /// Whether many rows may be dropped. Known once a window was read.
+    fn drops_rows(&self) -> bool {
+        false
+    }
+
     /// Hydrates rows, in order: `None` for what is deleted or hidden from the viewer.
     fn hydrate(&self, rows: &[Row<P>]) -> impl Future<Output = Result<Vec<Option<Self::Item>>, Error>> + Send;
 }
@@ -265,14 +277,19 @@ impl<T, P> Page<T, P> {
 /// # Errors
 /// The errors of the source.
 pub async fn fill<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
-    let mut scans = Scan::<L::Item, P>::plan(request);
+    let mut scans = Scan::<L::Item, P>::plan(request, |want| list.spare_rows(want));
     let mut dropped = 0;
     while dropped < MAX_DROPPED && scans.iter().any(Scan::is_open) {
-        let windows: Vec<Window<P>> = scans.iter().filter(|scan| scan.is_open()).map(|scan| scan.window).collect();
-        let found = list.read_rows(&windows).await?;
+        let mut open: Vec<&mut Scan<L::Item, P>> = scans.iter_mut().filter(|scan| scan.is_open()).collect();
+        let windows: Vec<Window<P>> = open.iter().map(|scan| scan.window).collect();
+        let mut found = list.read_rows(&windows).await?;
+        let drops_rows = list.drops_rows();
+        for (scan, rows) in open.iter_mut().zip(&mut found) {
+            scan.receive(rows, drops_rows);
+        }
         let rows: Vec<Row<P>> = found.iter().flatten().copied().collect();
         let mut items = list.hydrate(&rows).await?.into_iter();
-        for (scan, rows) in scans.iter_mut().filter(|scan| scan.is_open()).zip(found) {
+        for (scan, rows) in open.into_iter().zip(found) {
             dropped += scan.take(&rows, &mut items);
         }
     }
@@ -280,79 +297,10 @@ pub async fn fill<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequ
     Ok(main.into_page(request, newer.may_find(), older.may_find()))
 }
 
-/// A window that is read until there are enough items.
-struct Scan<T, P> {
-    window: Window<P>,
-    want: usize,
-    got: Vec<(P, T)>,
-    exhausted: bool,
-}
-
-impl<T, P: ListPosition> Scan<T, P> {
-    /// The page plus one row; and beyond each bound, the next row.
-    fn plan(request: PageRequest<P>) -> [Self; 3] {
-        let (below, above) = (request.after.unwrap_or(P::TOP), request.before.unwrap_or(P::BOTTOM));
-        let main = Self::new(below, above, !request.backward, request.size + 1);
-        let newer = request.after.map_or_else(Self::closed, |after| Self::new(P::TOP, after.below(), false, 1));
-        let older = request.before.map_or_else(Self::closed, |before| Self::new(before.above(), P::BOTTOM, true, 1));
-        [main, newer, older]
-    }
-
-    fn new(below: P, above: P, newest_first: bool, want: usize) -> Self {
-        let window = Window { below, above, newest_first, limit: want };
-        Self { window, want, got: Vec::new(), exhausted: below <= above.above() }
-    }
-
-    fn closed() -> Self {
-        Self::new(P::BOTTOM, P::BOTTOM, true, 0)
-    }
-
-    fn is_open(&self) -> bool {
-        !self.exhausted && self.got.len() < self.want
-    }
-
-    /// Whether an item was found, or the unread part of the window may contain one.
-    fn may_find(&self) -> bool {
-        !self.got.is_empty() || self.is_open()
-    }
-
-    /// Takes the items of its rows, and moves the window behind the last row. Returns the number of dropped rows.
-    fn take(&mut self, rows: &[Row<P>], items: &mut impl Iterator<Item = Option<T>>) -> usize {
-        let before = self.got.len();
-        for row in rows {
-            if let Some(item) = items.next().flatten() {
-                self.got.push((row.position, item));
-            }
-        }
-        self.exhausted = rows.len() < self.window.limit;
-        if let Some(last) = rows.last() {
-            let bound = if self.window.newest_first { &mut self.window.below } else { &mut self.window.above };
-            *bound = last.position;
-        }
-        let kept = self.got.len() - before;
-        // Where most rows are dropped, windows grow, so that the number of reads grows with the logarithm of the dropped rows at first.
-        let wider = if kept * 4 < rows.len() { self.window.limit * 2 } else { 0 };
-        self.window.limit = (self.want.saturating_sub(self.got.len()) * 2).clamp(10, MAX).max(wider.min(MAX_WINDOW));
-        rows.len() - kept
-    }
-
-    fn into_page(mut self, request: PageRequest<P>, newer: bool, older: bool) -> Page<T, P> {
-        let last_read = if self.window.newest_first { self.window.below } else { self.window.above };
-        let unfinished = self.is_open().then_some(last_read);
-        let more = self.got.len() > request.size || unfinished.is_some();
-        self.got.truncate(request.size);
-        if request.backward {
-            self.got.reverse();
-            Page { items: self.got, has_next: older, has_previous: more || newer, start: unfinished, end: None }
-        } else {
-            Page { items: self.got, has_next: more || older, has_previous: newer, start: None, end: unfinished }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     const LIST: ListId = ListId { kind: b'h', owner: 7 };
 
@@ -415,6 +363,55 @@ mod tests {
         // Only hidden rows are left beyond the page.
         assert_eq!(page(&Numbers { len: 4, hidden: 4 }, 3, false, None, None).await, (vec![3, 2, 1], false, false));
         assert_eq!(page(&Numbers { len: 300, hidden: 1 }, 3, false, Some(150), Some(20)).await, (vec![], false, false));
+    }
+
+    /// Numbers of which every third is dropped if `drops`, with spare rows in the first window.
+    struct Spare {
+        drops: bool,
+        windows: AtomicUsize,
+        hydrated: AtomicUsize,
+    }
+
+    impl PageSource for Spare {
+        type Item = u64;
+        async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+            self.windows.fetch_add(windows.len(), Ordering::Relaxed);
+            Numbers { len: 25, hidden: 99 }.read_rows(windows).await
+        }
+        async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<u64>>, Error> {
+            self.hydrated.fetch_add(rows.len(), Ordering::Relaxed);
+            Numbers { len: 25, hidden: if self.drops { 3 } else { 99 } }.hydrate(rows).await
+        }
+        fn spare_rows(&self, want: usize) -> usize {
+            want
+        }
+        fn drops_rows(&self) -> bool {
+            self.drops
+        }
+    }
+
+    #[tokio::test]
+    async fn spare_rows_fill_a_page_in_one_read_and_are_hydrated_only_where_rows_are_dropped() {
+        for (drops, expected, hydrated) in [(true, [25, 23, 22, 20, 19], 12), (false, [25, 24, 23, 22, 21], 6)] {
+            let list = Spare { drops, windows: AtomicUsize::new(0), hydrated: AtomicUsize::new(0) };
+            let read = |after| fill(&list, PageRequest { size: 5, backward: false, after, before: None });
+            let first = read(None).await.expect("a page");
+            assert_eq!(first.items.iter().map(|(_, item)| *item).collect::<Vec<_>>(), expected);
+            assert!(first.has_next && first.end.is_none());
+            let cost = (list.windows.load(Ordering::Relaxed), list.hydrated.load(Ordering::Relaxed));
+            assert_eq!(cost, (1, hydrated), "{drops}");
+            // To the end of the list, without an item twice or left out.
+            let (mut all, mut after) = (Vec::new(), None);
+            loop {
+                let page = read(after).await.expect("a page");
+                all.extend(page.items.iter().map(|(_, item)| *item));
+                after = page.items.last().map(|(position, _)| *position);
+                if !page.has_next {
+                    break;
+                }
+            }
+            assert_eq!(all, (1..=25).rev().filter(|at| !drops || at % 3 != 0).collect::<Vec<u64>>());
+        }
     }
 
     #[tokio::test]

@@ -34,6 +34,15 @@ pub fn hides_as_absent(loaders: &Loaders) -> bool {
     loaders.standings.fetcher().kinds.get().is_some_and(|kinds| kinds.has_blocks())
 }
 
+/// Whether the viewer may have mutes or blocks, without a round trip: from what the request has loaded, else from a cached account, which may be out
+/// of date. Unknown is `true`. For decisions about costs only.
+pub fn may_hide(loaders: &Loaders) -> bool {
+    let fetcher = loaders.standings.fetcher();
+    let Some(viewer) = fetcher.viewer else { return false };
+    let speculative = || loaders.users.fetcher().get_speculative(viewer).map(|account| RelationKinds::of(&account));
+    fetcher.kinds.get().copied().or_else(speculative).is_none_or(RelationKinds::any)
+}
+
 /// Returns the viewer's standings towards accounts, in their order. One pipeline; nothing for a viewer without relations, beside the viewer's account.
 ///
 /// # Errors

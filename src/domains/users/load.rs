@@ -16,6 +16,13 @@ pub struct FetchUsers {
     pub since: ReadBarrier,
 }
 
+impl FetchUsers {
+    /// The cached account, which may be out of date; `None` if it is not cached. No round trip.
+    pub fn get_speculative(&self, id: UserId) -> Option<Arc<User>> {
+        store::get_speculative(&self.db, id)
+    }
+}
+
 impl Fetch for FetchUsers {
     type Key = UserId;
     type Value = Option<Arc<User>>;

@@ -33,6 +33,11 @@ pub(super) fn get_cached(db: &Db, since: ReadBarrier, ids: &[UserId]) -> Option<
     Some(db.get_cached(since, ids.iter().map(|id| keys::user(*id)), |_| true)?.into_iter().map(Some).collect())
 }
 
+/// The cached account, which may be out of date; `None` if it is not cached.
+pub(super) fn get_speculative(db: &Db, id: UserId) -> Option<Arc<User>> {
+    Some(db.get_speculative(keys::user(id))?.value)
+}
+
 /// Reads an account as it is now; `None` for an unknown id. One HGETALL.
 pub(super) async fn get(db: &Db, id: UserId) -> Result<Option<Arc<User>>, Error> {
     Ok(load(db, db.read_barrier(), &[id]).await?.pop().flatten())

@@ -42,6 +42,7 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageRequest, PageSource, R
 use crate::base::request::Loaders;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
+use crate::domains::relations::service as relations;
 use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::{ResumePoint, service as events};
@@ -52,7 +53,11 @@ use pending_window::FeedWindow;
 /// Followers that a post reaches within its request, and the size of each later pass.
 const PASS: usize = 1_000;
 
-/// A page of a home, newest first. One read of the rows, one batch of statuses.
+/// The fewest spare rows of a window for a viewer with mutes or blocks.
+const MIN_SPARE: usize = 10;
+
+/// A page of a home, newest first. One read of the rows, one batch of statuses; one pipeline more for a viewer with mutes or blocks, and two for
+/// each further window if half of the entries are dropped.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -133,9 +138,19 @@ impl PageSource for FeedListing<'_> {
         let part = |window: &Window| FeedPart::Window(FeedWindow { feed: self.feed, window: *window });
         // For the rules, in the same pipeline.
         let left = [FeedPart::FormerSources(self.feed)];
-        let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(left)).await?;
+        let rows = self.loaders.feeds.load_many(windows.iter().map(part).chain(left));
+        let (mut found, _) = futures_util::try_join!(rows, relations::kinds(self.loaders))?;
         found.pop();
         Ok(found.into_iter().map(|found| found.rows).collect())
+    }
+
+    /// As many again for a viewer who may have mutes or blocks: a page is full after one read while less than half of the entries are dropped.
+    fn spare_rows(&self, want: usize) -> usize {
+        if relations::may_hide(self.loaders) { want.max(MIN_SPARE) } else { 0 }
+    }
+
+    fn drops_rows(&self) -> bool {
+        relations::may_hide(self.loaders)
     }
 
     /// Hides former sources whose statuses are not removed yet, and what the policy does not deliver.

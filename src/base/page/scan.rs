@@ -1,0 +1,91 @@
+//! Windows of a list that are read until a page is full.
+
+use super::{ListPosition, MAX, Page, PageRequest, Row, Window};
+
+/// The most rows of a window, where most rows are dropped.
+const MAX_WINDOW: usize = 1_000;
+
+/// A window that is read until there are enough items.
+pub(super) struct Scan<T, P> {
+    pub(super) window: Window<P>,
+    want: usize,
+    /// The rows of the first window that the page needs only if others are dropped.
+    spare: usize,
+    got: Vec<(P, T)>,
+    exhausted: bool,
+}
+
+impl<T, P: ListPosition> Scan<T, P> {
+    /// The page plus one row; and beyond each bound, the next row. `spare` is the number of rows beyond those that a window needs.
+    pub(super) fn plan(request: PageRequest<P>, spare: impl Fn(usize) -> usize) -> [Self; 3] {
+        let (below, above) = (request.after.unwrap_or(P::TOP), request.before.unwrap_or(P::BOTTOM));
+        let main = Self::new(below, above, !request.backward, request.size + 1);
+        let newer = request.after.map_or_else(Self::closed, |after| Self::new(P::TOP, after.below(), false, 1));
+        let older = request.before.map_or_else(Self::closed, |before| Self::new(before.above(), P::BOTTOM, true, 1));
+        [main, newer, older].map(|mut scan| {
+            scan.spare = spare(scan.want).min(MAX_WINDOW);
+            scan.window.limit += scan.spare;
+            scan
+        })
+    }
+
+    fn new(below: P, above: P, newest_first: bool, want: usize) -> Self {
+        let window = Window { below, above, newest_first, limit: want };
+        Self { window, want, spare: 0, got: Vec::new(), exhausted: below <= above.above() }
+    }
+
+    fn closed() -> Self {
+        Self::new(P::BOTTOM, P::BOTTOM, true, 0)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.exhausted && self.got.len() < self.want
+    }
+
+    /// Whether an item was found, or the unread part of the window may contain one.
+    pub(super) fn may_find(&self) -> bool {
+        !self.got.is_empty() || self.is_open()
+    }
+
+    /// Notes whether the window ended with these rows, and removes the spare ones if no rows are dropped.
+    pub(super) fn receive(&mut self, rows: &mut Vec<Row<P>>, drops_rows: bool) {
+        let needed = self.window.limit - std::mem::take(&mut self.spare);
+        self.exhausted = rows.len() < self.window.limit;
+        if !drops_rows && rows.len() > needed {
+            rows.truncate(needed);
+            self.exhausted = false;
+        }
+    }
+
+    /// Takes the items of its rows, and moves the window behind the last row. Returns the number of dropped rows.
+    pub(super) fn take(&mut self, rows: &[Row<P>], items: &mut impl Iterator<Item = Option<T>>) -> usize {
+        let before = self.got.len();
+        for row in rows {
+            if let Some(item) = items.next().flatten() {
+                self.got.push((row.position, item));
+            }
+        }
+        if let Some(last) = rows.last() {
+            let bound = if self.window.newest_first { &mut self.window.below } else { &mut self.window.above };
+            *bound = last.position;
+        }
+        let kept = self.got.len() - before;
+        // Where most rows are dropped, windows grow, so that the number of reads grows with the logarithm of the dropped rows at first.
+        let wider = if kept * 4 < rows.len() { self.window.limit * 2 } else { 0 };
+        self.window.limit = (self.want.saturating_sub(self.got.len()) * 2).clamp(10, MAX).max(wider.min(MAX_WINDOW));
+        rows.len() - kept
+    }
+
+    pub(super) fn into_page(mut self, request: PageRequest<P>, newer: bool, older: bool) -> Page<T, P> {
+        let last_read = if self.window.newest_first { self.window.below } else { self.window.above };
+        let unfinished = self.is_open().then_some(last_read);
+        let more = self.got.len() > request.size || unfinished.is_some();
+        self.got.truncate(request.size);
+        if request.backward {
+            self.got.reverse();
+            Page { items: self.got, has_next: older, has_previous: more || newer, start: unfinished, end: None }
+        } else {
+            Page { items: self.got, has_next: more || older, has_previous: newer, start: None, end: unfinished }
+        }
+    }
+}
