@@ -1,6 +1,7 @@
 //! Live events: which subscriber gets which events, in which order, and how a subscription resumes.
 
 mod audience;
+mod crowd;
 mod day;
 mod faults;
 mod filters;
@@ -87,13 +88,21 @@ impl LiveSubscription {
 
     /// Returns the next response, unchanged.
     async fn next_response(&mut self) -> Value {
-        let next = tokio::time::timeout(Duration::from_secs(5), self.responses.recv());
+        self.next_response_within(Duration::from_secs(5)).await
+    }
+
+    async fn next_response_within(&mut self, limit: Duration) -> Value {
+        let next = tokio::time::timeout(limit, self.responses.recv());
         serde_json::to_value(&next.await.expect("an event arrives").expect("the stream continues").response).expect("JSON")
     }
 
     /// Returns the next event.
     pub(crate) async fn next(&mut self) -> Event {
-        let answer = self.next_response().await;
+        self.next_within(Duration::from_secs(5)).await
+    }
+
+    async fn next_within(&mut self, limit: Duration) -> Event {
+        let answer = self.next_response_within(limit).await;
         assert_eq!(answer.get("errors"), None, "{answer}");
         let event = answer["data"].as_object().and_then(|data| data.values().next()).expect("a field");
         let text = |at: &str| event.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -52,7 +52,7 @@ pub(super) struct ModelStatus {
 
 type Pairs = BTreeSet<(usize, usize)>;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Model {
     pub(super) private: BTreeSet<usize>,
     pub(super) follows: Pairs,

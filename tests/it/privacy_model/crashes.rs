@@ -1,0 +1,163 @@
+//! Operations during which the server dies after any write, or Redis is killed: each is applied completely or not at all, one that was answered
+//! is applied, and nothing is visible in between that is hidden before and afterwards. `WAXWING_PRIVACY_CRASHES` is their number.
+
+use super::model::{Model, Operation, PEOPLE};
+use super::{Play, number, seed};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer, findings};
+use rand::Rng;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use waxwing::app::App;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::db::{Db, Timing};
+
+/// Operations before the first crash.
+const BEFORE: usize = 150;
+/// The most writes after which the server dies. Some operations have fewer.
+const WRITES: usize = 25;
+
+impl Play {
+    /// Runs an operation on a server that dies after some writes. Returns whether it was answered, and with which user error.
+    async fn run_on_crashing_server(&mut self, operation: Operation) -> Option<Option<String>> {
+        let (actor, field, input) = self.request(operation);
+        let healthy = &self.servers[self.server];
+        let writes = self.random.random_range(0..WRITES);
+        let proxy = CrashProxy::start(&healthy.redis, writes).await;
+        let target = healthy.redis.tcp_url(proxy.port).parse().expect("an address");
+        let db = Db::open(&target, Timing { connections: 1, ..LONG_TIMEOUTS }).await.expect("a store");
+        let app = App::new(db, healthy.clock.clone(), healthy.app.config().clone());
+        let server = TestServer::start(app, healthy.clock.clone()).await;
+        let answer = send(&self.people[actor].at(&server), field, input).await;
+        server.app.drain().await;
+        answer
+    }
+
+    /// Runs an operation while Redis is killed and started again.
+    async fn run_while_redis_is_killed(&mut self, operation: Operation) -> Option<Option<String>> {
+        let (actor, field, input) = self.request(operation);
+        let healthy = &self.servers[self.server];
+        let (redis, pause) = (healthy.redis.clone(), Duration::from_micros(self.random.random_range(0..8_000)));
+        let fault = tokio::task::spawn_blocking(move || {
+            std::thread::sleep(pause);
+            redis.kill();
+            redis.restart();
+        });
+        let answer = send(&self.people[actor].at(healthy), field, input).await;
+        fault.await.expect("a Redis");
+        self.wait_until_connected().await;
+        answer
+    }
+
+    /// Waits until every connection of both servers is open again: until ten requests in a row are answered.
+    async fn wait_until_connected(&self) {
+        for server in &self.servers {
+            let (mut answered, began) = (0, Instant::now());
+            while answered < 10 {
+                let answer = self.people[0].at(server).run("Home", json!({ "first": 1 })).await;
+                answered = if answer.get("errors").is_none() { answered + 1 } else { 0 };
+                assert!(began.elapsed() < Duration::from_secs(20), "{answer}");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+    }
+
+    /// A status that was posted without an answer has its number as its message.
+    async fn adopt_status(&mut self, author: usize) -> bool {
+        let query = "query($login: String!) { user(login: $login) { profileTimeline { entries(first: 1) { edges { node { status { id message } } } } } } }";
+        let person = &self.people[author];
+        let answer = person.at(&self.servers[self.server]).gql(query, json!({ "login": person.login })).await;
+        let status = &answer["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"];
+        let is_new = status["message"] == self.statuses.len().to_string();
+        self.statuses.extend(status["id"].as_str().filter(|_| is_new).map(str::to_owned));
+        is_new
+    }
+
+    /// Statuses that a viewer sees although both models hide them.
+    async fn leaks(&self, viewer: usize, models: [&Model; 2]) -> Vec<usize> {
+        let recent = self.recent();
+        let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }";
+        let person = self.people[viewer].at(&self.servers[viewer % 2]);
+        let answer = person.gql(query, json!({ "ids": &self.statuses[recent..] })).await;
+        let nodes = answer["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let is_leak = |at: usize| models.iter().all(|model| model.statuses.len() > at && !model.may_see(viewer, at));
+        (recent..).zip(nodes).filter(|(at, node)| !node.is_null() && is_leak(*at)).map(|(at, _)| at).collect()
+    }
+
+    /// Lines about what differs from a model in the views of all accounts.
+    async fn all_differences(&self, model: &Model) -> Vec<String> {
+        let mut all = Vec::new();
+        for viewer in 0..PEOPLE {
+            all.extend(self.differences(viewer, model).await);
+        }
+        all
+    }
+}
+
+/// Sends a mutation to a server that may die. Returns the code of its user error if it was answered.
+async fn send(actor: &Actor, field: &str, input: Value) -> Option<Option<String>> {
+    let kind = format!("{}{}Input", field[..1].to_uppercase(), &field[1..]);
+    let query = format!("mutation($input: {kind}!) {{ {field}(input: $input) {{ userErrors {{ code }} }} }}");
+    let answer = actor.try_gql(&query, json!({ "input": input })).await.ok()?;
+    let payload = answer["data"][field].as_object()?;
+    Some(payload["userErrors"][0]["code"].as_str().map(str::to_owned))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
+    let seed = seed();
+    let crashes = number("WAXWING_PRIVACY_CRASHES").unwrap_or(25) as usize;
+    let redis =
+        RedisServer::single_with(SingleServerReason::ConnectionControl, &["--appendonly", "yes", "--appendfsync", "always"]);
+    let app = TestApp::on_redis(Arc::new(redis), Clock::manual(START), Config::default()).await;
+    let mut play = Play::begin(app, seed).await;
+    for _ in 0..BEFORE {
+        let operation = play.operation();
+        play.run(operation).await;
+        play.model.apply(operation);
+    }
+    let (mut unanswered, mut applied) = (0, 0);
+    for crash in 0..crashes {
+        let (operation, when) = (play.operation(), format!("seed {seed}, crash {crash}"));
+        let before = play.model.clone();
+        let refusal = play.model.apply(operation);
+        let answer = if crash % 8 == 7 {
+            play.run_while_redis_is_killed(operation).await
+        } else {
+            play.run_on_crashing_server(operation).await
+        };
+        for viewer in 0..PEOPLE {
+            assert_eq!(play.leaks(viewer, [&before, &play.model]).await, [0; 0], "{when}: {operation:?}, seen by {viewer}");
+        }
+        // The lease expires, and another server completes the change.
+        play.servers[0].clock.advance(61_000);
+        play.servers[0].drain_journal().await;
+        if let Operation::Post(author, _) = operation {
+            let is_posted = play.adopt_status(author).await;
+            assert!(is_posted || answer.is_none(), "{when}: an acknowledged status is lost");
+            if !is_posted {
+                play.model = before.clone();
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(1_000)).await;
+        let differences = play.all_differences(&play.model).await;
+        if let Some(answer) = &answer {
+            assert_eq!(answer.as_deref(), refusal, "{when}: {operation:?}");
+            assert_eq!(differences, [""; 0], "{when}: {operation:?} was acknowledged");
+        } else if !differences.is_empty() {
+            assert_eq!(
+                play.all_differences(&before).await,
+                [""; 0],
+                "{when}: {operation:?} is neither absent nor complete: {differences:?}"
+            );
+            play.model = before;
+        } else {
+            applied += 1;
+        }
+        unanswered += usize::from(answer.is_none());
+        assert_eq!(findings(&play.servers[0].app).await, [""; 0], "{when}: {operation:?}");
+    }
+    println!("{crashes} operations, {unanswered} of them unanswered, {applied} of which were applied");
+    assert!(unanswered > crashes / 5, "only {unanswered} of {crashes} were cut off");
+}

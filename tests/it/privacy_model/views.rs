@@ -1,0 +1,126 @@
+//! What an account sees, compared with a model.
+
+use super::Play;
+use super::model::{Model, PEOPLE};
+use crate::support::Actor;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+const ENTRIES: &str = "{ entries(first: 100) { edges { node { status { message } } } } }";
+const NAMES: &str = "(first: 100) { totalCount edges { node { login } } }";
+
+/// Lines about what differs from the model.
+struct Differences(Vec<String>);
+
+impl Differences {
+    fn compare<T: PartialEq + Debug>(&mut self, what: &str, shown: T, expected: T) {
+        if shown != expected {
+            self.0.push(format!("{what}: {shown:?}, not {expected:?}"));
+        }
+    }
+}
+
+impl Play {
+    /// The fields of an account that are compared.
+    fn account(at: usize, person: &Actor) -> String {
+        format!(
+            "u{at}: user(login: {:?}) {{ isPrivate followersCount followingCount friendsCount viewerFollowState viewerIsFollowing
+             isFollowingViewer viewerHasFollowRequest viewerFriendship viewerIsBlocking viewerIsMuting
+             profileTimeline {ENTRIES} followers{NAMES} following{NAMES} }}",
+            person.login
+        )
+    }
+
+    /// Compares the whole view of an account with a model.
+    pub(super) async fn differences(&self, viewer: usize, model: &Model) -> Vec<String> {
+        let users: Vec<String> = self.people.iter().enumerate().map(|(at, person)| Self::account(at, person)).collect();
+        let query = format!(
+            "query($list: ID!, $ids: [ID!]!) {{ {} homeTimeline {ENTRIES} node(id: $list) {{ ... on UserList {{ timeline {ENTRIES} }} }}
+             nodes(ids: $ids) {{ ... on Status {{ message }} }} }}",
+            users.join(" ")
+        );
+        let recent = self.recent();
+        let variables = json!({ "list": self.lists[viewer], "ids": &self.statuses[recent..] });
+        let answer = self.people[viewer].at(&self.servers[viewer % 2]).gql(&query, variables).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        let (data, mut all) = (&answer["data"], Differences(Vec::new()));
+        let newest = |all: Vec<usize>| all.into_iter().take(100).map(|at| at.to_string()).collect::<Vec<_>>();
+        all.compare(&format!("home of {viewer}"), messages(&data["homeTimeline"]), newest(model.home(viewer)));
+        all.compare(&format!("list of {viewer}"), messages(&data["node"]["timeline"]), newest(model.list(viewer)));
+        let nodes: Vec<bool> = data["nodes"].as_array().expect("nodes").iter().map(|node| !node.is_null()).collect();
+        let visible: Vec<bool> = (recent..self.statuses.len()).map(|at| model.may_see(viewer, at)).collect();
+        all.compare(&format!("statuses by id for {viewer}, from {recent}"), nodes, visible);
+        for other in 0..PEOPLE {
+            self.compare_account(viewer, other, &data[format!("u{other}")], model, &mut all);
+        }
+        all.0
+    }
+
+    /// The first of the statuses that are compared by id.
+    pub(super) fn recent(&self) -> usize {
+        self.statuses.len().saturating_sub(50)
+    }
+
+    fn compare_account(&self, viewer: usize, other: usize, shown: &Value, model: &Model, all: &mut Differences) {
+        let when = format!("{viewer} looks at {other}");
+        if !model.finds(viewer, other) || shown.is_null() {
+            all.compare(&format!("{when}: is hidden"), shown.is_null(), !model.finds(viewer, other));
+            return;
+        }
+        let has = |pairs: &BTreeSet<(usize, usize)>| pairs.contains(&(viewer, other));
+        let is_in = |pairs: &BTreeSet<(usize, usize)>| pairs.contains(&(other, viewer));
+        let count =
+            |is: &dyn Fn(&(usize, usize)) -> bool, pairs: &BTreeSet<(usize, usize)>| pairs.iter().filter(|pair| is(pair)).count();
+        let state = if has(&model.follows) {
+            "FOLLOWING"
+        } else if has(&model.follow_requests) {
+            "REQUESTED"
+        } else {
+            "NONE"
+        };
+        let friendship = match () {
+            () if has(&model.friends) => "FRIENDS",
+            () if has(&model.friend_requests) => "REQUEST_SENT",
+            () if is_in(&model.friend_requests) => "REQUEST_RECEIVED",
+            () => "NONE",
+        };
+        let (followers, following) = (count(&|(_, b)| *b == other, &model.follows), count(&|(a, _)| *a == other, &model.follows));
+        let expected = json!({
+            "isPrivate": model.private.contains(&other),
+            "followersCount": followers,
+            "followingCount": following,
+            "friendsCount": count(&|(a, _)| *a == other, &model.friends),
+            "viewerFollowState": state,
+            "viewerIsFollowing": has(&model.follows),
+            "isFollowingViewer": is_in(&model.follows),
+            "viewerHasFollowRequest": is_in(&model.follow_requests),
+            "viewerFriendship": friendship,
+            "viewerIsBlocking": has(&model.blocks),
+            "viewerIsMuting": has(&model.mutes),
+        });
+        for (name, value) in expected.as_object().expect("an object") {
+            all.compare(&format!("{when}: {name}"), &shown[name], value);
+        }
+        let profile: Vec<String> = model.profile(viewer, other).into_iter().take(100).map(|at| at.to_string()).collect();
+        all.compare(&format!("{when}: profile"), messages(&shown["profileTimeline"]), profile);
+        for (list, are_first, total) in [("followers", true, followers), ("following", false, following)] {
+            let people = model.people(viewer, other, &model.follows, are_first);
+            let mut logins: Vec<&str> = people.iter().map(|at| self.people[*at].login.as_str()).collect();
+            let mut found: Vec<&str> =
+                edges(&shown[list]).iter().map(|edge| edge["node"]["login"].as_str().expect("a login")).collect();
+            logins.sort_unstable();
+            found.sort_unstable();
+            all.compare(&format!("{when}: {list}"), (found, &shown[list]["totalCount"]), (logins, &json!(total)));
+        }
+    }
+}
+
+fn edges(connection: &Value) -> &[Value] {
+    connection["edges"].as_array().unwrap_or_else(|| panic!("{connection}"))
+}
+
+fn messages(timeline: &Value) -> Vec<String> {
+    let message = |edge: &Value| edge["node"]["status"]["message"].as_str().expect("a message").to_owned();
+    edges(&timeline["entries"]).iter().map(message).collect()
+}
