@@ -1,7 +1,7 @@
 //! Applies the policy to loaded objects: loads the viewer's standings, and removes the objects that the viewer cannot see.
 //!
-//! For a viewer without relations, only the viewer's own account is read. For a viewer with relations, a hidden object takes as many round trips
-//! as one that does not exist.
+//! For a viewer without relations and public objects, only the viewer's own account is read. An object that does not exist takes as many round trips
+//! as one that is hidden.
 
 use super::model::{RelationKinds, Standing, StatusFacts};
 use super::policy;
@@ -29,18 +29,13 @@ pub async fn kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
     fetcher.kinds.get_or_try_init(read).await.copied()
 }
 
-/// Returns whether the viewer is known to have blocks. Then a read of a missing object must take as many round trips as a read of a hidden one.
-pub fn hides_as_absent(loaders: &Loaders) -> bool {
-    loaders.standings.fetcher().kinds.get().is_some_and(|kinds| kinds.has_blocks())
-}
-
-/// Whether the viewer may have mutes or blocks, without a round trip: from what the request has loaded, else from a cached account, which may be out
-/// of date. Unknown is `true`. For decisions about costs only.
+/// Whether the viewer probably has mutes or blocks, without a round trip: from what the request has loaded, else from a cached account, which may be
+/// out of date. `false` if neither is there. For decisions about costs only.
 pub fn may_hide(loaders: &Loaders) -> bool {
     let fetcher = loaders.standings.fetcher();
     let Some(viewer) = fetcher.viewer else { return false };
     let speculative = || loaders.users.fetcher().get_speculative(viewer).map(|account| RelationKinds::of(&account));
-    fetcher.kinds.get().copied().or_else(speculative).is_none_or(RelationKinds::any)
+    fetcher.kinds.get().copied().or_else(speculative).is_some_and(RelationKinds::any)
 }
 
 /// Returns the viewer's standings towards accounts, in their order. One pipeline; nothing for a viewer without relations, beside the viewer's account.
@@ -55,7 +50,8 @@ pub async fn standings(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Stand
     loaders.standings.load_many(others.iter().copied()).await
 }
 
-/// Keeps the items whose status the viewer may see, in their order: `None` for the others. As [`standings`].
+/// Keeps the items whose status the viewer may see, in their order: `None` for the others. As [`standings`], and one pipeline if an item is missing
+/// or not public.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -64,7 +60,7 @@ pub async fn keep_viewable<T>(
     items: Vec<Option<T>>,
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<Vec<Option<T>>, Error> {
-    let must_load = kinds(loaders).await?.has_blocks();
+    let must_load = kinds(loaders).await?.has_blocks() || items.iter().any(Option::is_none);
     keep_statuses(loaders, items, must_load, facts, policy::can_view).await
 }
 
@@ -173,7 +169,7 @@ async fn keep<T>(
     is_kept: impl Fn(Standing, &T) -> bool,
 ) -> Result<Vec<Option<T>>, Error> {
     let mut accounts: Vec<UserId> = items.iter().flatten().map(account).collect();
-    if accounts.is_empty() && !items.is_empty() {
+    if items.iter().any(Option::is_none) {
         accounts.push(NOBODY);
     }
     let mut standings = loaders.standings.load_many(accounts).await?.into_iter();

@@ -33,8 +33,8 @@ use futures_util::try_join;
 use std::sync::Arc;
 
 pub use super::access::{
-    can_read_profile, exact_standing, find, find_by_global_id, find_by_login, hides_as_absent, hides_content, keep_delivered,
-    keep_viewable, kinds, load_named, may_hide, standings,
+    can_read_profile, exact_standing, find, find_by_global_id, find_by_login, hides_content, keep_delivered, keep_viewable,
+    kinds, load_named, may_hide, standings,
 };
 pub use super::follows::follows;
 pub use super::requests::follow_requests;

@@ -13,7 +13,7 @@ use futures_util::try_join;
 use std::collections::HashSet;
 
 /// Loads the statuses that the viewer may see, in the order of `ids`: [`load_existing`], and the policy. One round trip more for a viewer with
-/// blocks.
+/// blocks, and if a status is missing or not public: a missing status has the cost of a hidden one.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -21,7 +21,7 @@ pub async fn load_visible(
     loaders: &Loaders,
     ids: impl IntoIterator<Item = StatusId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    relations::keep_viewable(loaders, load_existing(loaders, ids).await?, facts).await
+    relations::keep_viewable(loaders, load(loaders, ids, true).await?, facts).await
 }
 
 /// Loads the statuses that are delivered to the viewer, who has not requested them, in the order of `ids`. One round trip more than
@@ -46,16 +46,25 @@ pub async fn load_existing(
     loaders: &Loaders,
     ids: impl IntoIterator<Item = StatusId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
+    load(loaders, ids, false).await
+}
+
+/// [`load_existing`]; with `pads_missing`, a missing status has the reads of one that is not public.
+async fn load(
+    loaders: &Loaders,
+    ids: impl IntoIterator<Item = StatusId>,
+    pads_missing: bool,
+) -> Result<Vec<Option<ViewedStatus>>, Error> {
     let found = loaders.statuses.load_many(ids).await?;
     if found.is_empty() {
         return Ok(found);
     }
     let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
-    authors.sort_unstable();
-    authors.dedup();
-    if authors.is_empty() && relations::hides_as_absent(loaders) {
+    if pads_missing && found.iter().any(Option::is_none) {
         authors.push(NOBODY);
     }
+    authors.sort_unstable();
+    authors.dedup();
     // The policy needs the kinds of the viewer's relations next: they are read in the same round trip. The viewer is not one of these keys, since a
     // batch that contains a key which was fetched before takes nothing from the cache.
     let viewer = loaders.circles.fetcher().viewer;

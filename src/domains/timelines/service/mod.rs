@@ -56,8 +56,8 @@ const PASS: usize = 1_000;
 /// The fewest spare rows of a window for a viewer with mutes or blocks.
 const MIN_SPARE: usize = 10;
 
-/// A page of a home, newest first. One read of the rows, one batch of statuses; one pipeline more for a viewer with mutes or blocks, and two for
-/// each further window if half of the entries are dropped.
+/// A page of a home, newest first. One read of the rows, one batch of statuses; one pipeline more for a viewer with mutes or blocks, and those of
+/// further windows if half of the entries are dropped, or if the viewer's account is not cached.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -138,13 +138,12 @@ impl PageSource for FeedListing<'_> {
         let part = |window: &Window| FeedPart::Window(FeedWindow { feed: self.feed, window: *window });
         // For the rules, in the same pipeline.
         let left = [FeedPart::FormerSources(self.feed)];
-        let rows = self.loaders.feeds.load_many(windows.iter().map(part).chain(left));
-        let (mut found, _) = futures_util::try_join!(rows, relations::kinds(self.loaders))?;
+        let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(left)).await?;
         found.pop();
         Ok(found.into_iter().map(|found| found.rows).collect())
     }
 
-    /// As many again for a viewer who may have mutes or blocks: a page is full after one read while less than half of the entries are dropped.
+    /// As many again for a viewer who is known to have mutes or blocks: a page is full after one read while less than half of the entries are dropped.
     fn spare_rows(&self, want: usize) -> usize {
         if relations::may_hide(self.loaders) { want.max(MIN_SPARE) } else { 0 }
     }
