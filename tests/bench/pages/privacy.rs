@@ -96,13 +96,15 @@ async fn relate(bed: &Bed, reader: &Reader, dropped: usize) {
     let id = UserId(reader.id);
     let (followed, _) = timelines::sources(&bed.app, Feed::Home(id)).await.expect("sources");
     let followed: Vec<UserId> = followed.into_iter().filter(|it| *it != id).collect();
-    let muted = followed.len() * dropped / 100;
-    for other in &followed[..muted] {
+    // Spread over the followed accounts, who have posted in turns.
+    let is_muted = |at: usize| at * 37 % 100 < dropped;
+    let muted: Vec<UserId> = followed.into_iter().enumerate().filter(|(at, _)| is_muted(*at)).map(|(_, it)| it).collect();
+    for other in &muted {
         relations::mute(&bed.app, id, *other, None).await.expect("a mute");
     }
     // Accounts that nobody reads: their relations are read with those of the others.
     let others = Past::people(&bed.app, 2 * RELATIONS);
-    import(bed, id, &others[..RELATIONS - muted], &others[RELATIONS..]).await;
+    import(bed, id, &others[..RELATIONS - muted.len()], &others[RELATIONS..]).await;
 }
 
 /// Writes mutes and blocks of accounts that do not exist, as the scripts do.
