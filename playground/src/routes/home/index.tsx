@@ -10,7 +10,7 @@ export function Component() {
   const home = useHome();
   const viewer = useViewer();
   const isReading = viewer && home.connection.phase === 'connecting';
-  return <TimelinePage title="Home" timeline={home} hasSubscription={Boolean(viewer)} empty={isReading ? null : viewer ? <FirstPost /> : <LogInFirst />} />;
+  return <TimelinePage title="Home" timeline={home} onRelation={home.reconnect} hasSubscription={Boolean(viewer)} empty={isReading ? null : viewer ? <FirstPost /> : <LogInFirst />} />;
 }
 
 const FirstPost = () => (
