@@ -26,7 +26,7 @@ test('the page loads with the main operations in its tabs, ready to run', async 
   assert.equal(JSON.parse(await playground.shownVariables()).input.login, 'newcomer');
   assert.equal(await page.getByRole('tab').count(), 16);
   const links = await page.getByRole('navigation', { name: 'Parts' }).getByRole('link').evaluateAll((all) => all.map((link) => [link.textContent, link.getAttribute('href'), link.ariaCurrent]));
-  assert.deepEqual(links, [['GraphiQL', '/', 'page'], ['Home', '/home', null], ['Live', '/live', null], ['Ads', '/ads', null]]);
+  assert.deepEqual(links, [['GraphiQL', '/', 'page'], ['Home', '/home', null], ['Live', '/live', null], ['People', '/people', null], ['Ads', '/ads', null]]);
 });
 
 test('a change of routes does not reload the page, and no route loads the code of another', async () => {
@@ -39,7 +39,7 @@ test('a change of routes does not reload the page, and no route loads the code o
   await playground.execute().waitFor();
   assert.equal(await page.evaluate(() => window.isSamePage), true);
   const loaded = await filesOf('/live');
-  assert.deepEqual(loaded.filter((name) => /graphiql|ads|home/.test(name)), []);
+  assert.deepEqual(loaded.filter((name) => /graphiql|ads|home|people/.test(name)), []);
   assert.ok(loaded.some((name) => /live/.test(name)));
   await playground.load();
 });
