@@ -15,7 +15,7 @@ export function Component() {
 
 const FirstPost = () => (
   <p>
-    Your home is empty. Write your first post above, or follow somebody: <Link to="/">GraphiQL</Link> has an operation for it.
+    Your home is empty. Write your first post above, or follow somebody: the name of an author at <Link to="/live">Live</Link> opens a card with that button.
   </p>
 );
 
