@@ -9,7 +9,9 @@ import { ThreadPage } from './threadpage.mjs';
 
 const POST = 'mutation ($input: PostStatusInput!) { answer: postStatus(input: $input) { status { id } userErrors { message } } }';
 const ADD = 'mutation ($input: AddCommentInput!) { answer: addComment(input: $input) { comment { id } userErrors { message } } }';
-const USER = 'query ($login: String!) { user(login: $login) { id isPrivate viewerFollowState viewerFriendship viewerIsMuting viewerIsBlocking isFollowingViewer viewerHasFollowRequest } }';
+const USER = `query ($login: String!) {
+  user(login: $login) { id isPrivate viewerFollowState viewerFriendship viewerIsBlocking isFollowingViewer viewerHasFollowRequest }
+}`;
 const STATUS = 'query ($id: ID!) { node(id: $id) { ... on Status { id audience audienceList { name } } } }';
 const CREATE_LIST = 'mutation ($input: CreateUserListInput!) { answer: createUserList(input: $input) { userList { id } userErrors { message } } }';
 const PROFILE = 'mutation ($input: UpdateProfileInput!) { answer: updateProfile(input: $input) { userErrors { message } } }';
@@ -295,6 +297,21 @@ test('two people: statuses that are posted elsewhere appear by subscription', as
   await change('ada', 'mutation ($input: DeleteStatusInput!) { answer: deleteStatus(input: $input) { userErrors { message } } }', { statusId: id });
   await people.status('bram', 'from another device').waitFor({ state: 'detached' });
   await people.status('ada', 'from another device').waitFor({ state: 'detached' });
+});
+
+test('two people: the end of a session by another device asks for a log-in on that side', async () => {
+  await people.begin();
+  const end = 'mutation { answer: endSessions(input: { allOthers: true }) { userErrors { message } } }';
+  await ask('bram', end, {});
+  const form = page.getByRole('form', { name: 'Log in the second person' });
+  await form.getByText('The session has ended. Log in again.').waitFor();
+  await people.side('ada').getByText('Log in the other person too.').waitFor();
+  await form.getByLabel('Login').fill('bram');
+  await form.getByLabel('Password').fill(server.password);
+  await form.getByRole('button', { name: 'Log in' }).click();
+  await people.live();
+  // Chromium logs every 401.
+  assert.ok(pageErrors.splice(0).every((text) => /status of 401/.test(text)));
 });
 
 test('two people on a phone: one is shown at a time', async () => {

@@ -61,7 +61,8 @@ export class PeoplePage {
   async seen(login, message, expected) {
     const table = this.status(login, message).locator('tbody');
     await until(expected.join(' | '), async () => {
-      const rows = await table.locator('tr').evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent).join(': ')));
+      const textOf = (row) => row.locator('td').allTextContents();
+      const rows = (await Promise.all((await table.locator('tr').all()).map(textOf))).map((cells) => cells.join(': '));
       return rows.filter((row) => row !== 'sees: author').join(' | ');
     });
   }

@@ -56,7 +56,13 @@ function Row({ kind, request: { node, requestedAt }, onAnswered }: { kind: Kind;
     if (!message) onAnswered();
   };
   const button = (label: string, action: ActionName, className?: string) => (
-    <button type="button" className={className} aria-label={`${label} ${name} of ${node.name}`} aria-disabled={busy} onClick={() => void run(() => answer(action))}>
+    <button
+      type="button"
+      className={className}
+      aria-label={`${label} ${name} of ${node.name}`}
+      aria-disabled={busy}
+      onClick={() => void run(() => answer(action))}
+    >
       {label}
     </button>
   );

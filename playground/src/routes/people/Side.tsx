@@ -53,7 +53,13 @@ function Content({ side, sessions, view, onEvent, onLogOut }: Props) {
       {view ? (
         <>
           <PrivateSwitch isPrivate={view.viewer.isPrivate} />
-          {view.user ? <PersonCard person={view.user} /> : <p className="person hint">No account @{other.login} exists for {me.login}: {other.login} has blocked {me.login}.</p>}
+          {view.user ? (
+            <PersonCard person={view.user} />
+          ) : (
+            <p className="person hint">
+              No account @{other.login} exists for {me.login}: {other.login} has blocked {me.login}.
+            </p>
+          )}
           <Requests follows={view.viewerFollowRequests} friends={view.viewerFriendRequests} />
           <Lists view={view} other={other} />
           <PostBox />

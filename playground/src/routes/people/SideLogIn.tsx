@@ -9,12 +9,14 @@ import { PeopleSignUpDocument } from './operations/SignUp.generated.ts';
 
 interface Props {
   title: string;
+  // Why the log-in is shown.
+  notice: string;
   onSession: (session: Session) => string | void;
 }
 
-export function SideLogIn({ title, onSession }: Props) {
+export function SideLogIn({ title, notice, onSession }: Props) {
   const id = useId();
-  const [error, setError] = useState('');
+  const [error, setError] = useState(notice);
   const [busy, run] = useBusy();
   const submit = async (form: HTMLFormElement, isNew: boolean) => {
     const fields = new FormData(form);

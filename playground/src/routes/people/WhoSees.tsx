@@ -28,7 +28,7 @@ export function WhoSees({ shown: { sights }, names, isOpen }: Props) {
               <th scope="row" dir="auto">
                 {nameOf(viewer)}
               </th>
-              <td className="answer">{sees ? 'sees' : 'does not see'}</td>
+              <td className="sight">{sees ? 'sees' : 'does not see'}</td>
               <td className="reason">
                 {explanation.reason}
                 {explanation.sees !== sees && <strong className="error"> (the server decides otherwise)</strong>}

@@ -1,8 +1,8 @@
 // Two people side by side, each with a session of its own: whatever one does, the view of the other follows.
 import { useState } from 'react';
-import { createClient } from '../../api/client.ts';
+import { createClient, SESSION_ENDED } from '../../api/client.ts';
 import { SessionLogOutDocument } from '../../session/operations/LogOut.generated.ts';
-import type { Session } from '../../session/store.ts';
+import type { Session, Token } from '../../session/store.ts';
 import { useTitle } from '../../ui/useTitle.ts';
 import { DemoButton } from './DemoButton.tsx';
 import { otherSide, SIDES, useSessions, type SideName } from './sessions.ts';
@@ -20,12 +20,18 @@ export function Component() {
   useTitle('people');
   const { sessions, begin, end } = useSessions();
   const { left, right } = sessions;
+  const [notices, setNotices] = useState<Partial<Record<SideName, string>>>({});
+  const onEnded = (side: SideName, token: Token) => {
+    setNotices((notices) => ({ ...notices, [side]: SESSION_ENDED }));
+    end(side, token);
+  };
   const logOut = async (side: SideName, { token }: Session) => {
     await createClient(token, { onEnded: () => {} }).mutation(SessionLogOutDocument, {}).toPromise();
     end(side, token);
   };
   const adopt = (side: SideName, session: Session) => {
     if (sessions[otherSide(side)]?.user.id === session.user.id) return 'This account is the other person already: choose another one.';
+    setNotices((notices) => ({ ...notices, [side]: undefined }));
     begin({ [side]: session });
   };
   return (
@@ -33,7 +39,7 @@ export function Component() {
       <h1>People</h1>
       <p className="hint intro">Two accounts side by side, and who sees what each of them posts. The log-in above stays as it is.</p>
       {left && right ? (
-        <Both key={`${left.token} ${right.token}`} sessions={{ left, right }} onEnded={end} onLogOut={logOut} />
+        <Both key={`${left.token} ${right.token}`} sessions={{ left, right }} onEnded={onEnded} onLogOut={logOut} />
       ) : (
         <>
           <div className="intro start">
@@ -42,7 +48,8 @@ export function Component() {
           </div>
           {SIDES.map((side) => {
             const session = sessions[side];
-            if (!session) return <SideLogIn key={side} title={TITLES[side]} onSession={(session) => adopt(side, session)} />;
+            const begun = (session: Session) => adopt(side, session);
+            if (!session) return <SideLogIn key={side} title={TITLES[side]} notice={notices[side] ?? ''} onSession={begun} />;
             return <LoggedIn key={side} session={session} onLogOut={() => void logOut(side, session)} />;
           })}
         </>

@@ -2,6 +2,7 @@
 import { useClient } from 'urql';
 import { read } from '../../api/read.ts';
 import { useEvents } from '../../api/useEvents.ts';
+import type { Connection } from '../../live/resume.js';
 import { TimelineHomeEventsDocument } from '../../timeline/operations/HomeEvents.generated.ts';
 import { TimelinePublicEventsDocument } from '../../timeline/operations/PublicEvents.generated.ts';
 import { PeopleCursorsDocument } from './operations/Cursors.generated.ts';
@@ -9,7 +10,9 @@ import { PeopleCursorsDocument } from './operations/Cursors.generated.ts';
 export function useSideEvents(logins: string[], onEvent: () => void) {
   const client = useClient();
   const cursors = () => read(client, PeopleCursorsDocument, {});
-  const common = { asViewer: true, onData: onEvent, onGap: onEvent };
+  // The socket may report the end of the session: the next read does, too.
+  const onState = ({ phase }: Connection) => void (phase === 'login' && onEvent());
+  const common = { asViewer: true, onData: onEvent, onGap: onEvent, onState };
   const home = useEvents('home', {
     ...common,
     document: TimelineHomeEventsDocument,
