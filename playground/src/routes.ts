@@ -9,5 +9,6 @@ export const routes = [
   { path: '/home', label: 'Home', load: () => import('./routes/home/index.tsx') },
   { path: '/live', label: 'Live', load: () => import('./routes/live/index.tsx') },
   { path: '/thread/:statusId', load: () => import('./routes/thread/index.tsx') },
+  { path: '/people', label: 'People', load: () => import('./routes/people/index.tsx') },
   { path: '/ads', label: 'Ads', load: () => import('./routes/ads/index.tsx') },
 ];

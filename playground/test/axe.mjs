@@ -25,6 +25,10 @@ before(async () => {
   const { viewerCampaigns } = await server.ask(ada, CAMPAIGN);
   campaign = viewerCampaigns.edges[0]?.node.id;
   assert.ok(campaign, 'the demo has a campaign');
+  await server.ask(ada, 'mutation { postStatus(input: { message: "For friends.", audience: FRIENDS }) { status { id } } }');
+  const { viewer } = await server.ask(ada, '{ viewer { id } }');
+  const befriend = 'mutation ($input: RequestFriendInput!) { requestFriend(input: $input) { userErrors { message } } }';
+  await server.ask(await server.logIn('bram'), befriend, { input: { userId: viewer.id } });
 });
 
 after(() => server?.remove());
@@ -34,10 +38,11 @@ const parts = () => [
   ['/', (page) => page.getByRole('button', { name: /^Execute/ })],
   ['/home', (page, isIn) => (isIn ? page.getByRole('article').first() : page.getByText('Log in above to see your home.'))],
   ['/live', (page) => page.getByText('Nothing yet.')],
-  [`/thread/${status.id}`, (page) => page.getByRole('list', { name: 'Comments' }).getByRole('article').first()],
+  [`/thread/${status.id}`, openThread],
   [`/ads#campaign=${campaign}`, (page, isIn) => (isIn ? page.getByRole('region', { name: 'Figures', exact: true }) : page.getByText('Log in above to see your campaigns'))],
   ['/ads#campaign=new', (page, isIn) => (isIn ? page.getByRole('form', { name: 'Create campaign' }) : page.getByText('Log in above to see your campaigns'))],
   ['/ads#side=publisher', (page) => page.getByRole('heading', { name: 'Try a slot' })],
+  ['/people', beginPeople],
   ['/home/nothing/here', (page) => page.getByRole('heading', { name: 'There is no such page' })],
 ];
 
@@ -52,7 +57,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
             // A change of the fragment alone would not load the page again.
             await page.goto('about:blank');
             await page.goto(`${server.origin}${path}`);
-            await shown(page, isIn).waitFor();
+            await (await shown(page, isIn)).waitFor();
             assert.deepEqual(await serious(page), [], `${path}, logged ${isIn ? 'in' : 'out'}`);
             assert.deepEqual(await page.evaluate(tooWide), [], `${path}, logged ${isIn ? 'in' : 'out'}`);
           }
@@ -62,6 +67,24 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
       }
     });
   }
+}
+
+// Logged out: the page before its first action. Logged in: both people, with a request, a friend's status and the tables.
+async function beginPeople(page, isIn) {
+  const begin = page.getByRole('button', { name: 'Log in ada and bram' });
+  if (!isIn) return begin;
+  await begin.click();
+  const side = page.getByRole('region', { name: /\(ada\)$/ });
+  await side.locator('.audience').first().waitFor();
+  await side.getByRole('table').first().waitFor();
+  return side.getByRole('button', { name: /^Accept friend request of/ });
+}
+
+// With the card of the author.
+async function openThread(page) {
+  await page.getByRole('list', { name: 'Comments' }).getByRole('article').first().waitFor();
+  await page.locator('.subject .name').click();
+  return page.locator('.subject .person');
 }
 
 async function logIn(page) {

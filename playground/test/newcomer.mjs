@@ -73,6 +73,21 @@ test('the home has the post, and its events have it', async () => {
   assert.equal(await firstEvent('HomeEvents'), node.status.message);
 });
 
+test('a post for followers, the relation to oneself, and no requests', async () => {
+  const { status } = (await data('PostTo')).postStatus;
+  assert.deepEqual([status.audience, status.audienceList], ['FOLLOWERS', null]);
+  await playground.select('Relation');
+  await playground.writeTool('Variables', '{ "login": "newcomer" }');
+  const { user } = await data('Relation');
+  assert.deepEqual([user.login, user.viewerFollowState, user.viewerFriendship], ['newcomer', 'NONE', 'NONE']);
+  const { viewerFollowRequests, viewerFriendRequests } = await data('Requests');
+  assert.deepEqual([viewerFollowRequests.totalCount, viewerFriendRequests.totalCount], [0, 0]);
+  // The id comes from the answer of Relation: one cannot block oneself.
+  const [error] = (await playground.run('Block')).data.blockUser.userErrors;
+  assert.deepEqual(error.path, ['userId']);
+  assert.equal(JSON.parse(await playground.shownVariables()).input.userId, user.id);
+});
+
 test('a campaign with an ad is served to a website', async () => {
   assert.equal((await data('CreateCampaign')).createCampaign.campaign.state, 'ACTIVE');
   const { snippet } = (await data('CreateAd')).createAd.ad;
@@ -83,7 +98,7 @@ test('a campaign with an ad is served to a website', async () => {
 
 test('the other routes show the results', async () => {
   await page.getByRole('link', { name: 'Home' }).click();
-  const card = page.getByRole('list', { name: 'Timeline' }).getByRole('article');
+  const card = page.getByRole('list', { name: 'Timeline' }).getByRole('article').filter({ hasText: 'Hello from the playground.' });
   await card.getByRole('button', { name: 'Like: 1 like' }).waitFor();
   await card.getByRole('button', { name: 'Like: 1 like' }).click();
   await card.getByRole('button', { name: 'Like: 0 likes' }).waitFor();

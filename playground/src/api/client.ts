@@ -5,13 +5,25 @@ import { endSession, type Token } from '../session/store.ts';
 import { cache } from './cache.ts';
 import { follow } from './follow.ts';
 
-export function createClient(token: Token | null): Client {
+interface Hooks {
+  // The session of the token is unknown or has ended.
+  onEnded?: (token: Token) => void;
+  // The server has answered a mutation.
+  onMutation?: () => void;
+}
+
+const endOwnSession = (token: Token) => endSession(token, SESSION_ENDED);
+
+export function createClient(token: Token | null, { onEnded = endOwnSession, onMutation }: Hooks = {}): Client {
   return new Client({
     url: '/graphql',
     preferGetMethod: false,
     fetchOptions: token ? { headers: { Authorization: `Bearer ${token}` } } : {},
     exchanges: [
-      mapExchange({ onError: (error) => void (token && isEnded(error) && endSession(token, SESSION_ENDED)) }),
+      mapExchange({
+        onError: (error) => void (token && isEnded(error) && onEnded(token)),
+        onResult: ({ operation }) => void (operation.kind === 'mutation' && onMutation?.()),
+      }),
       cache(),
       subscriptionExchange({ forwardSubscription: follow(token) }),
       fetchExchange,

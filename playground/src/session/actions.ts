@@ -5,17 +5,24 @@ import { deviceToken, keepDeviceToken } from './device.ts';
 import { SessionLogInDocument } from './operations/LogIn.generated.ts';
 import { SessionLogOutDocument } from './operations/LogOut.generated.ts';
 import { SessionViewerDocument } from './operations/Viewer.generated.ts';
-import { beginSession, currentToken, endSession, leave, notify } from './store.ts';
+import { beginSession, currentToken, endSession, leave, notify, type Session } from './store.ts';
 
 export async function logIn(login: string, password: string): Promise<void> {
   notify(null);
+  const opened = await openSession(login, password);
+  if (typeof opened === 'string') notify(opened);
+  else beginSession(opened);
+}
+
+// Returns a new session, or the message of the error.
+export async function openSession(login: string, password: string): Promise<Session | string> {
   const input = { login, password, deviceToken: deviceToken(login) };
   const { data, error } = await createClient(null).mutation(SessionLogInDocument, { input }).toPromise();
   const begun = data?.logIn?.session;
-  if (!begun) return notify(messageOf(errorMessagesOf(error, data?.logIn)));
+  if (!begun) return messageOf(errorMessagesOf(error, data?.logIn));
   keepDeviceToken(login, begun.deviceToken);
   const { token, expiresAt, user } = begun;
-  beginSession({ token, expiresAt, user });
+  return { token, expiresAt, user };
 }
 
 export async function logOut(): Promise<void> {

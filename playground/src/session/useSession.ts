@@ -1,9 +1,14 @@
 // Hooks for the session.
-import { useSyncExternalStore } from 'react';
-import { current, subscribe } from './store.ts';
+import { createContext, use, useSyncExternalStore } from 'react';
+import { current, subscribe, type Session } from './store.ts';
+
+// A session for a part of a page, instead of the session of the browser.
+export const PartSession = createContext<Session | null>(null);
 
 export function useSession() {
-  return useSyncExternalStore(subscribe, current);
+  const part = use(PartSession);
+  const state = useSyncExternalStore(subscribe, current);
+  return part ? { session: part, notice: null } : state;
 }
 
 // The viewer's account, or null without a session.

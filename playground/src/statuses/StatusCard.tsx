@@ -2,12 +2,14 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
+import { PersonButton } from '../people/PersonButton.tsx';
 import { useViewer } from '../session/useSession.ts';
 import { ConfirmButton } from '../ui/ConfirmButton.tsx';
 import { Time } from '../ui/Time.tsx';
 import type { StatusCardFragment } from './fragments/StatusCard.generated.ts';
 import { LikeButton, type StatusChange } from './LikeButton.tsx';
 import { StatusDeleteDocument } from './operations/DeleteStatus.generated.ts';
+import { AudienceMark, StatusAudienceMenu } from './StatusAudience.tsx';
 import './statuses.css';
 
 const NUMBER = new Intl.NumberFormat();
@@ -32,10 +34,7 @@ export function StatusCard({ status, onChange, thread }: Props) {
   return (
     <article className="status">
       <header>
-        <strong className="name" dir="auto">
-          {author.name}
-        </strong>{' '}
-        <span className="login">@{author.login}</span>{' '}
+        <PersonButton person={author} /> <span className="login">@{author.login}</span> <AudienceMark status={status} />
         <span className="when">
           <Time at={postedAt} />
         </span>
@@ -51,6 +50,7 @@ export function StatusCard({ status, onChange, thread }: Props) {
         )}
         <LikeButton status={status} onChange={onChange} onError={setError} />
         {location && <span className="place">{placeText(location)}</span>}
+        {viewer?.id === author.id && <StatusAudienceMenu status={status} onChange={onChange} onError={setError} />}
         {viewer?.id === author.id && <DeleteButton id={status.id} onError={setError} />}
       </footer>
       <p className="error" role="alert">

@@ -1,6 +1,7 @@
 // One comment, with the actions that the viewer may perform.
 import { useEffect, useRef, useState } from 'react';
 import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
+import { PersonButton } from '../people/PersonButton.tsx';
 import { useViewer } from '../session/useSession.ts';
 import { ConfirmButton } from '../ui/ConfirmButton.tsx';
 import { Time } from '../ui/Time.tsx';
@@ -41,7 +42,7 @@ export function CommentItem({ comment, thread, acts }: Props) {
     <article tabIndex={-1}>
       <Head comment={comment} to={tree.comment(comment.parent?.id)} />
       <p className="message" dir="auto">
-        {comment.isDeleted ? 'This comment was deleted.' : comment.isHidden ? 'This comment is hidden by a block.' : comment.message}
+        {textOf(comment)}
       </p>
       <footer ref={footer}>
         {!comment.isDeleted && !comment.isHidden && <Votes comment={comment} onVote={(vote) => showErrors(acts.vote(id, vote))} />}
@@ -84,14 +85,16 @@ export function CommentItem({ comment, thread, acts }: Props) {
   );
 }
 
+function textOf({ isDeleted, isHidden, message }: ThreadCommentFragment): string {
+  if (isDeleted) return 'This comment was deleted.';
+  return isHidden ? 'Comment by an account that you blocked or that blocked you.' : message;
+}
+
 function Head({ comment, to }: { comment: ThreadCommentFragment; to: ThreadCommentFragment | undefined }) {
   const { author, editedAt, postedAt } = comment;
   return (
     <header>
-      <strong className="name" dir="auto">
-        {author?.name}
-      </strong>{' '}
-      <span className="login">{author && `@${author.login}`}</span> <span className="to">{to?.author && `to @${to.author.login}`}</span>
+      {author && <PersonButton person={author} />} <span className="login">{author && `@${author.login}`}</span> <span className="to">{to?.author && `to @${to.author.login}`}</span>
       <span className="when">
         {editedAt && <span className="edited">edited · </span>}
         <Time at={postedAt} />

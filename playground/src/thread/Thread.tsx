@@ -1,6 +1,7 @@
 // The thread of one status: the status, a box to comment in, and the comments.
-import { useEffect, useRef, useState } from 'react';
+import { use, useEffect, useRef, useState } from 'react';
 import type { CommentSort } from '../api/schema.generated.ts';
+import { RelationChange } from '../people/usePersonAction.ts';
 import { useViewer } from '../session/useSession.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import { StatusCard } from '../statuses/StatusCard.tsx';
@@ -35,6 +36,11 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
   usePageEscape(onClose);
   useEffect(() => void (onClose && title.current?.focus()), []);
   const { status, tree } = thread;
+  const outer = use(RelationChange);
+  const onRelation = () => {
+    thread.reconnect();
+    outer();
+  };
   const reveal = (id: string) => thread.change(() => tree.expandTo(id));
   const comment = async (message: string, key: string) => {
     const before = new Set(tree.roots);
@@ -44,44 +50,46 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
     return errors;
   };
   return (
-    <section className="thread" id="thread" aria-labelledby="thread-title">
-      <div className="head">
-        <h2 id="thread-title" ref={title} tabIndex={-1}>
-          Comments <span className="total">{status && NUMBER.format(status.commentCount)}</span>
-        </h2>
-        <SortChoice sort={sort} onChange={setSort} />
-        {onClose && (
-          <button type="button" className="close" onClick={onClose}>
-            Close
+    <RelationChange value={onRelation}>
+      <section className="thread" id="thread" aria-labelledby="thread-title">
+        <div className="head">
+          <h2 id="thread-title" ref={title} tabIndex={-1}>
+            Comments <span className="total">{status && NUMBER.format(status.commentCount)}</span>
+          </h2>
+          <SortChoice sort={sort} onChange={setSort} />
+          {onClose && (
+            <button type="button" className="close" onClick={onClose}>
+              Close
+            </button>
+          )}
+        </div>
+        {status && (
+          <div className="subject">
+            <StatusCard status={status} onChange={thread.changeStatus} />
+          </div>
+        )}
+        {viewer ? (
+          <WritingBox key={viewer.id} className="top-box" label="Comment" field="Comment" placeholder="What do you say?" max={MAX_LENGTH} send={comment} />
+        ) : (
+          <p className="hint">Log in to comment, to like, and to vote.</p>
+        )}
+        <ConnectionLine connection={thread.connection} gap={thread.gap} onReconnect={thread.reconnect} />
+        {unseen.count > 0 && (
+          <button type="button" className="newer" onClick={() => unseen.go(reveal)}>
+            {unseen.count} new
           </button>
         )}
-      </div>
-      {status && (
-        <div className="subject">
-          <StatusCard status={status} onChange={thread.changeStatus} />
-        </div>
-      )}
-      {viewer ? (
-        <WritingBox key={viewer.id} className="top-box" label="Comment" field="Comment" placeholder="What do you say?" max={MAX_LENGTH} send={comment} />
-      ) : (
-        <p className="hint">Log in to comment, to like, and to vote.</p>
-      )}
-      <ConnectionLine connection={thread.connection} gap={thread.gap} onReconnect={thread.reconnect} />
-      {unseen.count > 0 && (
-        <button type="button" className="newer" onClick={() => unseen.go(reveal)}>
-          {unseen.count} new
-        </button>
-      )}
-      <Comments thread={thread} acts={acts} />
-      {status && tree.size === 0 && <p className="nothing">No comments yet. {viewer ? 'Write the first one above.' : 'Log in to write the first one.'}</p>}
-      {thread.next && <MoreButton readNextPage={thread.readNextPage} />}
-      <p className="error" role="alert">
-        {thread.moreError}
-      </p>
-      <p className="visually-hidden" aria-live="polite">
-        {thread.arrived.length > 0 && 'New comments'}
-      </p>
-    </section>
+        <Comments thread={thread} acts={acts} />
+        {status && tree.size === 0 && <p className="nothing">No comments yet. {viewer ? 'Write the first one above.' : 'Log in to write the first one.'}</p>}
+        {thread.next && <MoreButton readNextPage={thread.readNextPage} />}
+        <p className="error" role="alert">
+          {thread.moreError}
+        </p>
+        <p className="visually-hidden" aria-live="polite">
+          {thread.arrived.length > 0 && 'New comments'}
+        </p>
+      </section>
+    </RelationChange>
   );
 }
 

@@ -1,9 +1,12 @@
 // The thread of one status: reads it, then applies the events after it, in order and in batches.
 import { useEffect, useReducer, useRef, useState } from 'react';
 import { useClient } from 'urql';
+import { SESSION_ENDED } from '../api/client.ts';
 import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { useEvents } from '../api/useEvents.ts';
 import type { CommentSort } from '../api/schema.generated.ts';
+import { endSession } from '../session/store.ts';
+import { useSession } from '../session/useSession.ts';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import { keepScrollPosition } from './keepScrollPosition.ts';
@@ -20,6 +23,7 @@ type ThreadEvent = ThreadEventsSubscription['commentEvents'];
 
 export function useThread(statusId: string, sort: CommentSort, onStatus: (change: StatusChange) => void) {
   const client = useClient();
+  const token = useSession().session?.token ?? null;
   const [, redraw] = useReducer((version: number) => version + 1, 0);
   const [status, setStatus] = useState<StatusCardFragment | null>(null);
   const [next, setNext] = useState<string | null>(null);
@@ -114,6 +118,8 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
   const following = useEvents(key, {
     document: ThreadEventsDocument,
     variables: { statusId },
+    // Not everyone can see the status, and a block hides comments.
+    asViewer: true,
     read,
     onData({ commentEvents }) {
       batch.current.events.push(commentEvents);
@@ -122,6 +128,8 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
     onGap: (reason) => setGap(threadGapText(reason)),
     onState({ phase }) {
       if (phase === 'live') recheck.current.run();
+      // The socket may report the end of the session before a request does.
+      if (phase === 'login' && token) endSession(token, SESSION_ENDED);
       if (phase === 'refused') void refused();
     },
   });

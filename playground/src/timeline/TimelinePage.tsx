@@ -1,6 +1,7 @@
 // A timeline with the open thread beside it, for the home and the public stream.
 import { useEffect, useRef, type ReactNode } from 'react';
 import type { Connection } from '../live/resume.js';
+import { RelationChange } from '../people/usePersonAction.ts';
 import { Thread } from '../thread/Thread.tsx';
 import { useThreadLink } from '../thread/threadLink.ts';
 import { ConnectionLine } from '../ui/ConnectionLine.tsx';
@@ -14,24 +15,28 @@ interface Props {
   aside?: ReactNode;
   empty: ReactNode;
   timeline: ReturnType<typeof useRows> & { connection: Connection; reconnect: () => void; gap: string | null };
+  // Called after a change between the viewer and another account.
+  onRelation?: () => void;
   // Whether there is a subscription whose state is shown.
   hasSubscription?: boolean;
 }
 
-export function TimelinePage({ title, aside, empty, timeline, hasSubscription = true }: Props) {
+export function TimelinePage({ title, aside, empty, timeline, onRelation = () => {}, hasSubscription = true }: Props) {
   const [thread, openThread] = useThreadLink();
   useScrollRestoration(thread, timeline.list);
   return (
-    <div className={`columns timelines${aside ? '' : ' no-aside'}${thread ? ' with-thread' : ''}`}>
-      {aside}
-      <main>
-        <h1 className="visually-hidden">{title}</h1>
-        <PostBox />
-        {hasSubscription && <ConnectionLine connection={timeline.connection} gap={timeline.gap} onReconnect={timeline.reconnect} />}
-        <Stream timeline={timeline} thread={thread} onThread={openThread} empty={empty} />
-      </main>
-      {thread && <Thread key={thread} statusId={thread} onStatus={timeline.updateStatus} onClose={() => openThread(null)} />}
-    </div>
+    <RelationChange value={onRelation}>
+      <div className={`columns timelines${aside ? '' : ' no-aside'}${thread ? ' with-thread' : ''}`}>
+        {aside}
+        <main>
+          <h1 className="visually-hidden">{title}</h1>
+          <PostBox />
+          {hasSubscription && <ConnectionLine connection={timeline.connection} gap={timeline.gap} onReconnect={timeline.reconnect} />}
+          <Stream timeline={timeline} thread={thread} onThread={openThread} empty={empty} />
+        </main>
+        {thread && <Thread key={thread} statusId={thread} onStatus={timeline.updateStatus} onClose={() => openThread(null)} />}
+      </div>
+    </RelationChange>
   );
 }
 

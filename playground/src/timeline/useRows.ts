@@ -23,8 +23,15 @@ export function useRows() {
     clearTimeout(state.current.timer);
     Object.assign(state.current, { queue: [], timer: 0 });
   }, []);
+  // A read may remove the row that has the focus: the list takes it.
+  const hadFocus = useRef(false);
+  useEffect(() => {
+    if (hadFocus.current && document.activeElement === document.body) list.current?.focus({ preventScroll: true });
+    hadFocus.current = false;
+  }, [rows]);
   const replace = useCallback((statuses: readonly StatusCardFragment[]) => {
     clearQueue();
+    hadFocus.current = list.current?.contains(document.activeElement) ?? false;
     setUnseen(0);
     setRows(statuses.map((status) => statusRow(status)));
   }, [clearQueue]);

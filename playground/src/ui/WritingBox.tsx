@@ -1,5 +1,5 @@
 // A text box with the length of the text and the server's errors. Control and Enter send the text.
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { newKey } from '../api/new-key.ts';
 import { onEscape } from './onEscape.ts';
@@ -24,9 +24,13 @@ interface Props {
   onSent?: () => void;
   // Cancels. A box with this function takes the focus when it opens.
   onCancel?: () => void;
+  // Identifies the values of further controls. The same text with other values is another message.
+  variant?: string;
+  // Further controls.
+  children?: ReactNode;
 }
 
-export function WritingBox({ label, field, max, rows = 2, text: initial = '', placeholder, className, send, onSent, onCancel }: Props) {
+export function WritingBox({ label, field, max, rows = 2, text: initial = '', placeholder, className, send, onSent, onCancel, variant, children }: Props) {
   const [text, setText] = useState(initial);
   const [error, setError] = useState('');
   const [busy, run] = useBusy();
@@ -37,6 +41,7 @@ export function WritingBox({ label, field, max, rows = 2, text: initial = '', pl
   latest.current = text;
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => void (onCancel && area.current?.focus()), []);
+  useEffect(() => void (key.current = newKey()), [variant]);
 
   const write = (text: string) => {
     key.current = newKey();
@@ -81,6 +86,7 @@ export function WritingBox({ label, field, max, rows = 2, text: initial = '', pl
         {error}
       </p>
       <div className="foot">
+        {children}
         <span className={length > max ? 'count over' : 'count'} id={`${id}count`}>
           {NUMBER.format(length)} / {NUMBER.format(max)}
         </span>

@@ -22,6 +22,7 @@ const TARGETS: Record<string, { path: string[]; value: ValueName }> = {
   Thread: { path: ['statusId'], value: 'status' },
   StatusPage: { path: ['id'], value: 'status' },
   Follow: { path: ['input', 'userId'], value: 'user' },
+  Block: { path: ['input', 'userId'], value: 'user' },
   CreateAd: { path: ['input', 'campaignId'], value: 'campaign' },
   ServeAds: { path: ['input', 'websiteKey'], value: 'website' },
 };

@@ -10,12 +10,12 @@ export function Component() {
   const home = useHome();
   const viewer = useViewer();
   const isReading = viewer && home.connection.phase === 'connecting';
-  return <TimelinePage title="Home" timeline={home} hasSubscription={Boolean(viewer)} empty={isReading ? null : viewer ? <FirstPost /> : <LogInFirst />} />;
+  return <TimelinePage title="Home" timeline={home} onRelation={home.reconnect} hasSubscription={Boolean(viewer)} empty={isReading ? null : viewer ? <FirstPost /> : <LogInFirst />} />;
 }
 
 const FirstPost = () => (
   <p>
-    Your home is empty. Write your first post above, or follow somebody: <Link to="/">GraphiQL</Link> has an operation for it.
+    Your home is empty. Write your first post above, or follow somebody: the name of an author at <Link to="/live">Live</Link> opens a card with that button.
   </p>
 );
 

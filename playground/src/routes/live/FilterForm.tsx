@@ -28,21 +28,19 @@ export function FilterForm({ onAsk, complaint, version }: Props) {
   };
   const message = asked === kind ? complaint : '';
   return (
-    <aside aria-label="Filter">
-      <form ref={form} aria-label="Filter" onSubmit={submit}>
-        <fieldset className="choice">
-          <legend>Filter by</legend>
-          {Object.entries(KINDS).map(([name, label]) => (
-            <label key={name}>
-              <input type="radio" name="kind" value={name} checked={kind === name} onChange={() => setKind(name as Kind)} />
-              <span>{label}</span>
-            </label>
-          ))}
-        </fieldset>
-        <Fields key={kind} kind={kind} complaint={message} />
-        <button className="primary">Follow</button>
-      </form>
-    </aside>
+    <form ref={form} aria-label="Filter" onSubmit={submit}>
+      <fieldset className="choice">
+        <legend>Filter by</legend>
+        {Object.entries(KINDS).map(([name, label]) => (
+          <label key={name}>
+            <input type="radio" name="kind" value={name} checked={kind === name} onChange={() => setKind(name as Kind)} />
+            <span>{label}</span>
+          </label>
+        ))}
+      </fieldset>
+      <Fields key={kind} kind={kind} complaint={message} />
+      <button className="primary">Follow</button>
+    </form>
   );
 }
 

@@ -1,5 +1,6 @@
 // The public stream with its filter.
 import { useState } from 'react';
+import { OwnAccount } from '../../people/OwnAccount.tsx';
 import { useViewer } from '../../session/useSession.ts';
 import { TimelinePage } from '../../timeline/TimelinePage.tsx';
 import { usePublic, type Filter } from '../../timeline/usePublic.ts';
@@ -27,7 +28,12 @@ export function Component() {
   return (
     <TimelinePage
       title="Public stream"
-      aside={<FilterForm onAsk={ask} complaint={isMendable ? connection.message : ''} version={version} />}
+      aside={
+        <aside aria-label="Filter and account">
+          <FilterForm onAsk={ask} complaint={isMendable ? connection.message : ''} version={version} />
+          <OwnAccount />
+        </aside>
+      }
       timeline={shown}
       empty={isMendable ? null : <p>Nothing yet. What is posted from now on shows here. {first}</p>}
     />

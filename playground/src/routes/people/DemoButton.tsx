@@ -1,0 +1,33 @@
+// Logs in two accounts of the demo data at once.
+import { useEffect, useState } from 'react';
+import { openSession } from '../../session/actions.ts';
+import { fetchDemo, type DemoLogin } from '../../session/demo.ts';
+import { useBusy } from '../../ui/useBusy.ts';
+import type { Sessions } from './sessions.ts';
+
+// All accounts of the demo data have one password.
+const OTHER_LOGIN = 'bram';
+
+export function DemoButton({ onSessions }: { onSessions: (sessions: Sessions) => void }) {
+  const [demo, setDemo] = useState<DemoLogin | null>(null);
+  const [error, setError] = useState('');
+  const [busy, run] = useBusy();
+  useEffect(() => void fetchDemo().then(setDemo), []);
+  if (!demo) return null;
+  const logIn = async () => {
+    const opened = await Promise.all([demo.login, OTHER_LOGIN].map((login) => openSession(login, demo.password)));
+    setError(opened.filter((it) => typeof it === 'string').join(' '));
+    const [left, right] = opened.map((it) => (typeof it === 'string' ? undefined : it));
+    onSessions({ ...(left && { left }), ...(right && { right }) });
+  };
+  return (
+    <>
+      <button type="button" className="primary" aria-disabled={busy} onClick={() => void run(logIn)}>
+        Log in {demo.login} and {OTHER_LOGIN}
+      </button>
+      <p className="error" role="alert">
+        {error}
+      </p>
+    </>
+  );
+}
