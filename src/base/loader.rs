@@ -72,7 +72,7 @@ impl<F: Fetch> Loader<F> {
     }
 
     /// An empty loader that counts the loaded bytes and stops at their bound.
-    pub fn within(fetch: F, size: &Arc<ResponseSize>) -> Self {
+    pub fn with_response_size(fetch: F, size: &Arc<ResponseSize>) -> Self {
         Self::of(fetch, Some(size.clone()))
     }
 

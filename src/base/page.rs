@@ -276,7 +276,7 @@ impl<T, P> Page<T, P> {
 ///
 /// # Errors
 /// The errors of the source.
-pub async fn fill<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
+pub async fn read_page<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
     let mut scans = Scan::<L::Item, P>::plan(request, |want| list.spare_rows(want));
     let mut dropped = 0;
     while dropped < MAX_DROPPED && scans.iter().any(Scan::is_open) {
@@ -334,7 +334,7 @@ mod tests {
         after: Option<u64>,
         before: Option<u64>,
     ) -> (Vec<u64>, bool, bool) {
-        let page = fill(list, PageRequest { size, backward, after, before }).await.expect("a page");
+        let page = read_page(list, PageRequest { size, backward, after, before }).await.expect("a page");
         (page.items.into_iter().map(|(_, item)| item).collect(), page.has_previous, page.has_next)
     }
 
@@ -394,7 +394,7 @@ mod tests {
     async fn spare_rows_fill_a_page_in_one_read_and_are_hydrated_only_where_rows_are_dropped() {
         for (drops, expected, hydrated) in [(true, [25, 23, 22, 20, 19], 12), (false, [25, 24, 23, 22, 21], 6)] {
             let list = Spare { drops, windows: AtomicUsize::new(0), hydrated: AtomicUsize::new(0) };
-            let read = |after| fill(&list, PageRequest { size: 5, backward: false, after, before: None });
+            let read = |after| read_page(&list, PageRequest { size: 5, backward: false, after, before: None });
             let first = read(None).await.expect("a page");
             assert_eq!(first.items.iter().map(|(_, item)| *item).collect::<Vec<_>>(), expected);
             assert!(first.has_next && first.end.is_none());
@@ -427,7 +427,7 @@ mod tests {
                 Ok(rows.iter().map(|row| [1, 25_000].contains(&row.member).then_some(row.member)).collect())
             }
         }
-        let read = |backward, after, before| fill(&Ends, PageRequest { size: 5, backward, after, before });
+        let read = |backward, after, before| read_page(&Ends, PageRequest { size: 5, backward, after, before });
         let (mut after, mut pages) = (None, Vec::new());
         loop {
             let page = read(false, after, None).await.expect("a page");

@@ -19,11 +19,11 @@ use crate::domains::comments::FetchComments;
 use crate::domains::comments::FetchLevels;
 use crate::domains::graph::FetchRelations;
 use crate::domains::graph::FetchRequests;
-use crate::domains::lists::FetchCircles;
+use crate::domains::lists::FetchAudienceLists;
 use crate::domains::lists::FetchLists;
 use crate::domains::relations::FetchFriendships;
 use crate::domains::relations::FetchMutualFriends;
-use crate::domains::relations::FetchStandings;
+use crate::domains::relations::FetchRelationships;
 use crate::domains::statuses::FetchStatuses;
 use crate::domains::timelines::FetchFeed;
 use crate::domains::users::FetchUsers;
@@ -40,16 +40,16 @@ pub struct Loaders {
     pub relations: Loader<FetchRelations>,
     /// The follow requests between the viewer and an account.
     pub requests: Loader<FetchRequests>,
-    /// The viewer's standing towards an account.
-    pub standings: Loader<FetchStandings>,
+    /// The relationship of the viewer and an account.
+    pub relationships: Loader<FetchRelationships>,
     /// The friendship of the viewer and an account.
     pub friendships: Loader<FetchFriendships>,
     /// The friends that the viewer and an account have in common.
     pub mutual_friends: Loader<FetchMutualFriends>,
     /// Parts of the viewer's feeds.
     pub feeds: Loader<FetchFeed>,
-    /// Whether the viewer is on lists whose members can see statuses.
-    pub circles: Loader<FetchCircles>,
+    /// Whether the viewer is a member of audience lists.
+    pub audience_lists: Loader<FetchAudienceLists>,
     /// The viewer's lists.
     pub lists: Loader<FetchLists>,
     /// Comments, with the viewer's votes.
@@ -143,19 +143,19 @@ impl Request {
         let (db, viewer) = (app.db(), viewer.map(|viewer| viewer.user));
         Loaders {
             users: Loader::new(FetchUsers { db: db.clone(), since }),
-            statuses: Loader::within(FetchStatuses { db: db.clone(), since, viewer }, size),
+            statuses: Loader::with_response_size(FetchStatuses { db: db.clone(), since, viewer }, size),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             requests: Loader::new(FetchRequests { db: db.clone(), viewer }),
-            standings: Loader::new(FetchStandings::new(app.clone(), viewer)),
+            relationships: Loader::new(FetchRelationships::new(app.clone(), viewer)),
             friendships: Loader::new(FetchFriendships { db: db.clone(), viewer }),
             mutual_friends: Loader::new(FetchMutualFriends { db: db.clone(), viewer }),
             feeds: Loader::new(FetchFeed::new(app.clone())),
-            circles: Loader::new(FetchCircles { db: db.clone(), viewer }),
+            audience_lists: Loader::new(FetchAudienceLists { db: db.clone(), viewer }),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
-            comments: Loader::within(FetchComments { app: app.clone(), viewer }, size),
+            comments: Loader::with_response_size(FetchComments { app: app.clone(), viewer }, size),
             levels: Loader::new(FetchLevels(app.clone())),
-            campaigns: Loader::within(FetchCampaigns { db: db.clone(), viewer }, size),
-            ads: Loader::within(FetchAds { db: db.clone(), viewer }, size),
+            campaigns: Loader::with_response_size(FetchCampaigns { db: db.clone(), viewer }, size),
+            ads: Loader::with_response_size(FetchAds { db: db.clone(), viewer }, size),
             ad_pages: Loader::new(FetchAdPages(db.clone())),
             ads_of: Loader::new(FetchAdsOf(db.clone())),
             tallies: Loader::new(FetchTallies(db.clone())),

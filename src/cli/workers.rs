@@ -188,10 +188,10 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Thread { status } => comments::settle_thread(app, status).await,
             Task::Campaign { owner, campaign } => ads::settle_owned(app, owner, campaign).await.map(|()| None),
             Task::Website { owner, website } => ads::settle_website(app, owner, website).await.map(|_| None),
-            Task::Standing { user } => ads::settle_suspension(app, user, progress).await,
+            Task::Suspension { user } => ads::settle_suspension(app, user, progress).await,
             Task::Account { user, login } => accounts::settle(app, user, &login, progress).await,
-            Task::Session { user, digest, ends } => sessions::settle(app, user, &digest, ends).await.map(|()| None),
-            Task::Refill { feed } => timelines::rebuild(app, feed, progress).await,
+            Task::Session { user, digest, is_revoked } => sessions::settle(app, user, &digest, is_revoked).await.map(|()| None),
+            Task::Backfill { feed } => timelines::rebuild(app, feed, progress).await,
             Task::FanoutMode { author } => timelines::switch_mode(app, author, progress).await,
             Task::Relation { kind: RelationKind::Mute, from, to } => relations::complete(app, from, to).await.map(|()| None),
             Task::Relation { kind: RelationKind::Block, from, to } => timelines::settle_block(app, from, to).await.map(|_| None),
@@ -202,7 +202,7 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
                 statuses::settle_audience(app, author, status, before, change).await.map(|()| None)
             }
             Task::FollowRequests { user } => timelines::accept_all(app, user).await,
-            Task::Stars { followers } => timelines::review_modes(app, followers, progress).await,
+            Task::FanoutThreshold { followers } => timelines::review_modes(app, followers, progress).await,
         }
     }
 }

@@ -8,7 +8,7 @@ use redis::{FromRedisValue, Value};
 ///
 /// # Errors
 /// Internal: the reply is of another type.
-pub fn one<T: FromRedisValue>(reply: Value) -> Result<T, Error> {
+pub fn value<T: FromRedisValue>(reply: Value) -> Result<T, Error> {
     let found = kind(&reply);
     redis::from_redis_value(reply)
         .map_err(|_| Error::corrupt(format!("{found} cannot be read as {}", std::any::type_name::<T>())))
@@ -19,7 +19,7 @@ pub fn one<T: FromRedisValue>(reply: Value) -> Result<T, Error> {
 /// # Errors
 /// Internal: a member or a score is no id.
 pub fn rows(reply: Value) -> Result<Vec<Row>, Error> {
-    let pairs: Vec<(u64, f64)> = one(reply)?;
+    let pairs: Vec<(u64, f64)> = value(reply)?;
     Ok(pairs.into_iter().map(|(member, score)| Row { member, position: score as u64 }).collect())
 }
 
@@ -28,7 +28,7 @@ pub fn rows(reply: Value) -> Result<Vec<Row>, Error> {
 /// # Errors
 /// Internal: a member is no id.
 pub fn ids(reply: Value) -> Result<Vec<Row>, Error> {
-    let members: Vec<u64> = one(reply)?;
+    let members: Vec<u64> = value(reply)?;
     Ok(members.into_iter().map(|member| Row { member, position: member }).collect())
 }
 

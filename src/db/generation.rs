@@ -38,7 +38,7 @@ impl Db {
                 return Ok(UNKNOWN_GENERATION);
             }
             let answer = answer.extract_error().map_err(|error| self.classify_read(&error))?;
-            lines.extend(identity(&decode::one::<String>(answer)?).map(str::to_owned));
+            lines.extend(identity(&decode::value::<String>(answer)?).map(str::to_owned));
         }
         // Processes may know the primaries in different orders.
         lines.sort_unstable();

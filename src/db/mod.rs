@@ -130,7 +130,7 @@ impl Db {
     /// `STORAGE_UNAVAILABLE`; internal for a reply of another type.
     pub async fn read<T: FromRedisValue>(&self, command: Cmd) -> Result<T, Error> {
         let mut replies = self.read_many(vec![command]).await?;
-        decode::one(replies.pop().unwrap_or_default())
+        decode::value(replies.pop().unwrap_or_default())
     }
 
     /// Runs reading commands of any hash tags in one pipeline; replies in the order of the commands. An empty list costs no round trip.
@@ -253,7 +253,7 @@ impl Db {
     /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; internal for a script that failed.
     pub async fn call<T: FromRedisValue>(&self, call: Call) -> Result<T, Error> {
         let mut replies = self.call_many(vec![call]).await?;
-        decode::one(replies.pop().unwrap_or_default())
+        decode::value(replies.pop().unwrap_or_default())
     }
 
     /// Runs scripts of any hash tags in one pipeline; replies in the order of the calls. Scripts that Redis does not know are loaded, and only
@@ -419,7 +419,7 @@ impl Db {
     /// As [`Self::read`].
     pub async fn size(&self) -> Result<u64, Error> {
         let sizes = self.each_primary(&redis::cmd("DBSIZE")).await?;
-        sizes.into_iter().map(decode::one::<u64>).sum()
+        sizes.into_iter().map(decode::value::<u64>).sum()
     }
 
     /// One page of SCAN on one primary: the next cursor (0 at the end) and keys. A key may be returned twice. Invalid UTF-8 is replaced, since no
@@ -440,7 +440,7 @@ impl Db {
         let mut command = redis::cmd("SCAN");
         command.arg(cursor).arg("COUNT").arg(count);
         let reply = self.topology.on_primary(node, command).await?.extract_error();
-        decode::one(reply.map_err(|error| self.topology.classify(&error, Access::Read))?)
+        decode::value(reply.map_err(|error| self.topology.classify(&error, Access::Read))?)
     }
 
     /// The number of primaries: 1 unless this is a cluster.

@@ -62,7 +62,7 @@ impl Db {
     pub async fn was_used(&self) -> Result<bool, Error> {
         let own = (0..WORKERS).map(keys::worker).chain([keys::CURSOR_SECRET.to_owned(), keys::DEMO_DATA.to_owned()]);
         let found = self.read_many(own.map(|key| cmd("EXISTS").arg(key).take()).collect()).await?;
-        let counts = found.into_iter().map(decode::one::<u64>).collect::<Result<Vec<_>, _>>()?;
+        let counts = found.into_iter().map(decode::value::<u64>).collect::<Result<Vec<_>, _>>()?;
         Ok(counts.iter().any(|count| *count > 0))
     }
 }

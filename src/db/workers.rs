@@ -36,7 +36,7 @@ impl Db {
     async fn reserve_for(&self, worker: u64, now: Millis, until: Millis, own: Millis) -> Result<Option<IdReservation>, Error> {
         let call = Call::new(&RESERVE_SPAN, [keys::worker(worker)]).arg(now).arg(until).arg(own);
         let reply = self.call_untracked(vec![call]).await?.pop().unwrap_or_default();
-        let from: Millis = decode::one(reply)?;
+        let from: Millis = decode::value(reply)?;
         Ok((from > 0).then(|| IdReservation { worker, from, until: until.max(from) }))
     }
 }

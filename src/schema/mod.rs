@@ -37,7 +37,7 @@ pub use json::{Json, json};
 pub use node::Node;
 pub use operation::operation_name;
 pub(crate) use payload::payload;
-pub use render::{Rendered, renderers};
+pub use render::{RenderedEvent, renderers};
 pub use resume::resume;
 pub use scalars::{Date, DateTime, Decimal};
 pub use selection::{Selected, SelectedField};

@@ -33,13 +33,13 @@ const ANSWERS: usize = 4_096;
 
 /// A rendered event, shared by subscriptions.
 #[derive(Debug)]
-pub struct Rendered {
+pub struct RenderedEvent {
     /// The response.
     pub response: Response,
     text: OnceLock<Arc<str>>,
 }
 
-impl Rendered {
+impl RenderedEvent {
     /// A rendered event that was not sent yet.
     pub fn new(response: Response) -> Arc<Self> {
         Arc::new(Self { response, text: OnceLock::new() })
@@ -56,7 +56,7 @@ type Key = (u64, u64, String);
 
 #[derive(Clone)]
 struct Answer {
-    rendered: Option<Arc<Rendered>>,
+    rendered: Option<Arc<RenderedEvent>>,
     made: Instant,
 }
 
@@ -161,7 +161,7 @@ impl Renderer {
     }
 
     /// Renders an event. `None` if the viewer may not see it.
-    pub(super) async fn render(self: &Arc<Self>, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
+    pub(super) async fn render(self: &Arc<Self>, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         let Some(envelope_id) = event.envelope_id else { return self.make(event).await };
         let key = (envelope_id, self.number, event.cursor.clone());
         if let Some(answer) = self.all.answers.get(&key).filter(Answer::is_fresh) {
@@ -172,17 +172,17 @@ impl Renderer {
         // subscription.
         let making = async move { Meter::measure_with(meter, own.once(key, &event)).await };
         let making = tokio::spawn(making.in_current_span());
-        making.await.unwrap_or_else(|_| Some(Rendered::new(self.settled(panicked()))))
+        making.await.unwrap_or_else(|_| Some(RenderedEvent::new(self.settled(panicked()))))
     }
 
-    async fn once(&self, key: Key, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
+    async fn once(&self, key: Key, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         self.all.answers.remove_if(&key, |answer| !answer.is_fresh());
         let make = async { Ok::<_, Infallible>(Answer { rendered: self.make(event).await, made: Instant::now() }) };
         let Ok(answer) = self.all.answers.get_or_insert_async(&key, make).await;
         answer.rendered
     }
 
-    async fn make(&self, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
+    async fn make(&self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         loop {
             let mut run = self.take();
             run.context.response_size().reset();
@@ -204,7 +204,7 @@ impl Renderer {
             if response.errors.is_empty() {
                 self.keep(run);
             }
-            return Some(Rendered::new(response));
+            return Some(RenderedEvent::new(response));
         }
     }
 

@@ -4,7 +4,7 @@
 //! subscription: the stream of events is taken out of it, and shared renderers render the events.
 
 use super::execute::{panicked, settle};
-use super::render::{Open, Rendered, Renderer, Renderers};
+use super::render::{Open, RenderedEvent, Renderer, Renderers};
 use super::render_key::RenderKey;
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
@@ -21,7 +21,7 @@ pub fn subscribe<Q, M, S>(
     schema: &Schema<Q, M, S>,
     request: async_graphql::Request,
     context: Request,
-) -> BoxStream<'static, Arc<Rendered>>
+) -> BoxStream<'static, Arc<RenderedEvent>>
 where
     Q: ObjectType + 'static,
     M: ObjectType + 'static,
@@ -36,14 +36,14 @@ pub fn subscribe_holding<Q, M, S>(
     mut request: async_graphql::Request,
     context: Request,
     starting: impl Send + 'static,
-) -> BoxStream<'static, Arc<Rendered>>
+) -> BoxStream<'static, Arc<RenderedEvent>>
 where
     Q: ObjectType + 'static,
     M: ObjectType + 'static,
     S: SubscriptionType + 'static,
 {
     let Some(key) = RenderKey::new(&mut request, &context) else {
-        return each(schema.execute_stream(request.data(context.clone())), context).map(Rendered::new).boxed();
+        return each(schema.execute_stream(request.data(context.clone())), context).map(RenderedEvent::new).boxed();
     };
     let open = open(schema, &mut request);
     let (beginning, events) = SetupRun::new();
@@ -53,7 +53,7 @@ where
         tokio::select! {
             biased;
             // A stream of the library, or an error.
-            response = run.next() => stream::iter(response).chain(run).map(Rendered::new).boxed(),
+            response = run.next() => stream::iter(response).chain(run).map(RenderedEvent::new).boxed(),
             // Only now: a subscription that does not start must leave no renderer behind.
             Ok(events) = events => {
                 let renderer = context.app.extension::<Renderers>().get(key, &context, open);
@@ -76,7 +76,7 @@ struct Running {
 impl Running {
     /// Renders an event. `None` if the viewer does not receive it. A shared renderer has no viewer: a status that is not
     /// public is hidden from it, and is rendered for this viewer alone.
-    async fn render(&mut self, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
+    async fn render(&mut self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         if !self.events.receives(self.viewer.as_ref(), event).await {
             return None;
         }
@@ -92,7 +92,11 @@ impl Running {
 }
 
 /// The rendered events of a subscription. A panic ends the stream with one error.
-fn follow(events: Box<SubscriptionStream>, renderer: Arc<Renderer>, viewer: Option<Viewer>) -> BoxStream<'static, Arc<Rendered>> {
+fn follow(
+    events: Box<SubscriptionStream>,
+    renderer: Arc<Renderer>,
+    viewer: Option<Viewer>,
+) -> BoxStream<'static, Arc<RenderedEvent>> {
     let next = async |mut running: Running| {
         loop {
             let event = running.events.next().await?;
@@ -105,7 +109,7 @@ fn follow(events: Box<SubscriptionStream>, renderer: Arc<Renderer>, viewer: Opti
         }
     };
     let event = AssertUnwindSafe(stream::unfold(Running { events, renderer, viewer, own_renderer: None }, next)).catch_unwind();
-    event.map(|event| event.unwrap_or_else(|_| Rendered::new(panicked()))).boxed()
+    event.map(|event| event.unwrap_or_else(|_| RenderedEvent::new(panicked()))).boxed()
 }
 
 /// A function that starts runs of a request's document.

@@ -12,7 +12,7 @@ use crate::base::metrics::RefusedResponse;
 use crate::base::request;
 use crate::db::Work;
 use crate::platform::rates::{OperationCharge, Subject};
-use crate::schema::{self, CheckError, CheckResult, Rendered, ValidationCache};
+use crate::schema::{self, CheckError, CheckResult, RenderedEvent, ValidationCache};
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Response};
 use axum::http::StatusCode;
@@ -111,7 +111,7 @@ pub(super) fn responses(
     context: request::Request,
     charge: Arc<OperationCharge>,
     starting: Option<WorkPermit>,
-) -> BoxStream<'static, Arc<Rendered>> {
+) -> BoxStream<'static, Arc<RenderedEvent>> {
     operation.keep(state);
     if operation.subscribes() {
         return schema::subscribe_holding(&state.schema, operation.request, context, starting);
@@ -119,7 +119,7 @@ pub(super) fn responses(
     let state = state.clone();
     stream::once(async move {
         let executed = execute(&state, operation, context, &charge).await;
-        Rendered::new(executed.unwrap_or_else(|error| schema::error_response(&error)))
+        RenderedEvent::new(executed.unwrap_or_else(|error| schema::error_response(&error)))
     })
     .boxed()
 }

@@ -431,7 +431,8 @@ fn no_script_and_no_pattern_is_built_from_strings() {
         // The prefix of such a script is a constant, which is a file too.
         let after = |by: &str| {
             let begun = |it: &&str| line.contains(&format!("Script::{by}({it}, include_str!("));
-            line.contains(&format!("Script::{by}(")) && !["THREAD", "SUMS", "SHARE", "FRIENDS"].iter().any(begun)
+            line.contains(&format!("Script::{by}("))
+                && !["THREAD_PRELUDE", "SUMS_PRELUDE", "SHARE_PRELUDE", "FRIENDS_PRELUDE"].iter().any(begun)
         };
         ["new", "allow_oom", "refusable"].into_iter().any(new) || ["after", "allow_oom_after"].into_iter().any(after)
     };

@@ -1,4 +1,4 @@
-//! The audience of a status: who sees it on every surface, by a model; changes of the audience, circles, and their reversal.
+//! The audience of a status: who sees it on every surface, by a model; changes of the audience, audience lists, and their reversal.
 
 use crate::support::{Actor, TestApp, findings, user_error_codes};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ enum Viewer {
     Muter,
     /// A friend who no longer follows the author.
     Friend,
-    /// A member of the circle who does not follow the author.
+    /// A member of the audience list who does not follow the author.
     Member,
     /// Was a follower, and unfollowed.
     Former,
@@ -51,7 +51,7 @@ struct Scene {
     viewers: Vec<Actor>,
     /// A list of each viewer with the author, if it could be created.
     lists: Vec<Option<String>>,
-    circle: String,
+    audience_list: String,
     /// One status for each audience, the oldest first.
     statuses: Vec<String>,
 }
@@ -115,7 +115,7 @@ impl Scene {
             change(from, "requestFriend", named(to), "").await;
         }
         of(Viewer::Friend).unfollow(author).await;
-        let circle = list_of(author, Some(of(Viewer::Member))).await.expect("a list");
+        let audience_list = list_of(author, Some(of(Viewer::Member))).await.expect("a list");
         let mut lists = Vec::new();
         for viewer in &viewers {
             lists.push(list_of(viewer, Some(author)).await);
@@ -125,10 +125,10 @@ impl Scene {
         let mut statuses = Vec::new();
         for audience in AUDIENCES {
             app.clock.advance(1_000);
-            statuses.push(post_to(author, audience, audience, (audience == "LIST").then_some(&*circle)).await);
+            statuses.push(post_to(author, audience, audience, (audience == "LIST").then_some(&*audience_list)).await);
         }
         app.drain().await;
-        Self { app, viewers, lists, circle, statuses }
+        Self { app, viewers, lists, audience_list, statuses }
     }
 
     fn of(&self, viewer: Viewer) -> &Actor {
@@ -239,7 +239,7 @@ async fn a_changed_audience_holds_on_every_surface_and_can_be_reversed() {
     for viewer in VIEWERS {
         before.push(scene.read(viewer).await);
     }
-    let list_of = |audience: &str| (audience == "LIST").then_some(&*scene.circle);
+    let list_of = |audience: &str| (audience == "LIST").then_some(&*scene.audience_list);
     for (from, status) in AUDIENCES.into_iter().zip(&scene.statuses) {
         for to in AUDIENCES {
             let changed = set_audience(scene.author(), status, to, list_of(to)).await;
@@ -304,11 +304,11 @@ async fn a_wider_audience_has_the_status_at_its_position_with_the_same_cursors()
 }
 
 #[tokio::test]
-async fn a_circle_is_its_list_as_it_is_now() {
+async fn an_audience_list_has_its_current_members() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
-    let circle = list_of(&ada, None).await.expect("a list");
-    let status = post_to(&ada, "for the circle", "LIST", Some(&circle)).await;
+    let audience_list = list_of(&ada, None).await.expect("a list");
+    let status = post_to(&ada, "for the list", "LIST", Some(&audience_list)).await;
     let query = "query($id: ID!) { node(id: $id) { ... on Status { message audience audienceList { name } } }
         user(login: \"ada\") { profileTimeline { entries { edges { node { status { id } } } } } } }";
     let read = async |actor: &Actor| {
@@ -316,18 +316,18 @@ async fn a_circle_is_its_list_as_it_is_now() {
         let entries = answer["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array().map_or(0, Vec::len);
         (answer["data"]["node"].clone(), entries)
     };
-    let shown = |list: Value| json!({ "message": "for the circle", "audience": "LIST", "audienceList": list });
+    let shown = |list: Value| json!({ "message": "for the list", "audience": "LIST", "audienceList": list });
     for is_private in [false, true] {
         set_private(&ada, is_private).await;
         assert_eq!(read(&bea).await, (Value::Null, 0));
-        ada.run("AddToList", json!({ "input": { "listId": circle, "userId": bea.id } })).await;
+        ada.run("AddToList", json!({ "input": { "listId": audience_list, "userId": bea.id } })).await;
         assert_eq!(read(&bea).await, (shown(Value::Null), 1), "what was said before, without the list");
-        ada.run("RemoveFromList", json!({ "input": { "listId": circle, "userId": bea.id } })).await;
+        ada.run("RemoveFromList", json!({ "input": { "listId": audience_list, "userId": bea.id } })).await;
         assert_eq!(read(&bea).await, (Value::Null, 0));
     }
-    ada.run("AddToList", json!({ "input": { "listId": circle, "userId": bea.id } })).await;
+    ada.run("AddToList", json!({ "input": { "listId": audience_list, "userId": bea.id } })).await;
     assert_eq!(read(&ada).await, (shown(json!({ "name": "birds" })), 1));
-    ada.run("DeleteList", json!({ "input": { "listId": circle } })).await;
+    ada.run("DeleteList", json!({ "input": { "listId": audience_list } })).await;
     assert_eq!((read(&bea).await, read(&ada).await), ((Value::Null, 0), (shown(Value::Null), 1)), "only the author is left");
     app.drain_journal().await;
     assert_eq!(findings(&app.app).await, [""; 0]);
@@ -393,8 +393,8 @@ async fn a_status_with_an_unreadable_audience_is_seen_by_its_author_alone_and_ca
     bea.follow(&ada).await;
     let (status, _other) = (ada.post("damaged").await, ada.post("whole").await);
     let key = format!("status:{{{}}}", StatusId::from_global(&status).expect("an id").0);
-    for (kind, circle) in [("some", ""), ("list", ""), ("friends", "7"), ("list", "x")] {
-        app.redis.run::<u64>(&["HSET", &key, "audience", kind, "circle", circle]);
+    for (kind, audience_list) in [("some", ""), ("list", ""), ("friends", "7"), ("list", "x")] {
+        app.redis.run::<u64>(&["HSET", &key, "audience", kind, "circle", audience_list]);
         assert_eq!(
             (bea.home().await, ada.home().await),
             (vec!["whole".to_owned()], vec!["whole".to_owned(), "damaged".to_owned()])
@@ -437,13 +437,13 @@ async fn a_sync_cursor_names_no_hidden_status() {
 async fn a_repeated_post_to_a_list_returns_the_status_after_the_list_was_deleted() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let circle = list_of(&ada, None).await.expect("a list");
-    let input = json!({ "message": "once", "audience": "LIST", "audienceListId": circle, "idempotencyKey": "k" });
+    let audience_list = list_of(&ada, None).await.expect("a list");
+    let input = json!({ "message": "once", "audience": "LIST", "audienceListId": audience_list, "idempotencyKey": "k" });
     let first = change(&ada, "postStatus", input.clone(), "status { id }").await;
     assert!(first["status"]["id"].is_string(), "{first}");
-    ada.run("DeleteList", json!({ "input": { "listId": circle } })).await;
+    ada.run("DeleteList", json!({ "input": { "listId": audience_list } })).await;
     assert_eq!(change(&ada, "postStatus", input, "status { id }").await, first);
-    let other = json!({ "message": "other", "audience": "LIST", "audienceListId": circle, "idempotencyKey": "l" });
+    let other = json!({ "message": "other", "audience": "LIST", "audienceListId": audience_list, "idempotencyKey": "l" });
     for _ in 0..2 {
         let refused = change(&ada, "postStatus", other.clone(), "").await;
         assert_eq!(refused["userErrors"], json!([{ "code": "NOT_FOUND", "path": ["audienceListId"] }]));

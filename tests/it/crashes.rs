@@ -20,7 +20,7 @@ use waxwing::domains::comments::{self, ParentRef, Sort, Vote, service as comment
 use waxwing::domains::graph;
 use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::relations::{FriendshipState, service as relations};
-use waxwing::domains::statuses::{AudienceInput, Draft, service as statuses};
+use waxwing::domains::statuses::{AudienceInput, StatusDraft, service as statuses};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::domains::users::service as users;
 use waxwing::platform::journal::service as journal;
@@ -100,8 +100,13 @@ fn settings() -> Config {
     Config { home_window: 20, star_followers: STAR, session_idle: 400 * 86_400_000, ..Config::default() }
 }
 
-fn draft(key: Option<&str>) -> Draft {
-    Draft { message: "new".into(), location: None, audience: AudienceInput::default(), idempotency_key: key.map(Into::into) }
+fn draft(key: Option<&str>) -> StatusDraft {
+    StatusDraft {
+        message: "new".into(),
+        location: None,
+        audience: AudienceInput::default(),
+        idempotency_key: key.map(Into::into),
+    }
 }
 
 impl Change {
@@ -148,7 +153,7 @@ fn loaders(app: &App) -> Arc<waxwing::base::request::Loaders> {
 async fn thread(app: &App, status: StatusId, people: &[Actor]) -> Vec<CommentId> {
     let (mut parent, mut all) = (ParentRef::Status(status), Vec::new());
     for (author, message) in [(1, "a"), (2, "b"), (3, "c")] {
-        let draft = comments::Draft { parent, message: message.into(), idempotency_key: None };
+        let draft = comments::CommentDraft { parent, message: message.into(), idempotency_key: None };
         let id = comment_service::add(app, &loaders(app), people[author].user_id(), draft)
             .await
             .expect("a comment")
@@ -243,7 +248,7 @@ impl World {
                 timelines::add_to_list(&app.app, owner.user_id(), list, member.user_id()).await.expect("a member");
             }
             let other = timelines::post(&app.app, others[0].user_id(), draft(None)).await.expect("a status").expect("it is new");
-            let draft = |parent| comments::Draft { parent, message: "x".into(), idempotency_key: Some("c".into()) };
+            let draft = |parent| comments::CommentDraft { parent, message: "x".into(), idempotency_key: Some("c".into()) };
             let held = comment_service::add(&app.app, &loaders(&app.app), first.user_id(), draft(ParentRef::Status(other)))
                 .await
                 .expect("a comment");
@@ -337,7 +342,7 @@ impl World {
         match change {
             Change::Comment => {
                 let parent = ParentRef::Comment(self.comments[1]);
-                let draft = comments::Draft { parent, message: "new".into(), idempotency_key: Some("once".into()) };
+                let draft = comments::CommentDraft { parent, message: "new".into(), idempotency_key: Some("once".into()) };
                 comment_service::add(app, &loaders, id(4), draft).await?;
             }
             Change::EditComment => comment_service::edit(app, &loaders, id(1), self.comments[0], "edited").await?,

@@ -13,7 +13,7 @@ use waxwing::base::request::Request;
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::ads::{self, NewWebsite};
 use waxwing::domains::lists::{self, NewList};
-use waxwing::domains::statuses::{self, AudienceInput, Draft};
+use waxwing::domains::statuses::{self, AudienceInput, StatusDraft};
 use waxwing::domains::{sessions, timelines};
 
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -262,8 +262,12 @@ async fn an_account_larger_than_a_pass_is_deleted_completely() {
     let list_of_everybody = make_list(&followers[0], &[ada]).await;
     let mut ids = Vec::new();
     for number in 0..230 {
-        let draft =
-            Draft { message: number.to_string(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+        let draft = StatusDraft {
+            message: number.to_string(),
+            location: None,
+            audience: AudienceInput::default(),
+            idempotency_key: None,
+        };
         ids.push(timelines::service::post(&app.app, ada.user_id(), draft).await.expect("a status").expect("it is new"));
     }
     let likes = followers.iter().map(|follower| like(&app.app, follower.user_id(), ids[7]));
@@ -327,8 +331,12 @@ async fn a_deleted_account_receives_nothing() {
     delete_account(&scene.people[0], "correct horse").await;
     scene.app.drain().await;
     let key = || Some("late".to_owned());
-    let draft =
-        |idempotency_key| Draft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key };
+    let draft = |idempotency_key| StatusDraft {
+        message: "late".into(),
+        location: None,
+        audience: AudienceInput::default(),
+        idempotency_key,
+    };
     let of_bob = StatusId::from_global(&scene.of_bob).expect("a status");
     let new = |idempotency_key| NewList { name: "late".into(), idempotency_key };
     assert!(is_refused(&timelines::service::post(app, ada, draft(None)).await));

@@ -463,11 +463,11 @@ async fn security_scanners_find_nothing_in_production() {
     let config = Config { introspection: false, suggestions: false, ..Config::default() };
     let app = TestApp::with_edge(config, EdgeConfig { playground: false, simple_get: false, ..EdgeConfig::default() }).await;
     let aliases: String = (0..101).map(|at| format!("alias{at}:__typename ")).collect();
-    let circle = "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }";
+    let cycle = "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }";
     for document in [
         format!("query cop {{ {aliases} }}"),
         format!("query cop {{ {} }}", "__typename ".repeat(500)),
-        circle.to_owned(),
+        cycle.to_owned(),
         "query cop { __schema { types { name fields { name } } } }".to_owned(),
         "query { __schema { ...A } } fragment A on __Schema { __typename ...B } fragment B on __Schema { ...A }".to_owned(),
         "query cop { __typename @aa@aa@aa@aa@aa@aa@aa@aa@aa@aa @skip }".to_owned(),

@@ -41,7 +41,7 @@ async fn befriend(a: &Actor, b: &Actor) {
 }
 
 /// Returns the friendship and the follows of two accounts, as `actor` sees them.
-async fn standing(actor: &Actor, other: &Actor) -> (String, bool, bool) {
+async fn relationship(actor: &Actor, other: &Actor) -> (String, bool, bool) {
     let query = format!("query($login: String!) {{ user(login: $login) {{ {FIELDS} }} }}");
     let answer = actor.gql(&query, json!({ "login": other.login })).await;
     let user = &answer["data"]["user"];
@@ -53,7 +53,7 @@ async fn standing(actor: &Actor, other: &Actor) -> (String, bool, bool) {
     )
 }
 
-fn stands(friendship: &str, follows: bool, is_followed: bool) -> (String, bool, bool) {
+fn expected(friendship: &str, follows: bool, is_followed: bool) -> (String, bool, bool) {
     (friendship.to_owned(), follows, is_followed)
 }
 
@@ -99,8 +99,8 @@ async fn a_request_waits_on_both_sides_until_it_is_accepted() {
         app.clock.advance(5_000);
         let sent = request(asker, asked).await;
         assert_eq!((user_error_codes(&sent), &sent["user"]["viewerFriendship"]), (vec![], &json!("REQUEST_SENT")));
-        assert_eq!(standing(asker, asked).await, stands("REQUEST_SENT", false, false));
-        assert_eq!(standing(asked, asker).await, stands("REQUEST_RECEIVED", false, false));
+        assert_eq!(relationship(asker, asked).await, expected("REQUEST_SENT", false, false));
+        assert_eq!(relationship(asked, asker).await, expected("REQUEST_RECEIVED", false, false));
         let (outgoing, incoming) =
             (requests(asker, "viewerSentFriendRequests").await, requests(asked, "viewerFriendRequests").await);
         assert_eq!((outgoing.0[0].0.as_str(), outgoing.1), (asked.login.as_str(), 1));
@@ -115,7 +115,7 @@ async fn a_request_waits_on_both_sides_until_it_is_accepted() {
             assert_eq!(counts, [Some(1); 3], "{accepted}");
         }
         for (one, other) in [(asker, asked), (asked, asker)] {
-            assert_eq!(standing(one, other).await, stands("FRIENDS", true, true));
+            assert_eq!(relationship(one, other).await, expected("FRIENDS", true, true));
             assert_eq!(requests(one, "viewerFriendRequests").await, (vec![], 0));
             assert_eq!(requests(one, "viewerSentFriendRequests").await, (vec![], 0));
         }
@@ -152,7 +152,7 @@ async fn requests_that_cross_make_one_friendship() {
         request(one, other).await;
         let crossed = request(other, one).await;
         assert_eq!((user_error_codes(&crossed), &crossed["user"]["viewerFriendship"]), (vec![], &json!("FRIENDS")));
-        assert_eq!(standing(one, other).await, stands("FRIENDS", true, true));
+        assert_eq!(relationship(one, other).await, expected("FRIENDS", true, true));
         let again = request(one, other).await;
         assert_eq!(again["user"]["friendsCount"], 1, "among friends it changes nothing");
         is_sound(&app).await;
@@ -208,12 +208,12 @@ async fn a_follow_that_stands_keeps_its_time_and_a_friend_may_be_unfollowed() {
         befriend(other, one).await;
         assert_eq!(graph::edge(&app.app, one.user_id(), other.user_id()).await.expect("a store"), follow);
         one.unfollow(other).await;
-        assert_eq!(standing(one, other).await, stands("FRIENDS", false, true), "only that follow ends");
+        assert_eq!(relationship(one, other).await, expected("FRIENDS", false, true), "only that follow ends");
         // A pair that is settled once more, as after a crash, does not follow again.
         timelines::settle_friendship(&app.app, one.user_id(), other.user_id()).await.expect("a store");
-        assert_eq!(standing(one, other).await, stands("FRIENDS", false, true));
+        assert_eq!(relationship(one, other).await, expected("FRIENDS", false, true));
         change(one, "removeFriend", &other.id).await;
-        assert_eq!(standing(one, other).await, stands("NONE", false, false));
+        assert_eq!(relationship(one, other).await, expected("NONE", false, false));
     }
     is_sound(&app).await;
 }
@@ -227,7 +227,7 @@ async fn withdrawing_a_request_keeps_follows() {
     for (asker, asked) in [(&ada, &bea), (&bea, &ada)] {
         request(asker, asked).await;
         change(asker, "removeFriend", &asked.id).await;
-        assert_eq!(standing(asker, asked).await, stands("NONE", true, true));
+        assert_eq!(relationship(asker, asked).await, expected("NONE", true, true));
     }
 }
 
@@ -276,9 +276,9 @@ async fn friends_are_shown_to_the_account_and_its_friends_alone() {
             .await;
         let page_info = json!({ "hasNextPage": false, "hasPreviousPage": false, "startCursor": null, "endCursor": null });
         assert_eq!(empty["data"]["user"]["friends"], json!({ "edges": [], "pageInfo": page_info }));
-        assert_eq!(standing(stranger, &bea).await.0, "NONE");
+        assert_eq!(relationship(stranger, &bea).await.0, "NONE");
     }
-    assert_eq!(standing(&ada, &ada).await.0, "NONE");
+    assert_eq!(relationship(&ada, &ada).await.0, "NONE");
     let wrong = dan.gql("{ user(login: \"ada\") { friends(first: 0) { totalCount } } }", json!({})).await;
     assert_eq!(error_codes(&wrong), ["BAD_USER_INPUT"], "arguments are checked in any case");
     change(&bea, "removeFriend", &ada.id).await;
@@ -360,14 +360,14 @@ async fn at_the_bound_of_either_side_a_request_stays() {
         for full in [asker, asked] {
             fill(&app, "friends", full, 5_000);
             request(asker, asked).await;
-            assert_eq!(standing(asked, asker).await.0, "REQUEST_RECEIVED", "requests are still possible");
+            assert_eq!(relationship(asked, asker).await.0, "REQUEST_RECEIVED", "requests are still possible");
             for field in ["acceptFriendRequest", "requestFriend"] {
                 let refused = change(asked, field, &asker.id).await;
                 assert_eq!(user_error_codes(&refused), ["LIMIT_REACHED"], "{field}");
                 assert_eq!(refused["userErrors"][0]["path"], json!(["userId"]));
             }
-            assert_eq!(standing(asker, asked).await, stands("REQUEST_SENT", false, false));
-            assert_eq!(standing(asked, asker).await, stands("REQUEST_RECEIVED", false, false));
+            assert_eq!(relationship(asker, asked).await, expected("REQUEST_SENT", false, false));
+            assert_eq!(relationship(asked, asker).await, expected("REQUEST_RECEIVED", false, false));
             let _: u64 = app.redis.run(&["ZREM", &format!("friends:{{{}}}", full.user_id().0), "10"]);
             assert_eq!(user_error_codes(&accept(asked, asker).await), [""; 0], "4,999 are not too many");
             change(asked, "removeFriend", &asker.id).await;
@@ -375,7 +375,7 @@ async fn at_the_bound_of_either_side_a_request_stays() {
         }
         fill(&app, "friend_requests_sent", asker, 1_000);
         assert_eq!(user_error_codes(&request(asker, asked).await), ["LIMIT_REACHED"]);
-        assert_eq!(standing(asked, asker).await.0, "NONE");
+        assert_eq!(relationship(asked, asker).await.0, "NONE");
         request(asked, asker).await;
         assert_eq!(request(asker, asked).await["user"]["viewerFriendship"], "FRIENDS", "a crossing request needs no place");
         change(asked, "removeFriend", &asker.id).await;
@@ -391,9 +391,9 @@ async fn who_follows_ten_thousand_becomes_a_friend_without_the_follow() {
     for (full, other) in [(&first, &second), (&second, &first)] {
         fill(&app, "following", full, 10_000);
         befriend(other, full).await;
-        assert_eq!(standing(full, other).await, stands("FRIENDS", false, true));
+        assert_eq!(relationship(full, other).await, expected("FRIENDS", false, true));
         change(full, "removeFriend", &other.id).await;
-        assert_eq!(standing(full, other).await, stands("NONE", false, false));
+        assert_eq!(relationship(full, other).await, expected("NONE", false, false));
         empty(&app, "following", full);
     }
     is_sound(&app).await;
@@ -495,7 +495,7 @@ async fn a_block_ends_friendships_and_requests_and_refuses_new_ones() {
             let query = "mutation($id: ID!) { blockUser(input: { userId: $id }) { userErrors { code } } }";
             let answer = blocker.gql(query, json!({ "id": blocked.id })).await;
             assert_eq!(answer["data"]["blockUser"]["userErrors"], json!([]), "{answer}");
-            assert_eq!(standing(blocker, blocked).await, stands("NONE", false, false));
+            assert_eq!(relationship(blocker, blocked).await, expected("NONE", false, false));
             for actor in [blocker, blocked] {
                 assert_eq!(requests(actor, "viewerFriendRequests").await, (vec![], 0));
                 assert_eq!(requests(actor, "viewerSentFriendRequests").await, (vec![], 0));
@@ -511,7 +511,7 @@ async fn a_block_ends_friendships_and_requests_and_refuses_new_ones() {
             }
             let query = "mutation($id: ID!) { unblockUser(input: { userId: $id }) { userErrors { code } } }";
             blocker.gql(query, json!({ "id": blocked.id })).await;
-            assert_eq!(standing(blocked, blocker).await, stands("NONE", false, false));
+            assert_eq!(relationship(blocked, blocker).await, expected("NONE", false, false));
         }
     }
     is_sound(&app).await;

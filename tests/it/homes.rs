@@ -459,7 +459,7 @@ async fn a_backlog_larger_than_the_queue_is_processed_completely() {
     let app = TestApp::start().await;
     let users = app.create_users("c", 60).await;
     for reader in &users {
-        journal::enqueue(&app.app, Task::Refill { feed: Feed::Home(reader.user_id()) }).await.expect("a store");
+        journal::enqueue(&app.app, Task::Backfill { feed: Feed::Home(reader.user_id()) }).await.expect("a store");
         journal::enqueue(&app.app, Task::FanoutMode { author: reader.user_id() }).await.expect("a store");
     }
     let stop = tokio_util::sync::CancellationToken::new();

@@ -374,7 +374,7 @@ async fn a_removal_is_recorded_until_its_sweep() {
     let users = app.create_users("c", 2).await;
     let bob = users[1].user_id();
     let list = inner(&create(&users[0], "Birds").await);
-    let left = async || lists::edge(&app.app, list, bob).await.expect("a store").left;
+    let left = async || lists::edge(&app.app, list, bob).await.expect("a store").unfollowed;
     let remove = async || lists::remove(&app.app, list, bob).await.expect("removed");
     remove().await;
     assert_eq!(left().await, None);

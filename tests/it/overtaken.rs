@@ -16,7 +16,7 @@ use waxwing::domains::graph::service as graph;
 use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::relations::service as relations;
 use waxwing::domains::sessions::service as sessions;
-use waxwing::domains::statuses::{AudienceInput, Draft};
+use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::service as journal;
 use waxwing::platform::journal::{Feed, Progress, Task};
@@ -240,7 +240,7 @@ async fn an_account_unfollowed_during_a_fanout_is_not_in_the_home() {
     let users = app.create_users("c", 2).await;
     users[0].follow(&users[1]).await;
     let slow = SlowProcess::beside(&app).await;
-    let draft = Draft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+    let draft = StatusDraft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
     let posting = timelines::post(&slow.app, users[1].user_id(), draft);
     slow.run_interleaved(b"followers:", posting, async || drop(users[0].unfollow(&users[1]).await)).await.expect("a status");
     slow.app.drain().await;
@@ -254,7 +254,7 @@ async fn a_status_deleted_during_its_fanout_is_in_no_home() {
     let (reader, author) = (&users[0], &users[1]);
     reader.follow(author).await;
     let slow = SlowProcess::beside(&app).await;
-    let draft = Draft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+    let draft = StatusDraft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
     let posting = timelines::post(&slow.app, author.user_id(), draft);
     slow.run_interleaved(b"followers:", posting, async || {
         delete_newest(author).await;
@@ -463,7 +463,7 @@ async fn a_late_post_leaves_nothing_of_a_deleted_account() {
     // After this time an unread home is dropped.
     app.clock.advance(31 * 24 * 3_600_000);
     let slow = SlowProcess::beside(&app).await;
-    let draft = Draft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+    let draft = StatusDraft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
     let posting = timelines::post(&slow.app, deleted_account.user_id(), draft);
     slow.run_interleaved(b"followers:", posting, async || {
         accounts::delete_unchecked(&app.app, deleted_account.user_id(), &deleted_account.login).await.expect("it is deleted");
@@ -482,7 +482,7 @@ async fn assert_only_the_block(app: &TestApp, ada: &Actor, bea: &Actor, list: Us
         graph::edge(&app.app, bea.user_id(), ada.user_id()).await.expect("a store"),
         lists::edge(&app.app, list, ada.user_id()).await.expect("a store"),
     ];
-    assert_eq!(edges.map(|edge| (edge.follow, edge.left)), [(None, None); 3]);
+    assert_eq!(edges.map(|edge| (edge.follow, edge.unfollowed)), [(None, None); 3]);
     let blocks = relations::block_state(&app.app, ada.user_id(), bea.user_id()).await.expect("a store");
     assert!(blocks.blocks && !blocks.is_blocked);
     app.drain().await;

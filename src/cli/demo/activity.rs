@@ -11,7 +11,7 @@ use crate::base::error::{Outcome, Refusal};
 use crate::base::ids::{CommentId, StatusId, UserId};
 use crate::base::request::{Loaders, Request};
 use crate::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
-use crate::domains::comments::{Draft, ParentRef, Vote, service as comments};
+use crate::domains::comments::{CommentDraft, ParentRef, Vote, service as comments};
 use anyhow::{Context, anyhow};
 use rust_decimal::Decimal;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ async fn add_comments(app: &App, data: &Dataset, dice: &mut Dice, place: usize, 
     let mut parent = ParentRef::Status(status);
     for number in 0..2 + dice.roll(4) {
         let author = random_account(data, dice);
-        let draft = Draft { parent, message: reply(dice), idempotency_key: key(&format!("comment-{place}-{number}")) };
+        let draft = CommentDraft { parent, message: reply(dice), idempotency_key: key(&format!("comment-{place}-{number}")) };
         let Some(id) = unwrap_outcome(comments::add(app, &loaders(app), author, draft).await)? else { continue };
         add_votes(app, data, dice, id).await?;
         parent = if dice.roll(2) == 0 { ParentRef::Comment(id) } else { ParentRef::Status(status) };

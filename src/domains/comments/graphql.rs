@@ -1,6 +1,6 @@
 //! Comments in GraphQL.
 
-use super::model::{Draft, ParentRef, Sort, Vote};
+use super::model::{CommentDraft, ParentRef, Sort, Vote};
 use super::service::{self, TreeArgs, VisibleComment};
 use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::base::ids::{CommentId, GlobalId, StatusId, UserId};
@@ -325,7 +325,7 @@ async fn add(ctx: &Context<'_>, input: AddCommentInput) -> Result<Commented> {
     let viewer = request.viewer()?.user;
     let added: Outcome<Option<CommentId>> = async {
         let parent = parent_ref(input.status_id.as_deref().map(String::as_str), input.parent_id.as_deref().map(String::as_str))?;
-        let draft = Draft { parent, message: input.message, idempotency_key: input.idempotency_key };
+        let draft = CommentDraft { parent, message: input.message, idempotency_key: input.idempotency_key };
         service::add(&request.app, &request.loaders(), viewer, draft).await
     }
     .await;

@@ -58,7 +58,7 @@ mod store;
 pub use graphql::{CommentMutation, CommentObject, CommentThread};
 pub use load::{FetchComments, FetchLevels, ViewedComment};
 pub use model::{
-    Comment, CommentEventKind, Draft, MAX_DEPTH, MESSAGE_BYTES, ParentRef, Sort, ThreadEvent, ThreadEventId, ThreadEventPage,
-    Vote, controversy,
+    Comment, CommentDraft, CommentEventKind, MAX_DEPTH, MESSAGE_BYTES, ParentRef, Sort, ThreadEvent, ThreadEventId,
+    ThreadEventPage, Vote, controversy,
 };
 pub use service::VisibleComment;

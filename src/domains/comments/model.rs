@@ -131,7 +131,7 @@ pub enum ParentRef {
 
 /// A new comment as the client sent it, unchecked.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct CommentDraft {
     /// The parent.
     pub parent: ParentRef,
     /// The text.
@@ -140,7 +140,7 @@ pub struct Draft {
     pub idempotency_key: Option<String>,
 }
 
-impl Draft {
+impl CommentDraft {
     /// Validates and normalizes the draft; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let mut errors = Vec::new();

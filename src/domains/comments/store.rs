@@ -18,14 +18,14 @@ use crate::domains::users::user_key;
 use redis::{Cmd, Value, cmd};
 
 /// The prelude of the scripts that change a thread.
-const THREAD: &str = include_str!("lua/thread.lua");
-static ADD_COMMENT: Script = Script::after(THREAD, include_str!("lua/add_comment.lua"));
-static EDIT_COMMENT: Script = Script::after(THREAD, include_str!("lua/edit_comment.lua"));
-static VOTE_COMMENT: Script = Script::after(THREAD, include_str!("lua/vote_comment.lua"));
-static PUBLISH_VOTES: Script = Script::allow_oom_after(THREAD, include_str!("lua/publish_votes.lua"));
-static DELETE_COMMENT: Script = Script::allow_oom_after(THREAD, include_str!("lua/delete_comment.lua"));
-static REMOVE_BRANCH: Script = Script::allow_oom_after(THREAD, include_str!("lua/remove_branch.lua"));
-static DELETE_FROM_BRANCH: Script = Script::allow_oom_after(THREAD, include_str!("lua/delete_from_branch.lua"));
+const THREAD_PRELUDE: &str = include_str!("lua/thread.lua");
+static ADD_COMMENT: Script = Script::after(THREAD_PRELUDE, include_str!("lua/add_comment.lua"));
+static EDIT_COMMENT: Script = Script::after(THREAD_PRELUDE, include_str!("lua/edit_comment.lua"));
+static VOTE_COMMENT: Script = Script::after(THREAD_PRELUDE, include_str!("lua/vote_comment.lua"));
+static PUBLISH_VOTES: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/publish_votes.lua"));
+static DELETE_COMMENT: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/delete_comment.lua"));
+static REMOVE_BRANCH: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/remove_branch.lua"));
+static DELETE_FROM_BRANCH: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/delete_from_branch.lua"));
 static ADD_COMMENTED: Script = Script::allow_oom(include_str!("lua/add_commented.lua"));
 static WALK_TREE: Script = Script::new(include_str!("lua/walk_tree.lua"));
 
@@ -62,8 +62,8 @@ pub(super) async fn load(
     let mut replies = db.read_many(commands).await?;
     let mut votes = replies.split_off(ids.len()).into_iter();
     let one = |(id, reply): (&CommentId, Value)| {
-        let vote = votes.next().map(decode::one::<Option<i8>>).transpose()?.flatten().unwrap_or_default();
-        Ok(decode_comment(*id, decode::one(reply)?)?.map(|comment| (comment, Vote::of(vote))))
+        let vote = votes.next().map(decode::value::<Option<i8>>).transpose()?.flatten().unwrap_or_default();
+        Ok(decode_comment(*id, decode::value(reply)?)?.map(|comment| (comment, Vote::of(vote))))
     };
     ids.iter().zip(replies).map(one).collect()
 }
@@ -213,7 +213,7 @@ pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: Use
         call.arg(DELETED_TTL).arg(MAX_DELETED).arg(author.0)
     };
     let replies = db.call_many(comments.iter().map(call).collect()).await?;
-    replies.into_iter().map(|reply| decode::one(reply).map(ChangeCommentResult::of)).collect()
+    replies.into_iter().map(|reply| decode::value(reply).map(ChangeCommentResult::of)).collect()
 }
 
 /// Removes a comment with its branch, if `by` may: the commit. `removal` is a new id. One script.
@@ -275,7 +275,7 @@ pub(super) async fn some_comments(db: &Db, status: StatusId, limit: usize) -> Re
 /// Whether anything is left of threads, in their order. One pipeline.
 pub(super) async fn threads_exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::thread(*id)).take()).collect();
-    db.read_many(commands).await?.into_iter().map(decode::one).collect()
+    db.read_many(commands).await?.into_iter().map(decode::value).collect()
 }
 
 /// Deletes comments of a deleted status, as [`some_comments`] returns them. The set that lists them changes last. Two pipelines.
@@ -346,7 +346,7 @@ pub(super) fn decode_index_member(member: &[u8]) -> Option<CommentId> {
 /// The authors of `ids`, in their order; `None` for deleted and unknown ones. One pipeline.
 pub(super) async fn authors(db: &Db, ids: &[CommentId]) -> Result<Vec<Option<UserId>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGET").arg(keys::comment(*id)).arg("uid").take()).collect();
-    let author = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
+    let author = |reply| Ok(decode::value::<Option<u64>>(reply)?.map(UserId));
     db.read_many(commands).await?.into_iter().map(author).collect()
 }
 
@@ -356,8 +356,8 @@ pub(super) async fn author_if_attached(db: &Db, id: CommentId, path: &[u64]) -> 
     let exist = [status_key(id.status)].into_iter().chain(above).map(|key| cmd("EXISTS").arg(key).take());
     let author = cmd("HGET").arg(keys::comment(id)).arg("uid").take();
     let mut replies = db.read_many([author].into_iter().chain(exist).collect()).await?.into_iter();
-    let author: Option<u64> = decode::one(replies.next().unwrap_or_default())?;
-    let there: Vec<bool> = replies.map(decode::one).collect::<Result<_, _>>()?;
+    let author: Option<u64> = decode::value(replies.next().unwrap_or_default())?;
+    let there: Vec<bool> = replies.map(decode::value).collect::<Result<_, _>>()?;
     Ok(author.filter(|_| there.into_iter().all(|there| there)).map(UserId))
 }
 
@@ -374,7 +374,7 @@ pub(super) struct Level {
 /// Reads windows of levels, in their order. One pipeline.
 pub(super) async fn levels(db: &Db, levels: &[Level]) -> Result<Vec<Vec<Row<u128>>>, Error> {
     let replies = db.read_many(levels.iter().map(level_command).collect()).await?;
-    levels.iter().zip(replies).map(|(level, reply)| rows(level.sort, decode::one(reply)?)).collect()
+    levels.iter().zip(replies).map(|(level, reply)| rows(level.sort, decode::value(reply)?)).collect()
 }
 
 fn rows(sort: Sort, members: Vec<Vec<u8>>) -> Result<Vec<Row<u128>>, Error> {
@@ -436,7 +436,7 @@ pub(super) async fn tree(
         Error::OutcomeUnknown => Error::StorageUnavailable,
         error => error,
     })?;
-    let members: Vec<Vec<u8>> = decode::one(replies.pop().unwrap_or_default())?;
+    let members: Vec<Vec<u8>> = decode::value(replies.pop().unwrap_or_default())?;
     let parents: Vec<u64> = members.iter().map(|member| member.get(..ID_BYTES).and_then(number_of).unwrap_or(0)).collect();
     Ok(parents.into_iter().zip(rows(sort, members)?).collect())
 }
@@ -447,8 +447,8 @@ pub(super) async fn position(db: &Db, status: StatusId) -> Result<(ThreadEventId
     let count = cmd("HGET").arg(status_key(status)).arg("comments").take();
     let mut replies = db.read_many(vec![last, count]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let last: Option<String> = decode::one(reply())?;
-    Ok((last.and_then(|last| last.parse().ok()).unwrap_or_default(), decode::one::<Option<u64>>(reply())?.unwrap_or(0)))
+    let last: Option<String> = decode::value(reply())?;
+    Ok((last.and_then(|last| last.parse().ok()).unwrap_or_default(), decode::value::<Option<u64>>(reply())?.unwrap_or(0)))
 }
 
 /// Events of a thread behind `after`, at most `limit`. One pipeline on one tag.
@@ -458,8 +458,8 @@ pub(super) async fn events(db: &Db, status: StatusId, after: ThreadEventId, limi
     let range = cmd("XRANGE").arg(keys::log(status)).arg(format!("({after}")).arg("+").arg("COUNT").arg(limit).take();
     let mut replies = db.read_many(vec![last, range]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let last: Option<String> = decode::one(reply())?;
-    let entries: Vec<(String, Vec<String>)> = decode::one(reply())?;
+    let last: Option<String> = decode::value(reply())?;
+    let entries: Vec<(String, Vec<String>)> = decode::value(reply())?;
     let last: ThreadEventId = last.and_then(|last| last.parse().ok()).unwrap_or_default();
     let events: Vec<ThreadEvent> = entries.iter().filter_map(|(id, fields)| event_of(status, id, fields)).collect();
     Ok(match events.first() {

@@ -26,7 +26,7 @@ static FOLLOWS: EdgeKind = EdgeKind {
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
     let of_requests = keys::parse_sent_requests(key).or_else(|| keys::parse_received_requests(key));
-    keys::parse(key).is_some() || keys::parse_left(key).or(of_requests).is_some()
+    keys::parse(key).is_some() || keys::parse_unfollowed(key).or(of_requests).is_some()
 }
 
 /// Checks both sides of follows, and the counts of accounts.
@@ -35,12 +35,12 @@ pub fn owns(key: &str) -> bool {
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     reader.check_counts(entries.iter().filter_map(|entry| user_of_key(&entry.key)).flat_map(counts).collect(), found).await?;
-    check_left(reader, entries, found).await?;
+    check_unfollowed(reader, entries, found).await?;
     requests::check(reader, entries, found).await?;
     let mut sets = Vec::new();
     for entry in entries {
         let Some((direction, id)) = keys::parse(&entry.key) else { continue };
-        // The follower's side is the truth; the other side follows from it.
+        // The follower's side is the primary data; the other side is derived from it.
         let (side, is_set) = match direction {
             Direction::Following => (Side::From, entry.check_type("zset", Expiry::Never, found)),
             Direction::Followers => (Side::To, entry.check_derived_type("zset", Expiry::Never, found)),
@@ -53,10 +53,11 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
 }
 
 /// Unfollowed accounts are forgotten within seconds. The time is not stored, so only a finding that a second read confirms is reported.
-async fn check_left(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let left: Vec<(UserId, &KeyInfo)> = entries.iter().filter_map(|entry| Some((keys::parse_left(&entry.key)?, entry))).collect();
-    let missing_accounts = reader.missing_accounts(left.iter().map(|(id, _)| *id)).await?;
-    for (id, entry) in left {
+async fn check_unfollowed(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
+    let unfollowed: Vec<(UserId, &KeyInfo)> =
+        entries.iter().filter_map(|entry| Some((keys::parse_unfollowed(&entry.key)?, entry))).collect();
+    let missing_accounts = reader.missing_accounts(unfollowed.iter().map(|(id, _)| *id)).await?;
+    for (id, entry) in unfollowed {
         if entry.check_derived_type("zset", Expiry::Never, found) && missing_accounts.contains(&id) {
             let orphan = Remedy::DeleteOrphan { key: entry.key.clone(), owners: vec![user_key(id)] };
             found.add_repairable(&entry.key, "there is no such account", [orphan]);

@@ -65,7 +65,7 @@ pub struct GraphMutation;
 #[Object]
 impl GraphMutation {
     /// Follows an account. On return its latest statuses are in the viewer's home timeline. Succeeds without a change if the viewer
-    /// follows it already. Following a private account makes a follow request instead, which waits until the account accepts or rejects it.
+    /// follows it already. Following a private account creates a follow request instead, which is pending until the account accepts or rejects it.
     /// Following oneself fails with `CANNOT_FOLLOW_SELF`. Requires a session.
     async fn follow_user(
         &self,

@@ -19,7 +19,7 @@ pub(super) fn followers(id: UserId) -> String {
 
 /// ZSET, user id → id of the undone follow: accounts that `id` has unfollowed, until none of their statuses is in its home. Each has an
 /// entry in the journal; no time to live.
-pub fn left(id: UserId) -> String {
+pub fn unfollowed(id: UserId) -> String {
     format!("left:{{{}}}", id.0)
 }
 
@@ -43,8 +43,8 @@ pub(super) fn parse_received_requests(key: &str) -> Option<UserId> {
     audit::id_in(key, "follow_requests_received").map(UserId)
 }
 
-/// The account of a key of [`left`].
-pub(super) fn parse_left(key: &str) -> Option<UserId> {
+/// The account of a key of [`unfollowed`].
+pub(super) fn parse_unfollowed(key: &str) -> Option<UserId> {
     audit::id_in(key, "left").map(UserId)
 }
 

@@ -15,7 +15,7 @@ pub struct Relation {
     pub is_followed: bool,
 }
 
-/// The follow requests that wait between the viewer and an account.
+/// The pending follow requests between the viewer and an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PendingRequests {
     /// The viewer has sent a request to the account.

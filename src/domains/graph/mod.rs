@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `following:{id}` | ZSET | account that `id` follows → the follow's id | 10,000, then `LIMIT_REACHED` |
 //! | `followers:{id}` | ZSET | account that follows `id` → the same follow's id | the number of accounts |
-//! | `left:{id}` | ZSET | account that `id` has unfollowed → the id of the undone follow | until its statuses left the home |
+//! | `left:{id}` | ZSET | account that `id` has unfollowed → the id of the undone follow | until its statuses are removed from the home |
 //! | `follow_requests_sent:{id}` | ZSET | private account that `id` has requested to follow → the request's id | 1,000, then `LIMIT_REACHED` |
 //! | `follow_requests_received:{id}` | ZSET | account that has requested to follow `id` → the same request's id | the number of accounts |
 //!
@@ -19,7 +19,7 @@
 //! requester's follows: one script turns an accepted request into a follow. A follow that begins beside a request, of a friend or of an account that
 //! became public, ends the request when it is settled. The other side is settled together with that of follows ([`service::settle`]): its script
 //! reads on its own tag whether the account is private. If the account became public after the requester had read that it is private, the request
-//! becomes a follow. So no request stays at a public account, in whatever order both are written.
+//! becomes a follow. So no request to a public account remains, in whatever order both are written.
 //!
 //! **Costs.** A page of accounts: one skeleton, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE,
 //! and two more if the follow requests are selected.
@@ -33,7 +33,7 @@ pub mod service;
 mod store;
 
 pub use graphql::{Follows, GraphMutation, RequestMutation, RequestQuery};
-pub use keys::{follow_requests_sent as sent_requests_key, following as following_key, left as left_key};
+pub use keys::{follow_requests_sent as sent_requests_key, following as following_key, unfollowed as unfollowed_key};
 pub use load::{FetchRelations, FetchRequests, PendingRequests, Relation};
 pub use model::{
     AcceptResult, Audience, Direction, Edge, FanoutMode, FollowState, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING, RequestDirection,

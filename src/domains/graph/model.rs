@@ -3,7 +3,7 @@
 use crate::base::error::Error;
 use crate::base::named::named_enum;
 
-/// The most accounts that an account follows. Homes are merged from them, so this bounds that work, too.
+/// The most accounts that an account follows. Home timelines are merged from them, so this also bounds that work.
 pub const MAX_FOLLOWING: usize = 10_000;
 /// Follows or follow requests that one pass removes.
 pub(super) const PASS: usize = 1_000;
@@ -79,16 +79,16 @@ pub struct Audience {
 pub struct Edge {
     /// The id of the follow, if there is one.
     pub follow: Option<u64>,
-    /// The id of an undone follow, while statuses of the account may be in the home.
-    pub left: Option<u64>,
-    /// The id of a follow request that waits.
+    /// The id of an undone follow, while statuses of the account may be in the home timeline.
+    pub unfollowed: Option<u64>,
+    /// The id of a pending follow request.
     pub request: Option<u64>,
 }
 
 impl Edge {
     /// Whether nothing has to be settled: no follow, no request and no undone follow.
     pub const fn is_empty(self) -> bool {
-        self.follow.is_none() && self.left.is_none() && self.request.is_none()
+        self.follow.is_none() && self.unfollowed.is_none() && self.request.is_none()
     }
 }
 
@@ -111,7 +111,7 @@ pub enum AcceptResult {
     Follows,
     /// There is no request.
     NoRequest,
-    /// The requester follows as many accounts as an account can. The request stays.
+    /// The requester follows as many accounts as an account can. The request remains pending.
     LimitReached,
 }
 

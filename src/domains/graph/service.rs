@@ -97,8 +97,8 @@ pub async fn edge(app: &App, a: UserId, b: UserId) -> Result<Edge, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_left(app: &App, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
-    store::forget_left(app.db(), a, b, undone).await
+pub async fn forget_unfollowed(app: &App, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
+    store::forget_unfollowed(app.db(), a, b, undone).await
 }
 
 /// The versions of the sets of followed accounts (how often they have changed). One round trip.
@@ -147,7 +147,7 @@ pub async fn set_fanout_mode(app: &App, id: UserId, from: FanoutMode, to: Fanout
 /// `STORAGE_UNAVAILABLE`.
 pub async fn followers_below(app: &App, id: UserId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
     let window = Window { below, above: 0, newest_first: true, limit };
-    Ok(store::people(app.db(), id, Direction::Followers, &[window]).await?.pop().unwrap_or_default())
+    Ok(store::read_windows(app.db(), id, Direction::Followers, &[window]).await?.pop().unwrap_or_default())
 }
 
 /// Removes up to a thousand follows of a deleted account, the other sides first; `true` means that more may be left. A follow in progress
@@ -157,7 +157,7 @@ pub async fn followers_below(app: &App, id: UserId, below: u64, limit: usize) ->
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
-    let rows = store::people(app.db(), id, Direction::Following, &[window]).await?.pop().unwrap_or_default();
+    let rows = store::read_windows(app.db(), id, Direction::Following, &[window]).await?.pop().unwrap_or_default();
     let others: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
     let parts = others.iter().map(|other| Task::Source { feed: Feed::Home(id), source: *other });
     let parts = journal::begin_subtasks(app, parts).await?;
@@ -167,7 +167,7 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     if others.len() == PASS {
         return Ok(true);
     }
-    store::erase_left(app.db(), id).await?;
+    store::erase_unfollowed(app.db(), id).await?;
     Ok(false)
 }
 
@@ -176,7 +176,7 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn windows(app: &App, id: UserId, side: Direction, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-    store::people(app.db(), id, side, windows).await
+    store::read_windows(app.db(), id, side, windows).await
 }
 
 /// The id under which cursors of pages of followers and of followed accounts are sealed.
@@ -201,8 +201,8 @@ pub async fn import(app: &App, users: &[UserId], follows: &[(usize, usize, u64)]
     }
     let mut commands = Vec::new();
     for (side, lists) in [(Direction::Following, following), (Direction::Followers, followers)] {
-        for (user, people) in users.iter().zip(&lists) {
-            commands.extend(people.chunks(1_000).map(|people| EdgeCommands::side(*user, side, people)));
+        for (user, accounts) in users.iter().zip(&lists) {
+            commands.extend(accounts.chunks(1_000).map(|accounts| EdgeCommands::side(*user, side, accounts)));
         }
     }
     app.db().write_many(commands).await.map(drop)

@@ -16,7 +16,7 @@ static ADD_FOLLOWING: Script = Script::new(include_str!("lua/add_following.lua")
 static REMOVE_FOLLOWING: Script = Script::allow_oom(include_str!("lua/remove_following.lua"));
 static ADD_FOLLOWER: Script = Script::allow_oom(include_str!("lua/add_follower.lua"));
 static REMOVE_FOLLOWER: Script = Script::allow_oom(include_str!("lua/remove_follower.lua"));
-static FORGET_LEFT: Script = Script::new(include_str!("lua/forget_left.lua"));
+static FORGET_UNFOLLOWED: Script = Script::new(include_str!("lua/forget_unfollowed.lua"));
 static SET_REACH: Script = Script::allow_oom(include_str!("lua/set_reach.lua"));
 
 /// Result of writing the follower's side of a follow.
@@ -49,7 +49,7 @@ pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> 
 
 /// Commits an unfollow, on the follower's tag; `withdraw` ends a follow request, too. Returns the id of the removed follow.
 pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId, withdraw: bool) -> Result<Option<u64>, Error> {
-    let keys = [keys::following(a), user_key(a), keys::left(a), keys::follow_requests_sent(a)];
+    let keys = [keys::following(a), user_key(a), keys::unfollowed(a), keys::follow_requests_sent(a)];
     let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, keys).arg(b.0).arg(u8::from(withdraw))).await?;
     Ok((removed > 0).then_some(removed))
 }
@@ -72,7 +72,7 @@ pub(super) async fn audience_of(db: &Db, id: UserId) -> Result<Audience, Error> 
     let commands = vec![cmd("ZCARD").arg(keys::followers(id)).take(), cmd("HGET").arg(user_key(id)).arg("reach").take()];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (followers, reach): (u64, Option<String>) = (decode::one(reply())?, decode::one(reply())?);
+    let (followers, reach): (u64, Option<String>) = (decode::value(reply())?, decode::value(reply())?);
     audience((followers, reach.unwrap_or_default()))
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn audience_of(db: &Db, id: UserId) -> Result<Audience, Error> 
 pub(super) async fn audiences(db: &Db, ids: &[UserId]) -> Result<Vec<Audience>, Error> {
     let ask = |id: &UserId| cmd("HMGET").arg(user_key(*id)).arg(&["followers", "reach"]).take();
     let replies = db.read_many(ids.iter().map(ask).collect()).await?.into_iter();
-    let fields = |reply| decode::one::<(Option<u64>, Option<String>)>(reply);
+    let fields = |reply| decode::value::<(Option<u64>, Option<String>)>(reply);
     replies
         .map(|reply| fields(reply).and_then(|(followers, reach)| audience((followers.unwrap_or(0), reach.unwrap_or_default()))))
         .collect()
@@ -97,20 +97,20 @@ pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<Edge, Error> {
     let commands = vec![
         cmd("EXISTS").arg(user_key(a)).take(),
         ask(keys::following(a)),
-        ask(keys::left(a)),
+        ask(keys::unfollowed(a)),
         ask(keys::follow_requests_sent(a)),
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let there: bool = decode::one(reply())?;
-    let mut id = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
+    let there: bool = decode::value(reply())?;
+    let mut id = || decode::value::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
     // A deleted account follows nobody and has no requests, even while its follows are being removed.
-    Ok(Edge { follow: id()?.filter(|_| there), left: id()?, request: id()?.filter(|_| there) })
+    Ok(Edge { follow: id()?.filter(|_| there), unfollowed: id()?, request: id()?.filter(|_| there) })
 }
 
 /// Forgets an undone follow. One script.
-pub(super) async fn forget_left(db: &Db, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&FORGET_LEFT, [keys::left(a)]).arg(b.0).arg(undone)).await.map(drop)
+pub(super) async fn forget_unfollowed(db: &Db, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&FORGET_UNFOLLOWED, [keys::unfollowed(a)]).arg(b.0).arg(undone)).await.map(drop)
 }
 
 /// Removes the other sides of follows of `a`. One pipeline of scripts.
@@ -128,8 +128,8 @@ pub(super) async fn forget_following(db: &Db, a: UserId, others: &[UserId]) -> R
 }
 
 /// Forgets the undone follows of a deleted account. One command.
-pub(super) async fn erase_left(db: &Db, a: UserId) -> Result<(), Error> {
-    db.write_many(vec![cmd("UNLINK").arg(keys::left(a)).take()]).await.map(drop)
+pub(super) async fn erase_unfollowed(db: &Db, a: UserId) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::unfollowed(a)).take()]).await.map(drop)
 }
 
 /// The accounts that `id` follows, and the version of that set. One pipeline of two commands; at most 10,000 rows.
@@ -140,18 +140,18 @@ pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), E
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (edges, ids): (Option<u64>, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    let (edges, ids): (Option<u64>, Vec<u64>) = (decode::value(reply())?, decode::value(reply())?);
     Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
 }
 
 /// The versions of the sets of followed accounts. One pipeline.
 pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("edges").take()).collect()).await?;
-    replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
+    replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }
 
 /// Windows of one side of follows. One pipeline.
-pub(super) async fn people(db: &Db, id: UserId, side: Direction, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+pub(super) async fn read_windows(db: &Db, id: UserId, side: Direction, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     let key = match side {
         Direction::Followers => keys::followers(id),
         Direction::Following => keys::following(id),
@@ -164,7 +164,7 @@ pub(super) async fn relations(db: &Db, viewer: UserId, others: &[UserId]) -> Res
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
     let ask = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
     let mut replies = db.read_many(vec![ask(keys::following(viewer)), ask(keys::followers(viewer))]).await?.into_iter();
-    let mut side = || decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
+    let mut side = || decode::value::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
     let (follows, followed) = (side()?, side()?);
     Ok(follows.into_iter().zip(followed).map(|(out, back)| (out.is_some(), back.is_some())).collect())
 }
@@ -173,11 +173,11 @@ pub(super) async fn relations(db: &Db, viewer: UserId, others: &[UserId]) -> Res
 pub(super) struct EdgeCommands;
 
 impl EdgeCommands {
-    /// One side: `people` are pairs of an account and the follow's id.
-    pub(super) fn side(id: UserId, side: Direction, people: &[(UserId, u64)]) -> Cmd {
+    /// Returns the write of one side: `accounts` are pairs of an account and the follow's id.
+    pub(super) fn side(id: UserId, side: Direction, accounts: &[(UserId, u64)]) -> Cmd {
         let mut command = cmd("ZADD");
         command.arg(if side == Direction::Followers { keys::followers(id) } else { keys::following(id) });
-        for (other, follow) in people {
+        for (other, follow) in accounts {
             command.arg(*follow).arg(other.0);
         }
         command

@@ -170,8 +170,8 @@ fn remedies_for_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
 
 async fn check_entries(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found: &mut Findings) -> Result<(), Error> {
     let rows = || parts.iter().flat_map(|part| part.rows.iter().map(|row| (part.of, row)));
-    let people = rows().filter(|(set, _)| matches!(set, KeyKind::Members(_))).map(|(_, row)| UserId(row.member));
-    let missing_accounts = reader.missing_accounts(people).await?;
+    let members = rows().filter(|(set, _)| matches!(set, KeyKind::Members(_))).map(|(_, row)| UserId(row.member));
+    let missing_accounts = reader.missing_accounts(members).await?;
     let listed = rows().filter(|(set, _)| matches!(set, KeyKind::Lists(_))).map(|(_, row)| UserListId(row.member));
     let owners = reader.query(listed, |id| cmd("HGET").arg(keys::list(id)).arg("uid").take()).await?;
     let backs = rows().filter_map(|(set, row)| other_side(set, row));

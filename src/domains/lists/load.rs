@@ -1,6 +1,6 @@
-//! The batch loaders of lists, which exist for their owners only, and of memberships in circles.
+//! The batch loaders of lists, which exist for their owners only, and of memberships in audience lists.
 
-use super::model::{Circle, UserList};
+use super::model::{AudienceList, UserList};
 use super::store;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
@@ -27,19 +27,19 @@ impl Fetch for FetchLists {
     }
 }
 
-/// Loads whether the viewer is a member of lists; nobody is a member of a deleted list. Without a session all are false, at no cost.
-pub struct FetchCircles {
+/// Loads whether the viewer is a member of audience lists; nobody is a member of a deleted list. Without a session all are false, at no cost.
+pub struct FetchAudienceLists {
     /// Redis.
     pub db: Db,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchCircles {
-    type Key = Circle;
+impl Fetch for FetchAudienceLists {
+    type Key = AudienceList;
     type Value = bool;
 
-    async fn fetch(&self, keys: &[Circle]) -> Result<Vec<bool>, Error> {
+    async fn fetch(&self, keys: &[AudienceList]) -> Result<Vec<bool>, Error> {
         match self.viewer {
             Some(viewer) => store::are_members(&self.db, viewer, keys).await,
             None => Ok(vec![false; keys.len()]),

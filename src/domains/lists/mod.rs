@@ -17,8 +17,8 @@
 //! **Invariants.** A membership is on both sides with the same id. `edges` changes with the members and never goes back. Only its owner can
 //! find out that a list exists; its members cannot.
 //!
-//! **Circles.** The members of a list can see the statuses that its owner has addressed to the list ([`FetchCircles`]). Both truths are read: the
-//! list exists for its owner, and names the viewer.
+//! **Audience lists.** The members of a list can see the statuses that its owner has addressed to the list ([`FetchAudienceLists`]). Both are
+//! read from the primary data: the list exists for its owner, and the viewer is a member.
 //!
 //! **Costs.** Any number of lists with their sizes: one pipeline. A page of members: one skeleton, one batch of accounts.
 
@@ -32,5 +32,5 @@ mod store;
 
 pub use graphql::{ListMutation, ListQuery, UserListObject};
 pub use keys::{list as list_key, members as members_key, of_key as list_of_key, removed as removed_key};
-pub use load::{FetchCircles, FetchLists};
-pub use model::{Circle, MAX_LISTS, MAX_MEMBERS, NewList, UserList};
+pub use load::{FetchAudienceLists, FetchLists};
+pub use model::{AudienceList, MAX_LISTS, MAX_MEMBERS, NewList, UserList};

@@ -54,9 +54,9 @@ pub(super) fn name(text: &str) -> Result<String, UserError> {
     NAME.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidName, message, &["name"]))
 }
 
-/// A list whose members can see statuses of its owner.
+/// A list that is the audience of a status: its members can see statuses of its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Circle {
+pub struct AudienceList {
     /// The author of the statuses, who must own the list.
     pub owner: UserId,
     /// The list.

@@ -294,11 +294,11 @@ pub async fn forget_all(app: &App, owner: UserId, ids: &[UserListId]) -> Result<
     store::forget_lists(app.db(), owner, ids).await
 }
 
-/// Whether `user` is on a list of `owner`. Two round trips.
+/// Whether `user` is a member of any list of `owner`. Two round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn is_in_any_circle(app: &App, owner: UserId, user: UserId) -> Result<bool, Error> {
+pub async fn is_member_of_any_list(app: &App, owner: UserId, user: UserId) -> Result<bool, Error> {
     store::is_on_any_list(app.db(), owner, user).await
 }
 
@@ -346,7 +346,7 @@ fn first(windows: Result<Vec<Vec<Row>>, Error>) -> Result<Vec<Row>, Error> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn lists(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<UserList>>, Error> {
     let request = args.check(&app.cursors().await?, lists_id(owner))?;
-    page::fill(&Lists { app, loaders, owner }, request).await
+    page::read_page(&Lists { app, loaders, owner }, request).await
 }
 
 /// The id under which cursors of [`lists`] are sealed.
@@ -378,7 +378,7 @@ impl PageSource for Lists<'_> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn members(app: &App, loaders: &Loaders, id: UserListId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, members_id(id))?;
-    page::fill(&MemberListing { app, loaders, id }, request).await
+    page::read_page(&MemberListing { app, loaders, id }, request).await
 }
 
 /// The id under which cursors of [`members`] are sealed.

@@ -1,7 +1,7 @@
 //! Lists in Redis.
 
 use super::keys;
-use super::model::{Circle, DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS, UserList};
+use super::model::{AudienceList, DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS, UserList};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
@@ -32,7 +32,7 @@ pub(super) async fn load(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<V
     let mut found = Vec::with_capacity(ids.len());
     for _ in ids {
         let mut reply = || replies.next().unwrap_or_default();
-        let (list, members, listed) = (UserList::read(reply())?, decode::one(reply())?, reply() != Value::Nil);
+        let (list, members, listed) = (UserList::read(reply())?, decode::value(reply())?, reply() != Value::Nil);
         found.push(list.filter(|list| listed && list.owner == owner).map(|list| UserList { members, ..list }));
     }
     Ok(found)
@@ -87,7 +87,7 @@ pub(super) async fn has_list(db: &Db, owner: UserId, id: UserListId) -> Result<b
     let commands = vec![cmd("ZSCORE").arg(keys::lists(owner)).arg(id.0).take(), cmd("EXISTS").arg(user_key(owner)).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    Ok(decode::one::<Option<f64>>(reply())?.is_some() && decode::one::<bool>(reply())?)
+    Ok(decode::value::<Option<f64>>(reply())?.is_some() && decode::value::<bool>(reply())?)
 }
 
 /// Whether a list's record exists. One command.
@@ -98,7 +98,7 @@ pub(super) async fn exists(db: &Db, id: UserListId) -> Result<bool, Error> {
 /// The owners in lists' records, in the order of `ids`. One pipeline; nothing for no ids.
 pub(super) async fn owners(db: &Db, ids: &[UserListId]) -> Result<Vec<Option<UserId>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGET").arg(keys::list(*id)).arg("uid").take()).collect();
-    let owner = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
+    let owner = |reply| Ok(decode::value::<Option<u64>>(reply)?.map(UserId));
     db.read_many(commands).await?.into_iter().map(owner).collect()
 }
 
@@ -112,9 +112,9 @@ pub(super) async fn forget_lists(db: &Db, owner: UserId, ids: &[UserListId]) -> 
     db.write_many(commands).await.map(drop)
 }
 
-/// Whether `viewer` is a member of circles, in their order: the list belongs to its owner, exists, and names the viewer. One pipeline.
-pub(super) async fn are_members(db: &Db, viewer: UserId, circles: &[Circle]) -> Result<Vec<bool>, Error> {
-    let commands = circles.iter().flat_map(|Circle { owner, list }| {
+/// Whether `viewer` is a member of audience lists, in their order: the list belongs to its owner, exists, and names the viewer. One pipeline.
+pub(super) async fn are_members(db: &Db, viewer: UserId, lists: &[AudienceList]) -> Result<Vec<bool>, Error> {
+    let commands = lists.iter().flat_map(|AudienceList { owner, list }| {
         [
             cmd("ZSCORE").arg(keys::lists(*owner)).arg(list.0).take(),
             cmd("EXISTS").arg(keys::list(*list)).take(),
@@ -217,9 +217,9 @@ pub(super) async fn edges(db: &Db, ids: &[UserListId], user: UserId) -> Result<V
     let mut replies = db.read_many(commands.collect()).await?.into_iter();
     let mut edge = || {
         let mut reply = || replies.next().unwrap_or_default();
-        let exists: bool = decode::one(reply())?;
-        let mut score = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
-        Ok(Edge { follow: score()?.filter(|_| exists), left: score()?, request: None })
+        let exists: bool = decode::value(reply())?;
+        let mut score = || decode::value::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
+        Ok(Edge { follow: score()?.filter(|_| exists), unfollowed: score()?, request: None })
     };
     ids.iter().map(|_| edge()).collect()
 }
@@ -232,14 +232,14 @@ pub(super) async fn sources(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (edges, ids): (Option<u64>, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    let (edges, ids): (Option<u64>, Vec<u64>) = (decode::value(reply())?, decode::value(reply())?);
     Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
 }
 
 /// The versions of lists. One pipeline.
 pub(super) async fn changes(db: &Db, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(keys::list(*id)).arg("edges").take()).collect()).await?;
-    replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
+    replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }
 
 /// Writes the member's side of a membership; `false` if the account was deleted. One script on the member's tag.

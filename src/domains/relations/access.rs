@@ -1,15 +1,15 @@
-//! Applies the policy to loaded objects: loads the viewer's standings, and removes the objects that the viewer cannot see.
+//! Applies the policy to loaded objects: loads the viewer's relationships, and removes the objects that the viewer cannot see.
 //!
-//! For a viewer without relations and public objects, only the viewer's own account is read. An object that does not exist takes as many round trips
-//! as one that is hidden.
+//! For a viewer without relations and public objects, only the viewer's own account is read. A missing object takes as many round trips as a hidden
+//! object.
 
-use super::model::{RelationKinds, Standing, StatusFacts};
+use super::model::{RelationKinds, Relationship, StatusFacts};
 use super::policy;
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::UserId;
 use crate::base::request::Loaders;
-use crate::domains::users::service::{self as users, NOBODY};
+use crate::domains::users::service::{self as users, UNUSED_USER_ID};
 use crate::domains::users::{User, is_login};
 use futures_util::try_join;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
-    let fetcher = loaders.standings.fetcher();
+    let fetcher = loaders.relationships.fetcher();
     let Some(viewer) = fetcher.viewer else { return Ok(RelationKinds::default()) };
     if let Some(known) = fetcher.kinds.get() {
         return Ok(*known);
@@ -32,25 +32,28 @@ pub async fn kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
 /// Whether the viewer probably has mutes or blocks, without a round trip: from what the request has loaded, else from a cached account, which may be
 /// out of date. `false` if neither is there. For decisions about costs only.
 pub fn may_hide(loaders: &Loaders) -> bool {
-    let fetcher = loaders.standings.fetcher();
+    let fetcher = loaders.relationships.fetcher();
     let Some(viewer) = fetcher.viewer else { return false };
     let speculative = || loaders.users.fetcher().get_speculative(viewer).map(|account| RelationKinds::of(&account));
     fetcher.kinds.get().copied().or_else(speculative).is_some_and(RelationKinds::any)
 }
 
-/// Returns the viewer's standings towards accounts, in their order. One pipeline; nothing for a viewer without relations, beside the viewer's account.
+/// Returns the viewer's relationships with accounts, in their order. One pipeline; for a viewer without relations, only the viewer's account is read.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn standings(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Standing>, Error> {
+pub async fn relationships(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Relationship>, Error> {
     if !kinds(loaders).await?.any() {
-        let viewer = loaders.standings.fetcher().viewer;
-        return Ok(others.iter().map(|other| Standing { is_self: viewer == Some(*other), ..Standing::default() }).collect());
+        let viewer = loaders.relationships.fetcher().viewer;
+        return Ok(others
+            .iter()
+            .map(|other| Relationship { is_self: viewer == Some(*other), ..Relationship::default() })
+            .collect());
     }
-    loaders.standings.load_many(others.iter().copied()).await
+    loaders.relationships.load_many(others.iter().copied()).await
 }
 
-/// Keeps the items whose status the viewer may see, in their order: `None` for the others. As [`standings`], and one pipeline if an item is missing
+/// Keeps the items whose status the viewer may see, in their order: `None` for the others. As [`relationships`], and one pipeline if an item is missing
 /// or not public.
 ///
 /// # Errors
@@ -64,7 +67,7 @@ pub async fn keep_viewable<T>(
     keep_statuses(loaders, items, must_load, facts, policy::can_view).await
 }
 
-/// Keeps the items whose status is delivered to the viewer, in their order: `None` for the others. As [`standings`].
+/// Keeps the items whose status is delivered to the viewer, in their order: `None` for the others. As [`relationships`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -82,16 +85,16 @@ async fn keep_statuses<T>(
     items: Vec<Option<T>>,
     must_load: bool,
     facts: impl Fn(&T) -> StatusFacts,
-    predicate: fn(Standing, StatusFacts) -> bool,
+    predicate: fn(Relationship, StatusFacts) -> bool,
 ) -> Result<Vec<Option<T>>, Error> {
     if !must_load && items.iter().flatten().all(|item| facts(item).is_public()) {
         return Ok(items);
     }
-    keep(loaders, items, |item| facts(item).author, |standing, item| predicate(standing, facts(item))).await
+    keep(loaders, items, |item| facts(item).author, |relationship, item| predicate(relationship, facts(item))).await
 }
 
-/// Loads the accounts that the viewer may see in a list, in the order of `ids`: `None` for the others. `is_own` says whether the list is
-/// about the viewer or about something of the viewer's. One pipeline; one more for a viewer with blocks. Nothing for none.
+/// Loads the accounts that the viewer may see in a list, in the order of `ids`: `None` for the others. `is_own` is set if the list
+/// belongs to the viewer or to an object of the viewer. One pipeline; one more for a viewer with blocks. No round trip for an empty list.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -109,12 +112,17 @@ pub async fn load_named(
     if !kinds.has_blocks() && are_public {
         return Ok(accounts);
     }
-    keep(loaders, accounts, |account| account.id, |standing, account| policy::can_name(standing, account.is_private, is_own))
-        .await
+    keep(
+        loaders,
+        accounts,
+        |account| account.id,
+        |relationship, account| policy::can_name(relationship, account.is_private, is_own),
+    )
+    .await
 }
 
-/// Loads the accounts that the viewer finds, in the order of `ids`: `None` for the others. One pipeline; one more for a viewer whom accounts
-/// block.
+/// Loads the accounts that the viewer can discover, in the order of `ids`: `None` for the others. One pipeline; one more for a viewer that other
+/// accounts block.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -126,58 +134,58 @@ pub(super) async fn load_discovered(
     if !kinds.is_blocked {
         return Ok(accounts);
     }
-    keep(loaders, accounts, |account| account.id, |standing, _| policy::can_discover(standing)).await
+    keep(loaders, accounts, |account| account.id, |relationship, _| policy::can_discover(relationship)).await
 }
 
-/// Whether the viewer reads the profile of an account. As [`standings`].
+/// Whether the viewer can read the profile of an account. As [`relationships`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn can_read_profile(loaders: &Loaders, id: UserId) -> Result<bool, Error> {
     let is_private = loaders.users.load(id).await?.is_some_and(|account| account.is_private);
-    let standing = if is_private { exact_standing(loaders, id).await? } else { standing(loaders, id).await? };
-    Ok(policy::can_read_profile(standing, is_private))
+    let relationship = if is_private { load_relationship(loaders, id).await? } else { load_blocks(loaders, id).await? };
+    Ok(policy::can_read_profile(relationship, is_private))
 }
 
-/// Whether a block hides all that an account has written from the viewer. As [`standings`].
+/// Whether a block hides all that an account has written from the viewer. As [`relationships`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn hides_content(loaders: &Loaders, id: UserId) -> Result<bool, Error> {
-    Ok(policy::hides_content(standing(loaders, id).await?))
+    Ok(policy::hides_content(load_blocks(loaders, id).await?))
 }
 
-/// Returns the blocks between the viewer and an account. Nothing is read for a viewer without blocks.
-async fn standing(loaders: &Loaders, id: UserId) -> Result<Standing, Error> {
-    if kinds(loaders).await?.has_blocks() { loaders.standings.load(id).await } else { Ok(Standing::default()) }
+/// Returns the relationship of the viewer and an account, for the blocks between them: the default for a viewer without blocks, without a read.
+async fn load_blocks(loaders: &Loaders, id: UserId) -> Result<Relationship, Error> {
+    if kinds(loaders).await?.has_blocks() { loaders.relationships.load(id).await } else { Ok(Relationship::default()) }
 }
 
-/// The viewer's standing towards an account with all relations, for objects that are not public. One pipeline; that of the viewer's account is read
-/// first.
+/// Returns the relationship of the viewer and an account with all relations, for objects that are not public. Two pipelines: the viewer's account, unless
+/// this request has loaded it, then the relations.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn exact_standing(loaders: &Loaders, id: UserId) -> Result<Standing, Error> {
+pub async fn load_relationship(loaders: &Loaders, id: UserId) -> Result<Relationship, Error> {
     kinds(loaders).await?;
-    loaders.standings.load(id).await
+    loaders.relationships.load(id).await
 }
 
 async fn keep<T>(
     loaders: &Loaders,
     items: Vec<Option<T>>,
     account: impl Fn(&T) -> UserId,
-    is_kept: impl Fn(Standing, &T) -> bool,
+    is_kept: impl Fn(Relationship, &T) -> bool,
 ) -> Result<Vec<Option<T>>, Error> {
     let mut accounts: Vec<UserId> = items.iter().flatten().map(account).collect();
     if items.iter().any(Option::is_none) {
-        accounts.push(NOBODY);
+        accounts.push(UNUSED_USER_ID);
     }
-    let mut standings = loaders.standings.load_many(accounts).await?.into_iter();
-    let mut is_kept = |item: &T| standings.next().is_some_and(|standing| is_kept(standing, item));
+    let mut relationships = loaders.relationships.load_many(accounts).await?.into_iter();
+    let mut is_kept = |item: &T| relationships.next().is_some_and(|relationship| is_kept(relationship, item));
     Ok(items.into_iter().map(|item| item.filter(&mut is_kept)).collect())
 }
 
-/// The account with this id, if the viewer finds it. One pipeline; one more for a viewer whom accounts block.
+/// The account with this id, if the viewer can discover it. One pipeline; one more for a viewer that other accounts block.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -186,11 +194,11 @@ pub async fn find(loaders: &Loaders, id: UserId) -> Result<Option<Arc<User>>, Er
     if !kinds.is_blocked {
         return Ok(account);
     }
-    let standing = loaders.standings.load(id).await?;
-    Ok(account.filter(|_| policy::can_discover(standing)))
+    let relationship = loaders.relationships.load(id).await?;
+    Ok(account.filter(|_| policy::can_discover(relationship)))
 }
 
-/// The account with this login, in any case, if the viewer finds it. One HGET, and as [`find`]; nothing for what cannot be a login.
+/// The account with this login, in any case, if the viewer can discover it. One HGET, then the cost of [`find`]; no round trip for an invalid login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -199,7 +207,7 @@ pub async fn find_by_login(app: &App, loaders: &Loaders, login: &str) -> Result<
         Some(id) => find(loaders, id).await,
         None => {
             if is_login(login) && kinds(loaders).await?.is_blocked {
-                loaders.standings.load(NOBODY).await?;
+                loaders.relationships.load(UNUSED_USER_ID).await?;
             }
             Ok(None)
         }
@@ -209,7 +217,7 @@ pub async fn find_by_login(app: &App, loaders: &Loaders, login: &str) -> Result<
 /// The account with this global id, for a mutation. As [`find`].
 ///
 /// # Errors
-/// `NOT_FOUND` if there is none or the viewer does not find it; `STORAGE_UNAVAILABLE`.
+/// `NOT_FOUND` if there is none or the viewer cannot discover it; `STORAGE_UNAVAILABLE`.
 pub async fn find_by_global_id(loaders: &Loaders, id: &str) -> Outcome<UserId> {
     let id = UserId::from_global(id).ok_or_else(users::not_found)?;
     if find(loaders, id).await?.is_some() { Ok(id) } else { Err(users::not_found().into()) }

@@ -1,4 +1,4 @@
-//! Pages of the followers of an account and of the accounts that it follows, as the viewer may read them.
+//! Pages of the followers of an account and of the accounts that it follows, as the viewer can read them.
 
 use super::access::{can_read_profile, load_named};
 use crate::app::App;
@@ -11,7 +11,7 @@ use crate::domains::users::User;
 use std::sync::Arc;
 
 /// A page of the followers of `id`, or of the accounts that it follows; newest follow first, with the follows' ids as positions. Empty if the
-/// viewer does not read the profile of `id`.
+/// viewer cannot read the profile of `id`.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -26,7 +26,7 @@ pub async fn follows(
     if !can_read_profile(loaders, id).await? {
         return Ok(Page::empty());
     }
-    page::fill(&Follows { app, loaders, id, side }, request).await
+    page::read_page(&Follows { app, loaders, id, side }, request).await
 }
 
 struct Follows<'a> {
@@ -44,7 +44,7 @@ impl PageSource for Follows<'_> {
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
-        let is_own = self.loaders.standings.fetcher().viewer == Some(self.id);
+        let is_own = self.loaders.relationships.fetcher().viewer == Some(self.id);
         load_named(self.loaders, rows.iter().map(|row| UserId(row.member)), is_own).await
     }
 }

@@ -1,7 +1,7 @@
-//! The batch loaders of the viewer's standings to accounts, the friendships with them, and friends in common.
+//! The batch loaders of the viewer's relationships and friendships with accounts, and of friends in common.
 
 use super::model::friends::FriendshipState;
-use super::model::{RelationKinds, Standing};
+use super::model::{RelationKinds, Relationship};
 use super::store;
 use crate::app::App;
 use crate::base::error::Error;
@@ -12,8 +12,8 @@ use crate::db::Db;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// Loads the standings of one viewer to accounts; without a session all are those of strangers, at no cost.
-pub struct FetchStandings {
+/// Loads the relationships of one viewer with accounts; without a session all are the default, at no cost.
+pub struct FetchRelationships {
     /// The application.
     app: App,
     /// The viewer, if there is a session.
@@ -22,25 +22,25 @@ pub struct FetchStandings {
     pub(super) kinds: OnceCell<RelationKinds>,
 }
 
-impl FetchStandings {
+impl FetchRelationships {
     /// Makes the loader of one request.
     pub fn new(app: App, viewer: Option<UserId>) -> Self {
         Self { app, viewer, kinds: OnceCell::new() }
     }
 }
 
-impl Fetch for FetchStandings {
+impl Fetch for FetchRelationships {
     type Key = UserId;
-    type Value = Standing;
+    type Value = Relationship;
 
-    async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Standing>, Error> {
-        let Some(viewer) = self.viewer else { return Ok(vec![Standing::default(); keys.len()]) };
+    async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Relationship>, Error> {
+        let Some(viewer) = self.viewer else { return Ok(vec![Relationship::default(); keys.len()]) };
         let (kinds, now) = (self.kinds.get().copied().unwrap_or(RelationKinds::ALL), self.app.now());
-        let mut standings = store::standings(self.app.db(), viewer, keys, kinds).await?;
-        for standing in &mut standings {
-            standing.mute = standing.mute.filter(|mute| mute.is_active(now));
+        let mut relationships = store::relationships(self.app.db(), viewer, keys, kinds).await?;
+        for relationship in &mut relationships {
+            relationship.mute = relationship.mute.filter(|mute| mute.is_active(now));
         }
-        Ok(standings)
+        Ok(relationships)
     }
 }
 

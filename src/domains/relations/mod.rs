@@ -15,7 +15,7 @@
 //!
 //! "Redis in Action" leaves private users and spam controls as an exercise (chapter 8).
 //!
-//! **The policy** ([`policy`]) consists of five pure functions of a [`Standing`] (the relations between the viewer and an account) and of properties of
+//! **The policy** ([`policy`]) consists of five pure functions of a [`Relationship`] (of the viewer and an account) and of properties of
 //! the object. It knows accounts, not timelines.
 //!
 //! | function | decides about |
@@ -48,14 +48,14 @@
 //!
 //! **Friends.** The friendship and the requests of two accounts are on both sides with the same id. The lists of the account with the lower id
 //! are the truth: one script on its tag sees the requests of both, so that requests that cross become one friendship, on any number of servers.
-//! The side of the other account follows from them. Its limits are kept by a *slot*, which is reserved before the commit and released with the
-//! settling. The script that writes a side of a friendship also begins or ends the follow of that side, so that a follow begins and ends exactly
+//! The side of the other account is derived from them. Its limits are enforced by a *slot*, which is reserved before the commit and released when
+//! the pair is settled. The script that writes a side of a friendship also begins or ends the follow of that side, so that a follow begins and ends exactly
 //! once with its friendship, however often the pair is settled; the timelines then settle both follows
 //! (`timelines::service::settle_friendship`). "Redis Applied Design Patterns", chapter 11, checks before it writes, which two requests at once
 //! can pass. `friends` in `user:{id}` equals the size of `friends:{id}`.
 //!
-//! **Costs.** The standings to any number of accounts: up to six ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
-//! the counts of the viewer's account; none for a viewer without relations, while all that is shown is
+//! **Costs.** The relationships with any number of accounts: up to six ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
+//! the counts of the viewer's account; none for a viewer without relations, if all objects in the response are
 //! public. The friendships with any number of accounts: three
 //! ZMSCORE in one pipeline. The friends in common with any number of accounts: all friends of the viewer, and a lookup of them with each account,
 //! in two round trips.
@@ -75,7 +75,7 @@ mod store;
 pub use graphql::friends::{FriendMutation, FriendQuery, Friends, friends, mutual_friends};
 pub use graphql::{BlockMutation, BlockQuery, ChangedAccounts, RelationMutation, RelationQuery, change_relation};
 pub use keys::blocks as blocks_key;
-pub use load::{FetchFriendships, FetchMutualFriends, FetchStandings};
+pub use load::{FetchFriendships, FetchMutualFriends, FetchRelationships};
 pub use model::friends::{FriendList, FriendshipState, MAX_FRIEND_REQUESTS, MAX_FRIENDS};
-pub use model::{BlockState, MAX_BLOCKS, MAX_MUTES, Mute, RelationKinds, Standing, StatusAudience, StatusFacts};
+pub use model::{BlockState, MAX_BLOCKS, MAX_MUTES, Mute, RelationKinds, Relationship, StatusAudience, StatusFacts};
 pub use service::{HiddenAuthor, SettledRelation};

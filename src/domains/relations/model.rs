@@ -53,10 +53,10 @@ impl BlockState {
     }
 }
 
-/// The relations between the viewer and an account that the policy needs: mute, blocks and follows. The default has none; it also applies to
-/// requests without a session.
+/// The relationship of the viewer and an account, as the policy needs it: whether they are the same account, the mute, the blocks, the follow and the
+/// friendship. The default has none of these; it also applies to requests without a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct Relationship {
     /// Whether the account is the viewer's own.
     pub is_self: bool,
     /// The viewer's mute of the account, while it lasts.
@@ -71,7 +71,7 @@ pub struct Standing {
     pub is_friend: bool,
 }
 
-impl Standing {
+impl Relationship {
     /// Whether either of the two blocks the other.
     pub const fn is_blocked_between(self) -> bool {
         self.blocks || self.is_blocked
@@ -90,11 +90,11 @@ pub struct RelationKinds {
     pub mutes: bool,
     /// It blocks accounts.
     pub blocks: bool,
-    /// Accounts block it.
+    /// Other accounts block it.
     pub is_blocked: bool,
     /// It has friends.
     pub friends: bool,
-    /// It follows accounts. No reason to load its standings: only what is not public depends on it.
+    /// It follows accounts. Its relationships are not loaded for that alone: follows affect only objects that are not public.
     pub follows: bool,
 }
 
@@ -113,7 +113,7 @@ impl RelationKinds {
         }
     }
 
-    /// Whether there are any that hide something that is public. Friends and follows do not.
+    /// Whether there are any that hide public objects. Friends and follows do not.
     pub const fn any(self) -> bool {
         self.mutes || self.has_blocks()
     }
@@ -124,10 +124,10 @@ impl RelationKinds {
     }
 }
 
-/// The accounts that may see a status.
+/// The accounts that can see a status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatusAudience {
-    /// Everybody who may see its author.
+    /// All accounts that can see its author.
     #[default]
     Public,
     /// Followers and friends of its author.
@@ -148,12 +148,12 @@ pub struct StatusFacts {
     pub author: UserId,
     /// Whether the author's account is private.
     pub is_private: bool,
-    /// The accounts that may see it.
+    /// The accounts that can see it.
     pub audience: StatusAudience,
 }
 
 impl StatusFacts {
-    /// Whether everybody may see the status who is not kept from it by a block.
+    /// Whether all accounts can see the status, except those that a block excludes.
     pub const fn is_public(self) -> bool {
         matches!(self.audience, StatusAudience::Public) && !self.is_private
     }

@@ -1,47 +1,47 @@
-//! The visibility policy: five pure functions of the viewer's standing towards an account and of properties of the object.
+//! The visibility policy: five pure functions of the relationship of the viewer and an account, and of properties of the object.
 
-use super::model::{Standing, StatusFacts};
+use super::model::{Relationship, StatusFacts};
 
 /// Whether the viewer can discover an account: by login, by id, as an author, in lists.
-pub const fn can_discover(standing: Standing) -> bool {
-    !standing.is_blocked
+pub const fn can_discover(relationship: Relationship) -> bool {
+    !relationship.is_blocked
 }
 
-/// Whether the viewer may see a status of an account with this standing.
-pub const fn can_view(standing: Standing, status: StatusFacts) -> bool {
+/// Whether the viewer may see a status of an account with this relationship.
+pub const fn can_view(relationship: Relationship, status: StatusFacts) -> bool {
     use super::model::StatusAudience::{Followers, Friends, List, Public};
-    if standing.is_self || standing.is_blocked_between() {
-        return standing.is_self;
+    if relationship.is_self || relationship.is_blocked_between() {
+        return relationship.is_self;
     }
     match status.audience {
-        Public => !status.is_private || standing.is_connected(),
-        Followers => standing.is_connected(),
-        Friends => standing.is_friend,
+        Public => !status.is_private || relationship.is_connected(),
+        Followers => relationship.is_connected(),
+        Friends => relationship.is_friend,
         List { has_viewer } => has_viewer,
     }
 }
 
 /// Whether a status of an account is delivered to the viewer: shown in homes, lists, live streams and promotions, without a request for the
 /// status or for the profile of its author.
-pub const fn can_deliver(standing: Standing, status: StatusFacts) -> bool {
-    standing.mute.is_none() && can_view(standing, status)
+pub const fn can_deliver(relationship: Relationship, status: StatusFacts) -> bool {
+    relationship.mute.is_none() && can_view(relationship, status)
 }
 
 /// Whether the viewer can read the profile of an account: its statuses, its followers and the accounts that it follows.
-pub const fn can_read_profile(standing: Standing, is_private: bool) -> bool {
-    standing.is_self || (!standing.is_blocked_between() && (!is_private || standing.is_connected()))
+pub const fn can_read_profile(relationship: Relationship, is_private: bool) -> bool {
+    relationship.is_self || (!relationship.is_blocked_between() && (!is_private || relationship.is_connected()))
 }
 
 /// Whether the viewer may see an account in a list of accounts: followers, followed accounts, likers or members. `is_own` is
 /// set if the list belongs to the viewer or to an object of the viewer.
-pub const fn can_name(standing: Standing, is_private: bool, is_own: bool) -> bool {
-    standing.is_self || (!standing.is_blocked_between() && (is_own || !is_private || standing.is_connected()))
+pub const fn can_name(relationship: Relationship, is_private: bool, is_own: bool) -> bool {
+    relationship.is_self || (!relationship.is_blocked_between() && (is_own || !is_private || relationship.is_connected()))
 }
 
 /// Whether a block hides all that an account has written from the viewer: its statuses, and its comments in threads of others, which are
 /// placeholders.
-pub const fn hides_content(standing: Standing) -> bool {
-    !standing.is_self && standing.is_blocked_between()
+pub const fn hides_content(relationship: Relationship) -> bool {
+    !relationship.is_self && relationship.is_blocked_between()
 }
 
 #[cfg(test)]
@@ -50,19 +50,19 @@ mod tests {
     use super::*;
     use crate::base::ids::UserId;
 
-    const STRANGER: Standing =
-        Standing { is_self: false, mute: None, blocks: false, is_blocked: false, follows: false, is_friend: false };
-    const SELF: Standing = Standing { is_self: true, ..STRANGER };
-    const MUTER: Standing = Standing { mute: Some(Mute { ends_at: None }), ..STRANGER };
-    const BLOCKER: Standing = Standing { blocks: true, ..STRANGER };
-    const BLOCKED: Standing = Standing { is_blocked: true, ..STRANGER };
-    const FOLLOWER: Standing = Standing { follows: true, ..STRANGER };
-    const FRIEND: Standing = Standing { is_friend: true, ..STRANGER };
-    const ALL: [Standing; 7] = [STRANGER, SELF, MUTER, BLOCKER, BLOCKED, FOLLOWER, FRIEND];
+    const STRANGER: Relationship =
+        Relationship { is_self: false, mute: None, blocks: false, is_blocked: false, follows: false, is_friend: false };
+    const SELF: Relationship = Relationship { is_self: true, ..STRANGER };
+    const MUTER: Relationship = Relationship { mute: Some(Mute { ends_at: None }), ..STRANGER };
+    const BLOCKER: Relationship = Relationship { blocks: true, ..STRANGER };
+    const BLOCKED: Relationship = Relationship { is_blocked: true, ..STRANGER };
+    const FOLLOWER: Relationship = Relationship { follows: true, ..STRANGER };
+    const FRIEND: Relationship = Relationship { is_friend: true, ..STRANGER };
+    const ALL: [Relationship; 7] = [STRANGER, SELF, MUTER, BLOCKER, BLOCKED, FOLLOWER, FRIEND];
 
-    /// The standings that `predicate` accepts.
-    fn allowed(predicate: impl Fn(Standing) -> bool) -> Vec<Standing> {
-        ALL.into_iter().filter(|standing| predicate(*standing)).collect()
+    /// The relationships that `predicate` accepts.
+    fn allowed(predicate: impl Fn(Relationship) -> bool) -> Vec<Relationship> {
+        ALL.into_iter().filter(|relationship| predicate(*relationship)).collect()
     }
 
     const fn status(is_private: bool, audience: StatusAudience) -> StatusFacts {
@@ -72,13 +72,13 @@ mod tests {
     #[test]
     fn everybody_finds_an_account_but_those_whom_it_blocks() {
         assert_eq!(allowed(can_discover), [STRANGER, SELF, MUTER, BLOCKER, FOLLOWER, FRIEND]);
-        assert!(!can_discover(Standing { blocks: true, is_blocked: true, ..STRANGER }));
+        assert!(!can_discover(Relationship { blocks: true, is_blocked: true, ..STRANGER }));
     }
 
     #[test]
     fn a_status_is_seen_by_its_audience() {
         use StatusAudience::{Followers, Friends, List, Public};
-        let seen = |is_private, audience| allowed(|standing| can_view(standing, status(is_private, audience)));
+        let seen = |is_private, audience| allowed(|relationship| can_view(relationship, status(is_private, audience)));
         assert_eq!(seen(false, Public), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
         assert_eq!(seen(true, Public), [SELF, FOLLOWER, FRIEND]);
         for is_private in [false, true] {
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_block_hides_in_both_directions_also_from_friends() {
-        for blocked in [Standing { blocks: true, ..FRIEND }, Standing { is_blocked: true, ..FRIEND }] {
+        for blocked in [Relationship { blocks: true, ..FRIEND }, Relationship { is_blocked: true, ..FRIEND }] {
             assert!(!can_view(blocked, status(false, StatusAudience::Public)));
             assert!(!can_view(blocked, status(false, StatusAudience::List { has_viewer: true })));
             assert!(!can_read_profile(blocked, false) && !can_name(blocked, false, true) && hides_content(blocked));
@@ -101,21 +101,21 @@ mod tests {
     #[test]
     fn statuses_of_muted_accounts_are_seen_and_not_delivered() {
         let public = status(false, StatusAudience::Public);
-        assert_eq!(allowed(|standing| can_deliver(standing, public)), [STRANGER, SELF, FOLLOWER, FRIEND]);
+        assert_eq!(allowed(|relationship| can_deliver(relationship, public)), [STRANGER, SELF, FOLLOWER, FRIEND]);
         assert!(can_view(MUTER, public));
-        assert!(!can_deliver(Standing { mute: Some(Mute { ends_at: Some(1) }), ..FOLLOWER }, public));
+        assert!(!can_deliver(Relationship { mute: Some(Mute { ends_at: Some(1) }), ..FOLLOWER }, public));
         assert!(!can_deliver(STRANGER, status(true, StatusAudience::Public)), "nothing is delivered that is not seen");
     }
 
     #[test]
     fn a_profile_is_read_by_everybody_or_by_those_who_are_connected() {
-        assert_eq!(allowed(|standing| can_read_profile(standing, false)), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
-        assert_eq!(allowed(|standing| can_read_profile(standing, true)), [SELF, FOLLOWER, FRIEND]);
+        assert_eq!(allowed(|relationship| can_read_profile(relationship, false)), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
+        assert_eq!(allowed(|relationship| can_read_profile(relationship, true)), [SELF, FOLLOWER, FRIEND]);
     }
 
     #[test]
     fn an_account_is_named_in_public_or_to_those_whom_it_concerns() {
-        let named = |is_private, is_own| allowed(|standing| can_name(standing, is_private, is_own));
+        let named = |is_private, is_own| allowed(|relationship| can_name(relationship, is_private, is_own));
         assert_eq!(named(false, false), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
         assert_eq!(named(true, false), [SELF, FOLLOWER, FRIEND]);
         assert_eq!(named(true, true), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);

@@ -23,7 +23,7 @@ pub async fn follow_requests(
     args: &PageArgs,
 ) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, graph::requests_id(viewer, side))?;
-    page::fill(&Requests { app, loaders, viewer, side }, request).await
+    page::read_page(&Requests { app, loaders, viewer, side }, request).await
 }
 
 struct Requests<'a> {

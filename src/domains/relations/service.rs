@@ -12,7 +12,7 @@ pub use edges::SettledRelation;
 pub use hidden::{HiddenAuthor, hidden_authors};
 pub mod friends;
 
-use super::model::{self, Mute, OneWayRelation, Standing};
+use super::model::{self, Mute, OneWayRelation, Relationship};
 use super::policy;
 use super::store::{self, MuteResult, edges as sides};
 use crate::app::App;
@@ -33,8 +33,8 @@ use futures_util::try_join;
 use std::sync::Arc;
 
 pub use super::access::{
-    can_read_profile, exact_standing, find, find_by_global_id, find_by_login, hides_content, keep_delivered, keep_viewable,
-    kinds, load_named, may_hide, standings,
+    can_read_profile, find, find_by_global_id, find_by_login, hides_content, keep_delivered, keep_viewable, kinds, load_named,
+    load_relationship, may_hide, relationships,
 };
 pub use super::follows::follows;
 pub use super::requests::follow_requests;
@@ -245,7 +245,7 @@ pub struct MutedUser {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn mutes(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<MutedUser>, Error> {
     let request = args.check(&app.cursors().await?, mutes_id(viewer))?;
-    page::fill(&Mutes { app, loaders, viewer }, request).await
+    page::read_page(&Mutes { app, loaders, viewer }, request).await
 }
 
 /// The id under which cursors of [`mutes`] are sealed.
@@ -268,13 +268,15 @@ impl PageSource for Mutes<'_> {
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<MutedUser>>, Error> {
         let ids: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
-        let (users, standings) =
-            try_join!(self.loaders.users.load_many(ids.iter().copied()), self.loaders.standings.load_many(ids.iter().copied()))?;
-        let is_found = |standing: &Standing| policy::can_discover(*standing);
-        let muted = |(user, standing): (Option<Arc<User>>, Standing)| {
-            Some(MutedUser { user: user?, mute: Some(standing).filter(is_found)?.mute? })
+        let (users, relationships) = try_join!(
+            self.loaders.users.load_many(ids.iter().copied()),
+            self.loaders.relationships.load_many(ids.iter().copied())
+        )?;
+        let is_discoverable = |relationship: &Relationship| policy::can_discover(*relationship);
+        let muted = |(user, relationship): (Option<Arc<User>>, Relationship)| {
+            Some(MutedUser { user: user?, mute: Some(relationship).filter(is_discoverable)?.mute? })
         };
-        Ok(users.into_iter().zip(standings).map(muted).collect())
+        Ok(users.into_iter().zip(relationships).map(muted).collect())
     }
 }
 

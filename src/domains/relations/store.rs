@@ -6,7 +6,7 @@ pub(super) mod hidden;
 pub(super) mod friends;
 
 use super::keys::{self, SCHEDULES, schedule_partition};
-use super::model::{MAX_MUTES, Mute, RelationKinds, Standing};
+use super::model::{MAX_MUTES, Mute, RelationKinds, Relationship};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -62,9 +62,14 @@ fn mute_keys(a: UserId) -> [String; 3] {
     [keys::mutes(a), keys::mute_ends(a), user_key(a)]
 }
 
-/// Reads the standings of `viewer` towards `others`, in their order, including ended mutes; `kinds` of relations only. One pipeline of up to six
+/// Reads the relationships of `viewer` with `others`, in their order, including ended mutes; `kinds` of relations only. One pipeline of up to six
 /// ZMSCORE; nothing for no kinds.
-pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds: RelationKinds) -> Result<Vec<Standing>, Error> {
+pub(super) async fn relationships(
+    db: &Db,
+    viewer: UserId,
+    others: &[UserId],
+    kinds: RelationKinds,
+) -> Result<Vec<Relationship>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
     // The ends first: a mute that is removed in between must not be read without its end.
     let sets = [
@@ -79,14 +84,14 @@ pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds:
     let query = |(_, key)| cmd("ZMSCORE").arg(key).arg(&members).take();
     let mut replies = db.read_many(sets.into_iter().filter(|(is_read, _)| *is_read).map(query).collect()).await?.into_iter();
     let mut scores = |is_read| match is_read {
-        true => decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default()),
+        true => decode::value::<Vec<Option<f64>>>(replies.next().unwrap_or_default()),
         false => Ok(vec![None; others.len()]),
     };
     let [ends, mutes, blocks, blockers, friends, following] = is_read.map(&mut scores);
     let (ends, mutes, blocks, blockers, friends, following) = (ends?, mutes?, blocks?, blockers?, friends?, following?);
     let score = |scores: &[Option<f64>], at: usize| scores.get(at).copied().flatten();
     let mute = |at| score(&mutes, at).map(|_| Mute { ends_at: score(&ends, at).map(|end| end as u64) });
-    let standing = |(at, other): (usize, &UserId)| Standing {
+    let relationship = |(at, other): (usize, &UserId)| Relationship {
         is_self: *other == viewer,
         mute: mute(at),
         blocks: score(&blocks, at).is_some(),
@@ -94,20 +99,20 @@ pub(super) async fn standings(db: &Db, viewer: UserId, others: &[UserId], kinds:
         is_friend: score(&friends, at).is_some(),
         follows: score(&following, at).is_some(),
     };
-    Ok(others.iter().enumerate().map(standing).collect())
+    Ok(others.iter().enumerate().map(relationship).collect())
 }
 
 /// The versions of the relations of accounts (how often they have changed). One pipeline; nothing for none.
 pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("relations").take()).collect()).await?;
-    replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
+    replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }
 
 /// The number of mutes of an account that have not ended. One pipeline.
 pub(super) async fn count(db: &Db, id: UserId, now: Millis) -> Result<u64, Error> {
     let ended = cmd("ZCOUNT").arg(keys::mute_ends(id)).arg("-inf").arg(now).take();
     let mut replies = db.read_many(vec![cmd("ZCARD").arg(keys::mutes(id)).take(), ended]).await?.into_iter();
-    let mut number = || decode::one::<u64>(replies.next().unwrap_or_default());
+    let mut number = || decode::value::<u64>(replies.next().unwrap_or_default());
     Ok(number()?.saturating_sub(number()?))
 }
 
@@ -133,7 +138,7 @@ pub(super) async fn due(db: &Db, now: Millis, most: usize) -> Result<Vec<(UserId
         command
     };
     let replies = db.read_many((0..SCHEDULES).map(of).collect()).await?;
-    let due: Vec<Vec<(u64, f64)>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+    let due: Vec<Vec<(u64, f64)>> = replies.into_iter().map(decode::value).collect::<Result<_, _>>()?;
     Ok(due.into_iter().flatten().map(|(id, at)| (UserId(id), at as u64)).collect())
 }
 

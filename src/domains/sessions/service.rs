@@ -34,8 +34,8 @@ pub async fn create(app: &App, user: UserId, agent: Option<&str>) -> Result<NewS
 }
 
 /// On a cluster, journals the change of sessions: a session and its account's list are on two nodes.
-async fn journal_changes(app: &App, user: UserId, digests: &[String], ends: bool) -> Result<Subtasks, Error> {
-    journal::begin_subtasks(app, digests.iter().map(|digest| Task::Session { user, digest: digest.clone(), ends })).await
+async fn journal_changes(app: &App, user: UserId, digests: &[String], is_revoked: bool) -> Result<Subtasks, Error> {
+    journal::begin_subtasks(app, digests.iter().map(|digest| Task::Session { user, digest: digest.clone(), is_revoked })).await
 }
 
 /// Reconciles an account's list with whether a session exists; ends a session that was to end. A read and a write, and both once more for a
@@ -43,9 +43,9 @@ async fn journal_changes(app: &App, user: UserId, digests: &[String], ends: bool
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
-pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result<(), Error> {
-    let (digests, checks) = ([digest.to_owned()], if ends { 0 } else { 2 });
-    let mut is_gone = ends;
+pub async fn settle(app: &App, user: UserId, digest: &str, is_revoked: bool) -> Result<(), Error> {
+    let (digests, checks) = ([digest.to_owned()], if is_revoked { 0 } else { 2 });
+    let mut is_gone = is_revoked;
     for _ in 0..checks {
         match store::load(app.db(), app.db().read_barrier(), &digests).await?.pop().flatten() {
             Some(session) => {

@@ -66,7 +66,7 @@ pub(super) async fn forget_ended(db: &Db, user: UserId) -> Result<usize, Error> 
     let key = keys::sessions(user);
     let listed: Vec<String> = db.read(cmd("ZRANGE").arg(&key).arg(0).arg(999).take()).await?;
     let there = listed.iter().map(|digest| cmd("EXISTS").arg(keys::session(digest)).take()).collect();
-    let there: Vec<bool> = db.read_many(there).await?.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+    let there: Vec<bool> = db.read_many(there).await?.into_iter().map(decode::value).collect::<Result<_, _>>()?;
     let ended: Vec<&String> = listed.iter().zip(there).filter(|(_, there)| !there).map(|(digest, _)| digest).collect();
     if !ended.is_empty() {
         db.write_many(vec![cmd("ZREM").arg(&key).arg(ended).take()]).await?;

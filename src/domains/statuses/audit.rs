@@ -77,13 +77,13 @@ pub async fn status_records(
     let author = |id: &StatusId| authors.read::<Option<u64>>(id).flatten().map(UserId);
     let lost = ids.iter().copied().filter(|id| author(id).is_none());
     let marks = reader.query(lost, |id| cmd("PTTL").arg(keys::tombstone(id)).take()).await?;
-    let standing = |id: &StatusId| match author(id) {
+    let record = |id: &StatusId| match author(id) {
         Some(author) => StatusRecord::By(author),
         None if reader.is_young(id.0) => StatusRecord::InProgress,
         None if marks.read::<i64>(id).is_some_and(|left| left > (TOMBSTONE_TTL - LEASE) as i64) => StatusRecord::InProgress,
         None => StatusRecord::Missing,
     };
-    Ok(ids.iter().map(|id| (*id, standing(id))).collect())
+    Ok(ids.iter().map(|id| (*id, record(id))).collect())
 }
 
 /// The newest statuses of authors within windows, as in their profiles, in the order of `windows`. One pipeline.
@@ -96,22 +96,21 @@ pub async fn newest_of(reader: &AuditReader, windows: &[(UserId, Window)]) -> Re
     Ok(windows.iter().map(ids).collect())
 }
 
-/// The id and the author in a status's hash, if valid.
-struct Claims {
+/// The author and the audience list in a status's hash, if valid.
+struct StatusRefs {
     id: StatusId,
     author: Option<UserId>,
-    /// The list whose members can see it.
-    circle: Option<UserListId>,
+    audience_list: Option<UserListId>,
 }
 
 async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let names = Status::names();
     let fields = reader.query(ids.iter().copied(), |id| cmd("HMGET").arg(keys::status(id)).arg(&names).take()).await?;
-    let claims: Vec<Claims> =
+    let refs: Vec<StatusRefs> =
         ids.iter().map(|id| check_fields(*id, &fields.read::<Vec<_>>(id).unwrap_or_default(), found)).collect();
-    let listings = || claims.iter().filter_map(|it| Some((it.id, it.author?)));
+    let listings = || refs.iter().filter_map(|it| Some((it.id, it.author?)));
     let listed = reader.query(listings(), |(id, author)| cmd("ZSCORE").arg(keys::profile(author)).arg(id.0).take()).await?;
-    check_circles(reader, &claims, found).await?;
+    check_audience_lists(reader, &refs, found).await?;
     let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
     for (id, author) in listings() {
         // It is in the profile, or its author was deleted.
@@ -127,22 +126,22 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
     Ok(())
 }
 
-/// The list of a circle belongs to the status's author. It may have been deleted.
-async fn check_circles(reader: &AuditReader, claims: &[Claims], found: &mut Findings) -> Result<(), Error> {
-    let circles = claims.iter().filter_map(|claim| Some((claim.id, claim.author?, claim.circle?)));
-    let circles: Vec<(StatusId, UserId, UserListId)> = circles.collect();
-    let lists = circles.iter().map(|(_, _, list)| *list);
+/// An audience list belongs to the author of the status. It may have been deleted.
+async fn check_audience_lists(reader: &AuditReader, refs: &[StatusRefs], found: &mut Findings) -> Result<(), Error> {
+    let audience_lists = refs.iter().filter_map(|it| Some((it.id, it.author?, it.audience_list?)));
+    let audience_lists: Vec<(StatusId, UserId, UserListId)> = audience_lists.collect();
+    let lists = audience_lists.iter().map(|(_, _, list)| *list);
     let owners = reader.query(lists, |list| cmd("HGET").arg(list_key(list)).arg("uid").take()).await?;
-    for (id, author, list) in circles {
+    for (id, author, list) in audience_lists {
         let owner: Option<u64> = owners.read(&list).flatten();
         if owner.is_some_and(|owner| owner != author.0) {
-            found.add(&keys::status(id), format!("its circle {} is not a list of its author", list.0));
+            found.add(&keys::status(id), format!("its audience list {} is not a list of its author", list.0));
         }
     }
     Ok(())
 }
 
-fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -> Claims {
+fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -> StatusRefs {
     let key = keys::status(id);
     let value = |name: &str| hash::value_of::<Status>(values, name);
     hash::check_fields::<Status>(&key, id.0, values, |name, value| remedy_for_field(id, name, value), found);
@@ -154,7 +153,11 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     if audience.is_none() {
         found.add(&key, "its audience and circle are not an audience");
     }
-    Claims { id, author: value("uid").and_then(audit::id).map(UserId), circle: audience.and_then(ChosenAudience::list) }
+    StatusRefs {
+        id,
+        author: value("uid").and_then(audit::id).map(UserId),
+        audience_list: audience.and_then(ChosenAudience::list),
+    }
 }
 
 /// The repair of a field whose correct value can be derived. An author and a message cannot be guessed. Counts become numbers here, and are counted

@@ -1,7 +1,7 @@
 //! Statuses in GraphQL.
 
 use super::load::ViewedStatus;
-use super::model::{AudienceInput, Draft, Location};
+use super::model::{AudienceInput, Location, StatusDraft};
 use super::service;
 use crate::base::audience::AudienceKind;
 use crate::base::error::{Error, Outcome};
@@ -233,8 +233,9 @@ impl StatusMutation {
         Some(posted.map(Into::into))
     }
 
-    /// Changes who can see a status of the viewer. On return those who cannot see it any more find it nowhere, and it is at its position in the
-    /// timelines of those who can. Its comments, likes and votes stay. Succeeds without a change if the status has this audience. Requires a session.
+    /// Changes the audience of a status of the viewer. On return the status is hidden from accounts outside the new audience, and is at its position
+    /// in the timelines of accounts within it. Its comments, likes and votes stay. Succeeds without a change if the status has this audience. Requires
+    /// a session.
     async fn set_status_audience(
         &self,
         ctx: &Context<'_>,
@@ -278,7 +279,7 @@ async fn post(ctx: &Context<'_>, input: PostStatusInput) -> Result<(Option<Statu
     let viewer = request.viewer()?.user;
     let location = input.location.map(|place| Location { latitude: place.latitude, longitude: place.longitude });
     let audience = AudienceInput { kind: input.audience, list: input.audience_list_id.map(|id| id.0) };
-    let draft = Draft { message: input.message, location, audience, idempotency_key: input.idempotency_key };
+    let draft = StatusDraft { message: input.message, location, audience, idempotency_key: input.idempotency_key };
     let (posted, user_errors) = refuse(timelines::service::post(&request.app, viewer, draft).await)?;
     request.reset_loaders();
     Ok((load(request, posted.flatten()).await?, user_errors))

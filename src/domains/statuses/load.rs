@@ -18,13 +18,13 @@ pub struct ViewedStatus {
     pub liked: bool,
     /// The author, once loaded.
     pub author: Option<Arc<User>>,
-    /// Whether the viewer is on the list whose members can see it, once loaded.
-    pub is_in_circle: bool,
+    /// Whether the viewer is a member of its audience list, once loaded.
+    pub is_in_audience_list: bool,
 }
 
 impl ViewedStatus {
     const fn new(status: Arc<Status>, liked: bool) -> Self {
-        Self { status, liked, author: None, is_in_circle: false }
+        Self { status, liked, author: None, is_in_audience_list: false }
     }
 }
 

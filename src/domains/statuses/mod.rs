@@ -19,7 +19,7 @@
 //! **Audiences.** A status is pushed to the same feeds whatever its audience is, and is hidden by the policy when it is read ([`service::facts`]): a
 //! change of the audience is one script on the status, moves no entry, and can be reversed exactly. What it costs is that followers who cannot see a
 //! status skip it in their homes. The posts of an account with many followers are merged on read, so a status for few does not cost a push to many.
-//! The members of a circle are read when the status is, in the round trip of the authors.
+//! The members of an audience list (the hash field `circle`) are read with the status, in the round trip of the authors.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes: one pipeline.
 
@@ -35,5 +35,5 @@ mod visible;
 pub use graphql::{StatusMutation, StatusObject};
 pub use keys::{of_key as status_of_key, status as status_key, tombstone as tombstone_key};
 pub use load::{FetchStatuses, ViewedStatus};
-pub use model::{AudienceInput, Draft, Location, MESSAGE_BYTES, Status};
+pub use model::{AudienceInput, Location, MESSAGE_BYTES, Status, StatusDraft};
 pub use service::NewStatus;

@@ -85,7 +85,7 @@ pub fn not_found() -> UserError {
 
 /// A new status as the client sent it, unchecked.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct StatusDraft {
     /// The text.
     pub message: String,
     /// The place.
@@ -96,7 +96,7 @@ pub struct Draft {
     pub idempotency_key: Option<String>,
 }
 
-impl Draft {
+impl StatusDraft {
     /// Validates and normalizes the draft, and returns it with its audience, or every error.
     pub(super) fn check(self) -> Result<(Self, ChosenAudience), Vec<UserError>> {
         let mut errors = Vec::new();
@@ -130,7 +130,7 @@ mod tests {
     fn codes(message: &str, place: Option<(f64, f64)>, key: Option<&str>) -> Vec<UserErrorCode> {
         let location = place.map(|(latitude, longitude)| Location { latitude, longitude });
         let audience = AudienceInput::default();
-        let draft = Draft { message: message.into(), location, audience, idempotency_key: key.map(Into::into) };
+        let draft = StatusDraft { message: message.into(), location, audience, idempotency_key: key.map(Into::into) };
         draft.check().err().unwrap_or_default().into_iter().map(|error| error.code).collect()
     }
 

@@ -7,7 +7,7 @@ pub use super::model::not_found;
 pub use audience::{set_audience, settle_audience};
 
 use super::load::ViewedStatus;
-use super::model::{Draft, Status};
+use super::model::{Status, StatusDraft};
 use super::store::{self, AddToProfileResult, BulkCommands, LikeIndexResult, LikeResult};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
@@ -32,15 +32,15 @@ use std::sync::Arc;
 pub use super::visible::{facts, load_delivered, load_existing, load_visible, policy_audience};
 
 /// Likes that one pass removes.
-const PASS: usize = 1_000;
+const LIKES_PER_PASS: usize = 1_000;
 /// Statuses that one pass deletes.
-const STATUSES: usize = 100;
+const STATUSES_PER_PASS: usize = 100;
 
-/// A new status. The caller does the fan-out and completes the ticket.
+/// A new status. The caller does the fan-out and acknowledges the journal entry.
 pub struct NewStatus {
     /// The id.
     pub id: StatusId,
-    /// The marks that filters match.
+    /// The terms that filters match.
     pub terms: FilterTerms,
     /// The author's followers, and the fan-out mode.
     pub audience: Audience,
@@ -57,7 +57,7 @@ pub struct NewStatus {
 /// # Errors
 /// `INVALID_MESSAGE`, `INVALID_LOCATION`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`, `LIMIT_REACHED`; `RATE_LIMITED`, also for a repeated
 /// request.
-pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<NewStatus>> {
+pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Option<NewStatus>> {
     let (draft, audience) = draft.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Posts, Subject::Account(author))]).await?;
     let mut id = StatusId(app.next_id().await?);
@@ -140,7 +140,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
     }
 }
 
-fn keyed(draft: &Draft, audience: ChosenAudience) -> Option<IdempotentRequest> {
+fn keyed(draft: &StatusDraft, audience: ChosenAudience) -> Option<IdempotentRequest> {
     let key = draft.idempotency_key.as_deref()?;
     // A public status has the digest that it had before there were audiences.
     let audience = if audience == ChosenAudience::Public { String::new() } else { format!("{audience:?} ") };
@@ -152,7 +152,7 @@ fn limit_reached() -> UserError {
 }
 
 /// Deletes a status (the commit): it is hidden as soon as this returns. The journal, two scripts and a read. The caller removes it from feeds and
-/// completes the ticket.
+/// acknowledges the journal entry.
 ///
 /// # Errors
 /// `NOT_FOUND` if the author has no such status, also at the second deletion.
@@ -168,7 +168,7 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLea
     Ok(lease)
 }
 
-/// Publishes a new status, unless that was done, or the status is older than the log of events, or was deleted. Computes the marks if they
+/// Publishes a new status, unless that was done, or the status is older than the log of events, or was deleted. Computes the terms if they
 /// are not known. One round trip, or two.
 ///
 /// # Errors
@@ -258,7 +258,7 @@ fn too_many_likes() -> UserError {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn forget_likes_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
-    let each = (PASS / ids.len().max(1)).max(1);
+    let each = (LIKES_PER_PASS / ids.len().max(1)).max(1);
     let likers = store::left_likers(app.db(), ids, each).await?;
     let likes: Vec<_> = likers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
     let parts = begin_likes(app, &likes).await?;
@@ -278,7 +278,7 @@ async fn begin_likes(app: &App, likes: &[(UserId, StatusId)]) -> Result<Subtasks
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
-    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: LIKES_PER_PASS };
     let rows = store::liked(app.db(), user, &[window]).await?.pop().unwrap_or_default();
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
     let likes: Vec<_> = ids.iter().map(|id| (user, *id)).collect();
@@ -286,29 +286,29 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
     store::unlike_many(app.db(), user, &ids).await?;
     store::remove_liked(app.db(), &likes).await?;
     parts.ack(app);
-    Ok(ids.len() == PASS)
+    Ok(ids.len() == LIKES_PER_PASS)
 }
 
 /// Deletes the statuses of a deleted account, and their likes: up to a hundred statuses or a thousand likes; `true` means that more may be
-/// left. A status leaves the profile last, so that a later pass finds it. The caller has removed the statuses from feeds; `also` removes
-/// what higher layers keep of deleted statuses.
+/// left. A status leaves the profile last, so that a later pass finds it. The caller has removed the statuses from feeds; `purge_dependents` removes
+/// the data of higher layers that depend on the statuses.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; those of `also`.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; those of `purge_dependents`.
 pub async fn purge<F: Future<Output = Result<(), Error>>>(
     app: &App,
     author: UserId,
-    also: impl FnOnce(Vec<StatusId>) -> F,
+    purge_dependents: impl FnOnce(Vec<StatusId>) -> F,
 ) -> Result<bool, Error> {
-    let mut ids = latest_below(app, author, u64::MAX, STATUSES).await?;
-    let more = ids.len() == STATUSES;
+    let mut ids = latest_below(app, author, u64::MAX, STATUSES_PER_PASS).await?;
+    let more = ids.len() == STATUSES_PER_PASS;
     // A status of another author that is in the profile by mistake is not deleted.
     let by = store::authors(app.db(), &ids).await?;
     let own: Vec<StatusId> = ids.iter().zip(by).filter(|(_, by)| by.is_none_or(|by| by == author)).map(|(id, _)| *id).collect();
     let parts = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
     store::delete_many(app.db(), author, &own).await?;
     events::publish_deleted_batch(app, author, &own).await?;
-    also(ids.clone()).await?;
+    purge_dependents(ids.clone()).await?;
     let liked = forget_likes_of(app, &ids).await?;
     ids.retain(|id| !liked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
@@ -336,7 +336,7 @@ pub async fn profile(app: &App, loaders: &Loaders, author: UserId, args: &PageAr
     if !may_see_any(app, loaders, author).await? {
         return Ok(Page::empty());
     }
-    page::fill(&ProfileListing { app, loaders, author }, request).await
+    page::read_page(&ProfileListing { app, loaders, author }, request).await
 }
 
 /// The id under which cursors of [`profile`] are sealed.
@@ -369,8 +369,10 @@ async fn may_see_any(app: &App, loaders: &Loaders, author: UserId) -> Result<boo
     if relations::can_read_profile(loaders, author).await? {
         return Ok(true);
     }
-    match loaders.circles.fetcher().viewer {
-        Some(viewer) if !relations::hides_content(loaders, author).await? => lists::is_in_any_circle(app, author, viewer).await,
+    match loaders.audience_lists.fetcher().viewer {
+        Some(viewer) if !relations::hides_content(loaders, author).await? => {
+            lists::is_member_of_any_list(app, author, viewer).await
+        }
         _ => Ok(false),
     }
 }
@@ -433,7 +435,7 @@ pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Erro
 pub async fn likers(app: &App, loaders: &Loaders, status: &Status, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, likers_id(status.id))?;
     let is_own = loaders.statuses.fetcher().viewer == Some(status.author);
-    page::fill(&Likers { app, loaders, id: status.id, is_own }, request).await
+    page::read_page(&Likers { app, loaders, id: status.id, is_own }, request).await
 }
 
 /// The id under which cursors of [`likers`] are sealed.

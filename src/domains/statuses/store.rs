@@ -236,7 +236,7 @@ pub(super) async fn current_like(db: &Db, id: StatusId, user: UserId) -> Result<
     let score = cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take();
     let mut replies = db.read_many(vec![score, cmd("EXISTS").arg(keys::status(id)).take()]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (score, there): (Option<f64>, bool) = (decode::one(reply())?, decode::one(reply())?);
+    let (score, there): (Option<f64>, bool) = (decode::value(reply())?, decode::value(reply())?);
     Ok(score.filter(|_| there).map(|score| score as u64))
 }
 
@@ -276,7 +276,7 @@ pub(super) async fn left_likers(db: &Db, ids: &[StatusId], each: usize) -> Resul
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let rows = decode::rows(replies.next().unwrap_or_default())?;
-        let there: bool = decode::one(replies.next().unwrap_or_default())?;
+        let there: bool = decode::value(replies.next().unwrap_or_default())?;
         let likers = if there { Vec::new() } else { rows.into_iter().map(|row| UserId(row.member)).collect() };
         found.push((*id, likers));
     }
@@ -326,14 +326,14 @@ pub(super) async fn author(db: &Db, id: StatusId) -> Result<Option<UserId>, Erro
 /// The authors of statuses, in the order of `ids`. One pipeline; nothing for no ids.
 pub(super) async fn authors(db: &Db, ids: &[StatusId]) -> Result<Vec<Option<UserId>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGET").arg(keys::status(*id)).arg("uid").take()).collect();
-    let author = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
+    let author = |reply| Ok(decode::value::<Option<u64>>(reply)?.map(UserId));
     db.read_many(commands).await?.into_iter().map(author).collect()
 }
 
 /// Whether statuses exist, in the order of `ids`. One pipeline; nothing for no ids.
 pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::status(*id)).take()).collect();
-    db.read_many(commands).await?.into_iter().map(decode::one).collect()
+    db.read_many(commands).await?.into_iter().map(decode::value).collect()
 }
 
 /// Plain writes for bulk loads, which set the counts themselves.

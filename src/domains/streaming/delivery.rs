@@ -30,7 +30,7 @@ impl Delivery {
     /// Begins to dispatch an event, unless it was dispatched before. `None` if no subscription matches.
     pub(super) fn begin(state: &mut HubState, event: Event) -> Option<Self> {
         let (term_hasher, position) = (state.term_hasher?, state.position.as_mut()?);
-        if position.is_past(&event) {
+        if position.covers(&event) {
             return None;
         }
         position.pass(&event);
@@ -69,8 +69,8 @@ fn next_queues(state: &HubState, keys: &mut Vec<InterestId>, served: &mut Subscr
     while let Some(key) = keys.last().copied()
         && left > 0
     {
-        let behind = (*served).max((key, 0));
-        for (id, queue) in state.subscribers.range((Excluded(behind), Included((key, last)))).take(left) {
+        let after = (*served).max((key, 0));
+        for (id, queue) in state.subscribers.range((Excluded(after), Included((key, last)))).take(left) {
             (*served, left) = (*id, left - 1);
             queues.push(queue.clone());
         }
@@ -145,10 +145,10 @@ impl Hub {
     }
 }
 
-/// The next queues behind a subscription, at most [`STEP`].
-fn all_queues(state: &HubState, behind: SubscriberId) -> Vec<(SubscriberId, Arc<StatusQueue>)> {
-    let behind = (Excluded(behind), Included((InterestId::MAX, u64::MAX)));
-    state.subscribers.range(behind).take(STEP).map(|(id, queue)| (*id, queue.clone())).collect()
+/// The next queues after a subscription, at most [`STEP`].
+fn all_queues(state: &HubState, after: SubscriberId) -> Vec<(SubscriberId, Arc<StatusQueue>)> {
+    let after = (Excluded(after), Included((InterestId::MAX, u64::MAX)));
+    state.subscribers.range(after).take(STEP).map(|(id, queue)| (*id, queue.clone())).collect()
 }
 
 #[cfg(test)]
@@ -178,7 +178,7 @@ mod tests {
         LogPosition(vec![EventId::default(); SHARDS])
     }
 
-    /// A filter for the statuses of the first `authors` accounts, with one mark for each in both of its lists.
+    /// A filter for the statuses of the first `authors` accounts, with one term for each in both of its lists.
     fn follow(authors: u64) -> Filter {
         let logins: Vec<String> = (1..=authors).map(|author| format!("u{author}")).collect();
         Filter::follow(&HASHER, &logins, &(1..=authors).map(UserId).collect::<Vec<_>>())
@@ -242,7 +242,7 @@ mod tests {
             }
             let mut state = self.hub.state();
             let Some(position) = state.position.clone() else { return false };
-            let Some(event) = self.log.iter().find(|event| !position.is_past(event)) else { return false };
+            let Some(event) = self.log.iter().find(|event| !position.covers(event)) else { return false };
             self.delivery = Delivery::begin(&mut state, event.clone());
             true
         }
@@ -253,7 +253,7 @@ mod tests {
             if let Some(joined) = &it.joined {
                 return match joined.queue.next().now_or_never() {
                     Some(QueueItem::Event(next)) => {
-                        if !it.place.is_past(&next.event) {
+                        if !it.place.covers(&next.event) {
                             it.received.push(next.event.id);
                             it.place.join(&next.behind);
                         }
@@ -263,7 +263,7 @@ mod tests {
                     None => false,
                 };
             }
-            let missed: Vec<&Event> = self.log.iter().filter(|event| !it.place.is_past(event)).collect();
+            let missed: Vec<&Event> = self.log.iter().filter(|event| !it.place.covers(event)).collect();
             if missed.is_empty() {
                 it.joined = self.hub.try_subscribe(&it.wanted, &it.place);
                 return it.joined.is_some();

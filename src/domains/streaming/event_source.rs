@@ -28,12 +28,12 @@ pub(super) trait EventSource: Send {
     fn queue(&self) -> Option<&EventQueue<Self::Event, Self::Position>>;
 
     /// Whether an event was read before the subscription joined the hub.
-    fn is_past(&self, event: &Self::Event) -> bool;
+    fn covers(&self, event: &Self::Event) -> bool;
 
-    /// Moves behind an event. Returns the event if the subscription wants it.
+    /// Advances past an event. Returns the event if the subscription wants it.
     fn advance(&mut self, next: &Envelope<Self::Event, Self::Position>) -> Option<OutgoingEvent>;
 
-    /// Moves behind a gap, and returns the event that announces the gap.
+    /// Advances past a gap, and returns the event that announces the gap.
     fn skip_gap(&mut self, reason: GapReason, position: Self::Position) -> OutgoingEvent;
 
     /// Reads the next events, or joins the hub where there are none. Returns a gap where the next events have expired or were lost.
@@ -53,7 +53,7 @@ pub(super) async fn next<C: EventSource>(source: &mut C) -> Option<OutgoingEvent
         let gap = match source.queue() {
             Some(queue) => match queue.next().await {
                 QueueItem::Event(next) => {
-                    if !source.is_past(&next.event) {
+                    if !source.covers(&next.event) {
                         source.pending().push_back(next);
                     }
                     None

@@ -14,10 +14,10 @@ use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
 
-/// Marks of authors, sorted, each once.
+/// Terms of authors, sorted, each once.
 type Authors = Arc<[u64]>;
 
-/// The sources of a feed, as marks of authors. Kept up to date while a subscription holds it.
+/// The sources of a feed, as terms of authors. Kept up to date while a subscription holds it.
 pub(super) struct FeedSources {
     interest: InterestId,
     feed: Feed,
@@ -157,10 +157,10 @@ impl Hub {
             // The list was deleted, or never had members; members that are left are about to be removed.
             authors.clear();
         }
-        let mut marks: Vec<u64> = authors.into_iter().map(|author| term_hasher.author(author)).collect();
-        marks.sort_unstable();
-        marks.dedup();
-        sources.set(&marks.into(), edges);
+        let mut terms: Vec<u64> = authors.into_iter().map(|author| term_hasher.author(author)).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        sources.set(&terms.into(), edges);
         wait(sources.indexed()).await;
         Ok(())
     }
@@ -175,9 +175,9 @@ pub(super) async fn wait(mut indexed: IndexedReceiver) {
 /// The elements of one sorted list that are not in another.
 fn difference(one: &[u64], other: &[u64]) -> Vec<u64> {
     let mut rest = other.iter().peekable();
-    let is_new = |mark: &&u64| {
-        while rest.next_if(|next| next.cmp(mark) == Ordering::Less).is_some() {}
-        rest.peek() != Some(mark)
+    let is_new = |term: &&u64| {
+        while rest.next_if(|next| next.cmp(term) == Ordering::Less).is_some() {}
+        rest.peek() != Some(term)
     };
     one.iter().filter(is_new).copied().collect()
 }

@@ -2,7 +2,7 @@
 
 use super::grid::cells_of;
 use super::model::{BoundingBox, FilterInput};
-use super::posting::{IndexEntry, MATCH_ALL, MarkKind};
+use super::posting::{IndexEntry, MATCH_ALL, TermKind};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::platform::events::{Event, SAMPLE_RING, TermHasher};
@@ -26,7 +26,7 @@ pub(super) enum Filter {
     Sample(RingArc),
     /// All words of any one phrase. Each phrase is sorted, none is empty.
     Track(Vec<Vec<u32>>),
-    /// Marks of authors, and of mentions.
+    /// Terms of authors, and of mentions.
     Follow(Vec<u64>, Vec<u32>),
     /// Boxes.
     Locations(Vec<BoundingBox>),
@@ -93,22 +93,22 @@ impl Filter {
         let parts = 0_u32..;
         match self {
             Self::Sample(arc) if arc.length >= SAMPLE_RING => {
-                vec![IndexEntry { kind: MarkKind::Sample, mark: MATCH_ALL, part: 0 }]
+                vec![IndexEntry { kind: TermKind::Sample, term: MATCH_ALL, part: 0 }]
             }
-            Self::Sample(arc) => stretches_of(*arc).map(|mark| IndexEntry { kind: MarkKind::Sample, mark, part: 0 }).collect(),
+            Self::Sample(arc) => stretches_of(*arc).map(|term| IndexEntry { kind: TermKind::Sample, term, part: 0 }).collect(),
             // Any word would do: the frequency of words is unknown.
             Self::Track(phrases) => {
                 let last = phrases.iter().zip(parts).filter_map(|(phrase, part)| Some((*phrase.last()?, part)));
-                last.map(|(word, part)| IndexEntry { kind: MarkKind::Word, mark: word.into(), part }).collect()
+                last.map(|(word, part)| IndexEntry { kind: TermKind::Word, term: word.into(), part }).collect()
             }
             Self::Follow(authors, mentions) => {
-                let authors = authors.iter().map(|author| IndexEntry { kind: MarkKind::Author, mark: *author, part: 0 });
-                let mentions = mentions.iter().map(|word| IndexEntry { kind: MarkKind::Word, mark: (*word).into(), part: 0 });
+                let authors = authors.iter().map(|author| IndexEntry { kind: TermKind::Author, term: *author, part: 0 });
+                let mentions = mentions.iter().map(|word| IndexEntry { kind: TermKind::Word, term: (*word).into(), part: 0 });
                 authors.chain(mentions).collect()
             }
             Self::Locations(areas) => {
                 let cells = areas.iter().zip(parts).flat_map(|(area, part)| cells_of(area).into_iter().map(move |it| (it, part)));
-                cells.map(|(mark, part)| IndexEntry { kind: MarkKind::Cell, mark, part }).collect()
+                cells.map(|(term, part)| IndexEntry { kind: TermKind::Cell, term, part }).collect()
             }
         }
     }
@@ -239,10 +239,10 @@ mod tests {
             (77, SAMPLE_RING),
         ] {
             let arc = RingArc { start, length };
-            let marks: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.mark).collect();
-            let each_once: BTreeSet<_> = marks.iter().collect();
-            assert_eq!(each_once.len(), marks.len(), "{start} {length}");
-            let is_found = |place: u64| marks == [MATCH_ALL] || (marks.contains(&stretch_of(place)) && arc.contains(place));
+            let terms: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.term).collect();
+            let each_once: BTreeSet<_> = terms.iter().collect();
+            assert_eq!(each_once.len(), terms.len(), "{start} {length}");
+            let is_found = |place: u64| terms == [MATCH_ALL] || (terms.contains(&stretch_of(place)) && arc.contains(place));
             let found = (0..SAMPLE_RING).filter(|place| is_found(*place)).count() as u64;
             let held = (0..SAMPLE_RING).filter(|place| (place + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
             assert_eq!((found, held), (length, length), "{start} {length}");

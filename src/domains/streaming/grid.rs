@@ -12,17 +12,17 @@ fn cell(degrees: f64, side: f64) -> i32 {
     (degrees / side).floor() as i32
 }
 
-/// A cell of a grid as a mark. Rows and columns are at most 360 away from 0.
+/// A cell of a grid as a term. Rows and columns are at most 360 away from 0.
 const fn term_of(grid: usize, row: i32, column: i32) -> u64 {
     ((grid as u64) << 32) | (((row + 0x4000) as u64) << 16) | (column + 0x4000) as u64
 }
 
-/// The marks of the cells that contain a place (latitude, longitude), one for each grid.
+/// The terms of the cells that contain a place (latitude, longitude), one for each grid.
 pub(super) fn cells_at((latitude, longitude): (f64, f64)) -> impl Iterator<Item = u64> {
     CELLS.into_iter().enumerate().map(move |(grid, side)| term_of(grid, cell(latitude, side), cell(longitude, side)))
 }
 
-/// The marks of the cells of a box, in the finest grid where they are few.
+/// The terms of the cells of a box, in the finest grid where they are few.
 pub(super) fn cells_of(area: &BoundingBox) -> BTreeSet<u64> {
     // A box that crosses the antimeridian has two parts. Longitudes -180 and 180 are the same meridian.
     let mut parts =

@@ -10,7 +10,7 @@ use crate::platform::events::TermHasher;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The authors that a viewer mutes or blocks, and those that block the viewer, by their marks. Kept up to date while a subscription holds it.
+/// The authors that a viewer mutes or blocks, and those that block the viewer, by their terms. Kept up to date while a subscription holds it.
 pub(super) struct HiddenAuthors {
     viewer: UserId,
     hub: Hub,

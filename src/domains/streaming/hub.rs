@@ -127,7 +127,7 @@ impl Hub {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the bridge to Redis' channels, and opens it at the first call.
+    /// Returns the pub/sub connection to Redis, and opens it at the first call.
     fn subscriber(&self, app: &App, term_hasher: TermHasher, state: &mut HubState) -> Subscriber {
         if let Some(subscriber) = &state.subscriber {
             return subscriber.clone();
@@ -156,7 +156,7 @@ impl Hub {
         ChannelWatch { hub: self.clone(), versions: sender.subscribe(), channel }
     }
 
-    /// Subscribes to events behind `place` that were not dispatched yet. Waits until the interest is indexed. `None` if later events were
+    /// Subscribes to events after `place` that were not dispatched yet. Waits until the interest is indexed. `None` if later events were
     /// dispatched already: the caller must read them first, as well as those that are dispatched while this waits.
     pub(super) async fn subscribe(
         &self,

@@ -1,12 +1,12 @@
 //! The inverted index: finds the interests that an event may match, by the words, the author, the sample and the place of its status.
 //!
 //! An interest is what one or more subscriptions wait for: a filter, or a feed. The index holds an interest once, however many
-//! subscriptions share it. Its sets are ordered by mark and interest: adding or removing an entry costs the logarithm of their size,
-//! however many other interests have the same mark, and no operation rehashes all of them. Work that grows (a filter of 5,000 logins, a
+//! subscriptions share it. Its sets are ordered by term and interest: adding or removing an entry costs the logarithm of their size,
+//! however many other interests have the same term, and no operation rehashes all of them. Work that grows (a filter of 5,000 logins, a
 //! word that 10,000 filters contain) is done in steps of at most [`STEP`] entries; the caller releases the lock between two of them.
 
 use super::filter::Filter;
-use super::posting::{IndexEntry, InterestId, MATCH_ALL, MarkKind, Posting};
+use super::posting::{IndexEntry, InterestId, MATCH_ALL, Posting, TermKind};
 use crate::platform::events::{Event, TermHasher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};
@@ -20,7 +20,7 @@ const KINDS: usize = 4;
 /// The entries of all interests.
 #[derive(Default)]
 pub(super) struct Index {
-    /// By kind of mark.
+    /// By kind of term.
     postings: [BTreeSet<Posting>; KINDS],
     /// The filters of the interests that have one.
     filters: BTreeMap<InterestId, Arc<Filter>>,
@@ -29,12 +29,12 @@ pub(super) struct Index {
 impl Index {
     /// Adds an entry of an interest. Adding it again changes nothing.
     pub(super) fn add(&mut self, interest: InterestId, entry: IndexEntry) {
-        self.postings[entry.kind as usize].insert(Posting { mark: entry.mark, interest, part: entry.part });
+        self.postings[entry.kind as usize].insert(Posting { term: entry.term, interest, part: entry.part });
     }
 
     /// Removes an entry, if it is there.
     pub(super) fn remove(&mut self, interest: InterestId, entry: IndexEntry) {
-        self.postings[entry.kind as usize].remove(&Posting { mark: entry.mark, interest, part: entry.part });
+        self.postings[entry.kind as usize].remove(&Posting { term: entry.term, interest, part: entry.part });
     }
 
     /// Sets the filter of an interest, which decides about candidates.
@@ -57,7 +57,7 @@ impl Index {
         self.filters.is_empty() && self.postings.iter().all(BTreeSet::is_empty)
     }
 
-    /// Whether a candidate matches: a filter may demand more than the mark by which it was found.
+    /// Whether a candidate matches: a filter may demand more than the term by which it was found.
     fn confirms(&self, interest: InterestId, part: u32, term_hasher: &TermHasher, event: &Event) -> bool {
         self.filters.get(&interest).is_none_or(|filter| filter.part_matches(part, term_hasher, event))
     }
@@ -66,7 +66,7 @@ impl Index {
 /// The search for the interests that match an event, in steps. Interests may be added and removed between two steps: a new one joins behind
 /// the event, a removed one has no subscriptions.
 pub(super) struct IndexSearch {
-    lookups: Vec<(MarkKind, u64)>,
+    lookups: Vec<(TermKind, u64)>,
     /// Where the current lookup continues.
     behind: Option<(InterestId, u32)>,
     /// The interests that were found; some twice.
@@ -77,12 +77,12 @@ impl IndexSearch {
     /// A search that has not begun.
     pub(super) fn new(term_hasher: &TermHasher, event: &Event) -> Self {
         let terms = &event.terms;
-        let mut lookups: Vec<_> = terms.words.iter().map(|word| (MarkKind::Word, u64::from(*word))).collect();
-        lookups.push((MarkKind::Author, terms.author));
+        let mut lookups: Vec<_> = terms.words.iter().map(|word| (TermKind::Word, u64::from(*word))).collect();
+        lookups.push((TermKind::Author, terms.author));
         let sample = super::filter::stretch_of(term_hasher.sample_position(event.status.0));
-        lookups.extend([(MarkKind::Sample, sample), (MarkKind::Sample, MATCH_ALL)]);
+        lookups.extend([(TermKind::Sample, sample), (TermKind::Sample, MATCH_ALL)]);
         let cells = terms.place.into_iter().flat_map(super::grid::cells_at);
-        lookups.extend(cells.map(|cell| (MarkKind::Cell, cell)));
+        lookups.extend(cells.map(|cell| (TermKind::Cell, cell)));
         Self { lookups, behind: None, found: Vec::new() }
     }
 
@@ -94,8 +94,8 @@ impl IndexSearch {
     /// Compares the next candidates, at most [`STEP`] and one for each lookup.
     pub(super) fn step(&mut self, index: &Index, term_hasher: &TermHasher, event: &Event) {
         let mut left = STEP;
-        while let Some((kind, mark)) = self.lookups.last().copied() {
-            let posting = |interest, part| Posting { mark, interest, part };
+        while let Some((kind, term)) = self.lookups.last().copied() {
+            let posting = |interest, part| Posting { term, interest, part };
             let start = self.behind.take().map_or(Included(posting(0, 0)), |(interest, part)| Excluded(posting(interest, part)));
             for Posting { interest, part, .. } in
                 index.postings[kind as usize].range((start, Included(posting(InterestId::MAX, u32::MAX))))

@@ -2,7 +2,7 @@
 
 use super::filter::Filter;
 use super::index::{Index, STEP};
-use super::posting::{IndexEntry, InterestId, MarkKind};
+use super::posting::{IndexEntry, InterestId, TermKind};
 use crate::platform::rates::Subject;
 use std::sync::{Arc, Weak};
 use tokio::sync::watch;
@@ -28,7 +28,7 @@ enum ChangeContent {
     /// A filter whose interest may end before the change begins: then there is nothing to do.
     NewFilter(Weak<Filter>),
     Filter(Arc<Filter>),
-    /// The marks of a feed's sources.
+    /// The terms of a feed's sources.
     Authors(Vec<u64>),
 }
 
@@ -107,7 +107,7 @@ impl IndexChange {
 
 impl ChangeContent {
     fn entries(&self) -> Vec<IndexEntry> {
-        let of_author = |mark: &u64| IndexEntry { kind: MarkKind::Author, mark: *mark, part: 0 };
+        let of_author = |term: &u64| IndexEntry { kind: TermKind::Author, term: *term, part: 0 };
         match self {
             Self::NewFilter(_) => Vec::new(),
             Self::Filter(filter) => filter.entries(),

@@ -57,7 +57,7 @@ impl Listener {
         Self { app, hub, term_hasher, catch_up_at: None, stale: BTreeSet::new(), sweep: None }
     }
 
-    /// Runs until the bridge closes.
+    /// Runs until the channel of messages closes.
     pub(super) async fn run(mut self, mut messages: mpsc::Receiver<PubSubMessage>) {
         let mut checks = interval(CHECK_INTERVAL);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -103,12 +103,12 @@ impl Listener {
                 tracing::warn!(channel, "an event could not be decoded: it is read from the stream instead");
                 self.catch_up_at = Some(self.catch_up_at.unwrap_or_else(Instant::now));
             }
-            None => self.on_listening(&channel),
+            None => self.on_subscribed(&channel),
         }
     }
 
-    /// The subscription to a channel has begun: earlier messages were missed.
-    fn on_listening(&mut self, channel: &str) {
+    /// Handles the start of the subscription to a channel: earlier messages were missed.
+    fn on_subscribed(&mut self, channel: &str) {
         match (events::shard_of(channel), events::parse_message(channel, &[])) {
             (Some(_), _) => {
                 self.catch_up_at = Some(self.catch_up_at.unwrap_or_else(Instant::now));

@@ -9,11 +9,11 @@ use crate::platform::events::EventAudience;
 /// An event for one subscription, with its cursor.
 #[derive(Clone, Debug)]
 pub struct OutgoingEvent {
-    /// Passed as `after`, it resumes the stream behind this event.
+    /// Passed as `after`, it resumes the stream after this event.
     pub cursor: String,
     /// The kind of the event.
     pub kind: OutgoingEventKind,
-    /// The author's mark, for events of statuses.
+    /// The filter term of the author, for events of statuses.
     pub(crate) author: Option<u64>,
     /// The restriction of an event that not all subscribers receive whom it matches.
     pub(crate) restriction: Option<Restriction>,

@@ -5,37 +5,37 @@ use std::cmp::Ordering;
 /// Identifies an interest. Ids are not reused.
 pub(super) type InterestId = u64;
 
-/// The kind of a mark.
+/// The kind of a term of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MarkKind {
+pub(super) enum TermKind {
     /// A word, tag or mention.
     Word,
     /// An author.
     Author,
-    /// A stretch of the ring of samples, or [`MATCH_ALL`].
+    /// A range of the ring of samples, or [`MATCH_ALL`].
     Sample,
     /// A cell of a grid over the earth.
     Cell,
 }
 
-/// The mark of samples that contain all statuses.
+/// The term of samples that contain all statuses.
 pub(super) const MATCH_ALL: u64 = u64::MAX;
 
-/// An entry: events with this mark may match the interest.
+/// An entry: events with this term may match the interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IndexEntry {
-    pub(super) kind: MarkKind,
-    pub(super) mark: u64,
+    pub(super) kind: TermKind,
+    pub(super) term: u64,
     /// The part of the filter that it belongs to: the number of a phrase or of a box.
     pub(super) part: u32,
 }
 
-/// An entry of an interest, ordered by its mark.
+/// An entry of an interest, ordered by its term.
 #[derive(Clone, Copy, Debug, Eq)]
 pub(super) struct Posting {
-    pub(super) mark: u64,
+    pub(super) term: u64,
     pub(super) interest: InterestId,
-    /// The part of the interest's filter that the mark belongs to.
+    /// The part of the interest's filter that the term belongs to.
     pub(super) part: u32,
 }
 
@@ -55,7 +55,7 @@ impl Ord for Posting {
     fn cmp(&self, other: &Self) -> Ordering {
         #[cfg(test)]
         COMPARED.set(COMPARED.get() + 1);
-        (self.mark, self.interest, self.part).cmp(&(other.mark, other.interest, other.part))
+        (self.term, self.interest, self.part).cmp(&(other.term, other.interest, other.part))
     }
 }
 

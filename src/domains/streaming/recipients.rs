@@ -7,7 +7,7 @@ use crate::base::error::Error;
 use crate::base::ids::StatusId;
 use crate::base::request::{Loaders, Request};
 use crate::base::viewer::Viewer;
-use crate::domains::lists::Circle;
+use crate::domains::lists::AudienceList;
 use crate::domains::relations::service as relations;
 use crate::domains::relations::{StatusFacts, policy};
 use crate::domains::statuses::service as statuses;
@@ -28,19 +28,19 @@ pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &Outgoin
 /// Whether the status was delivered to the viewer before the event, and the viewer cannot see it now.
 async fn loses(loaders: &Loaders, restriction: Restriction, status: StatusId, of_public: bool) -> Result<bool, Error> {
     let Restriction { before, is_narrowed } = restriction;
-    let is_in_circle = match before.audience.list() {
-        Some(list) => loaders.circles.load(Circle { owner: before.author, list }).await?,
+    let is_in_audience_list = match before.audience.list() {
+        Some(list) => loaders.audience_lists.load(AudienceList { owner: before.author, list }).await?,
         None => false,
     };
-    let facts = facts_of(before, is_in_circle);
-    let was_delivered = policy::can_deliver(relations::exact_standing(loaders, before.author).await?, facts);
+    let facts = facts_of(before, is_in_audience_list);
+    let was_delivered = policy::can_deliver(relations::load_relationship(loaders, before.author).await?, facts);
     if !was_delivered || (of_public && !facts.is_public()) {
         return Ok(false);
     }
     Ok(!is_narrowed || statuses::load_visible(loaders, [status]).await?.pop().flatten().is_none())
 }
 
-const fn facts_of(audience: EventAudience, is_in_circle: bool) -> StatusFacts {
+const fn facts_of(audience: EventAudience, is_in_audience_list: bool) -> StatusFacts {
     let EventAudience { author, is_private, audience } = audience;
-    StatusFacts { author, is_private, audience: statuses::policy_audience(audience, is_in_circle) }
+    StatusFacts { author, is_private, audience: statuses::policy_audience(audience, is_in_audience_list) }
 }

@@ -100,8 +100,8 @@ impl EventSource for StatusStream {
         self.subscription.as_ref().map(|subscription| &*subscription.queue)
     }
 
-    fn is_past(&self, event: &Event) -> bool {
-        self.place.position.is_past(event)
+    fn covers(&self, event: &Event) -> bool {
+        self.place.position.covers(event)
     }
 
     fn advance(&mut self, next: &StatusEnvelope) -> Option<OutgoingEvent> {

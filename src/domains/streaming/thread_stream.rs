@@ -41,7 +41,7 @@ impl EventSource for ThreadStream {
         self.subscriber.as_ref().map(|subscriber| &*subscriber.queue)
     }
 
-    fn is_past(&self, event: &ThreadEvent) -> bool {
+    fn covers(&self, event: &ThreadEvent) -> bool {
         event.id <= self.position
     }
 

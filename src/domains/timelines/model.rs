@@ -63,8 +63,8 @@ pub(super) struct FeedMetadata {
     pub(super) state: FeedState,
     /// The sources whose statuses are merged when the feed is read.
     pub(super) marked: Vec<UserId>,
-    /// Accounts that are no source any more, but whose statuses may still be among the entries. They are hidden.
-    pub(super) left: Vec<UserId>,
+    /// Accounts that are no longer sources, but whose statuses may still be among the entries. These statuses are hidden.
+    pub(super) former_sources: Vec<UserId>,
 }
 
 /// The most entries of a feed with this window: a feed is cut to its window when it exceeds it by a tenth, so most pushes cut nothing.

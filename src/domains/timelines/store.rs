@@ -8,7 +8,7 @@ use crate::base::ids::{StatusId, UserId, source};
 use crate::base::page::{Row, Window};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
-use crate::domains::graph::{following_key, left_key};
+use crate::domains::graph::{following_key, unfollowed_key};
 use crate::domains::lists::{list_key, members_key, removed_key};
 use crate::domains::users::user_key;
 use crate::platform::events::{self, LogPosition};
@@ -36,9 +36,9 @@ pub(super) fn sources_key(feed: Feed) -> String {
 }
 
 /// The key of the set of former sources whose statuses are hidden.
-pub(super) fn left(feed: Feed) -> String {
+pub(super) fn former_sources_key(feed: Feed) -> String {
     match feed {
-        Feed::Home(id) => left_key(id),
+        Feed::Home(id) => unfollowed_key(id),
         Feed::List(id) => removed_key(id),
     }
 }
@@ -72,7 +72,7 @@ pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)], wi
     let with_position = with_position && position.is_none();
     let mut commands = if with_position { events::position_commands(db) } else { Vec::new() };
     let shards = commands.len();
-    commands.extend(feeds.iter().flat_map(|feed| [marked_command(*feed), left_command(*feed)]));
+    commands.extend(feeds.iter().flat_map(|feed| [marked_command(*feed), former_sources_command(*feed)]));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
     commands.extend(windows.iter().map(|(feed, window)| ranges::ids_command(&keys::entries(*feed), window)));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
@@ -83,7 +83,7 @@ pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)], wi
     let mut reply = || replies.next().unwrap_or_default();
     let mut metadata = Vec::with_capacity(feeds.len());
     for _ in feeds {
-        metadata.push(FeedMetadata { marked: users(reply())?, left: users(reply())?, ..FeedMetadata::default() });
+        metadata.push(FeedMetadata { marked: users(reply())?, former_sources: users(reply())?, ..FeedMetadata::default() });
     }
     for metadata in &mut metadata {
         metadata.state = state_of(reply())?;
@@ -102,8 +102,8 @@ fn marked_command(feed: Feed) -> Cmd {
     cmd("ZINTER").arg(2).arg(keys::marked(feed)).arg(sources_key(feed)).take()
 }
 
-fn left_command(feed: Feed) -> Cmd {
-    cmd("ZDIFF").arg(2).arg(left(feed)).arg(sources_key(feed)).take()
+fn former_sources_command(feed: Feed) -> Cmd {
+    cmd("ZDIFF").arg(2).arg(former_sources_key(feed)).arg(sources_key(feed)).take()
 }
 
 fn state_command(feed: Feed) -> Cmd {
@@ -111,11 +111,11 @@ fn state_command(feed: Feed) -> Cmd {
 }
 
 fn users(reply: Value) -> Result<Vec<UserId>, Error> {
-    Ok(decode::one::<Vec<u64>>(reply)?.into_iter().map(UserId).collect())
+    Ok(decode::value::<Vec<u64>>(reply)?.into_iter().map(UserId).collect())
 }
 
 fn state_of(reply: Value) -> Result<FeedState, Error> {
-    let (floor, seen, is): (Option<u64>, Option<u64>, Option<String>) = decode::one(reply)?;
+    let (floor, seen, is): (Option<u64>, Option<u64>, Option<String>) = decode::value(reply)?;
     FeedState::of(floor, seen, is.as_deref())
 }
 
@@ -129,25 +129,25 @@ pub(super) async fn extent(db: &Db, feed: Feed) -> Result<(FeedState, usize, Vec
     let commands = vec![state_command(feed), cmd("ZCARD").arg(keys::entries(feed)).take(), marked_command(feed)];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    Ok((state_of(reply())?, decode::one(reply())?, users(reply())?))
+    Ok((state_of(reply())?, decode::value(reply())?, users(reply())?))
 }
 
-/// The cached data of a feed below its floor.
-pub(super) struct BelowFloor {
+/// The state of the merge cache of a feed, which holds merges below the feed's floor.
+pub(super) struct MergeCache {
     /// The version of a merge that is made now.
     pub(super) version: MergeVersion,
-    /// Its sources; the first of them if there are more than the limit.
+    /// The sources of the feed; the first of them if there are more than the limit.
     pub(super) sources: Vec<UserId>,
     /// The sources whose statuses are merged when the feed is read.
     pub(super) marked: Vec<UserId>,
-    /// The cached segments, of any version.
+    /// The keys of the cached segments, of any version.
     pub(super) segments: Vec<SegmentKey>,
 }
 
-/// Reads the cached segments of a feed below its floor, and up to `limit` of its sources. One pipeline on its tag.
+/// Reads the state of the merge cache of a feed, with up to `limit` of the feed's sources. One pipeline on its tag.
 ///
 /// The version comes first: a merge that is made afterwards may be newer than the version says, but not older.
-pub(super) async fn read_below_floor(db: &Db, feed: Feed, limit: usize) -> Result<BelowFloor, Error> {
+pub(super) async fn read_merge_cache(db: &Db, feed: Feed, limit: usize) -> Result<MergeCache, Error> {
     let commands = vec![
         cmd("HGET").arg(owner_key(feed)).arg("edges").take(),
         cmd("HGET").arg(keys::state(feed)).arg("late").take(),
@@ -157,11 +157,11 @@ pub(super) async fn read_below_floor(db: &Db, feed: Feed, limit: usize) -> Resul
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let mut number = || decode::one::<Option<u64>>(reply()).map(Option::unwrap_or_default);
+    let mut number = || decode::value::<Option<u64>>(reply()).map(Option::unwrap_or_default);
     let version = MergeVersion { edges: number()?, floor_version: number()? };
     let (sources, marked) = (users(reply())?, users(reply())?);
-    let segments: Vec<String> = decode::one(reply())?;
-    Ok(BelowFloor { version, sources, marked, segments: segments.iter().filter_map(|field| SegmentKey::parse(field)).collect() })
+    let segments: Vec<String> = decode::value(reply())?;
+    Ok(MergeCache { version, sources, marked, segments: segments.iter().filter_map(|field| SegmentKey::parse(field)).collect() })
 }
 
 /// Reads a cached segment; `None` if it has expired. One command.
@@ -221,7 +221,7 @@ pub(super) async fn push(db: &Db, push_limits: PushLimits, pushes: &[FeedPush<'_
             .arg(numbers(push.ids))
     };
     let replies = db.call_many(pushes.iter().map(call).collect()).await?;
-    replies.into_iter().map(|reply| Ok(decode::one::<u64>(reply)? > 0)).collect()
+    replies.into_iter().map(|reply| Ok(decode::value::<u64>(reply)? > 0)).collect()
 }
 
 /// Removes statuses of an author, and the author's mark, from a feed. `false`, and no change, if the author is one of its sources again.
@@ -243,7 +243,7 @@ pub(super) async fn unmark(db: &Db, feeds: &[(Feed, u64)], author: UserId) -> Re
     let call = |(feed, floor): &(Feed, u64)| {
         Call::new(&UNMARK_SOURCE, [keys::marked(*feed), keys::state(*feed), owner_key(*feed)]).arg(author.0).arg(*floor)
     };
-    db.call_many(feeds.iter().map(call).collect()).await?.into_iter().map(decode::one).collect()
+    db.call_many(feeds.iter().map(call).collect()).await?.into_iter().map(decode::value).collect()
 }
 
 /// Adds statuses from below the floor to a feed and lowers the floor; `false`, and no change, if its sources have changed. One script.
@@ -262,7 +262,7 @@ pub(super) async fn lower_floor(
 /// Records that a feed is read. Returns whether it must be rebuilt. One script.
 pub(super) async fn touch(db: &Db, feed: Feed, now: Millis) -> Result<bool, Error> {
     let mut replies = db.call_untracked(vec![Call::new(&TOUCH_FEED, [keys::state(feed), owner_key(feed)]).arg(now)]).await?;
-    decode::one(replies.pop().unwrap_or_default())
+    decode::value(replies.pop().unwrap_or_default())
 }
 
 fn numbers(ids: &[StatusId]) -> Vec<u64> {

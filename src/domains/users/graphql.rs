@@ -5,7 +5,7 @@ use super::service::{ProfileChange, Registration};
 use crate::base::ids::GlobalId;
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, FollowState, Follows, PendingRequests, Relation};
-use crate::domains::relations::{self, Friends, FriendshipState, Standing};
+use crate::domains::relations::{self, Friends, FriendshipState, Relationship};
 use crate::domains::timelines::{self, Timeline};
 use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, object, payload, refuse, request};
 use async_graphql::{Context, InputObject, MaybeUndefined, Object, Result};
@@ -64,7 +64,7 @@ object! {
         })
     }
 
-    /// Whether this account has requested to follow the viewer, and the request waits for an answer. False without a session.
+    /// Whether this account has requested to follow the viewer, and the request is pending. False without a session.
     async fn viewer_has_follow_request(&self, ctx: &Context<'_>) -> Result<bool> {
         Ok(self.requests(ctx).await?.received)
     }
@@ -76,17 +76,17 @@ object! {
 
     /// Whether the viewer mutes this account. False without a session and for the viewer's own account.
     async fn viewer_is_muting(&self, ctx: &Context<'_>) -> Result<bool> {
-        Ok(self.standing(ctx).await?.mute.is_some())
+        Ok(self.relationship(ctx).await?.mute.is_some())
     }
 
     /// Whether the viewer blocks this account. False without a session and for the viewer's own account.
     async fn viewer_is_blocking(&self, ctx: &Context<'_>) -> Result<bool> {
-        Ok(self.standing(ctx).await?.blocks)
+        Ok(self.relationship(ctx).await?.blocks)
     }
 
     /// End of the viewer's temporary mute of this account. Null without a mute, and for one that lasts until `unmuteUser`.
     async fn viewer_mute_ends_at(&self, ctx: &Context<'_>) -> Result<Option<DateTime>> {
-        Ok(self.standing(ctx).await?.mute.and_then(|mute| mute.ends_at).map(DateTime))
+        Ok(self.relationship(ctx).await?.mute.and_then(|mute| mute.ends_at).map(DateTime))
     }
 
     /// Friendship of the viewer and this account. `NONE` without a session and for the viewer's own account.
@@ -103,7 +103,7 @@ object! {
         #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<Follows>> {
-        Box::pin(self.people(ctx, Direction::Followers, PageArgs { first, after, last, before })).await
+        Box::pin(self.follow_page(ctx, Direction::Followers, PageArgs { first, after, last, before })).await
     }
 
     /// Accounts that this account follows, the newest follow first.
@@ -115,7 +115,7 @@ object! {
         #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<Follows>> {
-        Box::pin(self.people(ctx, Direction::Following, PageArgs { first, after, last, before })).await
+        Box::pin(self.follow_page(ctx, Direction::Following, PageArgs { first, after, last, before })).await
     }
 
     /// Friends of this account, the newest friendship first. At most 5,000. An empty page for all but the account itself and its friends.
@@ -131,7 +131,7 @@ object! {
     }
 
     /// Friends that the viewer and this account have in common, the newest friendship of the viewer first. Empty for the viewer's own account and
-    /// without a session. `totalCount` counts the accounts that are shown.
+    /// without a session. `totalCount` counts only the accounts that the viewer can see.
     async fn mutual_friends(
         &self,
         ctx: &Context<'_>,
@@ -160,12 +160,12 @@ impl UserObject {
         Ok(Box::pin(request(ctx)?.loaders().requests.load(self.0.id)).await?)
     }
 
-    async fn standing(&self, ctx: &Context<'_>) -> Result<Standing> {
-        let standing = Box::pin(relations::service::standings(&request(ctx)?.loaders(), &[self.0.id])).await?.pop();
-        Ok(standing.unwrap_or_default())
+    async fn relationship(&self, ctx: &Context<'_>) -> Result<Relationship> {
+        let relationship = Box::pin(relations::service::relationships(&request(ctx)?.loaders(), &[self.0.id])).await?.pop();
+        Ok(relationship.unwrap_or_default())
     }
 
-    async fn people(&self, ctx: &Context<'_>, side: Direction, args: PageArgs) -> Result<Connection<Follows>> {
+    async fn follow_page(&self, ctx: &Context<'_>, side: Direction, args: PageArgs) -> Result<Connection<Follows>> {
         let request = request(ctx)?;
         let page = relations::service::follows(&request.app, &request.loaders(), self.0.id, side, &args).await?;
         let total = if side == Direction::Followers { self.0.followers } else { self.0.following };
@@ -229,8 +229,8 @@ struct UpdateProfileInput {
     name: MaybeUndefined<String>,
     /// Biography: at most 160 grapheme clusters. Null or an empty string clears it.
     bio: MaybeUndefined<String>,
-    /// Whether only followers and friends see what the account does. Null or omitted: no change. An account that becomes public accepts all
-    /// follow requests, the oldest first.
+    /// Whether only followers and friends see its statuses, its followers and the accounts that it follows. Null or omitted: no change. An
+    /// account that becomes public accepts all follow requests, the oldest first.
     is_private: Option<bool>,
 }
 

@@ -39,7 +39,7 @@ pub struct User {
     pub following: u64,
     /// The number of statuses.
     pub posts: u64,
-    /// Whether only followers and friends see what the account does. Most accounts are public.
+    /// Whether only followers and friends see its statuses, its followers and the accounts that it follows. Most accounts are public.
     pub is_private: bool,
     /// The number of muted accounts, with mutes that have ended and were not removed yet. Most accounts have none.
     pub mutes: SparseCount,

@@ -22,7 +22,7 @@ pub use super::model::{Credentials, ProfileChange, Registration};
 const ABANDONED_AFTER: Millis = 10_000;
 
 /// A user id that no account has: ids of the first millisecond are never issued.
-pub const NOBODY: UserId = UserId(1);
+pub const UNUSED_USER_ID: UserId = UserId(1);
 
 /// Creates an account for a client at this address. Of concurrent sign-ups with one login, in any case, exactly one succeeds.
 ///
@@ -133,7 +133,7 @@ async fn find_stored(app: &App, login: &str) -> Result<StoredLogin, Error> {
         return Ok(StoredLogin { id: None, password: None });
     }
     let id = store::find(app.db(), login).await?;
-    Ok(StoredLogin { id, password: store::password_record(app.db(), id.unwrap_or(NOBODY)).await? })
+    Ok(StoredLogin { id, password: store::password_record(app.db(), id.unwrap_or(UNUSED_USER_ID)).await? })
 }
 
 /// Finds the device that logs in, if it is known for the account, and the stored account of the login; nothing for a client without a valid device

@@ -77,7 +77,7 @@ pub(super) async fn find_many(db: &Db, logins: &BTreeSet<String>) -> Result<Vec<
     for some in logins.chunks(LOGINS) {
         let commands = some.iter().map(|login| cmd("HGET").arg(keys::logins(login)).arg(login).take());
         for reply in db.read_many(commands.collect()).await? {
-            found.extend(decode::one::<Option<u64>>(reply)?.map(UserId));
+            found.extend(decode::value::<Option<u64>>(reply)?.map(UserId));
         }
     }
     Ok(found)
@@ -89,7 +89,7 @@ pub(super) async fn login_holder(db: &Db, login: &str) -> Result<(Option<UserId>
     let commands =
         vec![cmd("HGET").arg(keys::logins(&login)).arg(&login).take(), cmd("GET").arg(keys::login_reservation(&login)).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
-    let mut number = || decode::one::<Option<u64>>(replies.next().unwrap_or_default());
+    let mut number = || decode::value::<Option<u64>>(replies.next().unwrap_or_default());
     Ok((number()?.map(UserId), number()?.unwrap_or(0)))
 }
 
@@ -186,7 +186,7 @@ pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result
 pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<PasswordRecord>, Error> {
     let get_epoch = cmd("HGET").arg(keys::user(id)).arg(DEVICE_EPOCH).take();
     let mut replies = db.read_many(vec![cmd("GET").arg(keys::password(id)).take(), get_epoch]).await?.into_iter();
-    let mut text = || decode::one::<Option<String>>(replies.next().unwrap_or_default());
+    let mut text = || decode::value::<Option<String>>(replies.next().unwrap_or_default());
     let (hash, epoch) = (text()?, text()?);
     Ok(hash.map(|hash| PasswordRecord { hash, device_epoch: epoch.unwrap_or_default() }))
 }

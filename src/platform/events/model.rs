@@ -64,8 +64,8 @@ pub struct Event {
 pub struct LogPosition(pub Vec<EventId>);
 
 impl LogPosition {
-    /// Whether an event is at or before this position.
-    pub fn is_past(&self, event: &Event) -> bool {
+    /// Whether the position covers an event: the event is at the position or before it.
+    pub fn covers(&self, event: &Event) -> bool {
         self.0.get(event.shard).is_some_and(|last| event.id <= *last)
     }
 

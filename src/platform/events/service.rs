@@ -63,7 +63,7 @@ pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[Status
 
 fn retention(app: &App) -> Retention {
     let config = app.config();
-    Retention { now: app.now(), most: config.events_kept, since: app.now().saturating_sub(config.events_age) }
+    Retention { now: app.now(), maximum: config.events_kept, since: app.now().saturating_sub(config.events_age) }
 }
 
 /// Publishes in the background that the follows or the sessions of an account, or the members of a list, have changed. A process that does not

@@ -58,11 +58,13 @@ pub(super) struct Append {
     pub change: u64,
 }
 
-/// The retention of a shard.
+/// The bounds of the log: events beyond them are removed.
 #[derive(Clone, Copy)]
 pub(super) struct Retention {
     pub now: Millis,
-    pub most: usize,
+    /// The number of events in all shards together.
+    pub maximum: usize,
+    /// The time of the oldest event.
     pub since: Millis,
 }
 
@@ -75,7 +77,7 @@ pub(super) async fn append(db: &Db, appends: &[Append], retention: Retention) ->
             .arg(it.kind)
             .arg(it.status.0)
             .arg(it.terms.to_bytes())
-            .arg(retention.most.div_ceil(shard_count(db)))
+            .arg(retention.maximum.div_ceil(shard_count(db)))
             .arg(retention.since)
             .arg(it.status.time())
             .arg(it.change)
@@ -110,7 +112,7 @@ pub(crate) fn position_commands(db: &Db) -> Vec<Cmd> {
 
 /// Decodes the replies to [`position_commands`].
 pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<LogPosition, Error> {
-    replies.into_iter().map(|reply| Ok(id(decode::one(reply)?))).collect::<Result<_, Error>>().map(LogPosition)
+    replies.into_iter().map(|reply| Ok(id(decode::value(reply)?))).collect::<Result<_, Error>>().map(LogPosition)
 }
 
 /// Returns the statuses whose events may follow `position`: they were published after it, or may still be published. One pipeline with a command per
@@ -121,7 +123,7 @@ pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses:
         let fields: Vec<String> = some.iter().map(|status| format!("p{status}")).collect();
         let ask = |shard| cmd("HMGET").arg(keys::index(shard)).arg("dropped").arg(&fields).take();
         let replies = db.read_many((0..shard_count(db)).map(ask).collect()).await?;
-        let published: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+        let published: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::value).collect::<Result<_, _>>()?;
         // An event that was trimmed from every shard is newer than a status that cannot be published any more: see the script.
         let dropped = published.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
         for (at, status) in some.iter().enumerate() {
@@ -155,8 +157,8 @@ pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> R
     let mut found = Vec::new();
     for (shard, last) in after {
         let (entries, published) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());
-        let (dropped, newest): (Option<String>, Option<String>) = decode::one(published)?;
-        found.push(classify(*shard, *last, decode::one(entries)?, id(dropped), id(newest)));
+        let (dropped, newest): (Option<String>, Option<String>) = decode::value(published)?;
+        found.push(classify(*shard, *last, decode::value(entries)?, id(dropped), id(newest)));
     }
     Ok(found)
 }

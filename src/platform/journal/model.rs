@@ -43,7 +43,7 @@ impl Feed {
     }
 }
 
-/// A relation between two accounts.
+/// The kind of a relation between two accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RelationKind {
     /// The first account mutes the second.
@@ -54,24 +54,25 @@ pub enum RelationKind {
     Friendship,
 }
 
-/// The keys that may disagree. [`crate::cli::workers`] maps each task to the function that settles it.
+/// A unit of work of the journal: names the objects whose keys may be inconsistent. [`crate::cli::workers`] maps each task to the function that
+/// settles it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Task {
-    /// A follow (home) or a membership (list): the feed and the other side follow from whether `source` is followed (is a member).
+    /// A follow (home) or a membership (list): the feed and the other side are derived from whether `source` is followed (is a member).
     Source {
         /// The feed.
         feed: Feed,
         /// The author whose statuses enter or leave the feed.
         source: UserId,
     },
-    /// A status: profile, homes, lists and likes follow from whether the status exists.
+    /// A status: profile, homes, lists and likes are derived from whether the status exists.
     Status {
         /// Its author.
         author: UserId,
         /// The status.
         status: StatusId,
     },
-    /// A list: its memberships and its timeline follow from whether the list exists.
+    /// A list: its memberships and its timeline are derived from whether the list exists.
     List {
         /// The list's owner.
         owner: UserId,
@@ -80,21 +81,21 @@ pub enum Task {
         /// The list's name when it was created.
         name: String,
     },
-    /// A like: the account's list of likes follows from the status's list of likers.
+    /// A like: the account's list of likes is derived from the status's list of likers.
     Like {
         /// The account.
         user: UserId,
         /// The status.
         status: StatusId,
     },
-    /// A comment: the author's index follows from whether the comment exists.
+    /// A comment: the author's index is derived from whether the comment exists.
     Comment {
         /// Its author.
         author: UserId,
         /// The comment.
         comment: CommentId,
     },
-    /// A comment whose branch may have been deleted: the author's index, and the replies below the comment.
+    /// A comment whose branch may have been deleted: the author's index and the replies below the comment are derived from it.
     Branch {
         /// Its author, unless the author is already deleted.
         author: Option<UserId>,
@@ -106,43 +107,46 @@ pub enum Task {
         /// The status.
         status: StatusId,
     },
-    /// An account: everything that the account owned, or that refers to the account, follows from whether it exists.
+    /// An account: all that the account owned, or that refers to the account, is derived from whether it exists.
     Account {
         /// The account.
         user: UserId,
         /// Its login, which cannot be looked up after the deletion.
         login: String,
     },
-    /// A session: the account's list of sessions follows from whether the session exists.
+    /// A session: the account's list of sessions is derived from whether the session exists.
     Session {
         /// The account.
         user: UserId,
         /// The session's digest, which is its key.
         digest: String,
-        /// Whether the session was ended and must end.
-        ends: bool,
+        /// Whether the session was revoked and its key must be deleted.
+        #[serde(rename = "ends")]
+        is_revoked: bool,
     },
     /// A feed that holds fewer statuses than it can, or was dropped and is read again: it is backfilled.
-    Refill {
+    #[serde(rename = "Refill")]
+    Backfill {
         /// The feed.
         feed: Feed,
     },
-    /// A campaign: its budget shares and listings follow from its definition.
+    /// A campaign: its budget shares and listings are derived from its definition.
     Campaign {
         /// The campaign's owner.
         owner: UserId,
         /// The campaign.
         campaign: CampaignId,
     },
-    /// A website: the owner's index follows from whether the website exists.
+    /// A website: the owner's index is derived from whether the website exists.
     Website {
         /// The website's owner.
         owner: UserId,
         /// The website.
         website: WebsiteId,
     },
-    /// An account that may be suspended as an advertiser or a publisher: its campaigns and websites follow.
-    Standing {
+    /// An account that may be suspended as an advertiser or a publisher: its campaigns and websites are updated.
+    #[serde(rename = "Standing")]
+    Suspension {
         /// The account.
         user: UserId,
     },
@@ -153,11 +157,12 @@ pub enum Task {
         author: UserId,
     },
     /// All authors whose fan-out mode depends on the threshold.
-    Stars {
+    #[serde(rename = "Stars")]
+    FanoutThreshold {
         /// The threshold: the number of followers above which an author's statuses are merged on read.
         followers: u64,
     },
-    /// An account that became public: the follow requests that it has received become follows, while it is public.
+    /// An account that became public: while it is public, the follow requests that it has received become follows.
     FollowRequests {
         /// The account.
         user: UserId,
@@ -173,7 +178,7 @@ pub enum Task {
         /// The id of the change.
         change: u64,
     },
-    /// A relation between two accounts: the second account's side follows from the first one's.
+    /// A relation between two accounts: the second account's side is derived from the first account's side.
     Relation {
         /// The relation.
         kind: RelationKind,
@@ -191,8 +196,9 @@ pub struct Progress {
     pub stage: u8,
     /// The position in the stage: positions below this one are still to do; 0 for all.
     pub below: u64,
-    /// The state for which the passes began: if it has changed, the passes begin again.
-    pub mark: u64,
+    /// The version of the state for which the passes began: if it has changed, the passes begin again.
+    #[serde(rename = "mark")]
+    pub version: u64,
     /// Whether nodes may have lost writes of earlier passes: then marks of finished work cannot be trusted.
     #[serde(rename = "again", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_restarted: bool,
@@ -251,9 +257,11 @@ impl Task {
                 Queue::Short
             }
             Self::Campaign { .. } | Self::Website { .. } | Self::Session { .. } => Queue::Short,
-            Self::Refill { .. } | Self::FanoutMode { .. } | Self::Account { .. } | Self::Standing { .. } | Self::Stars { .. } => {
-                Queue::Long
-            }
+            Self::Backfill { .. }
+            | Self::FanoutMode { .. }
+            | Self::Account { .. }
+            | Self::Suspension { .. }
+            | Self::FanoutThreshold { .. } => Queue::Long,
             Self::Branch { .. } | Self::Thread { .. } | Self::FollowRequests { .. } => Queue::Long,
             Self::Relation { .. } | Self::Audience { .. } => Queue::Short,
         }
@@ -269,7 +277,7 @@ impl Task {
             Self::Relation { from, to, .. } => Some(vec![from.0, to.0]),
             Self::Comment { author, comment } => Some(vec![author.0, comment.status.0]),
             Self::Website { owner, website } => Some(vec![owner.0, website.0]),
-            Self::Refill { feed } => Some(vec![feed.tag()]),
+            Self::Backfill { feed } => Some(vec![feed.tag()]),
             _ => None,
         }
     }
@@ -296,7 +304,7 @@ impl JournalEntry {
         shard_of(self.id)
     }
 
-    /// The stored form: `claims tries place task`, or `claims tries place copies task`.
+    /// The stored form: `claims tries progress task`, or `claims tries progress copies task`.
     pub(super) fn record(&self) -> String {
         let json = |text: Result<String, serde_json::Error>| text.unwrap_or_default();
         let (progress, task) = (json(serde_json::to_string(&self.progress)), json(serde_json::to_string(&self.task)));
@@ -331,7 +339,7 @@ mod tests {
     #[test]
     fn entries_survive_the_round_trip() {
         let task = Task::Source { feed: Feed::Home(UserId(crate::base::ids::source::MAX)), source: UserId(2) };
-        let progress = Progress { stage: 1, below: crate::base::ids::source::MAX, mark: 7, is_restarted: false };
+        let progress = Progress { stage: 1, below: crate::base::ids::source::MAX, version: 7, is_restarted: false };
         let mut entry = JournalEntry { id: 9, task, progress, tries: 4, claims: 19, copies: None };
         assert_eq!(JournalEntry::parse(9, &entry.record()), Some(entry.clone()));
         for tags in [vec![], vec![3], vec![3, 40]] {
@@ -359,13 +367,13 @@ mod tests {
             (Task::Branch { author: None, comment }, r#"{"Branch":{"author":null,"comment":{"status":2,"number":3}}}"#),
             (Task::Thread { status }, r#"{"Thread":{"status":2}}"#),
             (Task::Account { user, login: "ada".into() }, r#"{"Account":{"user":1,"login":"ada"}}"#),
-            (Task::Session { user, digest: "d".into(), ends: true }, r#"{"Session":{"user":1,"digest":"d","ends":true}}"#),
-            (Task::Refill { feed: Feed::List(UserListId(5)) }, r#"{"Refill":{"feed":{"List":5}}}"#),
+            (Task::Session { user, digest: "d".into(), is_revoked: true }, r#"{"Session":{"user":1,"digest":"d","ends":true}}"#),
+            (Task::Backfill { feed: Feed::List(UserListId(5)) }, r#"{"Refill":{"feed":{"List":5}}}"#),
             (Task::Campaign { owner: user, campaign: CampaignId(6) }, r#"{"Campaign":{"owner":1,"campaign":6}}"#),
             (Task::Website { owner: user, website: WebsiteId(7) }, r#"{"Website":{"owner":1,"website":7}}"#),
-            (Task::Standing { user }, r#"{"Standing":{"user":1}}"#),
+            (Task::Suspension { user }, r#"{"Standing":{"user":1}}"#),
             (Task::FanoutMode { author: user }, r#"{"Reach":{"author":1}}"#),
-            (Task::Stars { followers: 8 }, r#"{"Stars":{"followers":8}}"#),
+            (Task::FanoutThreshold { followers: 8 }, r#"{"Stars":{"followers":8}}"#),
             (Task::FollowRequests { user }, r#"{"FollowRequests":{"user":1}}"#),
             (
                 Task::Audience { author: user, status, before: ChosenAudience::List(UserListId(5)), change: 9 },
@@ -406,12 +414,12 @@ mod tests {
             Task::Thread { .. } => 6,
             Task::Account { .. } => 7,
             Task::Session { .. } => 8,
-            Task::Refill { .. } => 9,
+            Task::Backfill { .. } => 9,
             Task::Campaign { .. } => 10,
             Task::Website { .. } => 11,
-            Task::Standing { .. } => 12,
+            Task::Suspension { .. } => 12,
             Task::FanoutMode { .. } => 13,
-            Task::Stars { .. } => 14,
+            Task::FanoutThreshold { .. } => 14,
             Task::FollowRequests { .. } => 15,
             Task::Audience { .. } => 16,
             Task::Relation { kind: RelationKind::Mute, .. } => 17,

@@ -55,7 +55,7 @@ pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, delete
     // Nothing was committed yet, so an unconfirmed write is no unknown outcome.
     match db.call_untracked(calls.collect()).await {
         Ok(replies) => {
-            let is_written = replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?))?;
+            let is_written = replies.into_iter().map(decode::value::<bool>).try_fold(true, |all, one| Ok(all & one?))?;
             if !is_written {
                 remove_copies(db, entries).await?;
             }
@@ -75,7 +75,7 @@ pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, delete
 /// pipelines of scripts.
 pub(super) async fn rewrite(db: &Db, before: &JournalEntry, renewed: &JournalEntry, due: Millis) -> Result<bool, Error> {
     let replies = db.call_untracked(copy_calls(&COPY_DELETION, renewed)).await?;
-    if !replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?))? {
+    if !replies.into_iter().map(decode::value::<bool>).try_fold(true, |all, one| Ok(all & one?))? {
         let has_tag = |tag: &u64| before.copies.as_ref().is_some_and(|copies| copies.tags.contains(tag));
         let mut added = renewed.clone();
         added.copies.iter_mut().for_each(|copies| copies.tags.retain(|tag| !has_tag(tag)));
@@ -83,7 +83,7 @@ pub(super) async fn rewrite(db: &Db, before: &JournalEntry, renewed: &JournalEnt
         return Ok(false);
     }
     let call = Call::with_keys(&WRITE_DELETION, keys_of(renewed)).arg(renewed.id).arg(renewed.record()).arg(due).arg(MAX_ENTRIES);
-    decode::one(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())
+    decode::value(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())
 }
 
 /// The calls that write the copies of an entry.
@@ -110,11 +110,11 @@ pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, mos
     let call = |shard| Call::new(&CLAIM_ENTRIES, keys(shard)).arg(now).arg(until).arg(most);
     let mut found = ClaimResult::default();
     for reply in db.call_untracked((0..SHARDS).map(call).collect()).await? {
-        let mut values = decode::one::<Vec<Value>>(reply)?.into_iter();
+        let mut values = decode::value::<Vec<Value>>(reply)?.into_iter();
         let mut value = || values.next().unwrap_or_default();
-        found.waiting += decode::one::<u64>(value())?;
-        found.dead += decode::one::<u64>(value())?;
-        let pairs: Vec<(u64, String)> = decode::one(Value::Array(values.collect()))?;
+        found.waiting += decode::value::<u64>(value())?;
+        found.dead += decode::value::<u64>(value())?;
+        let pairs: Vec<(u64, String)> = decode::value(Value::Array(values.collect()))?;
         for (id, record) in pairs {
             found.taken.extend(read(id, &record));
         }
@@ -125,7 +125,7 @@ pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, mos
 /// Stores the progress of an entry and the end of its lease; `false` if the entry was acknowledged, which it stays. One script.
 pub(super) async fn update(db: &Db, entry: &JournalEntry, due: Millis) -> Result<bool, Error> {
     let call = Call::with_keys(&MOVE_ENTRY, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due);
-    decode::one(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())
+    decode::value(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())
 }
 
 /// Groups entries by shard.
@@ -154,7 +154,7 @@ pub(super) async fn settled(db: &Db, before: Millis, most: usize) -> Result<Vec<
     let call = |shard| Call::new(&LIST_SETTLED, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(most);
     let mut found = Vec::new();
     for reply in db.call_untracked((0..SHARDS).map(call).collect()).await? {
-        found.extend(decode::one::<Vec<(u64, String)>>(reply)?.into_iter().filter_map(|(id, record)| read(id, &record)));
+        found.extend(decode::value::<Vec<(u64, String)>>(reply)?.into_iter().filter_map(|(id, record)| read(id, &record)));
     }
     Ok(found)
 }
@@ -202,7 +202,7 @@ pub(super) async fn copies(db: &Db, cursors: Vec<(u64, String)>) -> Result<(Vec<
         |(tag, cursor): &(u64, String)| cmd("HSCAN").arg(keys::copies(*tag)).arg(cursor).arg("COUNT").arg(COPIES).take();
     let (mut found, mut next) = (BTreeMap::new(), Vec::new());
     for ((tag, _), reply) in cursors.iter().zip(db.read_many(cursors.iter().map(command).collect()).await?) {
-        let (cursor, pairs): (String, Vec<(u64, String)>) = decode::one(reply)?;
+        let (cursor, pairs): (String, Vec<(u64, String)>) = decode::value(reply)?;
         found.extend(pairs.into_iter().filter_map(|(id, record)| Some((id, read(id, &record)?))));
         next.extend((cursor != "0").then_some((*tag, cursor)));
     }
@@ -227,7 +227,7 @@ pub(super) async fn adopt(db: &Db, entries: &[(JournalEntry, Millis)]) -> Result
         Call::new(&ADOPT_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES)
     };
     let replies = db.call_untracked(entries.iter().map(call).collect()).await?;
-    replies.into_iter().map(decode::one::<usize>).sum()
+    replies.into_iter().map(decode::value::<usize>).sum()
 }
 
 /// Moves an entry to the dead letters; `false` if they are full, and the entry stays. One script; on a cluster the copies are deleted first.
@@ -251,7 +251,7 @@ pub(super) async fn retry_dead_letter(db: &Db, entry: &JournalEntry, due: Millis
 /// The number of entries in a queue, due or not. One pipeline.
 pub(super) async fn queue_length(db: &Db, queue: Queue) -> Result<u64, Error> {
     let commands = (0..SHARDS).map(|shard| cmd("ZCARD").arg(keys::due(shard, queue)).take()).collect();
-    db.read_many(commands).await?.into_iter().map(decode::one::<u64>).sum()
+    db.read_many(commands).await?.into_iter().map(decode::value::<u64>).sum()
 }
 
 /// Lists up to `most` entries per shard, with the end of their leases. Two pipelines.
@@ -259,13 +259,13 @@ pub(super) async fn list_entries(db: &Db, queue: Queue, most: usize) -> Result<V
     let range = |shard| cmd("ZRANGE").arg(keys::due(shard, queue)).arg(0).arg(most.max(1) - 1).arg("WITHSCORES").take();
     let mut found: Vec<(u64, Millis)> = Vec::new();
     for reply in db.read_many((0..SHARDS).map(range).collect()).await? {
-        let pairs: Vec<(u64, f64)> = decode::one(reply)?;
+        let pairs: Vec<(u64, f64)> = decode::value(reply)?;
         found.extend(pairs.into_iter().map(|(id, due)| (id, due as Millis)));
     }
     let record = |(id, _): &(u64, Millis)| cmd("HGET").arg(keys::journal(shard_of(*id))).arg(*id).take();
     let records = db.read_many(found.iter().map(record).collect()).await?;
     let entry = |((id, due), reply): ((u64, Millis), Value)| {
-        let record: Option<String> = decode::one(reply)?;
+        let record: Option<String> = decode::value(reply)?;
         Ok(record.and_then(|record| JournalEntry::parse(id, &record)).map(|entry| (entry, due)))
     };
     found.into_iter().zip(records).map(entry).filter_map(Result::transpose).collect()
@@ -276,7 +276,7 @@ pub(super) async fn list_dead_letters(db: &Db) -> Result<Vec<DeadLetter>, Error>
     let commands = (0..SHARDS).map(|shard| cmd("HGETALL").arg(keys::dead(shard)).take()).collect();
     let mut all = Vec::new();
     for reply in db.read_many(commands).await? {
-        let pairs: Vec<(u64, String)> = decode::one(reply)?;
+        let pairs: Vec<(u64, String)> = decode::value(reply)?;
         all.extend(pairs.into_iter().filter_map(|(id, text)| dead_letter_of(id, &text)));
     }
     Ok(all)
@@ -299,5 +299,5 @@ pub(super) async fn delete_dead_letter(db: &Db, id: u64) -> Result<bool, Error> 
         db.write_many(spread::tags().iter().map(remove).collect()).await?;
     }
     let mut replies = db.write_many(vec![cmd("HDEL").arg(keys::dead(shard)).arg(id).take()]).await?;
-    decode::one(replies.pop().unwrap_or_default())
+    decode::value(replies.pop().unwrap_or_default())
 }

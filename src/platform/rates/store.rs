@@ -41,7 +41,7 @@ pub(super) async fn take(db: &Db, now: Millis, request: &BucketRequest) -> Resul
     };
     let mut replies =
         replies.map_err(|error| if matches!(error, Error::OutcomeUnknown) { Error::StorageUnavailable } else { error })?;
-    let (taken, left, wait): (i64, i64, Millis) = decode::one(replies.pop().unwrap_or_default())?;
+    let (taken, left, wait): (i64, i64, Millis) = decode::value(replies.pop().unwrap_or_default())?;
     Ok(BucketReply { taken: taken.try_into().unwrap_or(0), left, wait })
 }
 

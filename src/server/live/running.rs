@@ -11,7 +11,7 @@ use crate::base::request::Request;
 use crate::db::Work;
 use crate::platform::rates::{OperationCharge, RateLimitDecision, service};
 use crate::schema;
-use crate::schema::Rendered;
+use crate::schema::RenderedEvent;
 use crate::server::concurrency::WorkPermit;
 use crate::server::logging::RequestId;
 use crate::server::operation::{self, Operation};
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 /// A running operation. It ends when this is dropped.
 pub(in crate::server) struct RunningOperation {
-    responses: BoxStream<'static, Arc<Rendered>>,
+    responses: BoxStream<'static, Arc<RenderedEvent>>,
     id: RequestId,
     kind: OperationType,
     charge: Arc<OperationCharge>,
@@ -105,7 +105,7 @@ impl RunningOperation {
     }
 
     /// The next response; `None` after the last one.
-    async fn next(&mut self) -> Option<Arc<Rendered>> {
+    async fn next(&mut self) -> Option<Arc<RenderedEvent>> {
         let rendered = self.charge.meter().measure(charge_on_every_poll(&self.charge, self.responses.next())).await;
         drop(self.permit.take());
         if self.kind == OperationType::Subscription && rendered.is_some() {

@@ -7,7 +7,7 @@ use waxwing::base::ids::{StatusId, UserId};
 use waxwing::base::page::PageArgs;
 use waxwing::base::request::Request;
 use waxwing::domains::graph::{FanoutMode, service as graph};
-use waxwing::domains::statuses::{AudienceInput, Draft};
+use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::{Queue, Task, service as journal};
 
@@ -83,7 +83,7 @@ async fn post(bed: &Bed, author: &mut Author, people: &[UserId]) {
     let mut last = None;
     let before = bed.cpu();
     for _ in 0..author.in_a_row() {
-        let draft = Draft {
+        let draft = StatusDraft {
             message: "What a day for a walk along the river.".into(),
             location: None,
             audience: AudienceInput::default(),

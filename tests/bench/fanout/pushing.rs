@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
 use waxwing::base::ids::UserId;
-use waxwing::domains::statuses::{AudienceInput, Draft};
+use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::Queue;
 
@@ -61,7 +61,7 @@ type Measured = (usize, Duration, Cpu);
 async fn ours(bed: &Bed, author: UserId, followers: usize) -> (usize, Duration, Cpu, u64) {
     let posts = WRITES / followers;
     for _ in 0..posts {
-        let draft = Draft {
+        let draft = StatusDraft {
             message: "Good evening, everyone.".into(),
             location: None,
             audience: AudienceInput::default(),

@@ -25,7 +25,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::UserId;
 use waxwing::db::{Db, Timing};
-use waxwing::domains::statuses::{AudienceInput, Draft};
+use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::streaming::Hub;
 use waxwing::domains::timelines::service as timelines;
 use waxwing::schema::Schema;
@@ -166,7 +166,7 @@ async fn post(task: &str) {
         tokio::time::sleep(due.saturating_sub(began.elapsed())).await;
         let app = app.clone();
         let message = format!("The tea is ready in house {} word{}, come over {at}.", at % 997, at % phrases);
-        let draft = Draft { message, location: None, audience: AudienceInput::default(), idempotency_key: None };
+        let draft = StatusDraft { message, location: None, audience: AudienceInput::default(), idempotency_key: None };
         posting.push(tokio::spawn(async move { timelines::post(&app, author, draft).await.is_ok() }));
     }
     let mut posted = 0;

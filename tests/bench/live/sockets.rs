@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::HeaderValue;
 use tokio_tungstenite::{WebSocketStream, client_async};
 use waxwing::base::config::Config;
-use waxwing::domains::statuses::{AudienceInput, Draft};
+use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::timelines::service as timelines;
 
 /// The number of idle sockets, and of those that receive events.
@@ -130,7 +130,7 @@ pub(crate) async fn delivery() {
     let (mut times, mut posts) = (Vec::new(), Vec::new());
     let before = of_threads(server.child.id());
     for number in 0..STATUSES {
-        let draft = Draft {
+        let draft = StatusDraft {
             message: format!("The tea is ready, {number}."),
             location: None,
             audience: AudienceInput::default(),

@@ -10,7 +10,7 @@ use waxwing::base::ids::{CommentId, UserId};
 use waxwing::base::request::Request;
 use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use waxwing::domains::comments::{self, ParentRef, Vote, service as threads};
-use waxwing::domains::statuses::{AudienceInput, Draft};
+use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::{sessions, timelines};
 
 /// The numbers of followers of two authors. All of the followers have full homes.
@@ -67,7 +67,7 @@ pub(crate) async fn set(plan: Plan) -> (Bed, Stage) {
 
 /// Creates a thread: one comment in five is a top-level comment, the others reply to one of the first half; a third have a vote.
 async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
-    let draft = Draft {
+    let draft = StatusDraft {
         message: "What is the best way to boil an egg?".into(),
         location: None,
         audience: AudienceInput::default(),
@@ -79,7 +79,8 @@ async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
         let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
         let under = if number % 5 == 0 { ParentRef::Status(status) } else { ParentRef::Comment(all[number / 2]) };
         let message = "I have never seen it from this side, to be honest.".into();
-        let (author, draft) = (people[number % people.len()], comments::Draft { parent: under, message, idempotency_key: None });
+        let (author, draft) =
+            (people[number % people.len()], comments::CommentDraft { parent: under, message, idempotency_key: None });
         let id = threads::add(&bed.app, &loaders, author, draft).await.ok().flatten().expect("a comment");
         if number % 3 == 0 {
             let voter = people[(number + 1) % people.len()];

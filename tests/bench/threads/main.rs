@@ -18,7 +18,7 @@ use waxwing::base::config::Config;
 use waxwing::base::ids::{CommentId, StatusId, UserId};
 use waxwing::base::page::PageArgs;
 use waxwing::base::request::Request;
-use waxwing::domains::comments::{Draft, ParentRef, Sort, Vote, service as comments};
+use waxwing::domains::comments::{CommentDraft, ParentRef, Sort, Vote, service as comments};
 use waxwing::domains::timelines::service as timelines;
 
 #[global_allocator]
@@ -85,7 +85,7 @@ async fn run() -> bool {
 }
 
 async fn grow(bed: &Bed, authors: &[UserId], count: usize) -> (StatusId, Duration) {
-    let draft = waxwing::domains::statuses::Draft {
+    let draft = waxwing::domains::statuses::StatusDraft {
         message: "x".into(),
         location: None,
         audience: waxwing::domains::statuses::AudienceInput::default(),
@@ -107,7 +107,7 @@ async fn grow(bed: &Bed, authors: &[UserId], count: usize) -> (StatusId, Duratio
             let message = "I have never seen it from this side, to be honest.".into();
             let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
             async move {
-                let draft = Draft { parent: under, message, idempotency_key: None };
+                let draft = CommentDraft { parent: under, message, idempotency_key: None };
                 comments::add(&bed.app, &loaders, *author, draft).await.expect("a comment").expect("it is new")
             }
         });

@@ -114,13 +114,13 @@ async fn many_campaigns_for_one_status_take_one_position() {
     let read = async || names(&page(&bob, json!({ "first": 30 })).await.0);
     assert_eq!(read().await, ["loud", "good"]);
     eve.delete(&status).await;
-    let standing = || -> u64 { app.redis.run(&["ZCARD", "offers:{in-feed}"]) };
+    let listed = || -> u64 { app.redis.run(&["ZCARD", "offers:{in-feed}"]) };
     let mut pages = 0;
-    while standing() > 1 {
+    while listed() > 1 {
         assert_eq!(read().await, ["good"]);
         app.app.drain().await;
         pages += 1;
-        assert!(pages < 20, "{} are still listed", standing());
+        assert!(pages < 20, "{} are still listed", listed());
     }
     assert_eq!(read().await, ["good"]);
     let ranked: u64 = app.redis.run(&["ZCARD", &format!("rank:{{{}.0}}:in-feed", number(&loud[0]))]);

@@ -14,7 +14,7 @@ async fn stands_alone(app: &TestApp, ada: &Actor, bea: &Actor, list: &str) {
         graph::edge(&app.app, bea.user_id(), ada.user_id()).await.expect("a store"),
         lists::edge(&app.app, list, ada.user_id()).await.expect("a store"),
     ];
-    assert_eq!(edges.map(|edge| (edge.follow, edge.left)), [(None, None); 3]);
+    assert_eq!(edges.map(|edge| (edge.follow, edge.unfollowed)), [(None, None); 3]);
     assert_eq!(blocks(ada).await, (vec![bea.login.clone()], 1));
 }
 

@@ -17,7 +17,7 @@ use waxwing::base::error::{Error, Refusal, UserErrorCode};
 use waxwing::base::ids::{CommentId, StatusId, UserId};
 use waxwing::base::request::{Loaders, Request};
 use waxwing::domains::accounts::service as accounts;
-use waxwing::domains::comments::{Draft, ParentRef, Vote, service as comments};
+use waxwing::domains::comments::{CommentDraft, ParentRef, Vote, service as comments};
 use waxwing::platform::journal::Progress;
 
 /// The maximum number of keys of a pass.
@@ -28,7 +28,7 @@ fn loaders(app: &App) -> Arc<Loaders> {
 }
 
 async fn add(app: &App, who: UserId, under: ParentRef) -> Result<Option<CommentId>, Refusal> {
-    comments::add(app, &loaders(app), who, Draft { parent: under, message: "x".into(), idempotency_key: None }).await
+    comments::add(app, &loaders(app), who, CommentDraft { parent: under, message: "x".into(), idempotency_key: None }).await
 }
 
 /// Adds random comments to a thread, twenty at once; returns their ids.

@@ -283,7 +283,10 @@ pub(super) const OF_STATUSES: &[Case] = &[
         &["HSET status:{$status} audience friends circle $list"],
         &["status:{$status}: its audience and circle are not an audience"],
     ),
-    (&["HSET status:{$ofbob} audience list circle $list"], &["status:{$ofbob}: its circle $list is not a list of its author"]),
+    (
+        &["HSET status:{$ofbob} audience list circle $list"],
+        &["status:{$ofbob}: its audience list $list is not a list of its author"],
+    ),
     (&["HSET status:{$status} lat 5"], &["status:{$status}: its lat and lon are not a location"]),
     (
         &["HSET status:{$status} uid $old"],

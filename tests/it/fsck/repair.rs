@@ -20,7 +20,7 @@ const LEFT: &[&str] = &[
     "status:{$status}: has no message",
     "status:{$status}: its lat and lon are not a location",
     "status:{$status}: its audience and circle are not an audience",
-    "status:{$ofbob}: its circle $list is not a list of its author",
+    "status:{$ofbob}: its audience list $list is not a list of its author",
     "exists as well",
     "list:{$list}: has no name",
     "holds more than 20000",

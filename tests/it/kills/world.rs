@@ -12,7 +12,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::cli::fsck;
 use waxwing::db::Db;
-use waxwing::domains::statuses::{AudienceInput, Draft};
+use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::timelines::service as timelines;
 
 /// Two servers and a worker.
@@ -52,8 +52,12 @@ impl World {
         for _ in 0..12 {
             let posts = people.iter_mut().map(async |person| {
                 let message = person.next_message();
-                let draft =
-                    Draft { message: message.clone(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+                let draft = StatusDraft {
+                    message: message.clone(),
+                    location: None,
+                    audience: AudienceInput::default(),
+                    idempotency_key: None,
+                };
                 let id = timelines::post(&app.app, person.actor.user_id(), draft).await.expect("a post").expect("a status");
                 person.record_post(message, id.global());
             });

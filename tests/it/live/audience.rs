@@ -31,13 +31,13 @@ struct Scene {
     friend: Actor,
     follower: Actor,
     muter: Actor,
-    /// Follows the author and is in the circle.
+    /// Follows the author and is in the audience list.
     member: Actor,
     /// Has a list with the author, and does not follow the author.
     reader: Actor,
     /// An account whose statuses everyone receives: they mark what has arrived before.
     marker: Actor,
-    circle: String,
+    audience_list: String,
     list: String,
 }
 
@@ -63,9 +63,9 @@ impl Scene {
             actor.follow(&marker).await;
         }
         change(&muter, "muteUser", json!({ "userId": author.id }), "").await;
-        let (circle, list) = (list_with(&author, &member).await, list_with(&reader, &author).await);
+        let (audience_list, list) = (list_with(&author, &member).await, list_with(&reader, &author).await);
         reader.run("AddToList", json!({ "input": { "listId": list, "userId": marker.id } })).await;
-        Self { app, author, friend, follower, muter, member, reader, marker, circle, list }
+        Self { app, author, friend, follower, muter, member, reader, marker, audience_list, list }
     }
 
     /// The homes of friend, follower, muter and member, a list, and the public stream for nobody, the follower and the muter: from now on, or each
@@ -120,13 +120,13 @@ async fn events_go_to_the_audience_and_those_who_lose_a_status_are_notified() {
     let none: &[String] = &[];
     let plus = |message: &str| vec![format!("+{message}")];
     let minus = |id: &str| vec![format!("-{id}")];
-    // Posted for friends, for the circle, and for everyone.
+    // Posted for friends, for the audience list, and for everyone.
     post_to(&scene.author, "friends", "FRIENDS", None).await;
     marker.post("1").await;
     expect(&mut live, "+1", [&plus("friends"), none, none, none, none, none, none, none]).await;
-    let of_circle = post_to(&scene.author, "circle", "LIST", Some(&scene.circle)).await;
+    let of_list = post_to(&scene.author, "for the list", "LIST", Some(&scene.audience_list)).await;
     marker.post("2").await;
-    expect(&mut live, "+2", [none, none, none, &plus("circle"), none, none, none, none]).await;
+    expect(&mut live, "+2", [none, none, none, &plus("for the list"), none, none, none, none]).await;
     let status = post_to(&scene.author, "public", "PUBLIC", None).await;
     marker.post("3").await;
     let all = plus("public");
@@ -145,8 +145,8 @@ async fn events_go_to_the_audience_and_those_who_lose_a_status_are_notified() {
     }
     marker.post("6").await;
     expect(&mut live, "+6", [none; 8]).await;
-    // From everyone to the circle, and to friends.
-    set_audience(&scene.author, &status, "LIST", Some(&scene.circle)).await;
+    // From everyone to the audience list, and to friends.
+    set_audience(&scene.author, &status, "LIST", Some(&scene.audience_list)).await;
     marker.post("7").await;
     expect(&mut live, "+7", [&lost, &lost, none, none, &lost, &lost, &lost, none]).await;
     set_audience(&scene.author, &status, "FRIENDS", None).await;
@@ -154,9 +154,9 @@ async fn events_go_to_the_audience_and_those_who_lose_a_status_are_notified() {
     expect(&mut live, "+8", [none, none, none, &lost, none, none, none, none]).await;
     // A deletion goes to those who could see the status then.
     scene.author.delete(&status).await;
-    scene.author.delete(&of_circle).await;
+    scene.author.delete(&of_list).await;
     marker.post("9").await;
-    expect(&mut live, "+9", [&lost, none, none, &minus(&of_circle), none, none, none, none]).await;
+    expect(&mut live, "+9", [&lost, none, none, &minus(&of_list), none, none, none, none]).await;
     drop(live);
     // A client that resumes is judged by now: the status that was deleted was never posted for it, and each who could see it learns that it is gone.
     let mut resumed = scene.subscribe(Some(&begin)).await;
@@ -170,7 +170,7 @@ async fn events_go_to_the_audience_and_those_who_lose_a_status_are_notified() {
         received.dedup();
         let expected: Vec<String> = match at {
             0 => [plus("friends"), lost.clone()].concat(),
-            3 => [lost.clone(), minus(&of_circle)].concat(),
+            3 => [lost.clone(), minus(&of_list)].concat(),
             2 | 7 => Vec::new(),
             _ => lost.clone(),
         };
@@ -199,19 +199,19 @@ async fn a_thread_completes_for_those_who_lose_its_status() {
     let of_member = thread(&server, Some(&scene.member), &status).await;
     let others = [thread(&server, Some(&scene.follower), &status).await, thread(&server, None, &status).await];
     wait_for_thread_subscribers(&server, &status, 4).await;
-    set_audience(&scene.author, &status, "LIST", Some(&scene.circle)).await;
-    scene.author.run("AddToList", json!({ "input": { "listId": scene.circle, "userId": scene.friend.id } })).await;
+    set_audience(&scene.author, &status, "LIST", Some(&scene.audience_list)).await;
+    scene.author.run("AddToList", json!({ "input": { "listId": scene.audience_list, "userId": scene.friend.id } })).await;
     for other in others {
         completes(other).await;
     }
-    // The friend was not in the circle when the audience changed.
+    // The friend was not in the audience list when the audience changed.
     let ended = tokio::time::timeout(Duration::from_secs(10), of_friend.responses.recv()).await;
     assert!(matches!(ended, Ok(None) | Err(_)), "{ended:?}");
     let comment = json!({ "statusId": status, "message": "seen" });
     change(&scene.member, "addComment", comment, "").await;
     let mut of_member = of_member;
     assert_eq!(of_member.next_response().await["data"]["commentEvents"]["comment"]["message"], "seen");
-    scene.author.run("RemoveFromList", json!({ "input": { "listId": scene.circle, "userId": scene.member.id } })).await;
+    scene.author.run("RemoveFromList", json!({ "input": { "listId": scene.audience_list, "userId": scene.member.id } })).await;
     completes(of_member).await;
 }
 

@@ -32,7 +32,7 @@ use waxwing::base::config::Config;
 use waxwing::base::request;
 use waxwing::domains::sessions::service as sessions;
 use waxwing::domains::streaming::Hub;
-use waxwing::schema::Rendered;
+use waxwing::schema::RenderedEvent;
 
 const LIVE: &str = include_str!("../contract/live.graphql");
 
@@ -41,7 +41,7 @@ pub(crate) struct LiveSubscription {
     app: App,
     /// The number of subscribers before this subscription.
     others: usize,
-    pub(crate) responses: mpsc::Receiver<Arc<Rendered>>,
+    pub(crate) responses: mpsc::Receiver<Arc<RenderedEvent>>,
     task: JoinHandle<()>,
 }
 

@@ -10,7 +10,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::StatusId;
 use waxwing::domains::lists::{NewList, service as lists};
-use waxwing::domains::statuses::{AudienceInput, Draft, service as statuses};
+use waxwing::domains::statuses::{AudienceInput, StatusDraft, service as statuses};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::events::{ResumePoint, service as events};
 use waxwing::platform::journal::{Feed, Progress, Task, service as journal};
@@ -58,7 +58,8 @@ async fn messages_after(app: &TestServer, reader: &Actor, author: &Actor, cursor
 
 /// Commits a status and adds it to its author's profile. The remaining steps stay in its journal entry.
 async fn commit_post(app: &TestServer, author: &Actor, message: &str) -> StatusId {
-    let draft = Draft { message: message.into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+    let draft =
+        StatusDraft { message: message.into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
     let posted = statuses::create(&app.app, author.user_id(), draft).await.expect("a store").expect("the key is new");
     posted.id
 }

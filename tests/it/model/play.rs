@@ -18,7 +18,7 @@ use waxwing::cli::workers;
 use waxwing::domains::graph::Direction;
 use waxwing::domains::lists::{self, NewList};
 use waxwing::domains::relations;
-use waxwing::domains::statuses::{self, AudienceInput, Draft};
+use waxwing::domains::statuses::{self, AudienceInput, StatusDraft};
 use waxwing::domains::users::{self, User};
 use waxwing::domains::{accounts, timelines};
 
@@ -356,7 +356,8 @@ async fn apply(app: &App, change: Change) -> Option<u64> {
             accounts::service::delete_unchecked(app, who, &login).await.expect("a deletion");
         }
         Change::Post(author) => {
-            let draft = Draft { message: "x".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+            let draft =
+                StatusDraft { message: "x".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
             return timelines::service::post(app, author, draft).await.expect("a post").map(|id| id.0);
         }
     }

@@ -15,7 +15,7 @@ pub(super) enum Viewer {
     Stranger,
     Follower,
     Friend,
-    CircleMember,
+    AudienceListMember,
     Requested,
     /// Follows the author, who blocks the viewer.
     Blocked,
@@ -65,7 +65,7 @@ impl Model {
             Audience::Public => !self.1 || self.follows(),
             Audience::Followers => self.follows(),
             Audience::Friends => self.is_friend(),
-            Audience::List => self.0 == Viewer::CircleMember,
+            Audience::List => self.0 == Viewer::AudienceListMember,
         };
         self.is_author() || (!self.is_parted() && is_in_audience)
     }

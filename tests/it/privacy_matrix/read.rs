@@ -102,7 +102,7 @@ impl Row<'_> {
         let query = format!(
             "query($list: ID!) {{ homeTimeline {ENTRIES} node(id: $list) {{ ... on UserList {{ members{NAMES} timeline {ENTRIES} }} }} }}"
         );
-        let read = data(&self.actor, &query, json!({ "list": self.list.unwrap_or(&self.author.circle) })).await;
+        let read = data(&self.actor, &query, json!({ "list": self.list.unwrap_or(&self.author.audience_list) })).await;
         let home = texts(&read["homeTimeline"]["entries"], "/status/id");
         let list = texts(&read["node"]["timeline"]["entries"], "/status/id");
         for (at, audience) in AUDIENCES.into_iter().enumerate() {

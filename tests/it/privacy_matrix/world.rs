@@ -11,7 +11,7 @@ pub(super) const ACCOUNTS: [Viewer; 10] = [
     Viewer::Stranger,
     Viewer::Follower,
     Viewer::Friend,
-    Viewer::CircleMember,
+    Viewer::AudienceListMember,
     Viewer::Requested,
     Viewer::Blocked,
     Viewer::Blocker,
@@ -23,7 +23,7 @@ pub(super) const ACCOUNTS: [Viewer; 10] = [
 pub(super) struct Author {
     pub(super) actor: Actor,
     pub(super) is_private: bool,
-    pub(super) circle: String,
+    pub(super) audience_list: String,
     /// A status for each of [`AUDIENCES`], and a comment of the author on it.
     pub(super) statuses: Vec<(String, String)>,
     /// The comment of each of [`ACCOUNTS`] on each status.
@@ -76,7 +76,7 @@ async fn on(actor: &Actor, field: &str, other: &Actor) {
 
 impl Author {
     pub(super) fn input(&self, audience: Audience) -> Value {
-        let list = (audience == Audience::List).then_some(&self.circle);
+        let list = (audience == Audience::List).then_some(&self.audience_list);
         json!({ "audience": format!("{audience:?}").to_uppercase(), "audienceListId": list })
     }
 
@@ -89,7 +89,7 @@ impl Author {
 
     /// Posts statuses for everyone, on which everyone comments.
     async fn begin(actor: Actor, is_private: bool, accounts: &[Actor]) -> Self {
-        let circle = list_with(&actor, &[]).await;
+        let audience_list = list_with(&actor, &[]).await;
         let (mut statuses, mut comments) = (Vec::new(), Vec::new());
         for audience in AUDIENCES {
             let status = actor.post(&format!("{audience:?}")).await;
@@ -101,16 +101,16 @@ impl Author {
             statuses.push((status, own));
             comments.push(of_accounts);
         }
-        Self { actor, is_private, circle, statuses, comments }
+        Self { actor, is_private, audience_list, statuses, comments }
     }
 
     async fn relate(&self, viewer: Viewer, account: &Actor) {
-        use Viewer::{Author, CircleMember, FormerFollower, Friend, Nobody, RemovedFollower, Requested, Stranger};
+        use Viewer::{AudienceListMember, Author, FormerFollower, Friend, Nobody, RemovedFollower, Requested, Stranger};
         let author = &self.actor;
         match viewer {
             Friend => befriend(account, author).await,
-            CircleMember => {
-                author.mutate_ok("addUserToList", json!({ "listId": self.circle, "userId": account.id }), "").await;
+            AudienceListMember => {
+                author.mutate_ok("addUserToList", json!({ "listId": self.audience_list, "userId": account.id }), "").await;
             }
             Requested => on(account, "requestFriend", author).await,
             Nobody | Stranger | Author => {}

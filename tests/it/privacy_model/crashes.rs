@@ -69,7 +69,8 @@ impl Play {
         let person = &self.people[author];
         let answer = person.at(&self.servers[self.server]).gql(query, json!({ "login": person.login })).await;
         let status = &answer["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"];
-        let is_new = status["message"] == self.statuses.len().to_string();
+        let number = self.statuses.len().to_string();
+        let is_new = status["message"].as_str() == Some(number.as_str());
         self.statuses.extend(status["id"].as_str().filter(|_| is_new).map(str::to_owned));
         is_new
     }

@@ -42,7 +42,7 @@ impl Play {
         let people = app.create_users("p", PEOPLE).await;
         let mut lists = Vec::new();
         for person in &people {
-            let made = person.run("CreateList", json!({ "input": { "name": "circle" } })).await;
+            let made = person.run("CreateList", json!({ "input": { "name": "audience" } })).await;
             lists.push(made["data"]["createUserList"]["userList"]["id"].as_str().expect("an id").to_owned());
         }
         let servers = [app.sibling().await, app];

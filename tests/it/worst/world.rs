@@ -298,7 +298,8 @@ async fn import_likes(app: &App, status: StatusId, people: &[UserId]) {
 async fn create_thread(app: &App, people: &[UserId], status: StatusId) -> CommentId {
     let add = async |author: usize, parent: ParentRef| {
         let loaders = Request::new(app.clone(), None, None, None).loaders();
-        let draft = comments::Draft { parent, message: "I have never seen it from this side.".into(), idempotency_key: None };
+        let draft =
+            comments::CommentDraft { parent, message: "I have never seen it from this side.".into(), idempotency_key: None };
         threads::add(app, &loaders, people[author], draft).await.ok().flatten().expect("a comment")
     };
     let first = add(0, ParentRef::Status(status)).await;

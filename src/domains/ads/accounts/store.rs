@@ -122,8 +122,8 @@ pub(in crate::domains::ads) async fn suspension(db: &Db, user: UserId) -> Result
     let fields = cmd("HMGET").arg(keys::suspensions(user)).arg(&["advertiser", "publisher"]).take();
     let mut replies = db.read_many(vec![cmd("EXISTS").arg(user_key(user)).take(), fields]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let there: bool = decode::one(reply())?;
-    let (advertiser, publisher): (Option<u8>, Option<u8>) = decode::one(reply())?;
+    let there: bool = decode::value(reply())?;
+    let (advertiser, publisher): (Option<u8>, Option<u8>) = decode::value(reply())?;
     Ok(Suspension { account_exists: there, advertiser: advertiser == Some(1), publisher: publisher == Some(1) })
 }
 

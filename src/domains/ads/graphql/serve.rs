@@ -101,7 +101,7 @@ payload! {
     {
         /// Destination URL, also of an invalid click. Null for a promoted status and if there are user errors.
         target_url: String,
-        /// Whether the click is valid: the first of its impression, within an hour, and within a plausible number. Null if there are user errors.
+        /// Whether the click is valid: the first of its impression, within an hour, and not filtered as invalid traffic. Null if there are user errors.
         counted: bool,
     }
     /// Result of `clickAd`.
@@ -115,7 +115,8 @@ pub struct ServeMutation;
 #[Object]
 impl ServeMutation {
     /// Selects ads for a page and counts their impressions. Budgets, daily budgets and frequency caps are enforced in the same step. Requires the key
-    /// of a website, no session. Impressions beyond what is plausible for an address or a website are invalid: they are served and cost nothing.
+    /// of a website, no session. Impressions above the limits for invalid traffic of an address or a website are served, but are invalid and
+    /// cost nothing.
     async fn serve_ads(
         &self,
         ctx: &Context<'_>,
@@ -124,9 +125,9 @@ impl ServeMutation {
         Some(Box::pin(serve(ctx, input)).await)
     }
 
-    /// Counts a click and returns the destination URL. Only the first click of an impression is valid; clicks beyond what is plausible for a visitor,
-    /// an address or a website are not. A forged token, or one older than an hour, fails with `INVALID_TOKEN`. `clickUrl` redirects a
-    /// late click without counting it, until two hours after the server's signing key was replaced.
+    /// Counts a click and returns the destination URL. Only the first click of an impression is valid. Clicks above the limits for
+    /// invalid traffic of a visitor, an address or a website are invalid. A forged token, or one older than an hour, fails with `INVALID_TOKEN`.
+    /// `clickUrl` redirects a late click without counting it, until two hours after the server's signing key was replaced.
     async fn click_ad(
         &self,
         ctx: &Context<'_>,

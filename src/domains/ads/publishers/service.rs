@@ -136,7 +136,7 @@ pub async fn count_websites(app: &App, owner: UserId) -> Result<u64, Error> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn websites(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<Website>>, Error> {
     let request = args.check(&app.cursors().await?, websites_id(owner))?;
-    page::fill(&Websites { app, loaders, owner }, request).await
+    page::read_page(&Websites { app, loaders, owner }, request).await
 }
 
 /// The id of the list that a cursor of [`websites`] belongs to.

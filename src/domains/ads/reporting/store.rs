@@ -13,7 +13,8 @@ use redis::{Cmd, cmd};
 pub(in crate::domains::ads) async fn tallies(db: &Db, spans: &[ReportDays]) -> Result<Vec<Vec<Tally>>, Error> {
     let mut replies = db.read_many(spans.iter().flat_map(counts).collect()).await?.into_iter();
     let mut of_day = |shares: u64| {
-        let mut counted = (0..shares).map(|_| Ok::<_, Error>(tally(&decode::one::<Vec<_>>(replies.next().unwrap_or_default())?)));
+        let mut counted =
+            (0..shares).map(|_| Ok::<_, Error>(tally(&decode::value::<Vec<_>>(replies.next().unwrap_or_default())?)));
         counted.try_fold(Tally::default(), |sum, counted| Ok(sum.plus(counted?)))
     };
     spans.iter().map(|span| span.days.clone().map(|_| of_day(span.shares)).collect()).collect()
@@ -38,6 +39,6 @@ pub(in crate::domains::ads) async fn reach(db: &Db, queries: &[ReachQuery]) -> R
         Share::all(of.campaign, of.shares).map(move |share| cmd("PFCOUNT").arg(key(share)).take())
     };
     let mut replies = db.read_many(queries.iter().flat_map(counts).collect()).await?.into_iter();
-    let mut of_one = |of: &ReachQuery| (0..of.shares).map(|_| decode::one::<u64>(replies.next().unwrap_or_default())).sum();
+    let mut of_one = |of: &ReachQuery| (0..of.shares).map(|_| decode::value::<u64>(replies.next().unwrap_or_default())).sum();
     queries.iter().map(&mut of_one).collect()
 }

@@ -53,7 +53,7 @@ pub(in crate::domains::ads) async fn read_decision_data(
     commands.extend(address.map(address_impression_count_command));
     commands.extend(visitor.map(|visitor| capped_command(visitor, now)));
     let mut replies = db.read_many(commands).await?.into_iter();
-    let publisher = decode_publisher(&decode::one::<Vec<Option<String>>>(replies.next().unwrap_or_default())?);
+    let publisher = decode_publisher(&decode::value::<Vec<Option<String>>>(replies.next().unwrap_or_default())?);
     let offers = parts.iter().map(|_| decode_offers(replies.next().unwrap_or_default())).collect::<Result<_, _>>()?;
     let address_impression_count = match address {
         Some(_) => decode_address_impression_count(replies.next().unwrap_or_default(), now)?,

@@ -50,11 +50,11 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             all.push((owned, entry.key.as_str()));
         }
     }
-    let standings = check_statuses(reader, &all, found).await?;
+    let status_records = check_statuses(reader, &all, found).await?;
     check_uncommented(reader, entries, found).await?;
     check_bounds(reader, &all, found).await?;
     check_removed_branches(reader, &all, found).await?;
-    let there = |status: &StatusId| matches!(standings.get(status), Some(StatusRecord::By(_)));
+    let there = |status: &StatusId| matches!(status_records.get(status), Some(StatusRecord::By(_)));
     let of = |owned: &KeyKind| status_of(*owned).is_none_or(|status| there(&status));
     let sound: Vec<(KeyKind, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
     sides::check(reader, &sound, found).await?;
@@ -89,14 +89,14 @@ async fn check_statuses(
     all: &[(KeyKind, &str)],
     found: &mut Findings,
 ) -> Result<HashMap<StatusId, StatusRecord>, Error> {
-    let standings = status_records(reader, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
+    let status_records = status_records(reader, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
     for (owned, key) in all {
-        if let Some(status) = status_of(*owned).filter(|status| standings.get(status) == Some(&StatusRecord::Missing)) {
+        if let Some(status) = status_of(*owned).filter(|status| status_records.get(status) == Some(&StatusRecord::Missing)) {
             let orphan = Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![status_key(status)] };
             found.add_repairable(key, "there is no such status", [Remedy::ClearThread(status), orphan]);
         }
     }
-    Ok(standings)
+    Ok(status_records)
 }
 
 /// A status without a thread counts no comments. A status with one is checked with its thread.

@@ -1,7 +1,7 @@
 //! Adding, editing, voting on and deleting comments.
 
 use super::super::load::voter;
-use super::super::model::{Comment, Draft, ParentRef, Vote, check_message};
+use super::super::model::{Comment, CommentDraft, ParentRef, Vote, check_message};
 use super::super::store::{self, AddCommentResult, AuthorIndexResult, ChangeCommentResult, VoteResult};
 use super::events::event_log_params;
 use super::removal;
@@ -32,7 +32,7 @@ const MAX_PUBLISHED: usize = 100;
 /// # Errors
 /// `NOT_FOUND` for a parent that does not exist, is hidden or deleted; `LIMIT_REACHED` at the deepest level, or at a million comments;
 /// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repeated request.
-pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: Draft) -> Outcome<Option<CommentId>> {
+pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDraft) -> Outcome<Option<CommentId>> {
     let draft = draft.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Comments, Subject::Account(author))]).await?;
     let fresh = app.next_id().await?;
@@ -54,12 +54,18 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: Draft) -> 
     }
 }
 
-fn keyed(draft: &Draft) -> Option<IdempotentRequest> {
+fn keyed(draft: &CommentDraft) -> Option<IdempotentRequest> {
     let key = draft.idempotency_key.as_deref()?;
     Some(IdempotentRequest::new("addComment", key, &format!("{:?} {}", draft.parent, draft.message)))
 }
 
-async fn commit_comment(app: &App, loaders: &Loaders, author: UserId, draft: Draft, number: u64) -> Outcome<Option<CommentId>> {
+async fn commit_comment(
+    app: &App,
+    loaders: &Loaders,
+    author: UserId,
+    draft: CommentDraft,
+    number: u64,
+) -> Outcome<Option<CommentId>> {
     let (status, path) = resolve_parent(app, loaders, draft.parent).await?;
     let id = CommentId { status, number };
     let lease = journal::begin(app, Task::Comment { author, comment: id }).await?;

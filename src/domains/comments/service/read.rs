@@ -25,7 +25,7 @@ pub async fn replies(
 ) -> Result<Page<VisibleComment, u128>, Error> {
     let (cursors, list) = (app.cursors().await?, replies_id(status, parent, sort));
     let request = args.check_with(|text| decode(&cursors, list, text))?;
-    page::fill(&Replies { loaders, status, parent, sort }, request).await
+    page::read_page(&Replies { loaders, status, parent, sort }, request).await
 }
 
 /// The id of the list that a cursor of [`replies`] belongs to. Ids are unique across all kinds.

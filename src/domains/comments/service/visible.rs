@@ -83,7 +83,7 @@ async fn load_authors(loaders: &Loaders, ids: BTreeSet<UserId>) -> Result<HashMa
             return Ok(vec![false; ids.len()]);
         }
         let ids: Vec<UserId> = ids.iter().copied().collect();
-        Ok(relations::standings(loaders, &ids).await?.into_iter().map(policy::hides_content).collect())
+        Ok(relations::relationships(loaders, &ids).await?.into_iter().map(policy::hides_content).collect())
     };
     let (users, hidden): (_, Vec<bool>) = try_join!(loaders.users.load_many(ids.iter().copied()), hidden)?;
     Ok(ids

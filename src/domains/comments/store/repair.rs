@@ -3,7 +3,7 @@
 use super::super::keys;
 use super::super::model::{Comment, DELETED_TTL, MAX_DELETED, Order, bytes_of};
 use super::super::repairs::ThreadRepairs;
-use super::{Log, THREAD, change};
+use super::{Log, THREAD_PRELUDE, change};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
 use crate::db::script::{Call, Script};
@@ -12,10 +12,10 @@ use crate::domains::statuses::status_key;
 use redis::{Cmd, cmd};
 use std::collections::HashMap;
 
-static REPAIR_COMMENT: Script = Script::after(THREAD, include_str!("../lua/repair_comment.lua"));
-static REMOVE_PLACEHOLDER: Script = Script::after(THREAD, include_str!("../lua/remove_placeholder.lua"));
-static RESTORE_PARENT: Script = Script::after(THREAD, include_str!("../lua/restore_parent.lua"));
-static COUNT_VOTES: Script = Script::after(THREAD, include_str!("../lua/count_votes.lua"));
+static REPAIR_COMMENT: Script = Script::after(THREAD_PRELUDE, include_str!("../lua/repair_comment.lua"));
+static REMOVE_PLACEHOLDER: Script = Script::after(THREAD_PRELUDE, include_str!("../lua/remove_placeholder.lua"));
+static RESTORE_PARENT: Script = Script::after(THREAD_PRELUDE, include_str!("../lua/restore_parent.lua"));
+static COUNT_VOTES: Script = Script::after(THREAD_PRELUDE, include_str!("../lua/count_votes.lua"));
 static REMOVE_STRAY_MEMBER: Script = Script::new(include_str!("../lua/remove_stray_member.lua"));
 static SET_COMMENTS: Script = Script::new(include_str!("../lua/set_comments.lua"));
 static STRIP_COMMENT: Script = Script::new(include_str!("../lua/strip_comment.lua"));
@@ -125,6 +125,6 @@ async fn sum_votes(db: &Db, id: CommentId) -> Result<(u64, u64), Error> {
 
 /// Reads the path of a comment, as far as it is valid. One command.
 pub(in super::super) async fn path(db: &Db, id: CommentId) -> Result<Vec<u64>, Error> {
-    let path: Option<Vec<u8>> = decode::one(db.read(cmd("HGET").arg(keys::comment(id)).arg("path").take()).await?)?;
+    let path: Option<Vec<u8>> = decode::value(db.read(cmd("HGET").arg(keys::comment(id)).arg("path").take()).await?)?;
     Ok(path.unwrap_or_default().chunks(bytes_of(0).len()).filter_map(super::number_of).collect())
 }

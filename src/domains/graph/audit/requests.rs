@@ -23,14 +23,14 @@ static REQUESTS: EdgeKind = EdgeKind {
     settle: |follower, followed| Remedy::SettleFollow { follower, followed },
 };
 
-/// Checks both sides of follow requests, and that each of them waits for a private account.
+/// Checks both sides of follow requests, and that each of them is sent to a private account.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub(super) async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let (mut sets, mut requesters) = (Vec::new(), Vec::new());
     for entry in entries {
-        // The requester's side is the truth; the other side follows from it.
+        // The requester's side is the primary data; the other side is derived from it.
         if let Some(id) = keys::parse_sent_requests(&entry.key).filter(|_| entry.check_type("zset", Expiry::Never, found)) {
             sets.push((Side::From, id));
             requesters.push(id);
@@ -44,7 +44,7 @@ pub(super) async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut
     audit_edges::check(reader, &REQUESTS, sets, found).await
 }
 
-/// A follow request waits for a private account that the requester does not follow.
+/// A follow request is sent to a private account that the requester does not follow.
 async fn check_pending(reader: &AuditReader, requesters: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let read =
         |id| cmd("ZRANGE").arg(keys::follow_requests_sent(id)).arg(0).arg(MAX_FOLLOW_REQUESTS - 1).arg("WITHSCORES").take();

@@ -31,7 +31,7 @@ pub struct RequestQuery;
 
 #[Object]
 impl RequestQuery {
-    /// Accounts whose requests to follow the viewer wait for an answer, the newest request first. Requires a session.
+    /// Accounts whose requests to follow the viewer are pending, the newest request first. Requires a session.
     async fn viewer_follow_requests(
         &self,
         ctx: &Context<'_>,
@@ -45,7 +45,7 @@ impl RequestQuery {
         Some(Box::pin(page_of(ctx, RequestDirection::Received, PageArgs { first, after, last, before })).await)
     }
 
-    /// Private accounts that have not answered the viewer's follow requests, the newest request first. At most 1,000. Requires a
+    /// Private accounts to which the viewer has sent a follow request that is pending, the newest request first. At most 1,000. Requires a
     /// session.
     async fn viewer_sent_follow_requests(
         &self,
@@ -112,9 +112,9 @@ pub struct RequestMutation;
 
 #[Object]
 impl RequestMutation {
-    /// Accepts a follow request: the account follows the viewer from now on, and the viewer's latest statuses are in its home. Succeeds without a
-    /// change if the account follows the viewer already. Fails with `NOT_FOUND` if there is no request, and with `LIMIT_REACHED` if the account
-    /// follows 10,000 others; the request then stays. Requires a session.
+    /// Accepts a follow request: the account follows the viewer from now on, and the viewer's latest statuses are in its home timeline. Succeeds
+    /// without a change if the account follows the viewer already. Fails with `NOT_FOUND` if there is no request, and with `LIMIT_REACHED` if the
+    /// account follows 10,000 others; the request then remains pending. Requires a session.
     async fn accept_follow_request(
         &self,
         ctx: &Context<'_>,

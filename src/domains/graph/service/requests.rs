@@ -1,8 +1,8 @@
-//! Follow requests: to private accounts, until their owners answer.
+//! Follow requests to private accounts.
 
 use super::super::model::{AcceptResult, Audience, MAX_FOLLOW_REQUESTS, PASS, RequestDirection};
-use super::super::store::requests::{self as store, RequestResult};
-use super::super::store::{self as follows, FollowResult};
+use super::super::store as follows;
+use super::super::store::requests::{self as store, CommitRequestResult, FollowRequestResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
@@ -18,9 +18,9 @@ use crate::platform::journal::{Feed, Task};
 /// `LIMIT_REACHED` at 1,000 requests; `UNAUTHENTICATED` if `a` was deleted.
 pub async fn request_follow(app: &App, a: UserId, b: UserId) -> Outcome<()> {
     match store::request_follow(app.db(), a, b, app.next_id().await?).await? {
-        FollowResult::Follows(_) => Ok(()),
-        FollowResult::NoAccount => Err(Error::Unauthenticated.into()),
-        FollowResult::LimitReached => Err(limit_reached().into()),
+        CommitRequestResult::Committed => Ok(()),
+        CommitRequestResult::NoAccount => Err(Error::Unauthenticated.into()),
+        CommitRequestResult::LimitReached => Err(limit_reached().into()),
     }
 }
 
@@ -52,12 +52,12 @@ pub async fn end_follow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
 /// then the request becomes a follow, or ends if `a` follows as many accounts as an account can.
 pub(super) async fn settle(app: &App, a: UserId, b: UserId, request: u64) -> Result<Option<Audience>, Error> {
     match store::add(app.db(), b, a, request).await? {
-        RequestResult::Waits(audience) => Ok(Some(audience)),
-        RequestResult::NoAccount => Ok(None),
-        RequestResult::Public(audience) => {
+        FollowRequestResult::Pending(audience) => Ok(Some(audience)),
+        FollowRequestResult::NoAccount => Ok(None),
+        FollowRequestResult::Public(audience) => {
             match accept(app, a, b).await? {
                 AcceptResult::LimitReached => withdraw(app, a, b).await?,
-                // The account has become private again meanwhile: the request waits on. The caller reads the change and settles it.
+                // The account has become private again meanwhile: the request is pending again. The caller reads the change and settles it.
                 AcceptResult::Follows if users::is_private(app, b).await? => {
                     end_follow(app, a, b).await?;
                     store::request_follow(app.db(), a, b, request).await?;
@@ -127,6 +127,7 @@ pub const fn requests_id(viewer: UserId, side: RequestDirection) -> ListId {
 }
 
 fn limit_reached() -> UserError {
-    let message = format!("At most {MAX_FOLLOW_REQUESTS} of your follow requests can wait for an answer. Withdraw one first.");
+    let message =
+        format!("You have sent {MAX_FOLLOW_REQUESTS} follow requests that are still pending, the maximum. Withdraw one first.");
     UserError::new(UserErrorCode::LimitReached, message, &["userId"])
 }

@@ -2,7 +2,7 @@
 
 use super::super::keys;
 use super::super::model::{AcceptResult, Audience, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING, RequestDirection};
-use super::{FollowResult, audience};
+use super::audience;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::page::{Row, Window};
@@ -15,11 +15,22 @@ static REQUEST_FOLLOW: Script = Script::new(include_str!("../lua/request_follow.
 static ACCEPT_REQUEST: Script = Script::allow_oom(include_str!("../lua/accept_request.lua"));
 static ADD_REQUEST: Script = Script::allow_oom(include_str!("../lua/add_request.lua"));
 
+/// Result of committing a follow request, on the requester's side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum CommitRequestResult {
+    /// There is a request or a follow: this one, or an earlier one.
+    Committed,
+    /// The requester's account was deleted.
+    NoAccount,
+    /// The limit is reached.
+    LimitReached,
+}
+
 /// Result of writing the other side of a follow request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum RequestResult {
-    /// The request waits for the account's answer.
-    Waits(Audience),
+pub(in super::super) enum FollowRequestResult {
+    /// The request is pending.
+    Pending(Audience),
     /// The account is public and receives no requests.
     Public(Audience),
     /// The account was deleted.
@@ -31,12 +42,12 @@ fn requester_keys(a: UserId) -> [String; 3] {
 }
 
 /// Commits a follow request, on the requester's tag; changes nothing if there is a request or a follow. One script.
-pub(in super::super) async fn request_follow(db: &Db, a: UserId, b: UserId, request: u64) -> Result<FollowResult, Error> {
+pub(in super::super) async fn request_follow(db: &Db, a: UserId, b: UserId, request: u64) -> Result<CommitRequestResult, Error> {
     let call = Call::new(&REQUEST_FOLLOW, requester_keys(a)).arg(b.0).arg(request).arg(MAX_FOLLOW_REQUESTS);
     Ok(match db.call::<i64>(call).await? {
-        -1 => FollowResult::NoAccount,
-        -2 => FollowResult::LimitReached,
-        _ => FollowResult::Follows(request),
+        -1 => CommitRequestResult::NoAccount,
+        -2 => CommitRequestResult::LimitReached,
+        _ => CommitRequestResult::Committed,
     })
 }
 
@@ -67,14 +78,14 @@ pub(in super::super) async fn withdraw_from(db: &Db, requesters: &[UserId], b: U
 }
 
 /// Writes the other side of a follow request, unless the account is public. One script.
-pub(in super::super) async fn add(db: &Db, b: UserId, a: UserId, request: u64) -> Result<RequestResult, Error> {
+pub(in super::super) async fn add(db: &Db, b: UserId, a: UserId, request: u64) -> Result<FollowRequestResult, Error> {
     let keys = [keys::follow_requests_received(b), keys::followers(b), user_key(b)];
     let (status, followers, reach): (u8, u64, String) = db.call(Call::new(&ADD_REQUEST, keys).arg(a.0).arg(request)).await?;
     let audience = audience((followers, reach))?;
     Ok(match status {
-        0 => RequestResult::NoAccount,
-        1 => RequestResult::Waits(audience),
-        _ => RequestResult::Public(audience),
+        0 => FollowRequestResult::NoAccount,
+        1 => FollowRequestResult::Pending(audience),
+        _ => FollowRequestResult::Public(audience),
     })
 }
 
@@ -118,12 +129,12 @@ pub(in super::super) async fn count(db: &Db, id: UserId, side: RequestDirection)
 /// The follow requests between `viewer` and `others`: (sent, received). One pipeline of two ZMSCORE.
 pub(in super::super) async fn between(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<(bool, bool)>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
-    let ask = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
+    let query = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
     let mut replies = db
-        .read_many(vec![ask(keys::follow_requests_sent(viewer)), ask(keys::follow_requests_received(viewer))])
+        .read_many(vec![query(keys::follow_requests_sent(viewer)), query(keys::follow_requests_received(viewer))])
         .await?
         .into_iter();
-    let mut side = || decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
+    let mut side = || decode::value::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
     let (sent, received) = (side()?, side()?);
     Ok(sent.into_iter().zip(received).map(|(out, back)| (out.is_some(), back.is_some())).collect())
 }

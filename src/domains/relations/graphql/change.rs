@@ -11,7 +11,7 @@ use async_graphql::{Context, Result};
 /// Both accounts after a change, the other one and the viewer's, and the user errors. Without accounts if there are user errors.
 pub type ChangedAccounts = (Option<UserObject>, Option<UserObject>, Vec<UserError>);
 
-/// Applies a change between the viewer and the account with this id, if the viewer finds it. A lookup, the change and a read of both accounts.
+/// Applies a change between the viewer and the account with this id, if the viewer can discover it. A lookup, the change and a read of both accounts.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `NOT_FOUND` is a user error; those of `change`.

@@ -40,10 +40,10 @@ impl ConnectionKind for FriendRequests {
 /// A page of the friends of an account.
 ///
 /// # Errors
-/// As [`service::people`].
+/// As [`service::friend_page`].
 pub async fn friends(ctx: &Context<'_>, user: &User, args: PageArgs) -> Result<Connection<Friends>> {
     let (request, list) = (request(ctx)?, FriendList::Friends);
-    let page = service::people(&request.app, &request.loaders(), user.id, list, &args).await?;
+    let page = service::friend_page(&request.app, &request.loaders(), user.id, list, &args).await?;
     let total = TotalCount::Loaded(user.friends.0);
     let entry = |position, user| (UserObject(user), FriendsSince::from_position(position));
     Connection::from_page(request, page, service::list_id(user.id, list), total, entry).await
@@ -64,7 +64,7 @@ pub async fn mutual_friends(ctx: &Context<'_>, id: UserId, args: PageArgs) -> Re
 async fn requests(ctx: &Context<'_>, list: FriendList, args: PageArgs) -> Result<Connection<FriendRequests>> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
-    let page = service::people(&request.app, &request.loaders(), viewer, list, &args).await?;
+    let page = service::friend_page(&request.app, &request.loaders(), viewer, list, &args).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count(app, viewer, list)));
     let entry = |position, user| (UserObject(user), RequestedAt::from_position(position));
     Connection::from_page(request, page, service::list_id(viewer, list), total, entry).await
@@ -76,7 +76,7 @@ pub struct FriendQuery;
 
 #[Object]
 impl FriendQuery {
-    /// Friend requests that wait for the viewer's answer, the newest first. Requires a session.
+    /// Pending friend requests that the viewer has received, the newest first. Requires a session.
     async fn viewer_friend_requests(
         &self,
         ctx: &Context<'_>,
@@ -90,7 +90,7 @@ impl FriendQuery {
         Some(Box::pin(requests(ctx, FriendList::Received, PageArgs { first, after, last, before })).await)
     }
 
-    /// Friend requests that the viewer has sent and that were not answered, the newest first. At most 1,000. Requires a session.
+    /// Pending friend requests that the viewer has sent, the newest first. At most 1,000. Requires a session.
     async fn viewer_sent_friend_requests(
         &self,
         ctx: &Context<'_>,
@@ -152,7 +152,7 @@ pub struct FriendMutation;
 #[Object]
 impl FriendMutation {
     /// Requests the friendship of an account. If that account has requested it already, both are friends on return, and each follows the other.
-    /// Succeeds without a change among friends, and if the request waits already. Requires a session.
+    /// Succeeds without a change among friends, and if the request is already pending. Requires a session.
     async fn request_friend(
         &self,
         ctx: &Context<'_>,

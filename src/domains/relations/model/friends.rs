@@ -5,7 +5,7 @@ use crate::base::named::named_enum;
 
 /// The most friends of an account.
 pub const MAX_FRIENDS: usize = 5_000;
-/// The most friend requests of an account that wait for an answer at once.
+/// The most pending friend requests that an account has sent.
 pub const MAX_FRIEND_REQUESTS: usize = 1_000;
 
 named_enum! {
@@ -23,7 +23,7 @@ named_enum! {
     default None
 }
 
-/// Two accounts in the order of their ids. The sets of the first account decide about the friendship; those of the second follow.
+/// Two accounts in the order of their ids. The sets of the first account decide about the friendship; those of the second are derived from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::relations) struct Pair {
     /// The account with the lower id.

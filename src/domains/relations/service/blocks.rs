@@ -1,6 +1,6 @@
 //! The use cases of blocks. What a block severs belongs to the timelines, a higher layer.
 
-use super::super::model::{BlockState, MAX_BLOCKS, OneWayRelation, Standing};
+use super::super::model::{BlockState, MAX_BLOCKS, OneWayRelation, Relationship};
 use super::super::policy;
 use super::super::store::blocks::{self as store, BlockResult};
 use super::super::store::edges as sides;
@@ -54,21 +54,21 @@ pub async fn block_state(app: &App, a: UserId, b: UserId) -> Result<BlockState, 
 /// # Errors
 /// `FORBIDDEN`; `STORAGE_UNAVAILABLE`.
 pub async fn refuse_blocked(loaders: &Loaders, other: UserId) -> Outcome<()> {
-    let standing = super::standings(loaders, &[other]).await?.pop().unwrap_or_default();
-    if standing.blocks { Err(forbidden().into()) } else { Ok(()) }
+    let relationship = super::relationships(loaders, &[other]).await?.pop().unwrap_or_default();
+    if relationship.blocks { Err(forbidden().into()) } else { Ok(()) }
 }
 
 /// The account with this global id, for the end of a block: also one that blocks the viewer, if the viewer blocks it, too. Otherwise two accounts that
 /// have blocked each other at the same time could never end that.
 ///
 /// # Errors
-/// `NOT_FOUND` if there is none or the viewer does not find it; `STORAGE_UNAVAILABLE`.
+/// `NOT_FOUND` if there is none or the viewer cannot discover it; `STORAGE_UNAVAILABLE`.
 pub async fn find_blocked(loaders: &Loaders, id: &str) -> Outcome<UserId> {
     let id = UserId::from_global(id).ok_or_else(users::not_found)?;
     let others = [id];
-    let (account, standings) = try_join!(loaders.users.load(id), super::standings(loaders, &others))?;
-    let is_found = |standing: &Standing| standing.blocks || policy::can_discover(*standing);
-    if account.is_some() && standings.iter().all(is_found) { Ok(id) } else { Err(users::not_found().into()) }
+    let (account, relationships) = try_join!(loaders.users.load(id), super::relationships(loaders, &others))?;
+    let is_discoverable = |relationship: &Relationship| relationship.blocks || policy::can_discover(*relationship);
+    if account.is_some() && relationships.iter().all(is_discoverable) { Ok(id) } else { Err(users::not_found().into()) }
 }
 
 /// Reconciles the blocked account's side with the blocker's, as often as that changes meanwhile. A read, a write and a read.
@@ -98,7 +98,7 @@ pub async fn count_blocks(app: &App, id: UserId) -> Result<u64, Error> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn blocks(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, blocks_id(viewer))?;
-    page::fill(&Blocks { app, loaders, viewer }, request).await
+    page::read_page(&Blocks { app, loaders, viewer }, request).await
 }
 
 /// The id under which cursors of [`blocks`] are sealed.

@@ -1,12 +1,12 @@
 //! The use cases of friends. The follows of friends, and their effects on homes, belong to the timelines, a higher layer.
 //!
-//! The lists of the account with the lower id decide about a pair, by one script that sees the requests of both. So of two requests that cross
-//! comes one friendship, on any number of servers. The lists of the other account are written afterwards.
+//! The lists of the account with the lower id decide about a pair, by one script that sees the requests of both. Two concurrent requests in
+//! opposite directions therefore create one friendship, on any number of servers. The lists of the other account are written afterwards.
 
 use super::super::access;
 use super::super::model::friends::{FriendList, FriendshipState, MAX_FRIEND_REQUESTS, MAX_FRIENDS, Pair, PairState};
 use super::super::store::blocks;
-use super::super::store::friends::{self as store, FriendRequest, RequestResult, Slot, SlotResult};
+use super::super::store::friends::{self as store, FriendRequest, FriendRequestResult, ReservationKind, SlotResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::UserId;
@@ -19,7 +19,7 @@ use crate::platform::journal::{RelationKind, Task};
 use std::sync::Arc;
 
 /// Friends and requests that one pass removes.
-const PASS: usize = 1_000;
+const FRIENDS_PER_PASS: usize = 1_000;
 
 /// Requests the friendship of `other`, or accepts the request of `other`: the commit; [`settle`] does the rest. Returns whether they became
 /// friends. One script; two more for a slot.
@@ -33,13 +33,13 @@ pub async fn request(app: &App, viewer: UserId, other: UserId, only_accept: bool
     let mut slot = None;
     loop {
         match store::request(app.db(), request, slot).await? {
-            RequestResult::Befriended => return Ok(true),
-            RequestResult::Waits | RequestResult::WereFriends => return Ok(false),
-            RequestResult::NoAccount => return Err(deleted(pair.first == viewer)),
-            RequestResult::FriendsLimit => return Err(friends_limit(pair.first == viewer).into()),
-            RequestResult::RequestsLimit => return Err(requests_limit().into()),
-            RequestResult::NoRequest => return Err(no_request().into()),
-            RequestResult::NeedsSlot(needed) => {
+            FriendRequestResult::Befriended => return Ok(true),
+            FriendRequestResult::Pending | FriendRequestResult::AlreadyFriends => return Ok(false),
+            FriendRequestResult::NoAccount => return Err(deleted(pair.first == viewer)),
+            FriendRequestResult::FriendsLimit => return Err(friends_limit(pair.first == viewer).into()),
+            FriendRequestResult::RequestsLimit => return Err(requests_limit().into()),
+            FriendRequestResult::NoRequest => return Err(no_request().into()),
+            FriendRequestResult::NeedsReservation(needed) => {
                 reserve(app, pair, needed, request.id, viewer).await?;
                 slot = Some(needed);
             }
@@ -48,13 +48,13 @@ pub async fn request(app: &App, viewer: UserId, other: UserId, only_accept: bool
 }
 
 /// Reserves a slot of the second account.
-async fn reserve(app: &App, pair: Pair, slot: Slot, id: u64, viewer: UserId) -> Outcome<()> {
+async fn reserve(app: &App, pair: Pair, slot: ReservationKind, id: u64, viewer: UserId) -> Outcome<()> {
     let is_viewer = pair.second == viewer;
     match (store::reserve(app.db(), pair, slot, id).await?, slot) {
         (SlotResult::Reserved, _) => Ok(()),
         (SlotResult::NoAccount, _) => Err(deleted(is_viewer)),
-        (SlotResult::LimitReached, Slot::Friend) => Err(friends_limit(is_viewer).into()),
-        (SlotResult::LimitReached, Slot::Request) => Err(requests_limit().into()),
+        (SlotResult::LimitReached, ReservationKind::Friend) => Err(friends_limit(is_viewer).into()),
+        (SlotResult::LimitReached, ReservationKind::Request) => Err(requests_limit().into()),
     }
 }
 
@@ -66,8 +66,8 @@ pub async fn are_friends(app: &App, a: UserId, b: UserId) -> Result<bool, Error>
     Ok(store::state(app.db(), Pair::of(a, b)).await?.friendship.is_some())
 }
 
-/// Removes what is between two accounts: of the friendship and the requests those in `lists`, which are the viewer's. The commit; [`settle`]
-/// does the rest. Returns whether a friendship was ended. One script.
+/// Removes the friendship and the requests of two accounts that `lists` selects, seen from the viewer. The commit; [`settle`] does the rest.
+/// Returns whether a friendship was ended. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -85,26 +85,26 @@ pub async fn remove(app: &App, viewer: UserId, other: UserId, lists: &[FriendLis
 /// Result of settling two accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettledFriendship {
-    /// The lists of both accounts agree.
-    Agrees,
-    /// There is nothing between the two: the account with the higher id was deleted.
+    /// The lists of both accounts are consistent.
+    Consistent,
+    /// They have no friendship and no request: the account with the higher id was deleted.
     NoAccount,
-    /// There is nothing between the two: one of them blocks the other.
+    /// They have no friendship and no request: one of them blocks the other.
     Blocked,
 }
 
 /// Reconciles the lists of the account with the higher id with those of the other, as often as those change meanwhile. Removes the friendship
-/// and the requests if that account was deleted, and beside a block. A read, a read of the blocks if there is something between the two, a
-/// write and a read.
+/// and the requests if that account was deleted, or if one of the two blocks the other. A read, a read of the blocks if a friendship or
+/// request exists, a write and a read.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, a: UserId, b: UserId) -> Result<SettledFriendship, Error> {
     const ALL: [FriendList; 3] = [FriendList::Friends, FriendList::Sent, FriendList::Received];
     let pair = Pair::of(a, b);
-    let (mut state, mut settled) = (store::state(app.db(), pair).await?, SettledFriendship::Agrees);
+    let (mut state, mut settled) = (store::state(app.db(), pair).await?, SettledFriendship::Consistent);
     loop {
-        // A block looks for friendships after its commit, and a friendship for blocks: whichever comes last finds the other one.
+        // A block reads friendships after its commit and a friendship reads blocks after its commit, so the later commit detects the conflict.
         if state != PairState::default() && blocks::state_between(app.db(), a, b).await?.any() {
             store::remove(app.db(), pair, &ALL).await?;
             (state, settled) = (store::state(app.db(), pair).await?, SettledFriendship::Blocked);
@@ -138,14 +138,14 @@ pub fn task(a: UserId, b: UserId) -> Task {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
-    let windows = [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }];
+    let windows = [Window { below: u64::MAX, above: 0, newest_first: true, limit: FRIENDS_PER_PASS }];
     let (mut others, mut more) = (Vec::new(), false);
     for list in [FriendList::Friends, FriendList::Sent, FriendList::Received] {
         let rows = store::read_windows(app.db(), id, list, &windows).await?.pop().unwrap_or_default();
-        more |= rows.len() == PASS;
+        more |= rows.len() == FRIENDS_PER_PASS;
         others.extend(rows.iter().map(|row| UserId(row.member)));
     }
-    for others in others.chunks(PASS) {
+    for others in others.chunks(FRIENDS_PER_PASS) {
         let parts = journal::begin_subtasks(app, others.iter().map(|other| task(id, *other))).await?;
         store::forget(app.db(), others, id).await?;
         store::forget_all(app.db(), id, others).await?;
@@ -166,11 +166,11 @@ pub async fn count(app: &App, id: UserId, list: FriendList) -> Result<u64, Error
 }
 
 /// A page of a list of `id`, newest first, with the ids of the friendships or requests as positions. The friends of an account are an empty page
-/// for all but the account itself and its friends; the caller passes the viewer's own id for requests.
+/// for all viewers but the account itself and its friends; for requests, the caller passes the viewer's own id.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn people(
+pub async fn friend_page(
     app: &App,
     loaders: &Loaders,
     id: UserId,
@@ -181,7 +181,7 @@ pub async fn people(
     if list == FriendList::Friends && !can_read_friends(loaders, id).await? {
         return Ok(Page::empty());
     }
-    page::fill(&People { app, loaders, id, list }, request).await
+    page::read_page(&FriendPageSource { app, loaders, id, list }, request).await
 }
 
 /// Whether the viewer may read the friends of an account.
@@ -190,19 +190,19 @@ async fn can_read_friends(loaders: &Loaders, id: UserId) -> Result<bool, Error> 
     Ok(viewer == id || loaders.friendships.load(id).await? == FriendshipState::Friends)
 }
 
-/// The id under which cursors of [`people`] are sealed.
+/// The id under which cursors of [`friend_page`] are sealed.
 pub const fn list_id(id: UserId, list: FriendList) -> ListId {
     ListId { kind: list.letter(), owner: id.0 }
 }
 
-struct People<'a> {
+struct FriendPageSource<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     id: UserId,
     list: FriendList,
 }
 
-impl PageSource for People<'_> {
+impl PageSource for FriendPageSource<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
@@ -227,7 +227,7 @@ async fn load_listed(loaders: &Loaders, rows: &[Row], is_own: bool) -> Result<Ve
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn mutual(app: &App, loaders: &Loaders, id: UserId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, mutual_id(id))?;
-    page::fill(&Mutual { loaders, rows: mutual_rows(loaders, id).await? }, request).await
+    page::read_page(&Mutual { loaders, rows: mutual_rows(loaders, id).await? }, request).await
 }
 
 /// The number of friends that the viewer and `id` have in common. As [`mutual`].
@@ -276,11 +276,11 @@ impl PageSource for Mutual<'_> {
     }
 }
 
-/// The refusal of a change that a block has undone: as if the block had come first.
+/// Returns the error for a change that a concurrent block has removed: the same error as if the block had been committed first.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn refuse_undone(app: &App, viewer: UserId, other: UserId, only_accept: bool) -> Outcome<()> {
+pub async fn error_after_block(app: &App, viewer: UserId, other: UserId, only_accept: bool) -> Outcome<()> {
     let between = blocks::state_between(app.db(), viewer, other).await?;
     match (between.is_blocked, only_accept) {
         (true, _) => Err(users::not_found().into()),
@@ -289,7 +289,7 @@ pub async fn refuse_undone(app: &App, viewer: UserId, other: UserId, only_accept
     }
 }
 
-/// The refusal if one of two accounts was deleted.
+/// The error if one of two accounts was deleted.
 pub fn deleted(is_viewer: bool) -> Refusal {
     if is_viewer { Error::Unauthenticated.into() } else { users::not_found().into() }
 }
@@ -298,13 +298,14 @@ fn friends_limit(is_viewer: bool) -> UserError {
     let message = if is_viewer {
         format!("You can have at most {MAX_FRIENDS} friends. Remove one first.")
     } else {
-        format!("This account has {MAX_FRIENDS} friends already, the most that are possible.")
+        format!("This account already has {MAX_FRIENDS} friends, the maximum.")
     };
     UserError::new(UserErrorCode::LimitReached, message, &["userId"])
 }
 
 fn requests_limit() -> UserError {
-    let message = format!("At most {MAX_FRIEND_REQUESTS} of your friend requests can wait for an answer. Withdraw one first.");
+    let message =
+        format!("You have sent {MAX_FRIEND_REQUESTS} friend requests that are still pending, the maximum. Withdraw one first.");
     UserError::new(UserErrorCode::LimitReached, message, &["userId"])
 }
 

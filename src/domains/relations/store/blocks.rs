@@ -36,7 +36,7 @@ pub(in super::super) async fn block(db: &Db, a: UserId, b: UserId, id: u64) -> R
 pub(in super::super) async fn state_between(db: &Db, a: UserId, b: UserId) -> Result<BlockState, Error> {
     let query = |from: UserId, to: UserId| cmd("ZSCORE").arg(keys::blocks(from)).arg(to.0).take();
     let mut replies = db.read_many(vec![query(a, b), query(b, a)]).await?.into_iter();
-    let mut is_there = || decode::one::<Option<f64>>(replies.next().unwrap_or_default()).map(|score| score.is_some());
+    let mut is_there = || decode::value::<Option<f64>>(replies.next().unwrap_or_default()).map(|score| score.is_some());
     Ok(BlockState { blocks: is_there()?, is_blocked: is_there()? })
 }
 

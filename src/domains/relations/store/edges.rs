@@ -36,7 +36,7 @@ pub(in super::super) async fn id(db: &Db, kind: OneWayRelation, a: UserId, b: Us
     let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), cmd("ZSCORE").arg(own_side(kind, a)).arg(b.0).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (exists, id): (bool, Option<f64>) = (decode::one(reply())?, decode::one(reply())?);
+    let (exists, id): (bool, Option<f64>) = (decode::value(reply())?, decode::value(reply())?);
     Ok(id.filter(|_| exists).map(|id| id as u64))
 }
 

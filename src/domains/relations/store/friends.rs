@@ -7,26 +7,26 @@ use crate::base::ids::UserId;
 use crate::base::page::{Row, Window};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
-use crate::domains::graph::{MAX_FOLLOWING, following_key, left_key};
+use crate::domains::graph::{MAX_FOLLOWING, following_key, unfollowed_key};
 use crate::domains::users::user_key;
 use redis::cmd;
 
 /// Accounts that one command looks up.
 const LOOKUP: usize = 1_000;
-const FRIENDS: &str = include_str!("../lua/friends.lua");
+const FRIENDS_PRELUDE: &str = include_str!("../lua/friends.lua");
 
-static REQUEST_FRIEND: Script = Script::after(FRIENDS, include_str!("../lua/request_friend.lua"));
-static REMOVE_FRIEND: Script = Script::allow_oom_after(FRIENDS, include_str!("../lua/remove_friend.lua"));
-static WRITE_FRIEND: Script = Script::allow_oom_after(FRIENDS, include_str!("../lua/write_friend.lua"));
+static REQUEST_FRIEND: Script = Script::after(FRIENDS_PRELUDE, include_str!("../lua/request_friend.lua"));
+static REMOVE_FRIEND: Script = Script::allow_oom_after(FRIENDS_PRELUDE, include_str!("../lua/remove_friend.lua"));
+static WRITE_FRIEND: Script = Script::allow_oom_after(FRIENDS_PRELUDE, include_str!("../lua/write_friend.lua"));
 static RESERVE_FRIEND: Script = Script::new(include_str!("../lua/reserve_friend.lua"));
 static FORGET_FRIEND: Script = Script::allow_oom(include_str!("../lua/forget_friend.lua"));
 
-/// A slot for the second account of a pair: its side is written after the commit, and must then be within its limits.
+/// The kind of a slot that is reserved for the second account of a pair: its side is written after the commit, and must then be within its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::relations) enum Slot {
-    /// For one more friend.
+pub(in crate::domains::relations) enum ReservationKind {
+    /// A slot for one more friend.
     Friend,
-    /// For one more request that it sends.
+    /// A slot for one more request that it sends.
     Request,
 }
 
@@ -45,13 +45,13 @@ pub(in crate::domains::relations) struct FriendRequest {
 
 /// Result of committing a [`FriendRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::relations) enum RequestResult {
+pub(in crate::domains::relations) enum FriendRequestResult {
     /// They became friends.
     Befriended,
-    /// The request waits: this one, or an earlier one.
-    Waits,
+    /// A request is pending: this one, or an earlier one.
+    Pending,
     /// They were friends already.
-    WereFriends,
+    AlreadyFriends,
     /// The first account was deleted.
     NoAccount,
     /// The first account has too many friends.
@@ -60,8 +60,8 @@ pub(in crate::domains::relations) enum RequestResult {
     RequestsLimit,
     /// There is no request to accept.
     NoRequest,
-    /// The second account needs this slot first.
-    NeedsSlot(Slot),
+    /// A slot of this kind must be reserved for the second account first.
+    NeedsReservation(ReservationKind),
 }
 
 /// Result of reserving a slot.
@@ -79,36 +79,41 @@ pub(in crate::domains::relations) enum SlotResult {
 pub(in crate::domains::relations) async fn request(
     db: &Db,
     request: FriendRequest,
-    slot: Option<Slot>,
-) -> Result<RequestResult, Error> {
+    slot: Option<ReservationKind>,
+) -> Result<FriendRequestResult, Error> {
     let FriendRequest { pair, actor, only_accept, id } = request;
     let slot = match slot {
-        Some(Slot::Friend) => 1,
-        Some(Slot::Request) => 2,
+        Some(ReservationKind::Friend) => 1,
+        Some(ReservationKind::Request) => 2,
         None => 0,
     };
     let own = if actor == pair.first { 2 } else { 3 };
     let call = Call::new(&REQUEST_FRIEND, side_keys(pair.first)).arg(pair.second.0).arg(id).arg(own).arg(u8::from(only_accept));
     let call = call.arg(slot).arg(MAX_FRIENDS).arg(MAX_FRIEND_REQUESTS).arg(MAX_FOLLOWING);
     Ok(match db.call::<i64>(call).await? {
-        2 => RequestResult::Befriended,
-        1 => RequestResult::Waits,
-        0 => RequestResult::WereFriends,
-        -1 => RequestResult::NoAccount,
-        -2 => RequestResult::FriendsLimit,
-        -3 => RequestResult::RequestsLimit,
-        -4 => RequestResult::NoRequest,
-        -5 => RequestResult::NeedsSlot(Slot::Friend),
-        _ => RequestResult::NeedsSlot(Slot::Request),
+        2 => FriendRequestResult::Befriended,
+        1 => FriendRequestResult::Pending,
+        0 => FriendRequestResult::AlreadyFriends,
+        -1 => FriendRequestResult::NoAccount,
+        -2 => FriendRequestResult::FriendsLimit,
+        -3 => FriendRequestResult::RequestsLimit,
+        -4 => FriendRequestResult::NoRequest,
+        -5 => FriendRequestResult::NeedsReservation(ReservationKind::Friend),
+        _ => FriendRequestResult::NeedsReservation(ReservationKind::Request),
     })
 }
 
 /// Reserves a slot of the second account. One script.
-pub(in crate::domains::relations) async fn reserve(db: &Db, pair: Pair, slot: Slot, id: u64) -> Result<SlotResult, Error> {
+pub(in crate::domains::relations) async fn reserve(
+    db: &Db,
+    pair: Pair,
+    slot: ReservationKind,
+    id: u64,
+) -> Result<SlotResult, Error> {
     let second = pair.second;
     let (set, most) = match slot {
-        Slot::Friend => (keys::friends(second), MAX_FRIENDS),
-        Slot::Request => (keys::friend_requests_sent(second), MAX_FRIEND_REQUESTS),
+        ReservationKind::Friend => (keys::friends(second), MAX_FRIENDS),
+        ReservationKind::Request => (keys::friend_requests_sent(second), MAX_FRIEND_REQUESTS),
     };
     let call = Call::new(&RESERVE_FRIEND, [set, keys::friend_slots(second), user_key(second)]);
     Ok(match db.call::<i64>(call.arg(pair.first.0).arg(id).arg(most)).await? {
@@ -145,14 +150,14 @@ pub(in crate::domains::relations) async fn state(db: &Db, pair: Pair) -> Result<
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let exists: bool = decode::one(reply())?;
-    let mut id = || decode::one::<Option<f64>>(reply()).map(|id| id.filter(|_| exists).map(|id| id as u64));
+    let exists: bool = decode::value(reply())?;
+    let mut id = || decode::value::<Option<f64>>(reply()).map(|id| id.filter(|_| exists).map(|id| id as u64));
     Ok(PairState { friendship: id()?, sent: id()?, received: id()? })
 }
 
 /// Writes the second account's side, and releases its slot; `false` if that account was deleted. One script.
 pub(in crate::domains::relations) async fn write(db: &Db, pair: Pair, state: PairState) -> Result<bool, Error> {
-    // What the first account has received, the second has sent.
+    // The second account has sent the request that the first has received.
     let ids = [state.friendship, state.received, state.sent].map(Option::unwrap_or_default);
     let call = Call::new(&WRITE_FRIEND, side_keys(pair.second)).arg(pair.first.0).arg(&ids[..]).arg(MAX_FOLLOWING);
     db.call(call).await
@@ -160,7 +165,7 @@ pub(in crate::domains::relations) async fn write(db: &Db, pair: Pair, state: Pai
 
 fn side_keys(id: UserId) -> [String; 7] {
     let [friends, sent, received] = sets(id);
-    [friends, sent, received, keys::friend_slots(id), user_key(id), following_key(id), left_key(id)]
+    [friends, sent, received, keys::friend_slots(id), user_key(id), following_key(id), unfollowed_key(id)]
 }
 
 fn sets(id: UserId) -> [String; 3] {
@@ -190,8 +195,8 @@ pub(in crate::domains::relations) async fn count(db: &Db, id: UserId, list: Frie
     db.read(cmd("ZCARD").arg(list_key(id, list)).take()).await
 }
 
-/// The friends of `viewer` that each of `others` has, too, newest friendship of the viewer first. Two round trips: all friends of the viewer, and
-/// a lookup of them among those of the others.
+/// The friends that `viewer` has in common with each of `others`, newest friendship of the viewer first. Two round trips: all friends of the viewer,
+/// and a lookup of them among the friends of the others.
 pub(in crate::domains::relations) async fn mutual(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<Vec<Row>>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_FRIENDS };
     let friends = read_windows(db, viewer, FriendList::Friends, &[window]).await?.pop().unwrap_or_default();
@@ -205,7 +210,7 @@ pub(in crate::domains::relations) async fn mutual(db: &Db, viewer: UserId, other
     for _ in others {
         let mut rows = Vec::new();
         for friends in friends.chunks(LOOKUP) {
-            let scores: Vec<Option<f64>> = decode::one(replies.next().unwrap_or_default())?;
+            let scores: Vec<Option<f64>> = decode::value(replies.next().unwrap_or_default())?;
             rows.extend(friends.iter().zip(scores).filter(|(_, score)| score.is_some()).map(|(row, _)| *row));
         }
         mutual.push(rows);
@@ -222,7 +227,7 @@ pub(in crate::domains::relations) async fn friendships(
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
     let commands = sets(viewer).into_iter().map(|key| cmd("ZMSCORE").arg(key).arg(&members).take()).collect();
     let mut replies = db.read_many(commands).await?.into_iter();
-    let mut scores = || decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
+    let mut scores = || decode::value::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
     let (friends, sent, received) = (scores()?, scores()?, scores()?);
     let state = |((friend, sent), received): ((&Option<f64>, &Option<f64>), &Option<f64>)| match (friend, sent, received) {
         (Some(_), ..) => FriendshipState::Friends,

@@ -38,9 +38,9 @@ pub(in super::super) async fn own(db: &Db, id: UserId) -> Result<OwnRelations, E
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (version, blocked_by): (Option<u64>, Option<u64>) = decode::one(reply())?;
-    let (ends, mutes): (Vec<(u64, f64)>, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
-    let blocks: Vec<u64> = decode::one(reply())?;
+    let (version, blocked_by): (Option<u64>, Option<u64>) = decode::value(reply())?;
+    let (ends, mutes): (Vec<(u64, f64)>, Vec<u64>) = (decode::value(reply())?, decode::value(reply())?);
+    let blocks: Vec<u64> = decode::value(reply())?;
     let ends: HashMap<u64, Millis> = ends.into_iter().map(|(id, end)| (id, end as u64)).collect();
     let mutes = mutes.into_iter().map(|id| (UserId(id), Mute { ends_at: ends.get(&id).copied() })).collect();
     let (version, blocked_by) = (version.unwrap_or(0), blocked_by.unwrap_or(0));

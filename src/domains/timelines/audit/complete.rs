@@ -164,9 +164,9 @@ async fn report(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Finding
         let old = it.missing.iter().filter(|(_, author)| !young.contains(author));
         missing.extend(old.map(|(id, _)| (it.feed, StatusId(*id))));
     }
-    let standings = status_records(reader, missing.iter().map(|(_, id)| *id)).await?;
+    let status_records = status_records(reader, missing.iter().map(|(_, id)| *id)).await?;
     for (feed, id) in missing {
-        if let Some(StatusRecord::By(author)) = standings.get(&id).copied() {
+        if let Some(StatusRecord::By(author)) = status_records.get(&id).copied() {
             let what = format!("status {} of {} is missing in {}", id.0, author.0, keys::entries(feed));
             let settle = if feed == Feed::Home(author) {
                 Remedy::SettleStatus { author, status: id }

@@ -5,7 +5,7 @@ mod complete;
 
 use super::keys::{self, KeyKind};
 use super::model::{SEGMENTS_TTL, max_entries};
-use super::store::{left as left_key, sources_key};
+use super::store::{former_sources_key, sources_key};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
@@ -121,7 +121,7 @@ const fn remove_deleted_from(feed: Feed, status: StatusId) -> Remedy {
 
 async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
-    let standings = status_records(reader, ids).await?;
+    let status_records = status_records(reader, ids).await?;
     let mut foreign = Vec::new();
     for part in parts {
         for row in &part.rows {
@@ -134,7 +134,7 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &
                     entry_remedy(part.of, &part.key, row.member),
                 );
             }
-            match standings.get(&StatusId(row.member)) {
+            match status_records.get(&StatusId(row.member)) {
                 Some(StatusRecord::By(author)) if Feed::Home(*author) != part.of => foreign.push((part, row.member, *author)),
                 Some(StatusRecord::Missing) => {
                     let forget = remove_deleted_from(part.of, StatusId(row.member));
@@ -147,9 +147,9 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &
     let edges = || foreign.iter().map(|(part, _, author)| (part.of, *author));
     let follows = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(sources_key(feed)).arg(author.0).take()).await?;
     // Unfollowed accounts are hidden; the journal removes their statuses.
-    let left = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(left_key(feed)).arg(author.0).take()).await?;
+    let former = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(former_sources_key(feed)).arg(author.0).take()).await?;
     for (part, status, author) in foreign {
-        if follows.score(&(part.of, author)).is_none() && left.score(&(part.of, author)).is_none() {
+        if follows.score(&(part.of, author)).is_none() && former.score(&(part.of, author)).is_none() {
             let what = format!("status {status} is by {}, who is not a source of the feed", author.0);
             found.add_repairable(&part.key, what, [complete::settle_source(part.of, author)]);
         }

@@ -4,7 +4,7 @@
 //! command for each source however small the window is. Adjacent segments are read one after the other.
 
 use super::super::model::{CEILING, MAX_SEGMENTS, Segment, SegmentKey};
-use super::super::store::{self, BelowFloor, MAX_STATUSES_PER_SCRIPT};
+use super::super::store::{self, MAX_STATUSES_PER_SCRIPT, MergeCache};
 use super::merge;
 use super::merge_lock::MergeLocks;
 use super::pending_window::PendingWindow;
@@ -35,24 +35,24 @@ pub(super) async fn fill(app: &App, pending: &mut [PendingWindow]) -> Result<(),
 }
 
 async fn fill_feed(app: &App, feed: Feed, pending: &mut [&mut PendingWindow]) -> Result<(), Error> {
-    let below = store::read_below_floor(app.db(), feed, MAX_UNCACHED_SOURCES + 1).await?;
+    let cache = store::read_merge_cache(app.db(), feed, MAX_UNCACHED_SOURCES + 1).await?;
     let mut windows: Vec<(usize, Window)> =
         pending.iter().enumerate().filter_map(|(at, window)| Some((at, window.missing()?))).collect();
-    // A page comes before the check for entries beyond its cursor, which begins in a segment of the page.
+    // Larger windows first: the probe for entries beyond the cursor of a page then finds a segment that the page has read or merged.
     windows.sort_by_key(|(_, window)| Reverse(window.limit));
-    if below.sources.len() <= MAX_UNCACHED_SOURCES {
-        let authors = with_owner(feed, below.sources);
+    if cache.sources.len() <= MAX_UNCACHED_SOURCES {
+        let authors = with_owner(feed, cache.sources);
         for (at, window) in windows {
             pending[at].add(merge::merge_profiles(app, &authors, window).await?);
         }
         return Ok(());
     }
-    let of_authors = |(_, window): &(usize, Window)| below.marked.iter().map(|author| (*author, *window)).collect::<Vec<_>>();
+    let of_authors = |(_, window): &(usize, Window)| cache.marked.iter().map(|author| (*author, *window)).collect::<Vec<_>>();
     let marked = statuses::windows(app, &windows.iter().flat_map(of_authors).collect::<Vec<_>>()).await?;
     let mut marked = marked.into_iter();
     let floor = pending.iter().map(|window| window.floor()).max().unwrap_or(0);
-    let authors = below.marked.len();
-    let mut merged = MergedFeed { app, feed, floor, below, segments: Vec::new() };
+    let authors = cache.marked.len();
+    let mut merged = MergedFeed { app, feed, floor, cache, segments: Vec::new() };
     for (at, window) in windows {
         let rows = merged.window(window).await?;
         pending[at].add(marked.by_ref().take(authors).flatten().chain(rows));
@@ -74,7 +74,7 @@ struct MergedFeed<'a> {
     feed: Feed,
     /// The position below which the feed is merged.
     floor: u64,
-    below: BelowFloor,
+    cache: MergeCache,
     segments: Vec<Segment>,
 }
 
@@ -106,7 +106,7 @@ impl MergedFeed<'_> {
         if !self.read_cached(position).await? {
             let guard = self.app.extension::<MergeLocks>().lock(self.feed).await;
             if guard.has_waited {
-                self.below = store::read_below_floor(self.app.db(), self.feed, MAX_UNCACHED_SOURCES + 1).await?;
+                self.cache = store::read_merge_cache(self.app.db(), self.feed, MAX_UNCACHED_SOURCES + 1).await?;
             }
             if !guard.has_waited || !self.read_cached(position).await? {
                 self.merge(position, window.newest_first).await?;
@@ -123,13 +123,13 @@ impl MergedFeed<'_> {
         if self.segments.iter().any(|it| it.key.covers(position)) {
             return Ok(true);
         }
-        let version = self.below.version;
-        while let Some(at) = self.below.segments.iter().position(|key| key.version == version && key.covers(position)) {
-            if let Some(segment) = store::segment(self.app.db(), self.feed, self.below.segments[at]).await? {
+        let version = self.cache.version;
+        while let Some(at) = self.cache.segments.iter().position(|key| key.version == version && key.covers(position)) {
+            if let Some(segment) = store::segment(self.app.db(), self.feed, self.cache.segments[at]).await? {
                 self.segments.push(segment);
                 return Ok(true);
             }
-            self.below.segments.swap_remove(at);
+            self.cache.segments.swap_remove(at);
         }
         Ok(false)
     }
@@ -144,7 +144,7 @@ impl MergedFeed<'_> {
         };
         let authors = sources::authors(self.app, self.feed).await?.0;
         let rows = merge::merge_profiles(self.app, &authors, window).await?;
-        let mut key = SegmentKey { version: self.below.version, above: window.above, below: window.below };
+        let mut key = SegmentKey { version: self.cache.version, above: window.above, below: window.below };
         match rows.last().filter(|_| rows.len() == limit) {
             Some(last) if newest_first => key.above = last.position.saturating_sub(1),
             Some(last) => key.below = last.position.saturating_add(1),
@@ -161,8 +161,8 @@ impl MergedFeed<'_> {
         let key = segment.key;
         let is_superseded = |it: &SegmentKey| it.version != key.version || key.above <= it.above && it.below <= key.below;
         let (mut superseded, current): (Vec<SegmentKey>, Vec<SegmentKey>) =
-            self.below.segments.iter().partition(|it| is_superseded(it));
-        self.below.segments = current;
+            self.cache.segments.iter().partition(|it| is_superseded(it));
+        self.cache.segments = current;
         superseded.truncate(MAX_SEGMENTS);
         if let Err(error) = store::cache_segment(self.app.db(), self.feed, segment, &superseded).await {
             tracing::debug!(%error, "a segment of a feed is not cached");

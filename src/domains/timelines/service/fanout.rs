@@ -11,7 +11,7 @@ use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
 use crate::domains::statuses::service as statuses;
 use crate::domains::statuses::service::StatusState;
-use crate::domains::statuses::{Draft, NewStatus};
+use crate::domains::statuses::{NewStatus, StatusDraft};
 use crate::platform::events::FilterTerms;
 use crate::platform::journal::{Feed, Progress};
 
@@ -21,7 +21,7 @@ use crate::platform::journal::{Feed, Progress};
 ///
 /// # Errors
 /// As [`statuses::create`].
-pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<StatusId>> {
+pub async fn post(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Option<StatusId>> {
     let Some(NewStatus { id, terms, audience, lease }) = statuses::create(app, author, draft).await? else { return Ok(None) };
     // The status is posted, so an error here only delays the switch of the author's fan-out mode to the next status.
     if let Err(error) = fanout_mode::switch_if_due(app, author, audience).await {

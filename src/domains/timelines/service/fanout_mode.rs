@@ -59,18 +59,18 @@ pub async fn switch_mode(app: &App, author: UserId, progress: Progress) -> Resul
         Some(begin_switch) => graph::set_fanout_mode(app, author, audience.mode, begin_switch(app.next_id().await?)).await?,
         None => audience.mode,
     };
-    let (mark, target) = match mode {
-        FanoutMode::ToMerge(mark) => (mark, FanoutMode::Merge(mark)),
-        FanoutMode::ToPush(mark) => (mark, FanoutMode::Push),
+    let (switch_id, target) = match mode {
+        FanoutMode::ToMerge(id) => (id, FanoutMode::Merge(id)),
+        FanoutMode::ToPush(id) => (id, FanoutMode::Push),
         FanoutMode::Push | FanoutMode::Merge(_) if !progress.is_restarted => return Ok(None),
         // The end of the switch survived a crash; the followers' marks may not have.
         FanoutMode::Push => (0, mode),
-        FanoutMode::Merge(mark) => (mark, mode),
+        FanoutMode::Merge(id) => (id, mode),
     };
-    let progress = if progress.mark == mark {
+    let progress = if progress.version == switch_id {
         progress
     } else {
-        Progress { mark, is_restarted: progress.is_restarted, ..Progress::default() }
+        Progress { version: switch_id, is_restarted: progress.is_restarted, ..Progress::default() }
     };
     let (feeds, next) = feeds(app, author, progress).await?;
     match mode {
@@ -111,7 +111,7 @@ pub async fn apply_mode_threshold(app: &App) -> Result<(), Error> {
             return Ok(());
         }
         // Enqueued before the setting is stored: if this process dies in between, the review still happens.
-        let lease = journal::begin(app, Task::Stars { followers }).await?;
+        let lease = journal::begin(app, Task::FanoutThreshold { followers }).await?;
         if !app.db().replace_star_followers(before, followers).await? {
             // A faster process has enqueued its own review, or has another setting.
             lease.ack(app);

@@ -123,21 +123,21 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
             (Some(_), Some(audience)) if audience.mode.is_marked() => store::mark(app.db(), &[feed], source).await?,
             (Some(follow), Some(_)) => backfill(app, feed, source, follow).await?,
             // The statuses of an account that was never followed are in no home.
-            (None, Some(_)) if edge.request.is_some() && edge.left.is_none() => {}
+            (None, Some(_)) if edge.request.is_some() && edge.unfollowed.is_none() => {}
             _ => sweep(app, feed, source).await?,
         }
         // The write to the source's side was undone, and the undone edge is reconciled, too.
         if audience.is_none() {
             settled = SettledEdge::NoSource;
         }
-        if let Some(undone) = edge.left {
+        if let Some(undone) = edge.unfollowed {
             forget(app, feed, source, undone).await?;
         }
         if let Some(audience) = audience {
             fanout_mode::switch_if_due(app, source, audience).await?;
         }
         let now = read_edge(app, feed, source).await?;
-        if now.follow == edge.follow && now.request == edge.request && now.left.is_none() {
+        if now.follow == edge.follow && now.request == edge.request && now.unfollowed.is_none() {
             return Ok(settled);
         }
         edge = now;
@@ -202,7 +202,7 @@ async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: Edge) -> 
 
 async fn forget(app: &App, feed: Feed, source: UserId, undone: u64) -> Result<(), Error> {
     match feed {
-        Feed::Home(owner) => graph::forget_left(app, owner, source, undone).await,
+        Feed::Home(owner) => graph::forget_unfollowed(app, owner, source, undone).await,
         Feed::List(list) => lists::forget_removed(app, list, source, undone).await,
     }
 }

@@ -50,9 +50,9 @@ async fn befriend(app: &App, viewer: UserId, other: UserId, only_accept: bool) -
     };
     lease.ack(app);
     match settled {
-        SettledFriendship::Agrees => Ok(()),
+        SettledFriendship::Consistent => Ok(()),
         SettledFriendship::NoAccount => Err(friends::deleted(viewer > other)),
-        SettledFriendship::Blocked => friends::refuse_undone(app, viewer, other, only_accept).await,
+        SettledFriendship::Blocked => friends::error_after_block(app, viewer, other, only_accept).await,
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn touch(app: &App, feed: Feed) {
 }
 
 async fn touch_and_rebuild(app: &App, feed: Feed) -> Result<(), Error> {
-    let lease = journal::begin(app, Task::Refill { feed }).await?;
+    let lease = journal::begin(app, Task::Backfill { feed }).await?;
     if store::touch(app.db(), feed, app.now()).await? {
         lease.hand_over(app, Progress::default()).await;
     } else {
@@ -63,7 +63,7 @@ pub(super) async fn rebuild_if_sparse(app: &App, feed: Feed) -> Result<(), Error
     let (state, count, _) = store::extent(app.db(), feed).await?;
     let window = app.config().home_window;
     if state.phase == FeedPhase::Active && state.floor > 0 && count + window / 10 < window {
-        journal::enqueue(app, Task::Refill { feed }).await?;
+        journal::enqueue(app, Task::Backfill { feed }).await?;
     }
     Ok(())
 }

@@ -78,7 +78,7 @@ pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str)
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn list(app: &App, loaders: &Loaders, list: UserListId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, list_id(list))?;
-    page::fill(&FeedListing { loaders, feed: Feed::List(list) }, request).await
+    page::read_page(&FeedListing { loaders, feed: Feed::List(list) }, request).await
 }
 
 /// The id of the list that a cursor of [`list()`] belongs to.

@@ -70,9 +70,10 @@ impl Fetch for FetchFeed {
             FeedPart::FormerSources(_) => None,
         };
         let windows: Vec<FeedWindow> = parts.iter().filter_map(window).collect();
-        let WindowsRead { left, rows, position } = read::windows(&self.app, &feeds, &windows, has_head).await?;
+        let WindowsRead { former_sources, rows, position } = read::windows(&self.app, &feeds, &windows, has_head).await?;
         let mut rows = rows.into_iter();
-        let of_feed = |feed| feeds.iter().position(|it| *it == feed).and_then(|at| left.get(at).cloned()).unwrap_or_default();
+        let of_feed =
+            |feed| feeds.iter().position(|it| *it == feed).and_then(|at| former_sources.get(at).cloned()).unwrap_or_default();
         let answer = |part: &FeedPart| match part {
             FeedPart::FormerSources(feed) => of_feed(*feed),
             FeedPart::Head(_) | FeedPart::Window(_) => rows.next().unwrap_or_default(),

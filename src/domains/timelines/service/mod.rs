@@ -63,7 +63,7 @@ const MIN_SPARE: usize = 10;
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn home(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, home_id(owner))?;
-    page::fill(&FeedListing { loaders, feed: Feed::Home(owner) }, request).await
+    page::read_page(&FeedListing { loaders, feed: Feed::Home(owner) }, request).await
 }
 
 /// The id of the list that a cursor of [`home`] belongs to.
@@ -99,7 +99,7 @@ async fn newest_seen(loaders: &Loaders, feed: Feed, newest: u64, shown: &[Status
         return Ok(shown);
     }
     let request = PageRequest { size: 1, backward: false, after: None, before: None };
-    let page = page::fill(&FeedListing { loaders, feed }, request).await?;
+    let page = page::read_page(&FeedListing { loaders, feed }, request).await?;
     Ok(page.items.first().map_or(0, |(position, _)| *position))
 }
 
@@ -136,9 +136,9 @@ impl PageSource for FeedListing<'_> {
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         let part = |window: &Window| FeedPart::Window(FeedWindow { feed: self.feed, window: *window });
-        // For the rules, in the same pipeline.
-        let left = [FeedPart::FormerSources(self.feed)];
-        let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(left)).await?;
+        // For `hydrate`, in the same pipeline.
+        let former_sources = [FeedPart::FormerSources(self.feed)];
+        let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(former_sources)).await?;
         found.pop();
         Ok(found.into_iter().map(|found| found.rows).collect())
     }
@@ -152,10 +152,10 @@ impl PageSource for FeedListing<'_> {
         relations::may_hide(self.loaders)
     }
 
-    /// Hides former sources whose statuses are not removed yet, and what the policy does not deliver.
+    /// Hides the statuses of former sources, which are not all removed yet, and statuses that the policy does not deliver.
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
-        let left = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.rows;
-        let shown = |seen: &ViewedStatus| left.iter().all(|row| row.member != seen.status.author.0);
+        let former_sources = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.rows;
+        let shown = |seen: &ViewedStatus| former_sources.iter().all(|row| row.member != seen.status.author.0);
         let found = statuses::load_delivered(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
         Ok(found.into_iter().map(|seen| seen.filter(shown)).collect())
     }

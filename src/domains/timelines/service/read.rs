@@ -21,8 +21,8 @@ const SEEN_PRECISION: Millis = 60 * MINUTE;
 
 /// Result of [`windows`].
 pub(super) struct WindowsRead {
-    /// The hidden accounts of each feed.
-    pub(super) left: Vec<Vec<Row>>,
+    /// The former sources of each feed, whose statuses are hidden.
+    pub(super) former_sources: Vec<Vec<Row>>,
     /// The rows of each window, in its order.
     pub(super) rows: Vec<Vec<Row>>,
     /// The end of the log of events before the reads, if requested.
@@ -52,8 +52,8 @@ pub(super) async fn windows(
     let mut pending: Vec<PendingWindow> = pending.collect();
     above_the_floor(app, &mut pending).await?;
     below_floor::fill(app, &mut pending).await?;
-    let left = metadata.into_iter().map(|metadata| metadata.left.into_iter().map(row_of).collect()).collect();
-    Ok(WindowsRead { left, rows: pending.into_iter().map(|window| window.rows).collect(), position })
+    let former_sources = metadata.into_iter().map(|metadata| metadata.former_sources.into_iter().map(row_of).collect()).collect();
+    Ok(WindowsRead { former_sources, rows: pending.into_iter().map(|window| window.rows).collect(), position })
 }
 
 const fn row_of(user: UserId) -> Row {

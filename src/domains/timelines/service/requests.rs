@@ -18,20 +18,20 @@ use crate::platform::journal::{Feed, Progress, Task};
 use futures_util::future::try_join_all;
 use std::sync::Arc;
 
-/// Requests that are accepted concurrently.
-const AT_ONCE: usize = 20;
+/// The number of requests that are accepted concurrently.
+const CONCURRENCY: usize = 20;
 
 /// Accepts the request of `requester` to follow `viewer`. The follow begins now, and the home of `requester` has the viewer's latest statuses
 /// when this returns. Nothing changes for a follower. A charge, the journal, the commit and the steps of a follow.
 ///
 /// # Errors
-/// `NOT_FOUND` without a request; `LIMIT_REACHED` if `requester` follows 10,000 accounts, and then the request stays; `INVALID_INPUT` for the
+/// `NOT_FOUND` without a request; `LIMIT_REACHED` if `requester` follows 10,000 accounts, and then the request remains pending; `INVALID_INPUT` for the
 /// viewer's own account; `RATE_LIMITED`.
 pub async fn accept_request(app: &App, viewer: UserId, requester: UserId) -> Outcome<()> {
     relations::charge_change(app, viewer, requester).await?;
     let lease = journal::begin(app, follow::task(requester, viewer)).await?;
     let accepted = graph::accept(app, requester, viewer).await?;
-    // Without a commit, too: the viewer's side may lack the end of a request.
+    // Also if nothing was committed: the viewer's side may still have a request that was withdrawn.
     let settled = follow::settle(app, Feed::Home(requester), viewer).await?;
     lease.ack(app);
     match accepted {
@@ -108,10 +108,10 @@ pub async fn accept_all(app: &App, id: UserId) -> Result<Option<Progress>, Error
         return Ok(None);
     }
     let requesters = graph::oldest_requesters(app, id, PASS).await?;
-    for requesters in requesters.chunks(AT_ONCE) {
+    for requesters in requesters.chunks(CONCURRENCY) {
         try_join_all(requesters.iter().map(|requester| settle(app, *requester, id))).await?;
     }
-    // What was accepted is no request any more, so the next pass starts from the oldest again.
+    // An accepted request is no longer a request, so the next pass starts from the oldest again.
     Ok((requesters.len() == PASS).then(Progress::default))
 }
 

@@ -27,7 +27,7 @@ use waxwing::base::page::PageArgs;
 use waxwing::base::request::{Loaders, Request};
 use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
-use waxwing::domains::comments::{Draft, ParentRef, Sort, Vote, service as comments};
+use waxwing::domains::comments::{CommentDraft, ParentRef, Sort, Vote, service as comments};
 
 const SORTS: [Sort; 5] = [Sort::Top, Sort::New, Sort::Old, Sort::Replies, Sort::Controversial];
 const USERS: usize = 12;
@@ -347,7 +347,7 @@ async fn apply(app: &App, status: StatusId, change: Change) -> ChangeResult {
     match change {
         Change::Add(parent, author, message) => {
             let under = if parent == 0 { ParentRef::Status(status) } else { ParentRef::Comment(id(parent)) };
-            let draft = Draft { parent: under, message, idempotency_key: None };
+            let draft = CommentDraft { parent: under, message, idempotency_key: None };
             Ok(comments::add(app, &loaders, author, draft).await?.expect("it is new").number)
         }
         Change::Edit(number, author, text) => comments::edit(app, &loaders, author, id(number), &text).await.map(|()| 0),

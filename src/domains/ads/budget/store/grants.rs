@@ -10,8 +10,8 @@ use crate::domains::ads::keys;
 use crate::domains::ads::model::{Money, Share, Sum};
 use redis::cmd;
 
-const SUMS: &str = include_str!("../../lua/sums.lua");
-static DRAW_GRANT: Script = Script::after(SUMS, include_str!("../../lua/draw_grant.lua"));
+const SUMS_PRELUDE: &str = include_str!("../../lua/sums.lua");
+static DRAW_GRANT: Script = Script::after(SUMS_PRELUDE, include_str!("../../lua/draw_grant.lua"));
 /// Maximum time for which a pool is frozen while its campaign is changed.
 const FROZEN_FOR: Millis = 2_000;
 
@@ -50,7 +50,7 @@ pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, requests: &[G
         request.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.total).arg(it.day).arg(it.day_total))
     };
     let replies = db.call_many(requests.iter().map(call).collect()).await?;
-    replies.into_iter().map(|reply| decode_grant(&decode::one::<String>(reply)?)).collect()
+    replies.into_iter().map(|reply| decode_grant(&decode::value::<String>(reply)?)).collect()
 }
 
 fn decode_grant(answer: &str) -> Result<GrantResult, Error> {
@@ -103,5 +103,5 @@ pub(in crate::domains::ads) async fn grants(db: &Db, campaign: CampaignId, share
 /// Returns the number of shares of campaigns, which never changes; `None` for a campaign that does not exist. One pipeline.
 pub(in crate::domains::ads) async fn shares_of(db: &Db, campaigns: &[CampaignId]) -> Result<Vec<Option<u64>>, Error> {
     let commands = campaigns.iter().map(|id| cmd("HGET").arg(keys::campaign(*id)).arg("shares").take()).collect();
-    db.read_many(commands).await?.into_iter().map(decode::one).collect()
+    db.read_many(commands).await?.into_iter().map(decode::value).collect()
 }

@@ -11,10 +11,11 @@ use crate::domains::ads::model::{
 use redis::Value;
 
 /// The Lua code that all scripts over a share begin with.
-pub(in crate::domains::ads) const SHARE: &str = concat!(include_str!("../../lua/sums.lua"), include_str!("../../lua/share.lua"));
-static RESERVE_IMPRESSION: Script = Script::after(SHARE, include_str!("../../lua/reserve_impression.lua"));
-static RETURN_GRANT: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/return_grant.lua"));
-static RELEASE_HOLDS: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/release_holds.lua"));
+pub(in crate::domains::ads) const SHARE_PRELUDE: &str =
+    concat!(include_str!("../../lua/sums.lua"), include_str!("../../lua/share.lua"));
+static RESERVE_IMPRESSION: Script = Script::after(SHARE_PRELUDE, include_str!("../../lua/reserve_impression.lua"));
+static RETURN_GRANT: Script = Script::allow_oom_after(SHARE_PRELUDE, include_str!("../../lua/return_grant.lua"));
+static RELEASE_HOLDS: Script = Script::allow_oom_after(SHARE_PRELUDE, include_str!("../../lua/release_holds.lua"));
 /// The time to live of a set of recorded promotions, one set for ten minutes.
 const RECORDED_NONCES_TTL: Millis = 25 * MINUTE;
 
@@ -154,7 +155,7 @@ pub(in crate::domains::ads) async fn reserve(
     let replies = db.call_many(requests.iter().map(|request| call(now, request)).collect()).await?;
     let answer = |(request, reply): (&ReservationRequest, Value)| {
         // A corrupt campaign does not fail the others: it is not shown, and the error is logged.
-        let answer = decode::one::<String>(reply).and_then(|answer| decode_reply(request, &answer));
+        let answer = decode::value::<String>(reply).and_then(|answer| decode_reply(request, &answer));
         answer.unwrap_or_else(|error| {
             tracing::error!(campaign = request.share.campaign.0, %error, "the money of a campaign is corrupt: its ads are not shown");
             ReservationReply::NoAd
@@ -258,7 +259,7 @@ pub(in crate::domains::ads) async fn return_grants(
     let replies = db.call_many(shares.iter().map(call).collect()).await?;
     let mut returned = Vec::new();
     for ((share, _), reply) in shares.iter().zip(replies) {
-        if let [all, day, of_day] = decode::one::<Vec<Sum>>(reply)?[..] {
+        if let [all, day, of_day] = decode::value::<Vec<Sum>>(reply)?[..] {
             let day = u64::try_from(day).map_err(Error::corrupt)?;
             returned.push(ReturnedMoney { n: share.n, total: all, day, day_total: of_day });
         }
@@ -276,5 +277,5 @@ pub(in crate::domains::ads) async fn release_holds(
 ) -> Result<u64, Error> {
     let call = |share: &Share| Call::new(&RELEASE_HOLDS, [keys::share(*share), keys::holds(*share)]).arg(now).arg(day).arg(most);
     let replies = db.call_many(shares.iter().map(call).collect()).await?;
-    replies.into_iter().map(decode::one::<u64>).sum()
+    replies.into_iter().map(decode::value::<u64>).sum()
 }

@@ -18,7 +18,7 @@ pub(in crate::domains::ads) fn balance_command(share: Share) -> Cmd {
 }
 
 pub(in crate::domains::ads) fn decode_balance(reply: Value) -> Result<ShareBalance, Error> {
-    let numbers: Vec<Option<u64>> = decode::one(reply)?;
+    let numbers: Vec<Option<u64>> = decode::value(reply)?;
     let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
     Ok(ShareBalance {
         day: number(0),
@@ -50,7 +50,7 @@ pub(in crate::domains::ads) async fn balances_of(
 pub(in crate::domains::ads) async fn first_hold(db: &Db, campaign: CampaignId, shares: u64) -> Result<Option<Millis>, Error> {
     let command = |share| cmd("ZRANGE").arg(keys::holds(share)).arg(0).arg(0).arg("WITHSCORES").take();
     let replies = db.read_many(Share::all(campaign, shares).map(command).collect()).await?;
-    let first = |reply| Ok(decode::one::<Vec<(Vec<u8>, f64)>>(reply)?.pop().map(|(_, at)| at as Millis));
+    let first = |reply| Ok(decode::value::<Vec<(Vec<u8>, f64)>>(reply)?.pop().map(|(_, at)| at as Millis));
     let all: Vec<Option<Millis>> = replies.into_iter().map(first).collect::<Result<_, Error>>()?;
     Ok(all.into_iter().flatten().min())
 }

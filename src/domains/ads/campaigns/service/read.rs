@@ -48,7 +48,7 @@ pub async fn campaigns(
     args: &PageArgs,
 ) -> Result<Page<Arc<CampaignDetails>>, Error> {
     let request = args.check(&app.cursors().await?, campaigns_id(owner))?;
-    page::fill(&Campaigns { app, loaders, owner }, request).await
+    page::read_page(&Campaigns { app, loaders, owner }, request).await
 }
 
 /// The id of the list that a cursor of [`campaigns`] belongs to.
@@ -80,7 +80,7 @@ impl PageSource for Campaigns<'_> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &PageArgs) -> Result<Page<Arc<AdDetails>>, Error> {
     let request = args.check(&app.cursors().await?, ads_id(campaign))?;
-    page::fill(&Ads { loaders, campaign }, request).await
+    page::read_page(&Ads { loaders, campaign }, request).await
 }
 
 /// The id of the list that a cursor of [`ads`] belongs to.

@@ -68,7 +68,7 @@ pub(in crate::domains::ads) async fn ad_ids(db: &Db, campaigns: &[CampaignId]) -
     let command = |id: &CampaignId| cmd("ZRANGE").arg(keys::ads(*id)).arg(0).arg(MAX_ADS - 1).take();
     let replies = db.read_many(campaigns.iter().map(command).collect()).await?;
     let of = |(campaign, reply): (&CampaignId, _)| {
-        let numbers: Vec<u64> = decode::one(reply)?;
+        let numbers: Vec<u64> = decode::value(reply)?;
         Ok(numbers.into_iter().map(|number| AdId { campaign: *campaign, number }).collect())
     };
     campaigns.iter().zip(replies).map(of).collect()
@@ -100,7 +100,7 @@ pub(in crate::domains::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<V
     let mut reply = || replies.next().unwrap_or_default();
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        let (ad, campaign) = (decode_ad(*id, reply())?, decode::one::<(Option<u64>, Option<u64>)>(reply())?);
+        let (ad, campaign) = (decode_ad(*id, reply())?, decode::value::<(Option<u64>, Option<u64>)>(reply())?);
         let (owner, shares) = (campaign.0.map(UserId), campaign.1.unwrap_or(0));
         found.push(ad.map(|(ad, removed)| AdDetails { ad, counts: Tally::default(), owner, shares, removed }));
     }
@@ -118,7 +118,7 @@ async fn count(db: &Db, ads: &mut [Option<AdDetails>]) -> Result<(), Error> {
     let mut replies = db.read_many(ads.iter().flatten().flat_map(of_one).collect()).await?.into_iter();
     for it in ads.iter_mut().flatten() {
         for _ in 0..it.shares {
-            let numbers: Vec<Option<u64>> = decode::one(replies.next().unwrap_or_default())?;
+            let numbers: Vec<Option<u64>> = decode::value(replies.next().unwrap_or_default())?;
             it.counts = it.counts.plus(tally(&numbers));
         }
     }

@@ -142,7 +142,7 @@ fn definition(id: CampaignId) -> [redis::Cmd; 2] {
 
 fn decode_definition(replies: &mut impl Iterator<Item = Value>) -> Result<Option<WithKeywords>, Error> {
     let mut reply = || replies.next().unwrap_or_default();
-    let (campaign, keywords) = (decode_campaign(reply())?, decode::one(reply())?);
+    let (campaign, keywords) = (decode_campaign(reply())?, decode::value(reply())?);
     Ok(campaign.map(|campaign| (campaign, keywords)))
 }
 
@@ -174,8 +174,8 @@ pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Opt
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let campaign = decode_campaign(reply())?;
-    let (keywords, ads): (_, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
-    let listed: Vec<(String, f64)> = decode::one(reply())?;
+    let (keywords, ads): (_, Vec<u64>) = (decode::value(reply())?, decode::value(reply())?);
+    let listed: Vec<(String, f64)> = decode::value(reply())?;
     let listed = listed.into_iter().map(|(listing, at)| (listing, at as Millis)).collect();
     let ads = ads.into_iter().map(|number| AdId { campaign: id, number }).collect();
     Ok(campaign.map(|campaign| CampaignSnapshot { campaign, keywords, ads, recorded_listings: listed }))
@@ -186,7 +186,7 @@ pub(in crate::domains::ads) async fn targeting(db: &Db, id: CampaignId) -> Resul
     let commands = vec![range(keys::keywords(id), MAX_KEYWORDS), range(keys::ads(id), MAX_ADS)];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (keywords, ads): (_, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    let (keywords, ads): (_, Vec<u64>) = (decode::value(reply())?, decode::value(reply())?);
     Ok((keywords, ads.into_iter().map(|number| AdId { campaign: id, number }).collect()))
 }
 

@@ -21,7 +21,7 @@ const PASS: usize = 10;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the suspension is recorded, a worker of the journal completes it.
 pub async fn suspend(app: &App, user: UserId, role: Role, suspended: bool) -> Result<(), Error> {
-    let mut lease = journal::begin_deletion(app, Task::Standing { user }).await?;
+    let mut lease = journal::begin_deletion(app, Task::Suspension { user }).await?;
     accounts::store::set_suspended(app.db(), user, role.name(), suspended).await?;
     let mut next = settle_suspension(app, user, Progress::default()).await?;
     while let Some(progress) = next {

@@ -195,12 +195,12 @@ impl PromotionSelection<'_> {
     async fn withhold_undelivered(&mut self, shown: &[Option<ViewedStatus>]) -> Result<(), Error> {
         let existing: Vec<&ViewedStatus> = shown.iter().flatten().collect();
         let authors: Vec<UserId> = existing.iter().map(|seen| seen.status.author).collect();
-        let standings = relations::service::standings(self.request.loaders, &authors).await?;
-        let is_delivered = |seen: &ViewedStatus, standing| {
+        let relationships = relations::service::relationships(self.request.loaders, &authors).await?;
+        let is_delivered = |seen: &ViewedStatus, relationship| {
             let facts = statuses::facts(seen);
-            facts.is_public() && relations::policy::can_deliver(standing, facts)
+            facts.is_public() && relations::policy::can_deliver(relationship, facts)
         };
-        let withheld = existing.iter().zip(standings).filter(|(seen, standing)| !is_delivered(seen, *standing));
+        let withheld = existing.iter().zip(relationships).filter(|(seen, relationship)| !is_delivered(seen, *relationship));
         self.withheld.extend(withheld.map(|(seen, _)| seen.status.id));
         Ok(())
     }

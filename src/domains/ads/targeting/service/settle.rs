@@ -115,20 +115,20 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Set
         return Ok(None);
     };
     let db = app.db();
-    let (standing, ads, balances, first_hold) = try_join!(
+    let (suspension, ads, balances, first_hold) = try_join!(
         accounts::store::suspension(db, campaign.owner),
         campaigns::store::load_ads(db, &ads),
         budget::store::balances(db, id, campaign.shares),
         budget::store::first_hold(db, id, campaign.shares),
     )?;
-    if standing.account_exists && standing.advertiser != campaign.suspended {
-        campaign = sync_suspension(app, id, standing.advertiser).await?.unwrap_or(campaign);
+    if suspension.account_exists && suspension.advertiser != campaign.suspended {
+        campaign = sync_suspension(app, id, suspension.advertiser).await?.unwrap_or(campaign);
     }
     let used = ShareBalance::used_budget(&balances, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|AdDetails { ad, counts, .. }| (ad, counts)).collect();
     let ads = without_deleted_statuses(app, ads).await?;
     let facts = ListingInputs { campaign, keywords, ads, used, first_hold };
-    Ok(Some(SettlingInputs { facts, owner_exists: standing.account_exists, listed }))
+    Ok(Some(SettlingInputs { facts, owner_exists: suspension.account_exists, listed }))
 }
 
 /// Removes ads whose status was deleted; a deleted status does not come back. One round trip if any ad promotes a status.

@@ -32,7 +32,7 @@ pub(in crate::domains::ads) async fn read_evaluations(
     let visits = replies.split_off(ranks.len());
     let pairs = |reply| Ok(decode::rows(reply)?.into_iter().map(|row| (row.member, row.position)).collect());
     let ranked = replies.into_iter().map(pairs).collect::<Result<_, Error>>()?;
-    let seen = visits.into_iter().map(|reply| Ok(decode_frequency(decode::one(reply)?, now))).collect::<Result<_, Error>>()?;
+    let seen = visits.into_iter().map(|reply| Ok(decode_frequency(decode::value(reply)?, now))).collect::<Result<_, Error>>()?;
     Ok((ranked, seen))
 }
 

@@ -51,7 +51,7 @@ pub(in crate::domains::ads) fn offers_command(part: &OfferRange) -> Cmd {
 }
 
 pub(in crate::domains::ads) fn decode_offers(reply: Value) -> Result<Offers, Error> {
-    let pairs: Vec<(Vec<u8>, f64)> = decode::one(reply)?;
+    let pairs: Vec<(Vec<u8>, f64)> = decode::value(reply)?;
     let one = |(member, ecpm): (Vec<u8>, f64)| Some((ecpm as Ecpm, from_member(&member)?));
     pairs.into_iter().map(|pair| one(pair).ok_or_else(|| Error::corrupt("an offer of no campaign"))).collect()
 }

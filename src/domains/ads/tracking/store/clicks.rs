@@ -4,11 +4,11 @@ use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
 use crate::db::Db;
 use crate::db::script::{Call, Script};
-use crate::domains::ads::budget::store::reservations::SHARE;
+use crate::domains::ads::budget::store::reservations::SHARE_PRELUDE;
 use crate::domains::ads::keys;
 use crate::domains::ads::model::{DAILY_STATS_TTL, InvalidClick, Money, REPLY_TTL, Share};
 
-static CLICK_IMPRESSION: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/click_impression.lua"));
+static CLICK_IMPRESSION: Script = Script::allow_oom_after(SHARE_PRELUDE, include_str!("../../lua/click_impression.lua"));
 /// The time for which the clicked impressions of an hour are kept.
 const CLICKED_IMPRESSIONS_TTL: Millis = 120 * MINUTE;
 

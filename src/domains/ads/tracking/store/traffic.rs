@@ -40,7 +40,7 @@ impl Counter {
 /// an empty list.
 pub(in crate::domains::ads) async fn count(db: &Db, now: Millis, counters: &[Counter]) -> Result<Vec<bool>, Error> {
     let replies = db.call_untracked(counters.iter().map(|it| it.call(now, 1)).collect()).await?;
-    replies.into_iter().map(|reply| Ok(decode::one::<u8>(reply)? == 1)).collect()
+    replies.into_iter().map(|reply| Ok(decode::value::<u8>(reply)? == 1)).collect()
 }
 
 /// Decrements each counter by one. One pipeline of scripts; none for an empty list.
@@ -55,7 +55,7 @@ pub(in crate::domains::ads) fn address_impression_count_command(address: Visitor
 
 /// Decodes the reply of [`address_impression_count_command`].
 pub(in crate::domains::ads) fn decode_address_impression_count(reply: Value, now: Millis) -> Result<u64, Error> {
-    let kept: Option<String> = decode::one(reply)?;
+    let kept: Option<String> = decode::value(reply)?;
     let (until, count) = kept.as_deref().and_then(|kept| kept.split_once('.')).unwrap_or_default();
     let is_over = until.parse::<Millis>().is_ok_and(|until| until > now);
     Ok(if is_over { count.parse().unwrap_or(0) } else { 0 })

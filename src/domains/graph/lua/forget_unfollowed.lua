@@ -1,4 +1,4 @@
--- forget_left.lua - forgets an undone follow once a home has no statuses of that account, unless it was undone again since.
+-- forget_unfollowed.lua - forgets an undone follow once a home has no statuses of that account, unless it was undone again since.
 -- KEYS 1 left:{a}
 -- ARGV 1 b  2 the follow that was undone
 -- Returns 1 | 0 it was undone again
