@@ -14,6 +14,7 @@ use serde_json::json;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use waxwing::app::App;
+use waxwing::base::audience::AudienceKind;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::UserId;
@@ -21,6 +22,7 @@ use waxwing::cli::workers;
 use waxwing::db::Target;
 use waxwing::domains::relations::service as relations;
 use waxwing::domains::sessions;
+use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::domains::users::User;
 use waxwing::domains::users::service::{self as users, ProfileChange};
@@ -30,9 +32,11 @@ use waxwing::platform::journal::{Feed, Queue, service as journal};
 const RELATIONS: usize = 500;
 /// Every viewer has two thousand statuses of a hundred authors in the home.
 const WORLD: Size = Size { users: 2_000, readers: 40, follows: 100, statuses: 20 };
-/// Entries of a page.
-const FIRST: usize = 10;
+/// The share of entries that a mute drops in percent, or none for a viewer without relations; and the entries of a page.
+const HOMES: [(Option<usize>, usize); 8] =
+    [(None, 50), (Some(0), 50), (Some(30), 50), (None, 10), (Some(0), 10), (Some(30), 10), (Some(90), 10), (Some(99), 10)];
 const PAGES: usize = 400;
+const POSTS: usize = 50;
 const SUBSCRIBERS: usize = 1_000;
 const EVENTS: usize = 100;
 const REQUESTS: usize = 10_000;
@@ -62,6 +66,7 @@ pub(crate) fn run() -> Privacy {
     super::runtime().block_on(async {
         let mut all = Privacy::default();
         homes(&mut all).await;
+        posts(&mut all).await;
         changes(&mut all).await;
         events(&mut all).await;
         bytes(&mut all).await;
@@ -76,18 +81,17 @@ async fn edge(bed: &Bed) -> Edge {
 
 /// Reads homes with a part of the followed accounts muted, beside other mutes and blocks.
 async fn homes(all: &mut Privacy) {
-    for (dropped, has_relations) in [(0, false), (0, true), (30, true), (90, true), (99, true)] {
+    for (dropped, first) in HOMES {
         let bed = Bed::with(&[], Config::default()).await;
         let readers = world::load(&bed, WORLD).await;
-        if has_relations {
-            for reader in &readers {
+        for reader in &readers {
+            if let Some(dropped) = dropped {
                 relate(&bed, reader, dropped).await;
             }
         }
-        let name =
-            if has_relations { format!("home, {dropped} % of the entries dropped") } else { "home, no relations".to_owned() };
-        let cost = pages(&bed, &readers).await;
-        all.add(&name, cost);
+        let relations = dropped.map_or("no relations".to_owned(), |dropped| format!("{dropped} % of the entries dropped"));
+        let cost = pages(&bed, &readers, first).await;
+        all.add(&format!("home of {first}, {relations}"), cost);
     }
 }
 
@@ -118,14 +122,14 @@ async fn import(bed: &Bed, id: UserId, muted: &[UserId], blocked: &[UserId]) {
     bed.write(members.chain(counts)).await;
 }
 
-async fn pages(bed: &Bed, readers: &[Reader]) -> Cost {
+async fn pages(bed: &Bed, readers: &[Reader], first: usize) -> Cost {
     let edge = edge(bed).await;
-    let body = Bytes::from(json!({ "query": HOME.replace("first: 30", &format!("first: {FIRST}")) }).to_string());
+    let body = Bytes::from(json!({ "query": HOME.replace("first: 30", &format!("first: {first}")) }).to_string());
     let ask = async |number: usize| {
         let answer = edge.ask(Some(&readers[number % readers.len()].token), body.clone()).await;
         is_whole(&answer);
         let entries = String::from_utf8_lossy(&answer).matches("\"cursor\"").count();
-        assert_eq!(entries, FIRST, "the page is full");
+        assert_eq!(entries, first, "the page is full");
         answer.len()
     };
     for number in 0..2 * readers.len() {
@@ -139,6 +143,39 @@ async fn pages(bed: &Bed, readers: &[Reader]) -> Cost {
         (PAGES, answered)
     };
     measure(bed, &edge.app, work).await
+}
+
+/// Posts to a thousand followers, for all of them and for twenty friends among them.
+async fn posts(all: &mut Privacy) {
+    for (kind, name) in
+        [(AudienceKind::Public, "post, 1,000 followers"), (AudienceKind::Friends, "post for 20 friends, 1,000 followers")]
+    {
+        let bed = Bed::with(&[], Config::default()).await;
+        let people = Past::people(&bed.app, 1_000);
+        bed.homes(&people, &[bed.app.config().home_window]).await;
+        let author = bed.author("author", &people).await;
+        let app = edge(&bed).await.app;
+        for friend in &people[..20] {
+            timelines::request_friend(&app, *friend, author).await.expect("a request");
+            timelines::accept_friend_request(&app, author, *friend).await.expect("friends");
+        }
+        let post = async || {
+            let audience = AudienceInput { kind: Some(kind), list: None };
+            let draft = StatusDraft { message: "Good evening.".into(), location: None, audience, idempotency_key: None };
+            timelines::post(&app, author, draft).await.ok().flatten().expect("a status");
+        };
+        post().await;
+        app.drain().await;
+        let work = async {
+            for _ in 0..POSTS {
+                post().await;
+            }
+            app.drain().await;
+            (POSTS, 0)
+        };
+        let cost = measure(&bed, &app, work).await;
+        all.add(name, cost);
+    }
 }
 
 /// Measures one change, with all of its work after the response.
