@@ -256,6 +256,9 @@ async fn a_changed_audience_holds_on_every_surface_and_can_be_reversed() {
         }
         set_audience(scene.author(), status, from, list_of(from)).await;
     }
+    for is_private in [true, false] {
+        set_private(scene.author(), is_private).await;
+    }
     for (viewer, before) in VIEWERS.into_iter().zip(before) {
         assert_eq!(scene.read(viewer).await, before, "{viewer:?}");
     }

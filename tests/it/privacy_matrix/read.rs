@@ -120,6 +120,19 @@ impl Row<'_> {
         }
     }
 
+    /// The status for everyone is promoted. Nobody else's campaign competes for the places on the page, and an advertiser does not see its own ads.
+    async fn check_promotion(&self, matrix: &mut Matrix) {
+        if self.viewer == Viewer::Nobody {
+            return;
+        }
+        let query = "{ homeTimeline { entries(first: 25) { edges { node { promotion { campaignName } } } } } }";
+        let read = data(&self.actor, query, json!({})).await;
+        let names = texts(&read["homeTimeline"]["entries"], "/promotion/campaignName");
+        let is_shown = names.contains(&self.author.actor.login.as_str());
+        let expected = self.model.receives(Audience::Public) && !self.author.is_private && !self.model.is_author();
+        matrix.check(self.cell("promoted statuses", Some(Audience::Public)), is_shown, expected);
+    }
+
     /// Mutations that take the id of a status or of a comment. The viewer's own comments are under every status.
     async fn check_mutations(&self, matrix: &mut Matrix) {
         let Some(account) = ACCOUNTS.iter().position(|it| *it == self.viewer) else { return };
@@ -166,6 +179,7 @@ async fn reads_and_mutations_agree_with_the_rulings() {
         row.check_account(&mut matrix).await;
         row.check_statuses(&mut matrix).await;
         row.check_timelines(&mut matrix).await;
+        row.check_promotion(&mut matrix).await;
     }
     for row in &rows {
         row.check_mutations(&mut matrix).await;

@@ -124,6 +124,15 @@ impl Author {
         }
     }
 
+    /// Creates an ad that promotes the status for everyone.
+    async fn promote(&self) {
+        let campaign = json!({ "name": self.actor.login, "budget": "10" });
+        let campaign = id_of(&self.actor.mutate_ok("createCampaign", campaign, "campaign { id }").await["campaign"]);
+        let status = &self.statuses[0].0;
+        let ad = json!({ "campaignId": campaign, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": "2" });
+        self.actor.mutate_ok("createAd", ad, "").await;
+    }
+
     /// Gives each status its audience, and makes the account private.
     async fn close(&self) {
         for (audience, (status, _)) in AUDIENCES.into_iter().zip(&self.statuses) {
@@ -154,9 +163,14 @@ impl World {
             accounts.push(Account { viewer, actor, list });
         }
         for author in &authors {
+            author.promote().await;
             author.close().await;
             author.actor.like(&hosted).await;
             comment(&author.actor, &hosted, &author.actor.login).await;
+        }
+        // Every tenth entry of a home can be promoted.
+        for number in 0..30 {
+            host.post(&number.to_string()).await;
         }
         let world = Self { app, authors, host, hosted, accounts };
         world.request_and_block().await;
