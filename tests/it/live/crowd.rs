@@ -2,11 +2,17 @@
 //! change hides.
 
 use super::*;
+use crate::support::is_repeated_run;
 use futures_util::future::join_all;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Viewers with a home and a public subscription on each server.
-const VIEWERS: usize = 250;
+/// Viewers with a home and a public subscription on each server: a thousand subscriptions, fewer in a repeated run of the suite.
+fn viewers() -> usize {
+    if is_repeated_run() { 60 } else { 250 }
+}
+
+/// The first viewers change their relation to the author.
+const CHANGING: usize = 10 * CHANGES.len();
 
 /// What a viewer does to the author, or the author to the viewer; the last one stands for all who change nothing.
 const CHANGES: [(&str, bool); 5] =
@@ -26,7 +32,7 @@ impl Crowd {
     async fn start() -> Self {
         let app = TestApp::start().await;
         let [author, host] = app.users(["author", "host"]).await;
-        let viewers = app.create_users("v", VIEWERS).await;
+        let viewers = app.create_users("v", viewers()).await;
         let follows: Vec<(&Actor, &Actor)> = viewers.iter().flat_map(|viewer| [(viewer, &author), (viewer, &host)]).collect();
         app.create_follows(&follows).await;
         Self { servers: [app.sibling().await, app], author, host, viewers }
@@ -41,7 +47,7 @@ impl Crowd {
                 let public = LiveSubscription::open(server, Some(viewer), "PublicStream", filter.clone()).await;
                 all.extend([(number, false, home), (number, true, public)]);
             }
-            while server.app.extension::<Hub>().subscriber_count() < 2 * VIEWERS {
+            while server.app.extension::<Hub>().subscriber_count() < 2 * self.viewers.len() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
@@ -55,12 +61,13 @@ impl Crowd {
                 return;
             }
             self.author.at(&self.servers[number % 2]).post("early").await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 
-    /// The first viewers change their relation to the author, ten in each way.
+    /// The first viewers change their relations, ten in each way.
     async fn change(&self, end: &AtomicBool) {
-        for (number, viewer) in self.viewers[..10 * CHANGES.len()].iter().enumerate() {
+        for (number, viewer) in self.viewers[..CHANGING].iter().enumerate() {
             let (field, is_by_viewer) = CHANGES[number % CHANGES.len()];
             let (from, to) = if is_by_viewer { (viewer, &self.author) } else { (&self.author, viewer) };
             from.at(&self.servers[number / 5 % 2]).mutate_ok(field, json!({ "userId": to.id }), "").await;
@@ -73,14 +80,14 @@ impl Crowd {
 /// Whether the relation of a viewer hides the author's later statuses from a subscription. The public stream does not depend on follows.
 fn hides(number: usize, is_public: bool) -> bool {
     let field = CHANGES[number % CHANGES.len()].0;
-    number < 10 * CHANGES.len() && (!is_public || ["blockUser", "muteUser"].contains(&field))
+    number < CHANGING && (!is_public || ["blockUser", "muteUser"].contains(&field))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_hidden_arrives_a_second_after_the_change_on_a_thousand_subscriptions() {
     let crowd = Crowd::start().await;
     let all = crowd.subscribe().await;
-    assert_eq!(all.len(), 1_000);
+    assert_eq!(all.len(), 4 * viewers());
     // Reads from the beginning: otherwise full buffers would end the subscriptions.
     let reading = all.into_iter().map(|(number, is_public, mut stream)| {
         tokio::spawn(async move {
@@ -98,14 +105,17 @@ async fn nothing_hidden_arrives_a_second_after_the_change_on_a_thousand_subscrip
         crowd.author.at(server).post("late").await;
     }
     crowd.host.post("end").await;
-    let (mut hidden, mut shown) = (0, 0);
+    let mut hidden = 0;
     for done in join_all(reading).await {
         let (number, is_public, received) = done.expect("the events arrive");
         let late = received.iter().filter(|line| *line == "+late").count();
         let expected = if hides(number, is_public) { 0 } else { 2 };
         assert_eq!(late, expected, "viewer {number}, public: {is_public}, {:?}", CHANGES[number % CHANGES.len()]);
         hidden += usize::from(expected == 0);
-        shown += usize::from(received.contains(&"+early".to_owned()));
+        assert!(
+            number < CHANGING || received.contains(&"+early".to_owned()),
+            "viewer {number} receives what is posted during the changes"
+        );
     }
-    assert_eq!((hidden, shown > 900), (160, true), "{shown} subscriptions received statuses during the changes");
+    assert_eq!(hidden, 160);
 }
