@@ -288,6 +288,26 @@ test('two people: each status has a table of who sees it, and by which rule', as
   assert.equal(await page.getByText('the server decides otherwise').count(), 0);
 });
 
+test('two people: a change during a read is shown after it', async () => {
+  await people.begin();
+  const operation = (request) => request.postDataJSON()?.operationName;
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route('**/graphql', async (route) => {
+    if (operation(route.request()) === 'PeopleSide') await held;
+    await route.fallback();
+  });
+  const reading = page.waitForRequest((request) => operation(request) === 'PeopleSide');
+  await people.button('ada', 'Befriend').click();
+  await reading;
+  const followed = page.waitForResponse((response) => operation(response.request()) === 'PersonFollow');
+  await people.button('bram', 'Follow').click();
+  await (await followed).finished();
+  release();
+  await people.relation('bram', ['You follow this account', 'Sent you a friend request']);
+  await people.relation('ada', ['Follows you', 'You sent a friend request']);
+});
+
 test('two people: statuses that are posted elsewhere appear by subscription', async () => {
   await relate('bram', 'Follow', 'ada');
   await people.begin();

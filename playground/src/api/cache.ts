@@ -3,18 +3,8 @@
 import { cacheExchange, type Cache } from '@urql/exchange-graphcache';
 import matcher from './possible-types.generated.ts';
 
-// Mutations after which a request of another account may be answered or withdrawn.
-const RELATIONS = [
-  'acceptFollowRequest', 'rejectFollowRequest', 'followUser', 'acceptFriendRequest', 'rejectFriendRequest', 'requestFriend', 'blockUser', 'unblockUser',
-  'updateProfile',
-];
-// Lists that a mutation changes. They are invalidated, and read again where they are shown.
-const LISTS: Record<string, string[]> = {
-  createCampaign: ['viewerCampaigns'],
-  registerWebsite: ['viewerWebsites'],
-  createUserList: ['viewerLists'],
-  ...Object.fromEntries(RELATIONS.map((mutation) => [mutation, ['viewerFollowRequests', 'viewerFriendRequests']])),
-};
+// Lists that a mutation adds to. They are invalidated, and read again where they are shown.
+const LISTS = { createCampaign: 'viewerCampaigns', registerWebsite: 'viewerWebsites', createUserList: 'viewerLists' };
 
 // Types that are stored within their parent: they have no id, or `node` does not take it (`TimelineEntry`).
 const EMBEDDED = [
@@ -28,10 +18,10 @@ export function cache() {
   return cacheExchange({
     possibleTypes: matcher.possibleTypes,
     keys: Object.fromEntries(EMBEDDED.map((type) => [type, () => null])),
-    updates: { Mutation: Object.fromEntries(Object.entries(LISTS).map(([mutation, lists]) => [mutation, forget(lists)])) },
+    updates: { Mutation: Object.fromEntries(Object.entries(LISTS).map(([mutation, list]) => [mutation, forget(list)])) },
   });
 }
 
-const forget = (lists: string[]) => (_result: unknown, _arguments: unknown, cache: Cache) => {
-  for (const { fieldName, arguments: given } of cache.inspectFields('Query')) if (lists.includes(fieldName)) cache.invalidate('Query', fieldName, given);
+const forget = (list: string) => (_result: unknown, _arguments: unknown, cache: Cache) => {
+  for (const { fieldName, arguments: given } of cache.inspectFields('Query')) if (fieldName === list) cache.invalidate('Query', fieldName, given);
 };

@@ -5,7 +5,9 @@ import { endSession, type Token } from '../session/store.ts';
 import { cache } from './cache.ts';
 import { follow } from './follow.ts';
 
-interface Hooks {
+interface Settings {
+  // Without a cache, a query returns exactly what the server answers.
+  hasCache?: boolean;
   // The session of the token is unknown or has ended.
   onEnded?: (token: Token) => void;
   // The server has answered a mutation.
@@ -14,7 +16,7 @@ interface Hooks {
 
 const endOwnSession = (token: Token) => endSession(token, SESSION_ENDED);
 
-export function createClient(token: Token | null, { onEnded = endOwnSession, onMutation }: Hooks = {}): Client {
+export function createClient(token: Token | null, { hasCache = true, onEnded = endOwnSession, onMutation }: Settings = {}): Client {
   return new Client({
     url: '/graphql',
     preferGetMethod: false,
@@ -24,7 +26,7 @@ export function createClient(token: Token | null, { onEnded = endOwnSession, onM
         onError: (error) => void (token && isEnded(error) && onEnded(token)),
         onResult: ({ operation }) => void (operation.kind === 'mutation' && onMutation?.()),
       }),
-      cache(),
+      ...(hasCache ? [cache()] : []),
       subscriptionExchange({ forwardSubscription: follow(token) }),
       fetchExchange,
     ],

@@ -15,6 +15,7 @@ const MENDABLE = ['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED'];
 export function Component() {
   useTitle('live');
   const [{ filter, version }, setAsked] = useState({ filter: ALL, version: 0 });
+  const [changes, setChanges] = useState(0);
   const stream = usePublic(filter, version);
   const viewer = useViewer();
   const { connection } = stream;
@@ -31,10 +32,11 @@ export function Component() {
       aside={
         <aside aria-label="Filter and account">
           <FilterForm onAsk={ask} complaint={isMendable ? connection.message : ''} version={version} />
-          <OwnAccount />
+          <OwnAccount changes={changes} />
         </aside>
       }
       timeline={shown}
+      onRelation={() => setChanges((changes) => changes + 1)}
       empty={isMendable ? null : <p>Nothing yet. What is posted from now on shows here. {first}</p>}
     />
   );

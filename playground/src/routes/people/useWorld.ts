@@ -2,8 +2,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { createClient } from '../../api/client.ts';
 import { messageOf, type ErrorMessage } from '../../api/errorMessages.ts';
+import { oneAtATime } from '../../api/oneAtATime.ts';
 import type { Session } from '../../session/store.ts';
-import type { SideName } from './sessions.ts';
+import { SIDES, type SideName } from './sessions.ts';
 import { readWorld, type BySide, type World } from './world.ts';
 
 // Events of this period cause one read.
@@ -13,51 +14,43 @@ export function useWorld(sessions: BySide<Session>, onEnded: (side: SideName, to
   const { left, right } = sessions;
   const [world, setWorld] = useState<World | null>(null);
   const [error, setError] = useState('');
-  const state = useRef({ isReading: false, isStale: false, timer: 0, isOver: false });
+  const timer = useRef(0);
   const ended = useRef(onEnded);
   ended.current = onEnded;
   const reread = useRef(() => {});
-  const client = (side: SideName, token: string) =>
-    createClient(token, { onEnded: (token) => ended.current(side, token), onMutation: () => reread.current() });
-  const leftClient = useMemo(() => client('left', left.token), [left.token]);
-  const rightClient = useMemo(() => client('right', right.token), [right.token]);
-  const clients = useMemo(() => ({ left: leftClient, right: rightClient }), [leftClient, rightClient]);
 
-  const refresh = useCallback(async (): Promise<void> => {
-    const current = state.current;
-    // A change during a read may be missing in it: another read follows.
-    current.isStale = true;
-    if (current.isReading) return;
-    current.isReading = true;
-    try {
-      while (current.isStale && !current.isOver) {
-        current.isStale = false;
-        const world = await readWorld(clients, { left: left.user.login, right: right.user.login });
-        if (!current.isStale && !current.isOver) setWorld(world);
-      }
-      setError('');
-    } catch (errors) {
-      setError(Array.isArray(errors) ? messageOf(errors as ErrorMessage[]) : String(errors));
-    } finally {
-      current.isReading = false;
-    }
-  }, [clients]);
+  const [clients, readers] = useMemo(() => {
+    const create = (hasCache: boolean) => {
+      const [left, right] = SIDES.map((side) =>
+        createClient(sessions[side].token, { hasCache, onEnded: (token) => ended.current(side, token), onMutation: () => reread.current() }),
+      );
+      return { left, right } as BySide<NonNullable<typeof left>>;
+    };
+    // The cache may keep a mutation's change of an entity above the answer to a later read.
+    return [create(true), create(false)];
+  }, [left.token, right.token]);
+
+  const refresh = useMemo(
+    () =>
+      oneAtATime(async () => {
+        try {
+          setWorld(await readWorld(readers, { left: left.user.login, right: right.user.login }));
+          setError('');
+        } catch (errors) {
+          setError(Array.isArray(errors) ? messageOf(errors as ErrorMessage[]) : String(errors));
+        }
+      }),
+    [readers],
+  );
   reread.current = () => void refresh();
 
   const onEvent = useCallback(() => {
-    const current = state.current;
-    clearTimeout(current.timer);
-    current.timer = window.setTimeout(() => void refresh(), BATCH_MS);
-  }, [refresh]);
-
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => reread.current(), BATCH_MS);
+  }, []);
   useEffect(() => {
-    state.current = { isReading: false, isStale: false, timer: 0, isOver: false };
-    const current = state.current;
     void refresh();
-    return () => {
-      current.isOver = true;
-      clearTimeout(current.timer);
-    };
+    return () => clearTimeout(timer.current);
   }, [refresh]);
   return { world, error, clients, refresh, onEvent };
 }
