@@ -208,6 +208,28 @@ impl Db {
         client_cache.has_passed(barrier).then_some(client_cache)
     }
 
+    /// Returns a value that is read from several keys, by a name that is no key: the cached one if it matches `fits`, else the one that `read`
+    /// returns, which is cached. Nothing invalidates it but the end of a connection: `fits` compares a version that is read from Redis. `None`
+    /// without a cache, since a version can be lost with the connection to a Redis that restarts, or with a primary of a cluster.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub async fn read_derived<T: EstimatedSize + Send + Sync + 'static>(
+        &self,
+        name: &str,
+        fits: impl Fn(&T) -> bool,
+        read: impl Future<Output = Result<T, Error>>,
+    ) -> Result<Option<Arc<T>>, Error> {
+        let Some(client_cache) = self.topology.client_cache() else { return Ok(None) };
+        if let Some(cached) = client_cache.get::<T>(name).filter(|cached| fits(cached)) {
+            return Ok(Some(cached));
+        }
+        let version = client_cache.version(name);
+        let value = Arc::new(read.await?);
+        client_cache.insert(name, version, value.clone());
+        Ok(Some(value))
+    }
+
     /// The cached value of a key before the barrier is passed. The caller must check [`Self::is_confirmed`] before it answers.
     pub fn get_speculative<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
         self.topology.client_cache()?.get_speculative(key)

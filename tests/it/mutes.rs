@@ -255,6 +255,27 @@ async fn only_viewers_with_mutes_pay_for_them() {
         commands.iter().filter(is_of_mutes).count()
     };
     assert_eq!(reads().await, 0);
-    mute(&ada, &bea.id, None).await;
+    ada.mutate_ok("muteUser", json!({ "userId": bea.id }), "").await;
     assert_eq!(reads().await, 2, "two sets in one pipeline");
+    assert_eq!(reads().await, 0, "they are cached until they change");
+    ada.mutate_ok("unmuteUser", json!({ "userId": bea.id }), "").await;
+    ada.mutate_ok("muteUser", json!({ "userId": bea.id }), "").await;
+    assert_eq!(reads().await, 2, "they have changed");
+}
+
+/// A Redis that restarts may have lost changes, and with them versions that were cached: a version counts only as long as the connections that read it.
+#[tokio::test]
+async fn cached_mutes_end_with_their_connection() {
+    let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    ada.follow(&bea).await;
+    bea.post("from bea").await;
+    mute(&ada, &bea.id, None).await;
+    assert_eq!(ada.home().await, [""; 0]);
+    let lost = app.redis.keys().into_iter().filter(|key| key.starts_with("mutes:"));
+    assert_eq!(lost.map(|key| app.redis.run::<u64>(&["DEL", &key])).sum::<u64>(), 1);
+    assert_eq!(ada.home().await, [""; 0], "the version is the same");
+    app.redis.run::<u64>(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+    assert_eq!(ada.home().await, ["from bea"]);
 }

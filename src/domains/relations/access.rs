@@ -22,11 +22,8 @@ use std::sync::Arc;
 pub async fn kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
     let fetcher = loaders.relationships.fetcher();
     let Some(viewer) = fetcher.viewer else { return Ok(RelationKinds::default()) };
-    if let Some(known) = fetcher.kinds.get() {
-        return Ok(*known);
-    }
-    let read = async || Ok(loaders.users.load(viewer).await?.map_or_else(RelationKinds::default, |it| RelationKinds::of(&it)));
-    fetcher.kinds.get_or_try_init(read).await.copied()
+    fetcher.account.get_or_try_init(|| loaders.users.load(viewer)).await?;
+    Ok(fetcher.kinds().unwrap_or_default())
 }
 
 /// Whether the viewer probably has mutes or blocks, without a round trip: from what the request has loaded, else from a cached account, which may be
@@ -35,22 +32,25 @@ pub fn may_hide(loaders: &Loaders) -> bool {
     let fetcher = loaders.relationships.fetcher();
     let Some(viewer) = fetcher.viewer else { return false };
     let speculative = || loaders.users.fetcher().get_speculative(viewer).map(|account| RelationKinds::of(&account));
-    fetcher.kinds.get().copied().or_else(speculative).is_some_and(RelationKinds::any)
+    fetcher.kinds().or_else(speculative).is_some_and(RelationKinds::any)
 }
 
-/// Returns the viewer's relationships with accounts, in their order. One pipeline; for a viewer without relations, only the viewer's account is read.
+/// Returns the mutes and blocks between the viewer and accounts, in their order; follows and friendships may be left out. For a viewer without relations,
+/// only the viewer's account is read; else one pipeline, unless the accounts that are hidden from the viewer are cached.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn relationships(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Relationship>, Error> {
+    let fetcher = loaders.relationships.fetcher();
     if !kinds(loaders).await?.any() {
-        let viewer = loaders.relationships.fetcher().viewer;
-        return Ok(others
-            .iter()
-            .map(|other| Relationship { is_self: viewer == Some(*other), ..Relationship::default() })
-            .collect());
+        let only_self = |other: &UserId| Relationship { is_self: fetcher.viewer == Some(*other), ..Relationship::default() };
+        return Ok(others.iter().map(only_self).collect());
     }
-    loaders.relationships.load_many(others.iter().copied()).await
+    let (Some(viewer), Some(hidden)) = (fetcher.viewer, fetcher.hidden().await?) else {
+        return loaders.relationships.load_many(others.iter().copied()).await;
+    };
+    let now = fetcher.now();
+    Ok(others.iter().map(|other| hidden.relationship(viewer, *other, now)).collect())
 }
 
 /// Keeps the items whose status the viewer may see, in their order: `None` for the others. As [`relationships`], and one pipeline if an item is missing
@@ -64,10 +64,15 @@ pub async fn keep_viewable<T>(
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<Vec<Option<T>>, Error> {
     let must_load = kinds(loaders).await?.has_blocks() || items.iter().any(Option::is_none);
-    keep_statuses(loaders, items, must_load, facts, policy::can_view).await
+    if !must_load && items.iter().flatten().all(|item| facts(item).is_public()) {
+        return Ok(items);
+    }
+    let can_view = |relationship, item: &T| policy::can_view(relationship, facts(item));
+    keep(loaders, items, |item| facts(item).author, can_view).await
 }
 
-/// Keeps the items whose status is delivered to the viewer, in their order: `None` for the others. As [`relationships`].
+/// Keeps the items whose status is delivered to the viewer, in their order: `None` for the others. As [`relationships`], and one pipeline if an item is
+/// not public.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -76,21 +81,21 @@ pub async fn keep_delivered<T>(
     items: Vec<Option<T>>,
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<Vec<Option<T>>, Error> {
-    let must_load = kinds(loaders).await?.any();
-    keep_statuses(loaders, items, must_load, facts, policy::can_deliver).await
-}
-
-async fn keep_statuses<T>(
-    loaders: &Loaders,
-    items: Vec<Option<T>>,
-    must_load: bool,
-    facts: impl Fn(&T) -> StatusFacts,
-    predicate: fn(Relationship, StatusFacts) -> bool,
-) -> Result<Vec<Option<T>>, Error> {
-    if !must_load && items.iter().flatten().all(|item| facts(item).is_public()) {
+    let all_public = items.iter().flatten().all(|item| facts(item).is_public());
+    if !kinds(loaders).await?.any() && all_public {
         return Ok(items);
     }
-    keep(loaders, items, |item| facts(item).author, |relationship, item| predicate(relationship, facts(item))).await
+    let authors =
+        |is_public| items.iter().flatten().map(&facts).filter(move |it| it.is_public() == is_public).map(|it| it.author);
+    let (public, closed): (Vec<UserId>, Vec<UserId>) = (authors(true).collect(), authors(false).collect());
+    let (public, closed) = try_join!(relationships(loaders, &public), loaders.relationships.load_many(closed))?;
+    let (mut public, mut closed) = (public.into_iter(), closed.into_iter());
+    let mut is_delivered = |item: &T| {
+        let facts = facts(item);
+        let relationship = if facts.is_public() { public.next() } else { closed.next() };
+        relationship.is_some_and(|relationship| policy::can_deliver(relationship, facts))
+    };
+    Ok(items.into_iter().map(|item| item.filter(&mut is_delivered)).collect())
 }
 
 /// Loads the accounts that the viewer may see in a list, in the order of `ids`: `None` for the others. `is_own` is set if the list

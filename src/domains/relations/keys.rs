@@ -71,6 +71,11 @@ pub(super) fn friend_slots(id: UserId) -> String {
     format!("friend_slots:{{{}}}", id.0)
 }
 
+/// Not a key of Redis: the name of the accounts hidden from `id` in the client-side cache.
+pub(super) fn cached_hidden_accounts(id: UserId) -> String {
+    format!("hidden accounts of {}", id.0)
+}
+
 /// The partition of the schedule that has an account.
 pub(super) const fn schedule_partition(id: UserId) -> u64 {
     source::partition(id.0, SCHEDULES)

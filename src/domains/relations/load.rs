@@ -1,14 +1,17 @@
 //! The batch loaders of the viewer's relationships and friendships with accounts, and of friends in common.
 
 use super::model::friends::FriendshipState;
+use super::model::hidden::HiddenAccounts;
 use super::model::{RelationKinds, Relationship};
 use super::store;
 use crate::app::App;
+use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::loader::Fetch;
 use crate::base::page::Row;
 use crate::db::Db;
+use crate::domains::users::User;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
@@ -18,14 +21,39 @@ pub struct FetchRelationships {
     app: App,
     /// The viewer, if there is a session.
     pub(super) viewer: Option<UserId>,
-    /// The kinds of relations that the viewer has, once they were read. Others are not loaded.
-    pub(super) kinds: OnceCell<RelationKinds>,
+    /// The viewer's account, once it was read. Kinds of relations that it does not have are not loaded.
+    pub(super) account: OnceCell<Option<Arc<User>>>,
+    /// The authors that are hidden from the viewer, once they were asked for; `None` if they are not cached.
+    pub(super) hidden: OnceCell<Option<Arc<HiddenAccounts>>>,
 }
 
 impl FetchRelationships {
     /// Makes the loader of one request.
     pub fn new(app: App, viewer: Option<UserId>) -> Self {
-        Self { app, viewer, kinds: OnceCell::new() }
+        Self { app, viewer, account: OnceCell::new(), hidden: OnceCell::new() }
+    }
+
+    /// The kinds of relations that the viewer has; `None` before its account was read.
+    pub(super) fn kinds(&self) -> Option<RelationKinds> {
+        let account = self.account.get()?;
+        Some(account.as_deref().map_or_else(RelationKinds::default, RelationKinds::of))
+    }
+
+    /// The accounts that the viewer mutes or blocks, and those that block the viewer; `None` if the account was not read yet, if there are too many,
+    /// or without a client-side cache. No round trip if they are cached, else as [`store::hidden::own`].
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub(super) async fn hidden(&self) -> Result<Option<&Arc<HiddenAccounts>>, Error> {
+        let account = self.account.get().and_then(Option::as_deref);
+        let Some(account) = account.filter(|account| HiddenAccounts::can_cache(account)) else { return Ok(None) };
+        let read = || store::hidden::cached(self.app.db(), account.id, account.relations_version.0);
+        Ok(self.hidden.get_or_try_init(read).await?.as_ref())
+    }
+
+    /// The time of the request's reads.
+    pub(super) fn now(&self) -> Millis {
+        self.app.now()
     }
 }
 
@@ -35,7 +63,7 @@ impl Fetch for FetchRelationships {
 
     async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Relationship>, Error> {
         let Some(viewer) = self.viewer else { return Ok(vec![Relationship::default(); keys.len()]) };
-        let (kinds, now) = (self.kinds.get().copied().unwrap_or(RelationKinds::ALL), self.app.now());
+        let (kinds, now) = (self.kinds().unwrap_or(RelationKinds::ALL), self.app.now());
         let mut relationships = store::relationships(self.app.db(), viewer, keys, kinds).await?;
         for relationship in &mut relationships {
             relationship.mute = relationship.mute.filter(|mute| mute.is_active(now));

@@ -56,7 +56,8 @@
 //!
 //! **Costs.** The relationships with any number of accounts: up to six ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
 //! the counts of the viewer's account; none for a viewer without relations, if all objects in the response are
-//! public. The friendships with any number of accounts: three
+//! public. The accounts that a viewer mutes or blocks, and those that block the viewer, are cached, if they are at most 2,000, with the version
+//! `relations` of `user:{id}`, which every change of them raises in the same script: homes, lists and live streams then read none of them. The friendships with any number of accounts: three
 //! ZMSCORE in one pipeline. The friends in common with any number of accounts: all friends of the viewer, and a lookup of them with each account,
 //! in two round trips.
 

@@ -1,6 +1,7 @@
 //! Relations: plain types and limits.
 
 pub(super) mod friends;
+pub(super) mod hidden;
 
 use crate::base::clock::Millis;
 use crate::base::error::{UserError, UserErrorCode};

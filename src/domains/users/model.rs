@@ -49,6 +49,8 @@ pub struct User {
     pub blocked_by: SparseCount,
     /// The number of friends.
     pub friends: SparseCount,
+    /// The version of its mutes, blocks and friends, and of the blocks by others: every change of them raises it.
+    pub relations_version: SparseCount,
 }
 
 impl User {
@@ -70,6 +72,7 @@ impl User {
             blocks: none,
             blocked_by: none,
             friends: none,
+            relations_version: none,
         }
     }
 }

@@ -56,7 +56,8 @@ hash_record!(User {
     "mutes" => mutes,
     "blocks" => blocks,
     "blocked_by" => blocked_by,
-    "friends" => friends
+    "friends" => friends,
+    "relations" => relations_version
 });
 
 /// The account that has claimed a login, in any case. One HGET. The account may still be being created.

@@ -1,6 +1,7 @@
 //! Reads all relations of an account that hide authors.
 
 use super::super::keys;
+use super::super::model::hidden::HiddenAccounts;
 use super::super::model::{MAX_BLOCKS, MAX_MUTES, Mute};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -10,6 +11,7 @@ use crate::db::{Db, decode, ranges};
 use crate::domains::users::user_key;
 use redis::cmd;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Accounts that one command reads.
 const PAGE: usize = 10_000;
@@ -59,4 +61,15 @@ pub(in super::super) async fn blockers(db: &Db, id: UserId) -> Result<Vec<UserId
             None => return Ok(all),
         }
     }
+}
+
+/// The accounts that `id` mutes or blocks, and those that block it, at this version of its relations or a later one; `None` if nothing is cached. No
+/// round trip if they are cached at this version, else one pipeline, and one for every [`PAGE`] accounts that block it.
+pub(in super::super) async fn cached(db: &Db, id: UserId, version: u64) -> Result<Option<Arc<HiddenAccounts>>, Error> {
+    let read = async {
+        let own = own(db, id).await?;
+        let blockers = if own.blocked_by > 0 { blockers(db, id).await? } else { Vec::new() };
+        Ok(HiddenAccounts::new(own.version, own.mutes, own.blocks, blockers))
+    };
+    db.read_derived(&keys::cached_hidden_accounts(id), |cached: &HiddenAccounts| cached.is_of(version), read).await
 }

@@ -1,0 +1,86 @@
+//! The accounts that an account mutes or blocks, and those that block it, in memory.
+
+use super::{Mute, Relationship};
+use crate::base::clock::Millis;
+use crate::base::ids::UserId;
+use crate::db::EstimatedSize;
+use crate::domains::users::User;
+use std::collections::HashMap;
+
+/// The most accounts that are cached for one viewer. Of more, only those that a request needs are read.
+const MAX_CACHED: u64 = 2_000;
+
+/// The accounts that an account mutes or blocks, and those that block it, at one version of its relations.
+#[derive(Debug, Default)]
+pub(in super::super) struct HiddenAccounts {
+    version: u64,
+    relationships: HashMap<UserId, Relationship>,
+}
+
+impl HiddenAccounts {
+    /// Whether the relations of an account are few enough.
+    pub(in super::super) const fn can_cache(account: &User) -> bool {
+        account.mutes.0.saturating_add(account.blocks.0).saturating_add(account.blocked_by.0) <= MAX_CACHED
+    }
+
+    /// The relations of a version, or of a later one.
+    pub(in super::super) fn new(version: u64, mutes: Vec<(UserId, Mute)>, blocks: Vec<UserId>, blockers: Vec<UserId>) -> Self {
+        let mut relationships: HashMap<UserId, Relationship> =
+            HashMap::with_capacity(mutes.len() + blocks.len() + blockers.len());
+        for (id, mute) in mutes {
+            relationships.entry(id).or_default().mute = Some(mute);
+        }
+        for id in blocks {
+            relationships.entry(id).or_default().blocks = true;
+        }
+        for id in blockers {
+            relationships.entry(id).or_default().is_blocked = true;
+        }
+        Self { version, relationships }
+    }
+
+    /// Whether they are those of this version.
+    pub(in super::super) const fn is_of(&self, version: u64) -> bool {
+        self.version == version
+    }
+
+    /// The mute and the blocks between `viewer`, whose relations these are, and an account. Friends and follows are not among them.
+    pub(in super::super) fn relationship(&self, viewer: UserId, other: UserId, now: Millis) -> Relationship {
+        let known = self.relationships.get(&other).copied().unwrap_or_default();
+        Relationship { is_self: viewer == other, mute: known.mute.filter(|mute| mute.is_active(now)), ..known }
+    }
+}
+
+impl EstimatedSize for HiddenAccounts {
+    // A map keeps an eighth of its table empty, and a byte for each slot.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.relationships.capacity() * (size_of::<(UserId, Relationship)>() + 1) * 8 / 7
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VIEWER: UserId = UserId(1);
+
+    #[test]
+    fn an_account_has_all_its_relations_and_a_mute_until_its_end() {
+        let mutes = vec![(UserId(2), Mute { ends_at: Some(5) }), (UserId(3), Mute { ends_at: None })];
+        let hidden = HiddenAccounts::new(7, mutes, vec![UserId(3)], vec![UserId(3), UserId(4)]);
+        let of = |id, now| hidden.relationship(VIEWER, UserId(id), now);
+        let (none, forever) = (Relationship::default(), Some(Mute { ends_at: None }));
+        assert_eq!(of(2, 4), Relationship { mute: Some(Mute { ends_at: Some(5) }), ..none });
+        assert_eq!(of(2, 5), none, "the mute has ended");
+        assert_eq!(of(3, 9), Relationship { mute: forever, blocks: true, is_blocked: true, ..none });
+        assert_eq!(of(4, 9), Relationship { is_blocked: true, ..none });
+        assert_eq!(of(1, 9), Relationship { is_self: true, ..none });
+        assert!(hidden.is_of(7) && !hidden.is_of(8));
+    }
+
+    #[test]
+    fn the_size_grows_with_the_relations() {
+        let of = |count| HiddenAccounts::new(1, Vec::new(), (2..count).map(UserId).collect(), Vec::new()).bytes();
+        assert!(of(2_000) > 2_000 * size_of::<(UserId, Relationship)>() && of(2) < 200, "{} {}", of(2_000), of(2));
+    }
+}
