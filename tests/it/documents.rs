@@ -324,6 +324,6 @@ async fn a_response_contains_the_cost_if_requested() {
     let app = TestApp::start().await;
     let query = json!({ "query": "{ user(login: \"a\") { followers(first: 7) { edges { cursor } } } }" });
     let reported = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&query)).await.json();
-    assert_eq!(reported["extensions"], json!({ "cost": { "charged": 1 + 1 + 7 * 2, "worked": 8, "limit": 50_000 } }));
+    assert_eq!(reported["extensions"], json!({ "cost": { "charged": 1 + 1 + 7 * 2, "worked": 12, "limit": 50_000 } }));
     assert_eq!(HttpResponse::fetch(app.post().json(&query)).await.json().get("extensions"), None);
 }

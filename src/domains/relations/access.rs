@@ -53,8 +53,7 @@ pub async fn relationships(loaders: &Loaders, others: &[UserId]) -> Result<Vec<R
     Ok(others.iter().map(|other| hidden.relationship(viewer, *other, now)).collect())
 }
 
-/// Keeps the items whose status the viewer may see, in their order: `None` for the others. As [`relationships`], and one pipeline if an item is missing
-/// or not public.
+/// Keeps the items whose status the viewer may see, in their order: `None` for the others. One pipeline; see [`needs_relationships`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -63,12 +62,31 @@ pub async fn keep_viewable<T>(
     items: Vec<Option<T>>,
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<Vec<Option<T>>, Error> {
-    let must_load = kinds(loaders).await?.has_blocks() || items.iter().any(Option::is_none);
-    if !must_load && items.iter().flatten().all(|item| facts(item).is_public()) {
-        return Ok(items);
-    }
     let can_view = |relationship, item: &T| policy::can_view(relationship, facts(item));
     keep(loaders, items, |item| facts(item).author, can_view).await
+}
+
+/// Whether a caller must ask [`keep_viewable`], which reads: for a viewer with blocks, and if an item is missing or not public. Other items are shown to
+/// everybody. Reads the viewer's own account.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn needs_relationships<T>(
+    loaders: &Loaders,
+    items: &[Option<T>],
+    facts: impl Fn(&T) -> StatusFacts,
+) -> Result<bool, Error> {
+    let is_open = |item: &Option<T>| item.as_ref().is_some_and(|item| facts(item).is_public());
+    Ok(kinds(loaders).await?.has_blocks() || !items.iter().all(is_open))
+}
+
+/// Loads the relationships that [`keep_viewable`] reads, for a caller that loads something else at the same time. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn load_ahead<T>(loaders: &Loaders, items: &[Option<T>], facts: impl Fn(&T) -> StatusFacts) -> Result<(), Error> {
+    let authors = accounts_of(items, |item| facts(item).author);
+    loaders.relationships.load_many(authors).await.map(drop)
 }
 
 /// Keeps the items whose status is delivered to the viewer, in their order: `None` for the others. As [`relationships`], and one pipeline if an item is
@@ -181,13 +199,15 @@ async fn keep<T>(
     account: impl Fn(&T) -> UserId,
     is_kept: impl Fn(Relationship, &T) -> bool,
 ) -> Result<Vec<Option<T>>, Error> {
-    let mut accounts: Vec<UserId> = items.iter().flatten().map(account).collect();
-    if items.iter().any(Option::is_none) {
-        accounts.push(UNUSED_USER_ID);
-    }
-    let mut relationships = loaders.relationships.load_many(accounts).await?.into_iter();
+    let mut relationships = loaders.relationships.load_many(accounts_of(&items, account)).await?.into_iter();
     let mut is_kept = |item: &T| relationships.next().is_some_and(|relationship| is_kept(relationship, item));
     Ok(items.into_iter().map(|item| item.filter(&mut is_kept)).collect())
+}
+
+/// The accounts of items, in their order, and the unused account if an item is missing.
+fn accounts_of<T>(items: &[Option<T>], account: impl Fn(&T) -> UserId) -> Vec<UserId> {
+    let padding = items.iter().any(Option::is_none).then_some(UNUSED_USER_ID);
+    items.iter().flatten().map(account).chain(padding).collect()
 }
 
 /// The account with this id, if the viewer can discover it. One pipeline; one more for a viewer that other accounts block.

@@ -3,17 +3,22 @@
 use super::load::ViewedStatus;
 use crate::base::audience::ChosenAudience;
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, UserId};
+use crate::base::ids::{StatusId, UserId, UserListId};
 use crate::base::request::Loaders;
 use crate::domains::lists::AudienceList;
 use crate::domains::relations::service as relations;
 use crate::domains::relations::{StatusAudience, StatusFacts};
+use crate::domains::users::User;
 use crate::domains::users::service::UNUSED_USER_ID;
 use futures_util::try_join;
 use std::collections::HashSet;
+use std::sync::Arc;
 
-/// Loads the statuses that the viewer may see, in the order of `ids`: [`load_existing`], and the policy. One round trip more for a viewer with
-/// blocks, and if a status is missing or not public: a missing status has the cost of a hidden one.
+/// A list id that no list has, as [`UNUSED_USER_ID`].
+const UNUSED_LIST_ID: UserListId = UserListId(1);
+
+/// Loads the statuses that the viewer may see, in the order of `ids`: they, their authors, and the policy. Two pipelines more, at the same time, for a
+/// viewer with blocks, and if a status is missing or not public: a missing status has the cost of a hidden one, for whatever reason it is hidden.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -21,7 +26,17 @@ pub async fn load_visible(
     loaders: &Loaders,
     ids: impl IntoIterator<Item = StatusId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    relations::keep_viewable(loaders, load(loaders, ids, true).await?, facts).await
+    let found = loaders.statuses.load_many(ids).await?;
+    let padding = found.iter().any(Option::is_none).then_some(UNUSED_USER_ID);
+    let authors = load_authors(loaders, &found, padding).await?;
+    let found = with_authors(found, &authors);
+    if !relations::needs_relationships(loaders, &found, facts).await? {
+        return Ok(found);
+    }
+    let padding = Some(AudienceList { owner: UNUSED_USER_ID, list: UNUSED_LIST_ID });
+    // The relationships stay in the loader for the policy.
+    let (joined, ()) = try_join!(load_joined(loaders, &found, padding), relations::load_ahead(loaders, &found, facts))?;
+    relations::keep_viewable(loaders, with_memberships(found, &joined), facts).await
 }
 
 /// Loads the statuses that are delivered to the viewer, who has not requested them, in the order of `ids`. One round trip more than
@@ -45,40 +60,55 @@ pub async fn load_existing(
     loaders: &Loaders,
     ids: impl IntoIterator<Item = StatusId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    load(loaders, ids, false).await
+    let found = loaders.statuses.load_many(ids).await?;
+    let (authors, joined) = try_join!(load_authors(loaders, &found, None), load_joined(loaders, &found, None))?;
+    Ok(with_memberships(with_authors(found, &authors), &joined))
 }
 
-/// [`load_existing`]; with `pads_missing`, a missing status has the reads of one that is not public.
-async fn load(
-    loaders: &Loaders,
-    ids: impl IntoIterator<Item = StatusId>,
-    pads_missing: bool,
-) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    let found = loaders.statuses.load_many(ids).await?;
-    if found.is_empty() {
-        return Ok(found);
-    }
-    let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
-    if pads_missing && found.iter().any(Option::is_none) {
-        authors.push(UNUSED_USER_ID);
+type Author = (UserId, Option<Arc<User>>);
+
+/// Loads the authors of statuses and the account of `padding`, sorted by id. The policy needs the kinds of the viewer's relations next: they are read
+/// in the same round trip. The viewer is not one of these keys, since a batch that contains a key which was fetched before uses no cached value.
+async fn load_authors(loaders: &Loaders, found: &[Option<ViewedStatus>], padding: Option<UserId>) -> Result<Vec<Author>, Error> {
+    let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).chain(padding).collect();
+    if authors.is_empty() {
+        return Ok(Vec::new());
     }
     authors.sort_unstable();
     authors.dedup();
-    // The policy needs the kinds of the viewer's relations next: they are read in the same round trip. The viewer is not one of these keys, since a
-    // batch that contains a key which was fetched before uses no cached value.
-    let viewer = loaders.audience_lists.fetcher().viewer;
-    let is_other = |list: &AudienceList| viewer.is_some_and(|viewer| viewer != list.owner);
-    let audience_lists: Vec<AudienceList> = found.iter().flatten().filter_map(audience_list_of).filter(is_other).collect();
-    let members = loaders.audience_lists.load_many(audience_lists.iter().copied());
-    let (there, _, members) = try_join!(loaders.users.load_many(authors.iter().copied()), relations::kinds(loaders), members)?;
-    let joined: HashSet<AudienceList> =
-        audience_lists.iter().zip(members).filter(|(_, is_member)| *is_member).map(|(list, _)| *list).collect();
-    let is_member = |seen: &ViewedStatus| audience_list_of(seen).is_some_and(|list| joined.contains(&list));
+    let (accounts, _) = try_join!(loaders.users.load_many(authors.iter().copied()), relations::kinds(loaders))?;
+    Ok(authors.into_iter().zip(accounts).collect())
+}
+
+fn with_authors(found: Vec<Option<ViewedStatus>>, authors: &[Author]) -> Vec<Option<ViewedStatus>> {
     let by = |seen: ViewedStatus| {
-        let author = there.get(authors.binary_search(&seen.status.author).ok()?)?.clone()?;
-        Some(ViewedStatus { author: Some(author), is_in_audience_list: is_member(&seen), ..seen })
+        let author = authors.binary_search_by_key(&seen.status.author, |(id, _)| *id).ok()?;
+        Some(ViewedStatus { author: Some(authors.get(author)?.1.clone()?), ..seen })
     };
-    Ok(found.into_iter().map(|seen| seen.and_then(by)).collect())
+    found.into_iter().map(|seen| seen.and_then(by)).collect()
+}
+
+/// Loads which audience lists of other authors' statuses have the viewer as a member. Reads the list of `padding` if there is none.
+async fn load_joined(
+    loaders: &Loaders,
+    found: &[Option<ViewedStatus>],
+    padding: Option<AudienceList>,
+) -> Result<HashSet<AudienceList>, Error> {
+    let Some(viewer) = loaders.audience_lists.fetcher().viewer else { return Ok(HashSet::new()) };
+    let of_others = found.iter().flatten().filter_map(audience_list_of).filter(|list| list.owner != viewer);
+    let mut lists: Vec<AudienceList> = of_others.collect();
+    if lists.is_empty() {
+        lists.extend(padding);
+    }
+    let members = loaders.audience_lists.load_many(lists.iter().copied()).await?;
+    Ok(lists.into_iter().zip(members).filter(|(_, is_member)| *is_member).map(|(list, _)| list).collect())
+}
+
+fn with_memberships(mut found: Vec<Option<ViewedStatus>>, joined: &HashSet<AudienceList>) -> Vec<Option<ViewedStatus>> {
+    for seen in found.iter_mut().flatten() {
+        seen.is_in_audience_list = audience_list_of(seen).is_some_and(|list| joined.contains(&list));
+    }
+    found
 }
 
 fn audience_list_of(seen: &ViewedStatus) -> Option<AudienceList> {
