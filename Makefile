@@ -126,10 +126,10 @@ guard-accept: need-redis need-valgrind
 # The time for each target: make fuzz SECONDS=600. The compiler's support for fuzzing is unstable, which does not matter for a program that is not
 # released.
 SECONDS ?= 60
-FUZZ ?= document cursor token
+FUZZ ?= document cursor token entities
 FUZZ_FLAGS = -timeout=10 -rss_limit_mb=2048 -max_len=20000
 
-## Fuzz documents, cursors and tokens. New inputs go to target/fuzz/corpus.
+## Fuzz documents, cursors, tokens and texts. New inputs go to target/fuzz/corpus.
 .PHONY: fuzz
 fuzz:
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
@@ -138,6 +138,13 @@ fuzz:
 	  RUSTC_BOOTSTRAP=1 nice -n 19 cargo fuzz run --fuzz-dir tests/fuzz --target-dir target/fuzz $$target \
 	    target/fuzz/corpus/$$target tests/fuzz/corpus/$$target -- -max_total_time=$(SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
+
+## Add new top-level domains of the root zone to those that links in texts may have. None is removed: texts that were written keep their links.
+.PHONY: tlds
+tlds: TLDS = src/domains/entities/tlds.txt
+tlds:
+	folder=$$(mktemp -d) && npm install --silent --no-save --prefix $$folder tlds && \
+	  node -p "require('$$folder/node_modules/tlds/index.json').join('\n')" | LC_ALL=C sort -u -o $(TLDS) - $(TLDS); rm -r $$folder
 
 ## Check the licences and sources of all dependencies, on every platform. (The suite checks those of this platform, without a download.)
 .PHONY: licences

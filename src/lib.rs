@@ -22,7 +22,7 @@
 //!
 //! | layer | modules | contents |
 //! |---|---|---|
-//! | 0 | [`journal`], [`events`], [`rates`] | unfinished changes, the event log, rate limits |
+//! | 0 | [`journal`], [`events`], [`rates`], [`entities`] | unfinished changes, the event log, rate limits, mentions, tags and links in texts |
 //! | 1 | [`users`] | accounts and profiles |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
 //! | 3 | [`relations`] | mutes, friends, and the policy that decides who sees what |
@@ -52,6 +52,7 @@
 //! [`events`]: platform::events
 //! [`rates`]: platform::rates
 //! [`idempotency`]: platform::idempotency
+//! [`entities`]: domains::entities
 //! [`users`]: domains::users
 //! [`sessions`]: domains::sessions
 //! [`graph`]: domains::graph

@@ -1,5 +1,6 @@
 //! The domains, each with the same modules. A domain depends on those in lower layers only.
 
+pub mod entities;
 pub mod users;
 pub mod sessions;
 pub mod graph;

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::{self, CommentId, IdKind, StatusId, UserId};
 use waxwing::base::page::{Cursors, ListId, PageArgs};
+use waxwing::domains::entities::{self, EntityKind};
 
 /// Whether a document may run. The one place that knows how it is asked.
 fn may_run(request: &mut Request) -> bool {
@@ -92,5 +93,23 @@ pub(crate) fn token(bytes: &[u8]) {
     if let Some(digest) = waxwing::domains::sessions::digest_of(&token) {
         assert_eq!(token.len(), 43);
         assert!(waxwing::base::audit::is_digest(&digest, 43) && digest != token);
+    }
+}
+
+/// A text: its entities are inside of it, in its order, and do not overlap. The name of a tag is the name of its name.
+pub(crate) fn entities(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let chars: Vec<char> = text.chars().collect();
+    let mut past = 0;
+    for entity in entities::find(&text) {
+        let range = entity.range;
+        assert!(past <= range.start && range.start + 1 < range.end && range.end <= chars.len(), "{range:?} past {past}");
+        past = range.end;
+        let written: String = chars[range].iter().collect();
+        if entity.kind == EntityKind::Tag
+            && let Some(name) = entities::tag_name(&written)
+        {
+            assert_eq!(entities::tag_name(&name).as_ref(), Some(&name), "{written}");
+        }
     }
 }

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and the modules of the platform, with their layers: a module depends only on modules in lower layers.
-const LAYERS: [(&str, u8); 15] = [
+const LAYERS: [(&str, u8); 16] = [
+    ("domains/entities", 0),
     ("platform/journal", 0),
     ("platform/events", 0),
     ("platform/rates", 0),

@@ -32,6 +32,11 @@ fn cursors_and_ids() {
 }
 
 #[test]
+fn entities() {
+    replay("entities", checks::entities);
+}
+
+#[test]
 fn tokens() {
     replay("token", checks::token);
 }

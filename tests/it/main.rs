@@ -27,6 +27,7 @@ mod docs;
 mod documents;
 mod edge;
 mod embedded;
+mod entities;
 mod faults;
 mod follows;
 mod friends;

@@ -1,0 +1,120 @@
+//! Finds links: URLs with and without a protocol.
+
+use super::chars::{can_precede_link, ends_path, ends_query, is_path, is_query};
+use super::domains::{self, Dot};
+use std::{iter, ops::Range};
+
+/// A URL in a text, before it is known whether it is a link.
+struct Url {
+    start: usize,
+    has_protocol: bool,
+    domain: Range<usize>,
+    has_path: bool,
+    end: usize,
+}
+
+/// The ranges of the links in a text, in its order.
+pub(super) fn find(text: &[char]) -> Vec<Range<usize>> {
+    let (mut links, mut past) = (Vec::new(), 0);
+    for dot in domains::dots(text) {
+        if dot.at < past {
+            continue;
+        }
+        if let Some(url) = find_url(text, &dot, past) {
+            past = url.end;
+            links.extend(links_of(text, url));
+        }
+    }
+    links
+}
+
+/// The first URL whose domain has its first dot here and that begins past what was found.
+fn find_url(text: &[char], dot: &Dot, past: usize) -> Option<Url> {
+    let can_begin = |start: usize| start == 0 || start > past && can_precede_link(text[start - 1]);
+    let protocol = protocol_before(text, dot.from).filter(|start| can_begin(*start));
+    let starts = protocol.map(|start| (start, dot.from)).into_iter().chain((dot.from..dot.at).map(|start| (start, start)));
+    let (start, domain) = starts
+        .filter(|(start, _)| can_begin(*start))
+        .find_map(|(start, domain)| Some((start, domain..dot.domain_end(text, domain)?)))?;
+    let port_end = end_of_port(text, domain.end);
+    let has_path = text.get(port_end) == Some(&'/');
+    let path_end = if has_path { end_of_path(text, port_end) } else { port_end };
+    let end = end_of_query(text, path_end);
+    Some(Url { start, has_protocol: start < domain.start, domain, has_path, end })
+}
+
+/// Where the protocol begins that ends here.
+fn protocol_before(text: &[char], end: usize) -> Option<usize> {
+    ["https://", "http://"].into_iter().find_map(|protocol| {
+        let start = end.checked_sub(protocol.len())?;
+        let is_it = text[start..end].iter().copied().zip(protocol.chars()).all(|(c, of)| c.eq_ignore_ascii_case(&of));
+        is_it.then_some(start)
+    })
+}
+
+/// With a protocol a URL is a link as it is. Without, each domain in Latin letters is one, and the path belongs to the last.
+fn links_of(text: &[char], url: Url) -> Vec<Range<usize>> {
+    if !domains::is_valid(&text[url.domain.clone()]) {
+        return Vec::new();
+    }
+    if url.has_protocol {
+        return iter::once(url.start..url.end).collect();
+    }
+    if url.start > 0 && matches!(text[url.start - 1], '-' | '_' | '.' | '/') {
+        return Vec::new();
+    }
+    let mut links = domains::latin_domains(text, url.domain.clone());
+    if let Some(last) = links.last_mut().filter(|last| url.has_path && last.end == url.domain.end) {
+        last.end = url.end;
+    }
+    links
+}
+
+fn end_of_port(text: &[char], at: usize) -> usize {
+    let digits = text.get(at + 1..).unwrap_or_default().iter().take_while(|c| c.is_ascii_digit()).count();
+    if text.get(at) == Some(&':') && digits > 0 { at + 1 + digits } else { at }
+}
+
+/// The end of the path that begins with this slash: past the last character that may end it, or pair of parentheses.
+fn end_of_path(text: &[char], slash: usize) -> usize {
+    let (mut at, mut end) = (slash, slash);
+    loop {
+        let next = match text.get(at) {
+            Some('(') => end_of_parentheses(text, at),
+            Some(c) if is_path(*c) => Some(at + 1),
+            _ => None,
+        };
+        let Some(next) = next else { return end };
+        if next > at + 1 || ends_path(text[at]) {
+            end = next;
+        }
+        at = next;
+    }
+}
+
+/// The end of a pair of parentheses in a path, with at most one pair inside.
+fn end_of_parentheses(text: &[char], open: usize) -> Option<usize> {
+    let past_path = |at: usize| at + text[at..].iter().take_while(|c| is_path(**c)).count();
+    let inner = past_path(open + 1);
+    match text.get(inner)? {
+        ')' if inner > open + 1 => Some(inner + 1),
+        '(' => {
+            let close = past_path(inner + 1);
+            if close == inner + 1 || text.get(close) != Some(&')') {
+                return None;
+            }
+            let end = past_path(close + 1);
+            (text.get(end) == Some(&')')).then_some(end + 1)
+        }
+        _ => None,
+    }
+}
+
+fn end_of_query(text: &[char], at: usize) -> usize {
+    if text.get(at) != Some(&'?') {
+        return at;
+    }
+    let query = text[at + 1..].iter().take_while(|c| is_query(**c));
+    let last = query.enumerate().filter(|(_, c)| ends_query(**c)).last();
+    last.map_or(at, |(last, _)| at + last + 2)
+}

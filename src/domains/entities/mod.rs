@@ -1,0 +1,59 @@
+//! Mentions, tags and links in texts, by the rules of the twitter-text libraries 3.1, in every script. No Redis: what an entity stands for (an account,
+//! a tag) is looked up by those who keep the text. Time and memory are linear in the length of the text, whatever it contains.
+//!
+//! Differences from twitter-text: a login has 1 to 30 characters, `@login/name` mentions `login`, there are no cashtags, and the first
+//! letter of a text may be the first of a link, whatever its script.
+
+mod chars;
+mod domains;
+mod links;
+mod mentions;
+mod tags;
+mod tlds;
+
+use std::ops::Range;
+
+/// What an entity is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntityKind {
+    /// A sign and a login.
+    Mention,
+    /// A sign and the name of a tag.
+    Tag,
+    /// A URL, with or without a protocol.
+    Link,
+}
+
+/// A part of a text that stands for something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entity {
+    /// What it is.
+    pub kind: EntityKind,
+    /// Its place in code points, with its sign.
+    pub range: Range<usize>,
+}
+
+/// The entities of a text, in its order. They do not overlap: of two that would, the one that begins first is found. Tags may be too long to have a
+/// [`tag_name`].
+pub fn find(text: &str) -> Vec<Entity> {
+    let text: Vec<char> = text.chars().collect();
+    let of_kind = |kind, ranges: Vec<Range<usize>>| ranges.into_iter().map(move |range| Entity { kind, range });
+    let mut entities: Vec<Entity> = of_kind(EntityKind::Link, links::find(&text))
+        .chain(of_kind(EntityKind::Mention, mentions::find(&text)))
+        .chain(of_kind(EntityKind::Tag, tags::find(&text)))
+        .collect();
+    entities.sort_by_key(|entity| entity.range.start);
+    let mut past = 0;
+    entities.retain(|entity| {
+        let is_free = entity.range.start >= past;
+        past = if is_free { entity.range.end } else { past };
+        is_free
+    });
+    entities
+}
+
+/// The name of the tag that is written like this, with or without its sign: NFKC, full case folding, NFC. Tags with one name are one tag, and the name of
+/// a name is the name itself. `None` for what is no whole tag, or has more than 100 code points, as written or as a name.
+pub fn tag_name(written: &str) -> Option<String> {
+    tags::name(written)
+}

@@ -1,0 +1,47 @@
+//! Top-level domains.
+
+use super::chars::is_label;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// The top-level domains in lower case, one in each line: those of twitter-text 3.1 and those of the root zone. `make tlds` renews them.
+static TLDS: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("tlds.txt").lines().collect());
+/// In code points.
+const SHORTEST: usize = 2;
+static LONGEST: LazyLock<usize> = LazyLock::new(|| TLDS.iter().map(|tld| tld.chars().count()).max().unwrap_or_default());
+
+/// The length of the top-level domain that the text begins with, and which ends there: the longest one, in any case, or one in Punycode.
+pub(super) fn length(text: &[char]) -> Option<usize> {
+    let (mut tld, mut longest) = (String::new(), None);
+    for (length, c) in (1..).zip(text.iter().take(*LONGEST).take_while(|c| is_label(**c))) {
+        tld.extend(c.to_lowercase());
+        if length >= SHORTEST && text.get(length).is_none_or(|next| ends(*next)) && TLDS.contains(tld.as_str()) {
+            longest = Some(length);
+        }
+    }
+    longest.or_else(|| punycode_length(text))
+}
+
+const fn ends(next: char) -> bool {
+    !(next.is_ascii_alphanumeric() || matches!(next, '@' | '+' | '-'))
+}
+
+fn punycode_length(text: &[char]) -> Option<usize> {
+    let ['x' | 'X', 'n' | 'N', '-', '-', rest @ ..] = text else { return None };
+    let length = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '-').count();
+    (length > 0).then_some(length + 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_sorted_and_in_lower_case() {
+        let tlds: Vec<&str> = include_str!("tlds.txt").lines().collect();
+        assert!(tlds.len() > 1_500 && tlds.is_sorted_by(|before, after| before < after));
+        assert!(
+            tlds.iter().all(|tld| tld.to_lowercase() == *tld && tld.chars().count() >= SHORTEST && tld.chars().all(is_label))
+        );
+    }
+}
