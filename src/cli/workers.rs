@@ -34,7 +34,7 @@ pub async fn run(app: &App, stop: &CancellationToken) {
     let (mut evaluated, mut swept, mut unmuted, mut has_threshold) = (None, None, None, false);
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut swept).await;
-        has_threshold = has_threshold || apply_star_threshold(app).await;
+        has_threshold = has_threshold || apply_fanout_threshold(app).await;
         for (queue, permits, _) in &queues {
             busy |= claim(app, *queue, permits).await;
         }
@@ -63,8 +63,9 @@ async fn sweep(app: &App, swept: &mut Option<Instant>) -> bool {
     retention::sweep(app).await.inspect_err(|error| tracing::debug!(%error, "settled entries cannot be checked")).unwrap_or(false)
 }
 
-/// Applies the option `--star-followers` to the store if it has changed; `false` while the storage is unavailable.
-async fn apply_star_threshold(app: &App) -> bool {
+/// Applies the number of followers from which on statuses are merged when a home is read (`--star-followers`), if it has changed. `false` while the
+/// storage is unavailable.
+async fn apply_fanout_threshold(app: &App) -> bool {
     let taken = timelines::apply_mode_threshold(app).await;
     if let Err(error) = &taken {
         tracing::debug!(%error, "the threshold of followers cannot be applied; retrying in a second");

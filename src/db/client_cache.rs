@@ -154,6 +154,11 @@ impl ClientCache {
         }
     }
 
+    /// Whether the server sends invalidations.
+    pub(super) fn is_tracking(&self) -> bool {
+        !self.tracking_disabled.load(Ordering::SeqCst)
+    }
+
     /// Disables the cache, because the server sends no invalidations.
     pub(super) fn disable_tracking(&self, why: &RedisError) {
         if !self.tracking_disabled.swap(true, Ordering::SeqCst) {

@@ -220,7 +220,8 @@ impl Db {
         fits: impl Fn(&T) -> bool,
         read: impl Future<Output = Result<T, Error>>,
     ) -> Result<Option<Arc<T>>, Error> {
-        let Some(client_cache) = self.topology.client_cache() else { return Ok(None) };
+        let client_cache = self.topology.client_cache().filter(|client_cache| client_cache.is_tracking());
+        let Some(client_cache) = client_cache else { return Ok(None) };
         if let Some(cached) = client_cache.get::<T>(name).filter(|cached| fits(cached)) {
             return Ok(Some(cached));
         }

@@ -10,14 +10,15 @@ use waxwing::base::config::Config;
 /// The time within which a client learns that the storage is down.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Over a Redis with persistence, so that it can die and come back. (With `everysec` a busy disk may cost it the last second.)
-async fn durable() -> TestApp {
+/// Starts a server on a Redis that writes each change to the disk, so that a test can kill and restart it. (With `everysec` a busy disk may cost it
+/// the last second.)
+async fn start_durable_app() -> TestApp {
     let redis = Arc::new(RedisServer::with(&["--appendonly", "yes", "--appendfsync", "always"]));
     TestApp::with_default_timeouts_on(redis, Config::default()).await
 }
 
-/// The code of a request as a whole, or of its only error, and its duration.
-async fn refusal(app: &TestApp, actor: Option<&Actor>, query: &str) -> (u16, String, Duration) {
+/// Sends a request. Returns the HTTP status, the first error code (empty without errors) and the duration.
+async fn send(app: &TestApp, actor: Option<&Actor>, query: &str) -> (u16, String, Duration) {
     let began = Instant::now();
     let mut request = app.post().json(&json!({ "query": query }));
     if let Some(token) = actor.and_then(|actor| actor.token.as_deref()) {
@@ -38,14 +39,14 @@ const SIGN_UP: &str =
 /// Every kind of request fails quickly, alone and concurrently.
 async fn assert_down(app: &TestApp, ada: &Actor, codes: &[&str]) {
     for (actor, query) in [(None, READ), (Some(ada), HOME), (Some(ada), WRITE), (None, SIGN_UP)] {
-        let (_, code, took) = refusal(app, actor, query).await;
+        let (_, code, took) = send(app, actor, query).await;
         assert!(codes.contains(&code.as_str()) && took < SOON, "{query}: {code} after {took:?}");
     }
-    let requests = (0..40).map(|at| refusal(app, (at % 2 == 0).then_some(ada), if at % 2 == 0 { HOME } else { READ }));
+    let requests = (0..40).map(|at| send(app, (at % 2 == 0).then_some(ada), if at % 2 == 0 { HOME } else { READ }));
     for (_, code, took) in join_all(requests).await {
         assert!(codes.contains(&code.as_str()) && took < SOON + SOON / 2, "{code} after {took:?}");
     }
-    assert_eq!(refusal(app, Some(ada), WRITE).await.0, 503, "the session cannot be verified");
+    assert_eq!(send(app, Some(ada), WRITE).await.0, 503, "the session cannot be verified");
 }
 
 async fn health(app: &TestApp) -> (u16, u16) {
@@ -67,7 +68,7 @@ async fn eventually_home(ada: &Actor, messages: &[&str]) {
     }
 }
 
-/// Ada with a status, and a server with long timeouts, since a busy machine is not the subject.
+/// Creates the user `ada` with one status. This uses another server with long timeouts, so that a slow machine does not make it fail.
 async fn ada(app: &TestApp) -> Actor {
     let setup_app = app.sibling().await;
     let ada = setup_app.user("ada").await;
@@ -78,7 +79,7 @@ async fn ada(app: &TestApp) -> Actor {
 
 #[tokio::test]
 async fn a_dead_redis_is_reported_at_once_and_its_return_is_noticed() {
-    let app = durable().await;
+    let app = start_durable_app().await;
     let ada = ada(&app).await;
     app.redis.kill();
     assert_down(&app, &ada, &["STORAGE_UNAVAILABLE"]).await;
@@ -92,7 +93,7 @@ async fn a_dead_redis_is_reported_at_once_and_its_return_is_noticed() {
 
 #[tokio::test]
 async fn a_frozen_redis_is_reported_within_a_second_until_it_answers() {
-    let app = durable().await;
+    let app = start_durable_app().await;
     let ada = ada(&app).await;
     app.redis.signal("STOP");
     assert_down(&app, &ada, &["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN"]).await;
@@ -104,12 +105,12 @@ async fn a_frozen_redis_is_reported_within_a_second_until_it_answers() {
 
 #[tokio::test]
 async fn an_unconfirmed_write_can_be_repeated_with_its_key() {
-    let app = durable().await;
+    let app = start_durable_app().await;
     let ada = app.user("ada").await;
     let input = json!({ "input": { "message": "once", "idempotencyKey": "k" } });
     app.redis.signal("STOP");
     let (waiting, refused) =
-        futures_util::future::join(refusal(&app, Some(&ada), WRITE), ada.run("PostStatus", input.clone())).await;
+        futures_util::future::join(send(&app, Some(&ada), WRITE), ada.run("PostStatus", input.clone())).await;
     assert!(waiting.2 < SOON && !error_codes(&refused).is_empty(), "{refused}");
     app.redis.signal("CONT");
     eventually_home(&ada, &[]).await;
@@ -122,7 +123,7 @@ async fn an_unconfirmed_write_can_be_repeated_with_its_key() {
 
 #[tokio::test]
 async fn pending_requests_survive_a_restart_of_redis() {
-    let app = durable().await;
+    let app = start_durable_app().await;
     let ada = app.user("ada").await;
     let mut acknowledged = Vec::new();
     for number in 0..30 {
@@ -165,25 +166,25 @@ async fn a_server_may_start_before_its_redis() {
     redis.kill();
     let app = TestApp::with_default_timeouts_on(redis.clone(), Config::default()).await;
     assert_eq!(health(&app).await, (200, 503));
-    assert_eq!(refusal(&app, None, SIGN_UP).await.1, "STORAGE_UNAVAILABLE");
+    assert_eq!(send(&app, None, SIGN_UP).await.1, "STORAGE_UNAVAILABLE");
     redis.restart();
     let began = Instant::now();
     while health(&app).await.1 != 200 {
         assert!(began.elapsed() < Duration::from_secs(5));
     }
-    assert_eq!(refusal(&app, None, SIGN_UP).await.1, "");
+    assert_eq!(send(&app, None, SIGN_UP).await.1, "");
 }
 
-/// A mutation of a schema of its own, whose second half meets a dead storage.
-struct CutShort(TestApp);
+/// The root type of a schema whose fields fail: one before its first write, one after it.
+struct StorageFailures(TestApp);
 
 #[async_graphql::Object]
-impl CutShort {
+impl StorageFailures {
     async fn before_the_first_write(&self) -> async_graphql::Result<i32> {
         Err(waxwing::base::error::Error::StorageUnavailable.into())
     }
 
-    async fn after_it(&self) -> async_graphql::Result<i32> {
+    async fn after_the_first_write(&self) -> async_graphql::Result<i32> {
         let mut write = redis::cmd("SET");
         write.arg("gone:{1}").arg("done");
         self.0.app.db().write_many(vec![write]).await?;
@@ -194,8 +195,9 @@ impl CutShort {
 #[tokio::test]
 async fn a_mutation_that_fails_after_a_write_has_an_unknown_outcome() {
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
-    let schema = Schema::new(CutShort(TestApp::with_default_timeouts(Config::default()).await), EmptyMutation, EmptySubscription);
-    for (query, code) in [("{ beforeTheFirstWrite }", "STORAGE_UNAVAILABLE"), ("{ afterIt }", "OUTCOME_UNKNOWN")] {
+    let schema =
+        Schema::new(StorageFailures(TestApp::with_default_timeouts(Config::default()).await), EmptyMutation, EmptySubscription);
+    for (query, code) in [("{ beforeTheFirstWrite }", "STORAGE_UNAVAILABLE"), ("{ afterTheFirstWrite }", "OUTCOME_UNKNOWN")] {
         let answer = waxwing::schema::execute(&schema, query.into()).await;
         let answer = serde_json::to_value(&answer).expect("JSON");
         assert_eq!(error_codes(&answer), [code]);
@@ -205,7 +207,7 @@ async fn a_mutation_that_fails_after_a_write_has_an_unknown_outcome() {
 
 #[tokio::test]
 async fn a_fanout_waits_for_a_frozen_storage() {
-    let app = durable().await;
+    let app = start_durable_app().await;
     let users = app.create_users("c", 6_001).await;
     let follows: Vec<(&Actor, &Actor)> = users[1..].iter().map(|fan| (fan, &users[0])).collect();
     app.create_follows(&follows).await;

@@ -3,10 +3,10 @@ import { createContext, use, useSyncExternalStore } from 'react';
 import { current, subscribe, type Session } from './store.ts';
 
 // A session for a part of a page, instead of the session of the browser.
-export const PartSession = createContext<Session | null>(null);
+export const ScopedSession = createContext<Session | null>(null);
 
 export function useSession() {
-  const part = use(PartSession);
+  const part = use(ScopedSession);
   const state = useSyncExternalStore(subscribe, current);
   return part ? { session: part, notice: null } : state;
 }

@@ -48,7 +48,7 @@ export function CommentItem({ comment, thread, acts }: Props) {
         {!comment.isDeleted && !comment.isHidden && <Votes comment={comment} onVote={(vote) => showErrors(acts.vote(id, vote))} />}
         {may.collapse && (
           <button type="button" className="collapse quiet" aria-expanded={!tree.isCollapsed(id)} onClick={() => change(() => tree.toggle(id))}>
-            {tree.isCollapsed(id) ? `Expand ${NUMBER.format(may.hidden)}` : 'Collapse'}
+            {tree.isCollapsed(id) ? `Expand ${NUMBER.format(may.collapsedCount)}` : 'Collapse'}
           </button>
         )}
         {may.reply && (

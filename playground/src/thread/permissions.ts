@@ -1,4 +1,4 @@
-// What the viewer may do with a comment.
+// What the viewer may do with a comment, and what its buttons say.
 import type { ThreadCommentFragment } from './fragments/ThreadComment.generated.ts';
 import type { CommentTree } from './tree.ts';
 
@@ -17,6 +17,6 @@ export function permissionsOf(comment: ThreadCommentFragment, tree: CommentTree,
     hasReplies,
     collapse: below.length > 0,
     // The number of comments that collapsing hides: those that were read, or the server's count if it is greater.
-    hidden: Math.max(living, tree.mayHaveMore(comment.id) ? comment.descendantCount : 0),
+    collapsedCount: Math.max(living, tree.mayHaveMore(comment.id) ? comment.descendantCount : 0),
   };
 }

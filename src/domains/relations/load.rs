@@ -1,7 +1,7 @@
 //! The batch loaders of the viewer's relationships and friendships with accounts, and of friends in common.
 
 use super::model::friends::FriendshipState;
-use super::model::hidden::HiddenAccounts;
+use super::model::hidden::{HiddenAccounts, RelationsVersion};
 use super::model::{RelationKinds, Relationship};
 use super::store;
 use crate::app::App;
@@ -47,7 +47,7 @@ impl FetchRelationships {
     pub(super) async fn hidden(&self) -> Result<Option<&Arc<HiddenAccounts>>, Error> {
         let account = self.account.get().and_then(Option::as_deref);
         let Some(account) = account.filter(|account| HiddenAccounts::can_cache(account)) else { return Ok(None) };
-        let read = || store::hidden::cached(self.app.db(), account.id, account.relations_version.0);
+        let read = || store::hidden::cached(self.app.db(), account.id, RelationsVersion::of(account));
         Ok(self.hidden.get_or_try_init(read).await?.as_ref())
     }
 

@@ -27,6 +27,9 @@ pub async fn load_visible(
     ids: impl IntoIterator<Item = StatusId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
     let found = loaders.statuses.load_many(ids).await?;
+    if found.is_empty() {
+        return Ok(found);
+    }
     let padding = found.iter().any(Option::is_none).then_some(UNUSED_USER_ID);
     let authors = load_authors(loaders, &found, padding).await?;
     let found = with_authors(found, &authors);

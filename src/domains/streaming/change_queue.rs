@@ -1,6 +1,5 @@
-//! The queue of changes of the index. Changes of feeds go before changes of filters, since a home must not wait for somebody else's
-//! filters. Within each kind the accounts and addresses take turns, one bounded step each, so that nobody waits longer because of another
-//! client's large filters.
+//! The queue of changes of the index of subscriptions (`index.rs`). Changes of feeds go before changes of filters, so that a subscription to a home
+//! timeline does not wait for the filters of other clients. Within each kind the accounts and addresses take turns, one bounded step each.
 //!
 //! **Bounds.** The waiting changes of an account or address concern its open filters, which are bounded (`--filter-entries`), the indexed
 //! filters that nobody uses any more, and filters that ended before they were indexed: some 250 bytes each; up to [`STEP`] of the last kind
@@ -33,7 +32,8 @@ impl ChangeQueue {
         self.queue_for(&change).add(change, VecDeque::push_front);
     }
 
-    /// The next change, begun in the index; `None` where none waits. The flag says whether more may wait.
+    /// Removes the next change from the queue and begins to apply it to the index. Skips up to [`STEP`] obsolete changes, and returns no change after
+    /// them. The flag is `false` only if the queue is empty.
     pub(super) fn next(&mut self, index: &mut Index) -> (Option<IndexChange>, bool) {
         for _ in 0..STEP {
             match self.take() {

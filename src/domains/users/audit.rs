@@ -63,6 +63,7 @@ async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Finding
     for id in users {
         let values: Vec<Option<String>> = fields.read(id).unwrap_or_default();
         hash::check_fields::<User>(&keys::user(*id), id.0, &values, |name, value| remedy_for_field(*id, name, value), found);
+        check_relations_version(reader, *id, hash::value_of::<User>(&values, "relations"), found);
         check_device_epoch(reader, *id, values.get(names.len()).cloned().flatten(), found);
         if let Some(login) = hash::value_of::<User>(&values, "login").filter(|_| !reader.is_young(id.0)) {
             logins.push((*id, login.to_ascii_lowercase()));
@@ -92,6 +93,16 @@ fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, f
         let remedy = Remedy::SetField { key: key.clone(), field: DEVICE_EPOCH.to_owned(), found: Some(epoch), value };
         found.add_repairable(&key, "its devices is not a number", [remedy]);
     }
+}
+
+/// The number of changes of an account's relations must be a number, or no relation can be changed. It is replaced by a number that is higher than any
+/// that a server has cached.
+fn check_relations_version(reader: &AuditReader, id: UserId, version: Option<&str>, found: &mut Findings) {
+    let Some(text) = version.filter(|text| audit::number(text).is_none()) else { return };
+    let key = keys::user(id);
+    let value = Some(reader.now().to_string());
+    let remedy = Remedy::SetField { key: key.clone(), field: "relations".to_owned(), found: Some(text.to_owned()), value };
+    found.add_repairable_with(&key, "its relations is not a number", format!("{text:?}"), [remedy]);
 }
 
 /// The repair of a field whose correct value can be derived. A login and a name cannot be guessed. A missing bio reads as an empty one. Counts become

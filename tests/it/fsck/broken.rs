@@ -28,6 +28,7 @@ pub(super) const OF_ACCOUNTS: &[Case] = &[
     (&["HSET user:{$ada} devices mine"], &["user:{$ada}: its devices is not a number"]),
     (&["HSET user:{$ada} posts -1"], &["user:{$ada}: its posts is not a number"]),
     (&["HSET user:{$ada} id 7"], &["user:{$ada}: has another id"]),
+    (&["HSET user:{$ada} relations many"], &["user:{$ada}: its relations is not a number"]),
     (&["EXPIRE user:{$ada} 1000"], &["user:{$ada}: should have no time to live"]),
     (&["HDEL $shard ada"], &["user:{$ada}: does not hold its login \"ada\""]),
     (

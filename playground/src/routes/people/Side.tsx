@@ -4,7 +4,7 @@ import { PersonCard } from '../../people/PersonCard.tsx';
 import { PrivateSwitch } from '../../people/PrivateSwitch.tsx';
 import { Requests } from '../../people/Requests.tsx';
 import type { Session } from '../../session/store.ts';
-import { PartSession } from '../../session/useSession.ts';
+import { ScopedSession } from '../../session/useSession.ts';
 import { StatusCard } from '../../statuses/StatusCard.tsx';
 import { PostBox } from '../../timeline/PostBox.tsx';
 import { ConnectionLine } from '../../ui/ConnectionLine.tsx';
@@ -27,13 +27,13 @@ interface Props {
 export function Side(props: Props) {
   const session = props.sessions[props.side];
   return (
-    <PartSession value={session}>
+    <ScopedSession value={session}>
       <Provider value={props.client}>
         <section className="side" data-side={props.side} aria-label={`${session.user.name} (${session.user.login})`}>
           <Content {...props} />
         </section>
       </Provider>
-    </PartSession>
+    </ScopedSession>
   );
 }
 

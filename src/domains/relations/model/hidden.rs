@@ -10,10 +10,31 @@ use std::collections::HashMap;
 /// The most accounts that are cached for one viewer. Of more, only those that a request needs are read.
 const MAX_CACHED: u64 = 2_000;
 
+/// A version of an account's relations. Each change raises its number; repairs of damaged data change only counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in super::super) struct RelationsVersion {
+    /// The number of changes.
+    pub(in super::super) changes: u64,
+    /// The number of mutes, also those that have ended.
+    pub(in super::super) mutes: u64,
+    /// The number of blocked accounts.
+    pub(in super::super) blocks: u64,
+    /// The number of accounts that block the account.
+    pub(in super::super) blocked_by: u64,
+}
+
+impl RelationsVersion {
+    /// The version that a stored account has.
+    pub(in super::super) const fn of(account: &User) -> Self {
+        let User { relations_version, mutes, blocks, blocked_by, .. } = account;
+        Self { changes: relations_version.0, mutes: mutes.0, blocks: blocks.0, blocked_by: blocked_by.0 }
+    }
+}
+
 /// The accounts that an account mutes or blocks, and those that block it, at one version of its relations.
 #[derive(Debug, Default)]
 pub(in super::super) struct HiddenAccounts {
-    version: u64,
+    version: RelationsVersion,
     relationships: HashMap<UserId, Relationship>,
 }
 
@@ -24,7 +45,12 @@ impl HiddenAccounts {
     }
 
     /// The relations of a version, or of a later one.
-    pub(in super::super) fn new(version: u64, mutes: Vec<(UserId, Mute)>, blocks: Vec<UserId>, blockers: Vec<UserId>) -> Self {
+    pub(in super::super) fn new(
+        version: RelationsVersion,
+        mutes: Vec<(UserId, Mute)>,
+        blocks: Vec<UserId>,
+        blockers: Vec<UserId>,
+    ) -> Self {
         let mut relationships: HashMap<UserId, Relationship> =
             HashMap::with_capacity(mutes.len() + blocks.len() + blockers.len());
         for (id, mute) in mutes {
@@ -40,7 +66,7 @@ impl HiddenAccounts {
     }
 
     /// Whether they are those of this version.
-    pub(in super::super) const fn is_of(&self, version: u64) -> bool {
+    pub(in super::super) fn is_of(&self, version: RelationsVersion) -> bool {
         self.version == version
     }
 
@@ -67,7 +93,8 @@ mod tests {
     #[test]
     fn an_account_has_all_its_relations_and_a_mute_until_its_end() {
         let mutes = vec![(UserId(2), Mute { ends_at: Some(5) }), (UserId(3), Mute { ends_at: None })];
-        let hidden = HiddenAccounts::new(7, mutes, vec![UserId(3)], vec![UserId(3), UserId(4)]);
+        let version = RelationsVersion { changes: 7, mutes: 2, blocks: 1, blocked_by: 2 };
+        let hidden = HiddenAccounts::new(version, mutes, vec![UserId(3)], vec![UserId(3), UserId(4)]);
         let of = |id, now| hidden.relationship(VIEWER, UserId(id), now);
         let (none, forever) = (Relationship::default(), Some(Mute { ends_at: None }));
         assert_eq!(of(2, 4), Relationship { mute: Some(Mute { ends_at: Some(5) }), ..none });
@@ -75,12 +102,15 @@ mod tests {
         assert_eq!(of(3, 9), Relationship { mute: forever, blocks: true, is_blocked: true, ..none });
         assert_eq!(of(4, 9), Relationship { is_blocked: true, ..none });
         assert_eq!(of(1, 9), Relationship { is_self: true, ..none });
-        assert!(hidden.is_of(7) && !hidden.is_of(8));
+        assert!(hidden.is_of(version) && !hidden.is_of(RelationsVersion { changes: 8, ..version }));
+        assert!(!hidden.is_of(RelationsVersion { blocks: 0, ..version }), "a count was repaired");
     }
 
     #[test]
     fn the_size_grows_with_the_relations() {
-        let of = |count| HiddenAccounts::new(1, Vec::new(), (2..count).map(UserId).collect(), Vec::new()).bytes();
+        let of = |count| {
+            HiddenAccounts::new(RelationsVersion::default(), Vec::new(), (2..count).map(UserId).collect(), Vec::new()).bytes()
+        };
         assert!(of(2_000) > 2_000 * size_of::<(UserId, Relationship)>() && of(2) < 200, "{} {}", of(2_000), of(2));
     }
 }

@@ -27,9 +27,9 @@ pub async fn hidden_authors(app: &App, viewer: UserId) -> Result<(Vec<HiddenAuth
     let mut hidden: Vec<HiddenAuthor> = muted.map(|(author, mute)| HiddenAuthor { author, until: mute.ends_at }).collect();
     // Behind the mutes, so that the end of a mute does not end a block.
     hidden.extend(own.blocks.into_iter().map(|author| HiddenAuthor { author, until: None }));
-    if own.blocked_by > 0 {
+    if own.version.blocked_by > 0 {
         let blockers = store::blockers(app.db(), viewer).await?;
         hidden.extend(blockers.into_iter().map(|author| HiddenAuthor { author, until: None }));
     }
-    Ok((hidden, own.version))
+    Ok((hidden, own.version.changes))
 }

@@ -1,7 +1,7 @@
 //! Reads all relations of an account that hide authors.
 
 use super::super::keys;
-use super::super::model::hidden::HiddenAccounts;
+use super::super::model::hidden::{HiddenAccounts, RelationsVersion};
 use super::super::model::{MAX_BLOCKS, MAX_MUTES, Mute};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -22,10 +22,8 @@ pub(in super::super) struct OwnRelations {
     pub(in super::super) mutes: Vec<(UserId, Mute)>,
     /// The blocked accounts.
     pub(in super::super) blocks: Vec<UserId>,
-    /// The number of accounts that block the account.
-    pub(in super::super) blocked_by: u64,
-    /// The number of changes of the account's relations.
-    pub(in super::super) version: u64,
+    /// The version of the account's relations.
+    pub(in super::super) version: RelationsVersion,
 }
 
 /// The mutes and blocks of an account. One pipeline; at most 20,000 rows.
@@ -33,20 +31,21 @@ pub(in super::super) async fn own(db: &Db, id: UserId) -> Result<OwnRelations, E
     let all = |key: String, most: usize| cmd("ZRANGE").arg(key).arg(0).arg(most - 1).take();
     // The version first, so that the relations are not older than it. The ends before the mutes: see `mutes_of`.
     let commands = vec![
-        cmd("HMGET").arg(user_key(id)).arg(&["relations", "blocked_by"]).take(),
+        cmd("HMGET").arg(user_key(id)).arg(&["relations", "mutes", "blocks", "blocked_by"]).take(),
         all(keys::mute_ends(id), MAX_MUTES).arg("WITHSCORES").take(),
         all(keys::mutes(id), MAX_MUTES),
         all(keys::blocks(id), MAX_BLOCKS),
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (version, blocked_by): (Option<u64>, Option<u64>) = decode::value(reply())?;
+    let counts: [Option<u64>; 4] = decode::value(reply())?;
     let (ends, mutes): (Vec<(u64, f64)>, Vec<u64>) = (decode::value(reply())?, decode::value(reply())?);
     let blocks: Vec<u64> = decode::value(reply())?;
     let ends: HashMap<u64, Millis> = ends.into_iter().map(|(id, end)| (id, end as u64)).collect();
     let mutes = mutes.into_iter().map(|id| (UserId(id), Mute { ends_at: ends.get(&id).copied() })).collect();
-    let (version, blocked_by) = (version.unwrap_or(0), blocked_by.unwrap_or(0));
-    Ok(OwnRelations { mutes, blocks: blocks.into_iter().map(UserId).collect(), blocked_by, version })
+    let [changes, mute_count, block_count, blocked_by] = counts.map(Option::unwrap_or_default);
+    let version = RelationsVersion { changes, mutes: mute_count, blocks: block_count, blocked_by };
+    Ok(OwnRelations { mutes, blocks: blocks.into_iter().map(UserId).collect(), version })
 }
 
 /// All accounts that block `id`, newest block first. One command for every [`PAGE`].
@@ -65,10 +64,14 @@ pub(in super::super) async fn blockers(db: &Db, id: UserId) -> Result<Vec<UserId
 
 /// The accounts that `id` mutes or blocks, and those that block it, at this version of its relations or a later one; `None` if nothing is cached. No
 /// round trip if they are cached at this version, else one pipeline, and one for every [`PAGE`] accounts that block it.
-pub(in super::super) async fn cached(db: &Db, id: UserId, version: u64) -> Result<Option<Arc<HiddenAccounts>>, Error> {
+pub(in super::super) async fn cached(
+    db: &Db,
+    id: UserId,
+    version: RelationsVersion,
+) -> Result<Option<Arc<HiddenAccounts>>, Error> {
     let read = async {
         let own = own(db, id).await?;
-        let blockers = if own.blocked_by > 0 { blockers(db, id).await? } else { Vec::new() };
+        let blockers = if own.version.blocked_by > 0 { blockers(db, id).await? } else { Vec::new() };
         Ok(HiddenAccounts::new(own.version, own.mutes, own.blocks, blockers))
     };
     db.read_derived(&keys::cached_hidden_accounts(id), |cached: &HiddenAccounts| cached.is_of(version), read).await
