@@ -26,6 +26,7 @@ use crate::domains::relations::FetchMutualFriends;
 use crate::domains::relations::FetchRelationships;
 use crate::domains::statuses::FetchStatuses;
 use crate::domains::timelines::FetchFeed;
+use crate::domains::users::FetchLogins;
 use crate::domains::users::FetchUsers;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -34,6 +35,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 pub struct Loaders {
     /// Accounts.
     pub users: Loader<FetchUsers>,
+    /// The ids of accounts by login.
+    pub logins: Loader<FetchLogins>,
     /// Statuses, with the viewer's likes.
     pub statuses: Loader<FetchStatuses>,
     /// The relation between the viewer and an account.
@@ -143,6 +146,7 @@ impl Request {
         let (db, viewer) = (app.db(), viewer.map(|viewer| viewer.user));
         Loaders {
             users: Loader::new(FetchUsers { db: db.clone(), since }),
+            logins: Loader::new(FetchLogins { db: db.clone() }),
             statuses: Loader::with_response_size(FetchStatuses { db: db.clone(), since, viewer }, size),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             requests: Loader::new(FetchRequests { db: db.clone(), viewer }),

@@ -48,6 +48,7 @@ pub use validation_cache::ValidationCache;
 use crate::domains::accounts::AccountMutation;
 use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation, WebsiteMutation};
 use crate::domains::comments::CommentMutation;
+use crate::domains::entities::TagQuery;
 use crate::domains::graph::{GraphMutation, RequestMutation, RequestQuery};
 use crate::domains::lists::{ListMutation, ListQuery};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
@@ -67,6 +68,7 @@ pub struct Query(
     UserQuery,
     SessionQuery,
     TimelineQuery,
+    TagQuery,
     RequestQuery,
     RelationQuery,
     BlockQuery,

@@ -2,10 +2,11 @@
 
 use super::{List, request};
 use crate::base::error::Error;
-use crate::base::ids::{self, AdId, CampaignId, CommentId, IdKind, SessionId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::ids::{self, AdId, CampaignId, CommentId, IdKind, SessionId, StatusId, TagId, UserId, UserListId, WebsiteId};
 use crate::base::request::Request;
 use crate::domains::ads::{AdObject, CampaignObject, WebsiteObject};
 use crate::domains::comments::{self, CommentObject};
+use crate::domains::entities::{TagObject, tag_name};
 use crate::domains::lists::UserListObject;
 use crate::domains::relations;
 use crate::domains::sessions::{self, SessionObject};
@@ -37,6 +38,8 @@ pub enum Node {
     Ad(AdObject),
     /// A website of the viewer.
     Website(WebsiteObject),
+    /// A tag.
+    Tag(TagObject),
 }
 
 #[derive(Default)]
@@ -65,6 +68,10 @@ impl NodeQuery {
 }
 
 async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
+    if let Some(tag) = TagId::from_global(global) {
+        // No other form of the name makes an id.
+        return Ok((tag_name(tag.name()).as_deref() == Some(tag.name())).then_some(Node::Tag(TagObject(tag))));
+    }
     let (kind, id) = ids::decode(global)?;
     let loaders = request.loaders();
     Ok(match kind {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 /// The domains and the modules of the platform, with their layers: a module depends only on modules in lower layers.
 const LAYERS: [(&str, u8); 16] = [
-    ("domains/entities", 0),
     ("platform/journal", 0),
     ("platform/events", 0),
     ("platform/rates", 0),
     ("domains/users", 1),
+    ("domains/entities", 2),
     ("domains/sessions", 2),
     ("platform/idempotency", 2),
     ("domains/graph", 2),

@@ -71,6 +71,7 @@ mod stars;
 mod statuses;
 mod storage_down;
 mod supply;
+mod text_entities;
 mod timelines;
 mod traces;
 mod truncation;

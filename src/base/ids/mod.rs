@@ -39,6 +39,11 @@ pub enum IdKind {
     Impression = b'I',
 }
 
+/// The first byte of the global id of a tag, which has a name instead of a number.
+const TAG: u8 = b'T';
+/// The most bytes of a tag's name.
+const TAG_BYTES: usize = 400;
+
 impl IdKind {
     const ALL: [Self; 10] = [
         Self::User,
@@ -131,6 +136,40 @@ impl CommentId {
     pub fn from_global(text: &str) -> Option<Self> {
         let (status, number) = decode_part(IdKind::Comment, text)?;
         Some(Self { status: StatusId(status), number })
+    }
+}
+
+/// A tag's id: its name. The global id contains the name, so it needs no lookup and is the same for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TagId(String);
+
+impl TagId {
+    /// The id of the tag with this name, in the form that all names have.
+    pub const fn of_name(name: String) -> Self {
+        Self(name)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// The global id.
+    pub fn global(&self) -> String {
+        let mut bytes = [&[TAG], self.0.as_bytes()].concat();
+        bytes.push(check(&bytes));
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// Parses a tag's global id. The caller checks that the name has the form of all names.
+    pub fn from_global(text: &str) -> Option<Self> {
+        if text.len() > (TAG_BYTES + 2).div_ceil(3) * 4 {
+            return None;
+        }
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (sum, bytes) = bytes.split_last()?;
+        let name = bytes.strip_prefix(&[TAG]).filter(|_| check(bytes) == *sum)?;
+        String::from_utf8(name.to_vec()).ok().map(Self)
     }
 }
 
@@ -274,6 +313,20 @@ mod tests {
         let ad = AdId { campaign: CampaignId(7), number: 9 };
         assert_eq!((AdId::from_global(&ad.global()), CommentId::from_global(&ad.global())), (Some(ad), None));
         assert_eq!(CommentId::from_global(&CommentId { status: StatusId(0), number: 1 }.global()), None, "under no status");
+    }
+
+    #[test]
+    fn a_global_id_of_a_tag_contains_its_name() {
+        for name in ["a", "straße", "東京", &"ü".repeat(200)] {
+            let tag = TagId::of_name(name.to_owned());
+            assert_eq!(TagId::from_global(&tag.global()), Some(tag.clone()));
+            assert!(decode(&tag.global()).is_err(), "it is no id of a number");
+        }
+        let mut altered = TagId::of_name("water".to_owned()).global();
+        altered.replace_range(3..4, if &altered[3..4] == "A" { "B" } else { "A" });
+        for text in [altered, StatusId(5).global(), String::new(), "!".to_owned(), "VFRU".repeat(200)] {
+            assert_eq!(TagId::from_global(&text), None, "{text}");
+        }
     }
 
     #[test]

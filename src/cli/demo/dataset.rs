@@ -4,6 +4,7 @@ use crate::base::audience::ChosenAudience;
 use crate::base::clock::{DAY, Millis};
 use crate::base::ids::source::{self, IMPORT_WORKER};
 use crate::base::ids::{StatusId, UserId};
+use crate::domains::entities::TextEntities;
 use crate::domains::statuses::Status;
 use crate::domains::users::User;
 
@@ -73,6 +74,7 @@ impl Dataset {
             comments: 0,
             location: None,
             audience: ChosenAudience::Public,
+            entities: TextEntities::default(),
         };
         self.statuses.push((author, status));
     }

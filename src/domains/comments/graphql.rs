@@ -6,6 +6,7 @@ use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::base::ids::{CommentId, GlobalId, StatusId, UserId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
+use crate::domains::entities::{TextEntities, TextEntitiesObject, TextUnit};
 use crate::domains::statuses::{self, StatusObject, ViewedStatus};
 use crate::domains::users::UserObject;
 use crate::schema::{Connection, ConnectionKind, DateTime, Edge, Text, UserError, object, payload, refuse, request, schema_enum};
@@ -66,6 +67,19 @@ object! {
 
         /// Number of comments below this one at any depth, deleted ones excluded.
         "descendantCount" descendant_count: u64 = shown.comment.descendants;
+    }
+
+    /// Mentions, tags and links in the text. None if the comment is deleted or hidden.
+    async fn entities(
+        &self,
+        #[graphql(desc = "Unit of the ranges. Default: `CODE_POINTS`.")] unit: Option<TextUnit>,
+    ) -> TextEntitiesObject {
+        let comment = &self.0.comment;
+        let written_at = comment.edited_at.unwrap_or(comment.id.time());
+        match self.0.is_placeholder() {
+            true => TextEntitiesObject::new("", written_at, &TextEntities::default(), unit),
+            false => TextEntitiesObject::new(&comment.message, written_at, &comment.entities, unit),
+        }
     }
 
     /// Comment that this one replies to. Null for a direct comment on the status.

@@ -5,6 +5,7 @@ use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId, source};
 use crate::base::named::named_enum;
 use crate::base::text::{TextRules, max_bytes};
+use crate::domains::entities::TextEntities;
 use crate::platform::idempotency::check_key;
 
 /// The most bytes of a message.
@@ -32,6 +33,8 @@ pub struct Comment {
     pub author: Option<UserId>,
     /// The text; empty once the comment was deleted.
     pub message: String,
+    /// The mentions, tags and links in the text.
+    pub entities: TextEntities,
     /// When the text was last edited.
     pub edited_at: Option<Millis>,
     /// The ids of the ancestors, the top one first.
@@ -52,11 +55,12 @@ pub struct Comment {
 
 impl Comment {
     /// A new, empty comment below the comments of `path`.
-    pub(super) const fn new(id: CommentId, path: Vec<u64>) -> Self {
+    pub(super) fn new(id: CommentId, path: Vec<u64>) -> Self {
         Self {
             id,
             author: None,
             message: String::new(),
+            entities: TextEntities::default(),
             edited_at: None,
             path,
             up: 0,

@@ -1,6 +1,9 @@
 //! Comments in Redis.
 
+mod record;
 pub(super) mod repair;
+
+pub(super) use record::{FIELDS, decode_comment};
 
 use super::keys;
 use super::model::{
@@ -13,6 +16,7 @@ use crate::base::ids::{CommentId, StatusId, UserId, source};
 use crate::base::page::{ListPosition, Row, Window};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
+use crate::domains::entities::TextEntities;
 use crate::domains::statuses::{status_key, tombstone_key};
 use crate::domains::users::user_key;
 use redis::{Cmd, Value, cmd};
@@ -31,10 +35,6 @@ static WALK_TREE: Script = Script::new(include_str!("lua/walk_tree.lua"));
 
 /// The least time between two events about the votes of a comment.
 const VOTE_EVENT_INTERVAL: Millis = 1_000;
-
-/// The fields that [`decode_comment`] takes.
-pub(super) const FIELDS: [&str; 11] =
-    ["id", "uid", "message", "edited", "path", "up", "down", "replies", "places", "descendants", "others"];
 
 /// The channel of a thread's log.
 pub(super) fn channel(status: StatusId) -> String {
@@ -66,36 +66,6 @@ pub(super) async fn load(
         Ok(decode_comment(*id, decode::value(reply)?)?.map(|comment| (comment, Vote::of(vote))))
     };
     ids.iter().zip(replies).map(one).collect()
-}
-
-/// Decodes a comment from its fields; `None` if there is none.
-pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) -> Result<Option<Comment>, Error> {
-    let mut text = |at: usize| {
-        let bytes = fields.get_mut(at).and_then(Option::take);
-        bytes.map(|bytes| String::from_utf8(bytes).map_err(|_| Error::corrupt("bytes instead of a text"))).transpose()
-    };
-    if text(0)?.is_none() {
-        return Ok(None);
-    }
-    let mut number = |at: usize| text(at)?.map(|text| text.parse::<u64>().map_err(Error::corrupt)).transpose();
-    let (author, edited_at) = (number(1)?.map(UserId), number(3)?);
-    let [up, down, replies, children, descendants, by_others] =
-        [5, 6, 7, 8, 9, 10].map(|at| number(at).map(Option::unwrap_or_default));
-    let message = text(2)?.unwrap_or_default();
-    let path = fields.get_mut(4).and_then(Option::take).unwrap_or_default();
-    Ok(Some(Comment {
-        id,
-        author,
-        message,
-        edited_at,
-        path: path.chunks(ID_BYTES).map_while(number_of).collect(),
-        up: up?,
-        down: down?,
-        replies: replies?,
-        children: children?,
-        descendants: descendants?,
-        descendants_by_others: by_others?,
-    }))
 }
 
 /// The parameters that every change of a thread needs to append to the event log.
@@ -135,7 +105,10 @@ pub(super) enum AddCommentResult {
 
 /// Adds a comment: the commit. One script on the status's tag.
 pub(super) async fn add(db: &Db, log: Log, comment: &Comment, author: UserId) -> Result<AddCommentResult, Error> {
-    let call = change(&ADD_COMMENT, log, comment.id, &comment.path).arg(author.0).arg(&comment.message);
+    let call = change(&ADD_COMMENT, log, comment.id, &comment.path)
+        .arg(author.0)
+        .arg(&comment.message)
+        .arg(comment.entities.to_string());
     Ok(match db.call::<i64>(call).await? {
         1 => AddCommentResult::Added,
         0 => AddCommentResult::NoParent,
@@ -169,8 +142,9 @@ pub(super) async fn edit(
     comment: &Comment,
     author: UserId,
     message: &str,
+    entities: &TextEntities,
 ) -> Result<ChangeCommentResult, Error> {
-    let call = change(&EDIT_COMMENT, log, comment.id, &comment.path).arg(author.0).arg(message);
+    let call = change(&EDIT_COMMENT, log, comment.id, &comment.path).arg(author.0).arg(message).arg(entities.to_string());
     db.call(call).await.map(ChangeCommentResult::of)
 }
 

@@ -1,15 +1,27 @@
-//! Mentions, tags and links in texts, by the rules of the twitter-text libraries 3.1, in every script. No Redis: what an entity stands for (an account,
-//! a tag) is looked up by those who keep the text. Time and memory are linear in the length of the text, whatever it contains.
+//! Mentions, tags and links in texts, by the rules of the twitter-text libraries 3.1, in every script. Time and memory are linear in the length of the
+//! text, whatever it contains. [`find`] is pure; [`service`] looks up the accounts that are mentioned.
+//!
+//! Entities are found once, when a text is written, and are stored with it in the field `entities` of its HASH, if there are any: ranges
+//! only. A mention refers to the account that had the login when the text was written; no account's id is kept with others' texts, so there is nothing to
+//! remove from them when the account is deleted. Statuses and comments that were written by earlier versions have no entities.
 //!
 //! Differences from twitter-text: a login has 1 to 30 characters, `@login/name` mentions `login`, there are no cashtags, and the first
 //! letter of a text may be the first of a link, whatever its script.
 
+pub mod audit;
 mod chars;
 mod domains;
+mod graphql;
 mod links;
 mod mentions;
+mod model;
+pub mod service;
+mod store;
 mod tags;
 mod tlds;
+
+pub use graphql::{TagObject, TagQuery, TextEntitiesObject};
+pub use model::{MAX_LINKS, MAX_MENTIONED, MAX_TAGS, StoredEntity, TextEntities, TextUnit};
 
 use std::ops::Range;
 

@@ -229,14 +229,23 @@ pub async fn find(loaders: &Loaders, id: UserId) -> Result<Option<Arc<User>>, Er
 /// `STORAGE_UNAVAILABLE`.
 pub async fn find_by_login(app: &App, loaders: &Loaders, login: &str) -> Result<Option<Arc<User>>, Error> {
     match users::find_id_by_login(app, login).await? {
-        Some(id) => find(loaders, id).await,
-        None => {
-            if is_login(login) && kinds(loaders).await?.is_blocked {
-                loaders.relationships.load(UNUSED_USER_ID).await?;
-            }
-            Ok(None)
-        }
+        None if !is_login(login) => Ok(None),
+        id => find_or_pretend(loaders, id).await,
     }
+}
+
+/// As [`find`]; `None` for an id that a lookup has not found costs as much as a hidden account.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn find_or_pretend(loaders: &Loaders, id: Option<UserId>) -> Result<Option<Arc<User>>, Error> {
+    if let Some(id) = id {
+        return find(loaders, id).await;
+    }
+    if kinds(loaders).await?.is_blocked {
+        loaders.relationships.load(UNUSED_USER_ID).await?;
+    }
+    Ok(None)
 }
 
 /// The account with this global id, for a mutation. As [`find`].

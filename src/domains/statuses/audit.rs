@@ -10,6 +10,7 @@ use crate::base::page::{Row, Window};
 use crate::db::audit_reader::{AuditReader, SetScan, SetWindow, StoredCount};
 use crate::db::hash::{self, HashRecord};
 use crate::db::ranges;
+use crate::domains::entities::audit::check_entities;
 use crate::domains::lists::list_key;
 use crate::domains::users::{user_key, user_of_key};
 use redis::cmd;
@@ -149,6 +150,7 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     if !matches!((degrees("lat"), degrees("lon")), (None, None) | (Some(true), Some(true))) {
         found.add(&key, "its lat and lon are not a location");
     }
+    check_entities(&key, value("message"), value("entities"), found);
     let audience = ChosenAudience::parse(value("audience"), value("circle"));
     if audience.is_none() {
         found.add(&key, "its audience and circle are not an audience");

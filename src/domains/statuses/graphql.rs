@@ -9,6 +9,7 @@ use crate::base::ids::{GlobalId, StatusId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::comments::CommentThread;
+use crate::domains::entities::{TextEntitiesObject, TextUnit};
 use crate::domains::lists::UserListObject;
 use crate::domains::timelines;
 use crate::domains::users::UserObject;
@@ -61,6 +62,15 @@ object! {
         }
         let author = Box::pin(request(ctx)?.loaders().users.load(self.0.status.author)).await?;
         Ok(author.map(UserObject).ok_or_else(|| Error::corrupt("a status without its author"))?)
+    }
+
+    /// Mentions, tags and links in the text.
+    async fn entities(
+        &self,
+        #[graphql(desc = "Unit of the ranges. Default: `CODE_POINTS`.")] unit: Option<TextUnit>,
+    ) -> TextEntitiesObject {
+        let status = &self.0.status;
+        TextEntitiesObject::new(&status.message, status.posted_at, &status.entities, unit)
     }
 
     /// The list whose members can see this status. Null for all but its author, for other audiences, and if the list was deleted.

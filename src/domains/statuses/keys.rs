@@ -6,7 +6,7 @@ use crate::base::ids::{StatusId, UserId};
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 5] = ["status", "gone", "likers", "liked", "profile"];
 
-/// HASH `id uid message posted likes comments [lat lon]` (posted in ms since the epoch). No time to live.
+/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities]` (posted in ms since the epoch). No time to live.
 pub fn status(id: StatusId) -> String {
     audit::id_key("status:{", id.0)
 }

@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public | 10 fields, 20 KB |
+//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public, `entities` if there are any | 11 fields, 20 KB |
 //! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
 //! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
 //! | `liked:{uid}` | ZSET | status that the account likes → the same like's id | 1,000,000, then `LIMIT_REACHED` |

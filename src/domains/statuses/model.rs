@@ -5,6 +5,7 @@ use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId, UserListId};
 use crate::base::text::{TextRules, max_bytes};
+use crate::domains::entities::TextEntities;
 use crate::platform::idempotency::check_key;
 
 /// The most bytes of a message.
@@ -36,6 +37,8 @@ pub struct Status {
     pub location: Option<Location>,
     /// The accounts that can see it.
     pub audience: ChosenAudience,
+    /// The mentions, tags and links in the text.
+    pub entities: TextEntities,
 }
 
 /// A place on the earth, in degrees.

@@ -16,6 +16,7 @@ use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
+use crate::domains::entities::service as entities;
 use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::lists::service as lists;
 use crate::domains::relations::service as relations;
@@ -49,7 +50,7 @@ pub struct NewStatus {
 }
 
 /// Writes a status (the commit) and adds it to its author's profile. A charge, the journal and two scripts; one more script and a read with
-/// an idempotency key.
+/// an idempotency key, and a read for a text with mentions.
 ///
 /// A key that was used in the last 24 hours returns the same status for the same fan-out again, which changes nothing; `None` if it was
 /// deleted since.
@@ -72,9 +73,10 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
         }
         return Err(refusal);
     }
+    let entities = entities::of_new_text(app, &draft.message).await?;
     let lease = journal::begin(app, Task::Status { author, status: id }).await?;
     let (posted_at, location) = (id.time(), draft.location);
-    let status = Status { id, author, message: draft.message, posted_at, likes: 0, comments: 0, location, audience };
+    let status = Status { id, author, message: draft.message, posted_at, likes: 0, comments: 0, location, audience, entities };
     if !store::create(app.db(), &status).await? {
         lease.ack(app);
         return Ok(None);

@@ -64,7 +64,8 @@ hash_record!(Status {
     "likes" => likes,
     "comments" => comments,
     "lat" & "lon" => location,
-    "audience" & "circle" => audience
+    "audience" & "circle" => audience,
+    "entities" => entities
 });
 
 impl HashValue<2> for Option<Location> {

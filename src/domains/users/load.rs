@@ -8,6 +8,22 @@ use crate::base::loader::Fetch;
 use crate::db::{Db, ReadBarrier};
 use std::sync::Arc;
 
+/// Loads the ids of accounts by lower-case login; `None` for unknown logins.
+pub struct FetchLogins {
+    /// Redis.
+    pub db: Db,
+}
+
+impl Fetch for FetchLogins {
+    type Key = String;
+    type Value = Option<UserId>;
+
+    async fn fetch(&self, keys: &[String]) -> Result<Vec<Self::Value>, Error> {
+        let found = store::find_many(&self.db, keys.iter().cloned().collect()).await?;
+        Ok(keys.iter().map(|login| found.get(login).copied()).collect())
+    }
+}
+
 /// Loads accounts by id; `None` for unknown ids.
 pub struct FetchUsers {
     /// Redis.

@@ -18,7 +18,7 @@ const PASSWORD: TextRules = TextRules { what: "The password", min: 1, max: 128, 
 const PASSWORD_MIN: usize = 8;
 
 /// The time for which the login of a deleted account is reserved.
-pub(super) const LOGIN_RESERVATION_TTL: Millis = 30 * DAY;
+pub const LOGIN_RESERVATION_TTL: Millis = 30 * DAY;
 
 /// An account.
 #[derive(Clone, Debug, PartialEq, Eq)]

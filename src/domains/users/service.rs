@@ -13,6 +13,7 @@ use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
+use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -283,7 +284,15 @@ pub async fn is_private(app: &App, id: UserId) -> Result<bool, Error> {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn find_by_logins(app: &App, logins: &[String]) -> Result<Vec<UserId>, Error> {
     let logins = logins.iter().filter(|login| model::is_login(login)).map(|login| login.to_ascii_lowercase());
-    store::find_many(app.db(), &logins.collect()).await
+    Ok(store::find_many(app.db(), logins.collect()).await?.into_values().collect())
+}
+
+/// The accounts with these lower-case logins, by login; unknown logins are left out. A round trip for every 500 logins.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn accounts_by_login(app: &App, logins: BTreeSet<String>) -> Result<HashMap<String, UserId>, Error> {
+    store::find_many(app.db(), logins).await
 }
 
 /// The id of the account with this login, in any case. One HGET; nothing for what cannot be a login.

@@ -9,7 +9,7 @@ use crate::db::hash::{HashRecord, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, decode};
 use redis::cmd;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 static CREATE_USER: Script = Script::new(include_str!("lua/create_user.lua"));
@@ -70,15 +70,15 @@ pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> 
 /// Logins that are looked up in one pipeline.
 const LOGINS: usize = 500;
 
-/// The accounts that have claimed these lower-case logins; unknown ones are left out. A pipeline for every [`LOGINS`] of them, one after
+/// The accounts that have claimed these lower-case logins, by login; unknown ones are left out. A pipeline for every [`LOGINS`] of them, one after
 /// the other, so that requests of others go in between.
-pub(super) async fn find_many(db: &Db, logins: &BTreeSet<String>) -> Result<Vec<UserId>, Error> {
-    let mut found = Vec::new();
-    let logins: Vec<&String> = logins.iter().collect();
+pub(super) async fn find_many(db: &Db, logins: BTreeSet<String>) -> Result<HashMap<String, UserId>, Error> {
+    let mut found = HashMap::new();
+    let logins: Vec<String> = logins.into_iter().collect();
     for some in logins.chunks(LOGINS) {
         let commands = some.iter().map(|login| cmd("HGET").arg(keys::logins(login)).arg(login).take());
-        for reply in db.read_many(commands.collect()).await? {
-            found.extend(decode::value::<Option<u64>>(reply)?.map(UserId));
+        for (login, reply) in some.iter().zip(db.read_many(commands.collect()).await?) {
+            found.extend(decode::value::<Option<u64>>(reply)?.map(|id| (login.clone(), UserId(id))));
         }
     }
     Ok(found)

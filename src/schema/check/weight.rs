@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// Lists that are not connections, with their usual number of items: those of the introspection, and lists with a limit of their own.
-const LISTS: [(&str, usize); 10] = [
+const LISTS: [(&str, usize); 13] = [
     ("types", 20),
     ("fields", 5),
     ("args", 2),
@@ -22,6 +22,9 @@ const LISTS: [(&str, usize); 10] = [
     ("viewerSessions", 10),
     ("invalidClicksByReason", 7),
     ("rates", 14),
+    ("mentions", 5),
+    ("tags", 5),
+    ("links", 5),
 ];
 
 /// Bytes of a text or a list of texts that cost one more point.
@@ -122,7 +125,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Fields with short texts, and the approximate maximum of their bytes.
-    const SHORT: [(&str, usize); 23] = [
+    const SHORT: [(&str, usize); 24] = [
         ("bio", 1_536),
         ("campaignName", 1_056),
         ("clickUrl", 2_560),
@@ -142,6 +145,7 @@ mod tests {
         ("syncCursor", 512),
         ("targetUrl", 2_048),
         ("token", 512),
+        ("url", 4_096),
         ("userAgent", 1_024),
         ("message", comments::MESSAGE_BYTES),
         ("keywords", KEYWORDS_BYTES),

@@ -15,6 +15,7 @@ use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::cli::workers;
 use waxwing::db::{Db, Target, Timing};
+use waxwing::domains::entities::TextEntities;
 use waxwing::domains::statuses::Status;
 use waxwing::domains::users::User;
 use waxwing::domains::{graph, statuses, timelines, users};
@@ -150,6 +151,7 @@ impl Bed {
                 comments: 0,
                 location: None,
                 audience: ChosenAudience::Public,
+                entities: TextEntities::default(),
             }
         };
         let all: Vec<Status> = entries.iter().map(status).collect();

@@ -7,6 +7,7 @@ use waxwing::base::audience::ChosenAudience;
 use waxwing::base::clock::{DAY, Millis};
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
+use waxwing::domains::entities::TextEntities;
 use waxwing::domains::statuses::Status;
 use waxwing::domains::users::User;
 use waxwing::domains::{graph, sessions, statuses, timelines, users};
@@ -108,6 +109,7 @@ async fn import_statuses(bed: &Bed, size: Size, people: &[UserId], status_id: im
             comments: 0,
             location: None,
             audience: ChosenAudience::Public,
+            entities: TextEntities::default(),
         }
     };
     let places: Vec<(usize, usize)> = (0..size.statuses).flat_map(|at| (0..size.users).map(move |user| (at, user))).collect();

@@ -38,6 +38,7 @@ impl Fixture {
         match field {
             "node" => format!("(id: {id:?})"),
             "user" => "(login: \"nobody\")".to_owned(),
+            "tag" => "(name: \"x\")".to_owned(),
             "explainAd" => format!("(campaignId: {id:?}, slot: BANNER)"),
             "homeTimeline" | "viewerSessions" | "logOut" => String::new(),
             "viewerBlocks"

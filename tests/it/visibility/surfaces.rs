@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 81] = {
+const ROWS: [(&str, Rule); 84] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -36,6 +36,7 @@ const ROWS: [(&str, Rule); 81] = {
         ("Comment.parent", View),
         ("Comment.replies", View),
         ("Comment.status", View),
+        ("Comment.entities", Discover),
         ("CommentAdded.comment", View),
         ("CommentEdited.comment", View),
         ("CommentThread.comments", View),
@@ -99,12 +100,14 @@ const ROWS: [(&str, Rule); 81] = {
         ("Status.author", Judged),
         ("Status.commentThread", Judged),
         ("Status.likers", Name),
+        ("Status.entities", Discover),
         ("StatusPosted.status", Deliver),
         ("Subscription.commentEvents", View),
         ("Subscription.homeTimelineEvents", Deliver),
         ("Subscription.listTimelineEvents", Deliver),
         ("Subscription.statusEvents", Deliver),
         // `can_deliver` for homes, lists and promoted entries; `can_view` for a profile.
+        ("TextEntities.mentions", Discover),
         ("Timeline.entries", Deliver),
         ("TimelineEntry.status", Judged),
         ("User.followers", ReadProfile),

@@ -22,6 +22,7 @@ use waxwing::domains::ads::{
     CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
 };
 use waxwing::domains::comments::{self, ParentRef, service as threads};
+use waxwing::domains::entities::TextEntities;
 use waxwing::domains::lists::NewList;
 use waxwing::domains::statuses::{AudienceInput, Location, Status};
 use waxwing::domains::users::User;
@@ -266,6 +267,7 @@ async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) 
         comments: 0,
         location: (at < OWN_STATUSES).then_some(Location { latitude: 51.5, longitude: 0.125 }),
         audience: ChosenAudience::Public,
+        entities: TextEntities::default(),
     };
     let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
     statuses::service::import(app, all.iter()).await.expect("statuses");

@@ -2,7 +2,7 @@
 -- KEYS all of {sid}, as in thread.lua: 1 status  2 gone  3 thread  4 discussion  5 pending  6-9 replies, in the orders new, top, talk and split
 --      10 erased  11 fallen  12 comment, the new one  13 votes  14… comment, every ancestor; the last one is the parent
 -- ARGV 1 ids of the ancestors, 7 bytes each  2 the comment's id, 7 bytes  3 the same as a number  4 now, ms  5 how long events are kept, ms
---      6 the most events in the log  7 author's id  8 message
+--      6 the most events in the log  7 author's id  8 message  9 entities, may be empty
 -- Returns 1 the comment exists | 0 its parent does not exist | -1 the comment was deleted
 -- The code of the event "comment added".
 local ADDED = 'a'
@@ -12,6 +12,7 @@ if not is_attached() then return 0 end
 if fields[1] then return 1 end
 if DEPTH > 0 and redis.call('HEXISTS', KEYS[#KEYS], 'gone') == 1 then return 0 end
 redis.call('HSET', KEYS[12], 'id', ARGV[3], 'uid', ARGV[7], 'message', ARGV[8])
+if ARGV[9] ~= '' then redis.call('HSET', KEYS[12], 'entities', ARGV[9]) end
 if DEPTH > 0 then
   redis.call('HSET', KEYS[12], 'path', ARGV[1])
   redis.call('HINCRBY', KEYS[#KEYS], 'places', 1)

@@ -11,7 +11,7 @@ append('d', 1)
 redis.call('ZREM', KEYS[5], ARGV[3])
 if tonumber(fields[2] or 0) > 0 then
   redis.call('HSET', KEYS[12], 'gone', 1)
-  redis.call('HDEL', KEYS[12], 'uid', 'message', 'edited', 'others', 'told')
+  redis.call('HDEL', KEYS[12], 'uid', 'message', 'entities', 'edited', 'others', 'told')
   redis.call('UNLINK', KEYS[13])
 else
   remove_from_thread()

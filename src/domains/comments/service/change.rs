@@ -13,6 +13,7 @@ use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
+use crate::domains::entities::service as entities;
 use crate::domains::statuses::service as statuses;
 use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::service as journal;
@@ -25,7 +26,7 @@ use std::time::Duration;
 const MAX_PUBLISHED: usize = 100;
 
 /// Adds a comment (the commit) and adds it to its author's index. A charge, the parent, the journal, two scripts and a read; one more
-/// script with an idempotency key.
+/// script with an idempotency key, and a read for a text with mentions.
 ///
 /// A key that was used in the last 24 hours returns the same comment, or `None` if it was deleted since.
 ///
@@ -68,8 +69,9 @@ async fn commit_comment(
 ) -> Outcome<Option<CommentId>> {
     let (status, path) = resolve_parent(app, loaders, draft.parent).await?;
     let id = CommentId { status, number };
+    let entities = entities::of_new_text(app, &draft.message).await?;
     let lease = journal::begin(app, Task::Comment { author, comment: id }).await?;
-    let comment = Comment { message: draft.message, ..Comment::new(id, path) };
+    let comment = Comment { message: draft.message, entities, ..Comment::new(id, path) };
     match store::add(app.db(), event_log_params(app), &comment, author).await? {
         AddCommentResult::Added => {}
         AddCommentResult::Deleted => {
@@ -130,7 +132,8 @@ async fn load_editable(loaders: &Loaders, id: CommentId) -> Outcome<Comment> {
     Ok(found.ok_or_else(|| not_found("commentId"))?.comment.as_ref().clone())
 }
 
-/// Edits the text of a comment of `author`; the same text changes nothing. A charge, the checks of visibility, and one script.
+/// Edits the text of a comment of `author`; the same text changes nothing. A charge, the checks of visibility, and one script; a read for a
+/// text with mentions.
 ///
 /// # Errors
 /// `NOT_FOUND`; `FORBIDDEN` for another author's; `INVALID_MESSAGE`; `RATE_LIMITED`.
@@ -138,7 +141,8 @@ pub async fn edit(app: &App, loaders: &Loaders, author: UserId, id: CommentId, m
     let message = check_message(message)?;
     charge(app, &[(Limit::Comments, Subject::Account(author))]).await?;
     let comment = load_editable(loaders, id).await?;
-    change_outcome(store::edit(app.db(), event_log_params(app), &comment, author, &message).await?).map(drop)
+    let entities = entities::of_new_text(app, &message).await?;
+    change_outcome(store::edit(app.db(), event_log_params(app), &comment, author, &message, &entities).await?).map(drop)
 }
 
 fn change_outcome(changed: ChangeCommentResult) -> Outcome<u64> {

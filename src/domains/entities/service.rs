@@ -1,0 +1,142 @@
+//! The entities of a text that is written, and of a text that is read.
+
+use super::model::{StoredEntity, TextEntities, TextUnit, login_of};
+use super::{EntityKind, find, tag_name};
+use crate::app::App;
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::domains::users::LOGIN_RESERVATION_TTL;
+use crate::domains::users::service as users;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+/// Finds the entities of a text that is about to be stored. No round trip for a text without mentions; otherwise one for every 500 logins.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn of_new_text(app: &App, text: &str) -> Result<TextEntities, Error> {
+    let found = find(text);
+    if found.is_empty() {
+        return Ok(TextEntities::default());
+    }
+    let mentions = found.iter().filter(|entity| entity.kind == EntityKind::Mention);
+    let chars: Vec<char> = text.chars().collect();
+    let logins: BTreeSet<String> =
+        mentions.map(|mention| login_of(&chars[mention.range.clone()].iter().collect::<String>())).collect();
+    let accounts = if logins.is_empty() { HashMap::new() } else { users::accounts_by_login(app, logins).await? };
+    Ok(TextEntities::select(text, &found, &accounts.into_keys().collect()))
+}
+
+/// An entity with its range in the unit that a client requested.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedEntity<T> {
+    /// Its range, with its sign.
+    pub range: Range<usize>,
+    /// What it refers to.
+    pub target: T,
+}
+
+/// The entities of a text by kind, each list in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlacedEntities {
+    /// The mentioned logins, in lower case: see [`is_mentioned`].
+    pub mentions: Vec<PlacedEntity<String>>,
+    /// The names of the tags.
+    pub tags: Vec<PlacedEntity<String>>,
+    /// The absolute URLs.
+    pub links: Vec<PlacedEntity<String>>,
+}
+
+/// Places entities in their text. Those that do not fit into the text are left out. Linear in the length of the text.
+pub fn place(text: &str, entities: &TextEntities, unit: TextUnit) -> PlacedEntities {
+    let mut placed = PlacedEntities::default();
+    if entities.is_empty() {
+        return placed;
+    }
+    let chars: Vec<char> = text.chars().collect();
+    let (mut units, mut past) = (0, 0);
+    let width = |chars: &[char]| match unit {
+        TextUnit::CodePoints => chars.len(),
+        TextUnit::Utf16 => chars.iter().map(|c| c.len_utf16()).sum(),
+    };
+    for StoredEntity { kind, range } in entities.iter() {
+        let (start, end) = (range.start as usize, range.end as usize);
+        let (Some(before), Some(own)) = (chars.get(past..start), chars.get(start..end)) else { continue };
+        let begin = units + width(before);
+        (units, past) = (begin + width(own), end);
+        let (range, written) = (begin..units, || own.iter().collect::<String>());
+        match kind {
+            EntityKind::Mention => placed.mentions.push(PlacedEntity { range, target: login_of(&written()) }),
+            EntityKind::Tag => placed.tags.extend(tag_name(&written()).map(|target| PlacedEntity { range, target })),
+            EntityKind::Link => placed.links.push(PlacedEntity { range, target: absolute(written()) }),
+        }
+    }
+    placed
+}
+
+/// Whether the account that has a login now had it when a text was written that mentions it. A login is reserved for a time after the deletion of its
+/// account, so the next account with this login is younger than the text by at least that time; a difference between clocks is much less.
+pub const fn is_mentioned(account: UserId, written_at: Millis) -> bool {
+    account.time() < written_at + LOGIN_RESERVATION_TTL
+}
+
+/// The URL with a protocol.
+fn absolute(written: String) -> String {
+    let has_protocol = written.get(..8).is_some_and(|start| start.to_ascii_lowercase().starts_with("http"))
+        && written.split_once("://").is_some_and(|(protocol, _)| matches!(protocol.len(), 4 | 5));
+    if has_protocol { written } else { format!("https://{written}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::DAY;
+
+    fn placed(text: &str, stored: &str, unit: TextUnit) -> PlacedEntities {
+        place(text, &TextEntities::parse(stored).expect("valid"), unit)
+    }
+
+    #[test]
+    fn ranges_are_counted_in_the_unit() {
+        let text = "😀 @ada 😀😀 #Straße a.com";
+        let stored = "@2-6 #10-17 /18-23";
+        let ranges = |unit| {
+            let placed = placed(text, stored, unit);
+            [placed.mentions[0].range.clone(), placed.tags[0].range.clone(), placed.links[0].range.clone()]
+        };
+        assert_eq!(ranges(TextUnit::CodePoints), [2..6, 10..17, 18..23]);
+        assert_eq!(ranges(TextUnit::Utf16), [3..7, 13..20, 21..26]);
+        let all = placed(text, stored, TextUnit::CodePoints);
+        let targets = [&all.mentions[0].target, &all.tags[0].target, &all.links[0].target];
+        assert_eq!(targets, ["ada", "strasse", "https://a.com"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_into_the_text_is_left_out() {
+        let all = placed("#a b", "#0-2 /2-9 @3-4", TextUnit::CodePoints);
+        assert_eq!((all.tags.len(), all.links.len(), all.mentions.len()), (1, 0, 1));
+        assert_eq!(placed("a-", "#0-2", TextUnit::CodePoints), PlacedEntities::default(), "no tag");
+        assert_eq!(placed("abcd", "/2-4 /0-3", TextUnit::CodePoints).links.len(), 1, "out of order");
+    }
+
+    #[test]
+    fn a_later_account_with_the_login_is_not_mentioned() {
+        let created = |time| UserId(crate::base::ids::source::compose(time, 0, 1));
+        let written_at = 1_800_000_000_000;
+        assert!(is_mentioned(created(written_at), written_at));
+        assert!(is_mentioned(created(written_at + DAY), written_at), "another server's clock was behind");
+        assert!(!is_mentioned(created(written_at + 30 * DAY), written_at));
+    }
+
+    #[test]
+    fn links_without_a_protocol_get_one() {
+        for (written, url) in
+            [("a.com", "https://a.com"), ("HTTP://a.com", "HTTP://a.com"), ("https://a.com/x", "https://a.com/x")]
+        {
+            assert_eq!(absolute(written.to_owned()), url);
+        }
+        assert_eq!(absolute("httpx.com/a://b".to_owned()), "https://httpx.com/a://b");
+        assert_eq!(absolute("http.com/a".to_owned()), "https://http.com/a");
+    }
+}
