@@ -24,11 +24,14 @@ use crate::domains::lists::FetchLists;
 use crate::domains::relations::FetchFriendships;
 use crate::domains::relations::FetchMutualFriends;
 use crate::domains::relations::FetchRelationships;
+use crate::domains::statuses::FetchBookmarks;
+use crate::domains::statuses::FetchPins;
 use crate::domains::statuses::FetchStatuses;
 use crate::domains::timelines::FetchFeed;
 use crate::domains::users::FetchLogins;
 use crate::domains::users::FetchUsers;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// The batch loaders, one per kind of object.
@@ -39,6 +42,10 @@ pub struct Loaders {
     pub logins: Loader<FetchLogins>,
     /// Statuses, with the viewer's likes.
     pub statuses: Loader<FetchStatuses>,
+    /// Whether the viewer has bookmarked statuses that were loaded without their bookmarks.
+    pub bookmarks: Loader<FetchBookmarks>,
+    /// The pinned statuses of accounts.
+    pub pins: Loader<FetchPins>,
     /// The relation between the viewer and an account.
     pub relations: Loader<FetchRelations>,
     /// The follow requests between the viewer and an account.
@@ -90,6 +97,7 @@ pub struct Request {
     pub address: Option<IpAddr>,
     loaders: Arc<RwLock<Arc<Loaders>>>,
     size: Arc<ResponseSize>,
+    with_bookmarks: Arc<AtomicBool>,
 }
 
 impl Request {
@@ -108,8 +116,9 @@ impl Request {
         address: Option<IpAddr>,
     ) -> Self {
         let size = Arc::new(ResponseSize::new(app.config().response_bytes));
-        let loaders = Arc::new(RwLock::new(Arc::new(Self::new_loaders(&app, since, viewer.as_ref(), &size))));
-        Self { app, viewer, user_agent, address, loaders, size }
+        let with_bookmarks = Arc::default();
+        let loaders = Self::new_loaders(&app, since, viewer.as_ref(), &size, &with_bookmarks);
+        Self { app, viewer, user_agent, address, loaders: Arc::new(RwLock::new(Arc::new(loaders))), size, with_bookmarks }
     }
 
     /// The loaders.
@@ -120,8 +129,14 @@ impl Request {
     /// Replaces the loaders by empty ones: after every change, so that the answer shows it, and before every event of a subscription.
     pub fn reset_loaders(&self) {
         self.size.unload();
-        let empty = Arc::new(Self::new_loaders(&self.app, self.app.db().read_barrier(), self.viewer.as_ref(), &self.size));
-        *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = empty;
+        let since = self.app.db().read_barrier();
+        let empty = Self::new_loaders(&self.app, since, self.viewer.as_ref(), &self.size, &self.with_bookmarks);
+        *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(empty);
+    }
+
+    /// Makes statuses be loaded with the viewer's bookmarks, in the same round trip: for a document that selects them.
+    pub fn load_with_bookmarks(&self) {
+        self.with_bookmarks.store(true, Ordering::Relaxed);
     }
 
     /// The size of the answer so far.
@@ -142,12 +157,20 @@ impl Request {
         self.viewer.as_ref().map(|viewer| viewer.user)
     }
 
-    fn new_loaders(app: &App, since: ReadBarrier, viewer: Option<&Viewer>, size: &Arc<ResponseSize>) -> Loaders {
-        let (db, viewer) = (app.db(), viewer.map(|viewer| viewer.user));
+    fn new_loaders(
+        app: &App,
+        since: ReadBarrier,
+        viewer: Option<&Viewer>,
+        size: &Arc<ResponseSize>,
+        with_bookmarks: &Arc<AtomicBool>,
+    ) -> Loaders {
+        let (db, viewer, with_bookmarks) = (app.db(), viewer.map(|viewer| viewer.user), with_bookmarks.clone());
         Loaders {
             users: Loader::new(FetchUsers { db: db.clone(), since }),
             logins: Loader::new(FetchLogins { db: db.clone() }),
-            statuses: Loader::with_response_size(FetchStatuses { db: db.clone(), since, viewer }, size),
+            statuses: Loader::with_response_size(FetchStatuses { db: db.clone(), since, viewer, with_bookmarks }, size),
+            bookmarks: Loader::new(FetchBookmarks { db: db.clone(), since, viewer }),
+            pins: Loader::new(FetchPins(db.clone())),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             requests: Loader::new(FetchRequests { db: db.clone(), viewer }),
             relationships: Loader::new(FetchRelationships::new(app.clone(), viewer)),

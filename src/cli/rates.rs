@@ -58,6 +58,9 @@ pub(super) struct RateOptions {
     /// statuses.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_RELATIONS", default_value_t = Limit::Relations.default_quota())]
     rate_relations: Quota,
+    /// Statuses that an account bookmarks or pins, and bookmarks and pins that it removes.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MARKS", default_value_t = Limit::Marks.default_quota())]
+    rate_marks: Quota,
     /// Changes of an account's campaigns, ads and websites.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CAMPAIGNS", default_value_t = Limit::Campaigns.default_quota())]
     rate_campaigns: Quota,
@@ -122,6 +125,7 @@ impl RateOptions {
             Limit::Votes => self.rate_votes,
             Limit::Lists => self.rate_lists,
             Limit::Relations => self.rate_relations,
+            Limit::Marks => self.rate_marks,
             Limit::Campaigns => self.rate_campaigns,
             Limit::Ads => self.rate_ads,
         }

@@ -184,6 +184,7 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::List { owner, list, name } => timelines::settle_list(app, owner, list, &name).await.map(|()| None),
             Task::Status { author, status } => timelines::settle_status(app, author, status, progress).await,
             Task::Like { user, status } => statuses::settle_like(app, user, status).await.map(|()| None),
+            Task::Bookmark { user, status } => statuses::settle_bookmark(app, user, status).await.map(|()| None),
             Task::Comment { author, comment } => comments::settle(app, author, comment).await.map(|()| None),
             Task::Branch { author, comment } => comments::settle_branch(app, author, comment).await,
             Task::Thread { status } => comments::settle_thread(app, status).await,

@@ -184,6 +184,14 @@ object! {
 }
 
 object! {
+    /// The time of a bookmark.
+    "BookmarkedAt": BookmarkedAt(at) {
+        /// Time of the bookmark.
+        "bookmarkedAt" bookmarked_at: DateTime = *at;
+    }
+}
+
+object! {
     /// The time at which an account was added to a list.
     "AddedAt": AddedAt(at) {
         /// Time at which the account was added to the list.
@@ -257,6 +265,8 @@ edge_times! {
     FollowedAt;
     /// The field `likedAt` of an edge.
     LikedAt;
+    /// The field `bookmarkedAt` of an edge.
+    BookmarkedAt;
     /// The field `addedAt` of an edge.
     AddedAt;
     /// The field `blockedAt` of an edge.

@@ -24,8 +24,8 @@ mod validation;
 
 pub use check::{CheckError, CheckResult, check, check_document, parse};
 pub use connection::{
-    AddedAt, BlockedAt, Connection, ConnectionKind, Edge, FollowedAt, FriendsSince, LikedAt, MutedAt, PageInfo, RequestedAt,
-    TotalCount,
+    AddedAt, BlockedAt, BookmarkedAt, Connection, ConnectionKind, Edge, FollowedAt, FriendsSince, LikedAt, MutedAt, PageInfo,
+    RequestedAt, TotalCount,
 };
 pub use context::request;
 pub(crate) use direct::object;
@@ -53,7 +53,7 @@ use crate::domains::graph::{GraphMutation, RequestMutation, RequestQuery};
 use crate::domains::lists::{ListMutation, ListQuery};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
 use crate::domains::sessions::{SessionMutation, SessionQuery};
-use crate::domains::statuses::StatusMutation;
+use crate::domains::statuses::{BookmarkMutation, BookmarkQuery, PinMutation, StatusMutation};
 use crate::domains::streaming::{StreamQuery, StreamSubscription};
 use crate::domains::timelines::TimelineQuery;
 use crate::domains::users::{UserMutation, UserQuery};
@@ -74,6 +74,7 @@ pub struct Query(
     BlockQuery,
     FriendQuery,
     ListQuery,
+    BookmarkQuery,
     AdQuery,
     ExplainQuery,
     StreamQuery,
@@ -88,6 +89,8 @@ pub struct Mutation(
     UserMutation,
     SessionMutation,
     StatusMutation,
+    BookmarkMutation,
+    PinMutation,
     GraphMutation,
     RequestMutation,
     RelationMutation,

@@ -136,6 +136,10 @@ pub(super) async fn execute(
         return Ok(*refusal);
     }
     operation.keep(state);
+    // The name may also be in a comment or an alias: then they are loaded in vain, at the cost of one command.
+    if operation.request.query.contains("viewerHasBookmarked") {
+        context.load_with_bookmarks();
+    }
     let size = context.response_size().clone();
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
     let meter = charge.meter();

@@ -175,7 +175,14 @@ pub enum Remedy {
         /// The status.
         status: StatusId,
     },
-    /// Settles a status: profile, homes, lists, likes and comments agree with its existence.
+    /// Settles a bookmark: the account's bookmarks agree with the accounts that have bookmarked the status.
+    SettleBookmark {
+        /// The account.
+        user: UserId,
+        /// The status.
+        status: StatusId,
+    },
+    /// Settles a status: profile, pin, homes, lists, likes, bookmarks and comments agree with its existence.
     SettleStatus {
         /// Its author.
         author: UserId,
@@ -184,6 +191,8 @@ pub enum Remedy {
     },
     /// Deletes the likes of a deleted status, on both sides.
     ForgetLikes(StatusId),
+    /// Deletes the bookmarks of a deleted status, on both sides.
+    ForgetBookmarks(StatusId),
     /// Sets a list's owner to the account that has the list, or removes the list from that account if the recorded owner has it.
     SettleListOwner {
         /// The account that has the list.
@@ -286,8 +295,10 @@ impl Remedy {
             Self::EndMutes(_) => "remove ended mutes",
             Self::SettleMembership { .. } => "settle a list membership",
             Self::SettleLike { .. } => "settle a like",
+            Self::SettleBookmark { .. } => "settle a bookmark",
             Self::SettleStatus { .. } => "settle a status",
             Self::ForgetLikes(_) => "remove the likes of a deleted status",
+            Self::ForgetBookmarks(_) => "remove the bookmarks of a deleted status",
             Self::SettleList { .. } | Self::SettleListOwner { .. } => "settle a list",
             Self::EndList { .. } => "delete the rest of a list",
             Self::ResetFeed { .. } => "reset a feed",

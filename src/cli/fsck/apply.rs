@@ -74,9 +74,14 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::EndMutes(user) => relations::end_all_mutes(app, *user).await,
         Remedy::SettleMembership { list, user } => timelines::settle_source(app, Feed::List(*list), *user).await.map(drop),
         Remedy::SettleLike { user, status } => statuses::settle_like(app, *user, *status).await,
+        Remedy::SettleBookmark { user, status } => statuses::settle_bookmark(app, *user, *status).await,
         Remedy::SettleStatus { author, status } => settle_status(app, *author, *status).await,
         Remedy::ForgetLikes(status) => {
             while !statuses::forget_likes_of(app, &[*status]).await?.is_empty() {}
+            Ok(())
+        }
+        Remedy::ForgetBookmarks(status) => {
+            while !statuses::forget_bookmarks_of(app, &[*status]).await?.is_empty() {}
             Ok(())
         }
         Remedy::SettleList { owner, list } => timelines::restore_list(app, *owner, *list).await,

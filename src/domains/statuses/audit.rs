@@ -1,18 +1,21 @@
 //! The audit of statuses: each is in its author's profile, and counts equal the sizes of the sets.
 
+mod edges;
+
 use super::keys::{self, KeyKind};
-use super::model::{MAX_LIKED, MAX_STATUSES, Status, TOMBSTONE_TTL};
+use super::model::{MAX_PINS, MAX_STATUSES, Status, TOMBSTONE_TTL};
 use crate::base::audience::ChosenAudience;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
-use crate::base::page::{Row, Window};
+use crate::base::page::Window;
 use crate::db::audit_reader::{AuditReader, SetScan, SetWindow, StoredCount};
 use crate::db::hash::{self, HashRecord};
 use crate::db::ranges;
 use crate::domains::entities::audit::check_entities;
 use crate::domains::lists::list_key;
 use crate::domains::users::{user_key, user_of_key};
+use edges::{Edge, check_edges};
 use redis::cmd;
 use std::collections::HashMap;
 
@@ -23,7 +26,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks statuses, both sides of likes, profiles, tombstones, and the accounts' numbers of statuses.
+/// Checks statuses, both sides of likes and bookmarks, profiles, pins, tombstones, and the accounts' numbers of statuses and bookmarks.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -34,10 +37,19 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Status(id)) if entry.check_type("hash", Expiry::Never, found) => statuses.push(id),
             Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => gone.push(id),
             Some(KeyKind::Likers(id)) if entry.check_type("zset", Expiry::Never, found) => {
-                sets.push((Set::Likers(id), entry.key.clone()))
+                sets.push((Set::OfStatus(Edge::Like, id), entry.key.clone()))
             }
             Some(KeyKind::Liked(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
-                sets.push((Set::Liked(id), entry.key.clone()))
+                sets.push((Set::OfAccount(Edge::Like, id), entry.key.clone()))
+            }
+            Some(KeyKind::Bookmarkers(id)) if entry.check_type("zset", Expiry::Never, found) => {
+                sets.push((Set::OfStatus(Edge::Bookmark, id), entry.key.clone()))
+            }
+            Some(KeyKind::Bookmarks(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
+                sets.push((Set::OfAccount(Edge::Bookmark, id), entry.key.clone()))
+            }
+            Some(KeyKind::Pins(id)) if entry.check_type("zset", Expiry::Never, found) => {
+                sets.push((Set::Pins(id), entry.key.clone()))
             }
             Some(KeyKind::Profile(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Profile(id), entry.key.clone()))
@@ -47,8 +59,10 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     }
     let posts = |id| StoredCount { key: user_key(id), field: "posts", set: keys::profile(id) };
     let likes = |id: &StatusId| StoredCount { key: keys::status(*id), field: "likes", set: keys::likers(*id) };
+    let bookmarks = |id| StoredCount { key: user_key(id), field: "bookmarks", set: keys::bookmarks(id) };
     let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
-    reader.check_counts(accounts.map(posts).chain(statuses.iter().map(likes)).collect(), found).await?;
+    let of_account = |id| [posts(id), bookmarks(id)];
+    reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().map(likes)).collect(), found).await?;
     check_statuses(reader, &statuses, found).await?;
     check_gone(reader, &gone, found).await?;
     check_sets(reader, sets, found).await
@@ -194,9 +208,12 @@ async fn check_gone(reader: &AuditReader, ids: &[StatusId], found: &mut Findings
 
 #[derive(Clone, Copy)]
 enum Set {
-    Likers(StatusId),
-    Liked(UserId),
+    /// The accounts that like a status, or that have bookmarked it.
+    OfStatus(Edge, StatusId),
+    /// The statuses that an account likes, or has bookmarked.
+    OfAccount(Edge, UserId),
     Profile(UserId),
+    Pins(UserId),
 }
 
 async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
@@ -207,27 +224,32 @@ async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut 
         if parts.is_empty() {
             return Ok(());
         }
-        let (profiles, likes): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part.of, Set::Profile(_)));
-        check_likes(reader, &likes, found).await?;
-        check_profiles(reader, &profiles, found).await?;
+        let (own, edges): (Vec<_>, Vec<_>) =
+            parts.into_iter().partition(|part| matches!(part.of, Set::Profile(_) | Set::Pins(_)));
+        check_edges(reader, &edges, found).await?;
+        check_own(reader, &own, found).await?;
     }
 }
 
 async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
     let users = sets.iter().filter_map(|(set, _)| set.owner());
     let missing_accounts = reader.missing_accounts(users).await?;
-    let liked = sets.iter().filter_map(|(set, _)| if let Set::Likers(id) = set { Some(*id) } else { None });
-    let status_records = status_records(reader, liked).await?;
+    let marked = sets.iter().filter_map(|(set, _)| if let Set::OfStatus(_, id) = set { Some(*id) } else { None });
+    let status_records = status_records(reader, marked).await?;
     let sizes = reader.query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for (set, key) in sets {
         if let Some(owner) = set.owner().filter(|owner| missing_accounts.contains(owner)) {
-            found.add_repairable(key, "there is no such account", [Remedy::PurgeAccount(owner)]);
+            let remedy = match set {
+                Set::Pins(_) => Remedy::DeleteOrphan { key: key.clone(), owners: vec![user_key(owner)] },
+                _ => Remedy::PurgeAccount(owner),
+            };
+            found.add_repairable(key, "there is no such account", [remedy]);
         }
-        // The set outlives its status until all likers have removed the status from their sets.
-        if let Set::Likers(id) = set
+        // The set outlives its status until all accounts in it have removed the status from their sets.
+        if let Set::OfStatus(edge, id) = set
             && status_records.get(id) == Some(&StatusRecord::Missing)
         {
-            found.add_repairable(key, "there is no such status", [Remedy::ForgetLikes(*id)]);
+            found.add_repairable(key, "there is no such status", [edge.forget(*id)]);
         }
         if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > set.most()) {
             found.add_with(key, format!("holds more than {}", set.most()), size.to_string());
@@ -240,87 +262,42 @@ impl Set {
     /// The account whose set it is.
     const fn owner(self) -> Option<UserId> {
         match self {
-            Self::Likers(_) => None,
-            Self::Liked(id) | Self::Profile(id) => Some(id),
+            Self::OfStatus(..) => None,
+            Self::OfAccount(_, id) | Self::Profile(id) | Self::Pins(id) => Some(id),
         }
     }
 
     const fn most(self) -> usize {
         match self {
-            Self::Likers(_) => usize::MAX,
-            Self::Liked(_) => MAX_LIKED,
+            Self::OfStatus(..) => usize::MAX,
+            Self::OfAccount(edge, _) => edge.most(),
             Self::Profile(_) => MAX_STATUSES,
+            Self::Pins(_) => MAX_PINS,
         }
     }
 }
 
-/// The likers of a status are the truth of its likes: a repaired liker gets a new id there, which the liker's side takes over. The scores
-/// of a profile are its members.
+/// The accounts in the set of a status are the truth of its likes and bookmarks: a repaired entry gets a new id there, which the account's side takes
+/// over. The scores of a profile are its members.
 fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = Remedy::RestampMember { key: key.to_owned(), member };
     match set {
-        Set::Likers(status) => vec![restamp, Remedy::SettleLike { user: UserId(member), status }],
-        Set::Liked(user) => vec![Remedy::SettleLike { user, status: StatusId(member) }],
+        Set::OfStatus(edge, status) => vec![restamp, edge.settle(UserId(member), status)],
+        Set::OfAccount(edge, user) => vec![edge.settle(user, StatusId(member))],
         Set::Profile(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
+        Set::Pins(_) => vec![restamp],
     }
 }
 
-/// The like of a row, from either side: the status, the liker and the like's id.
-const fn like_of(set: Set, row: &Row) -> Option<(StatusId, UserId)> {
-    match set {
-        Set::Likers(id) => Some((id, UserId(row.member))),
-        Set::Liked(user) => Some((StatusId(row.member), user)),
-        Set::Profile(_) => None,
-    }
-}
-
-/// A like is on both sides with the same id while its status exists.
-async fn check_likes(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
-    let likes = || parts.iter().flat_map(|part| part.rows.iter().filter_map(|row| like_of(part.of, row)));
-    let missing_accounts = reader.missing_accounts(likes().map(|(_, user)| user)).await?;
-    let status_records = status_records(reader, likes().map(|(id, _)| id)).await?;
-    let likers = reader.query(likes(), |(id, user)| cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take()).await?;
-    let liked = reader.query(likes(), |(id, user)| cmd("ZSCORE").arg(keys::liked(user)).arg(id.0).take()).await?;
-    for part in parts {
-        for row in &part.rows {
-            let Some(like) = like_of(part.of, row) else { continue };
-            let (id, user) = like;
-            let of_status = matches!(part.of, Set::Likers(_));
-            let settle = [Remedy::SettleLike { user, status: id }];
-            if of_status && missing_accounts.contains(&user) {
-                found.add_repairable(&part.key, format!("{} in it is not an account", user.0), settle);
-                continue;
-            }
-            let other = if of_status { liked.score(&like) } else { likers.score(&like) };
-            match status_records.get(&id) {
-                _ if reader.is_young(row.position) => {}
-                Some(StatusRecord::Missing) if !of_status => {
-                    found.add_repairable(&part.key, format!("there is no status {}", id.0), settle)
-                }
-                Some(StatusRecord::By(_)) if other.is_none() => {
-                    let (key, member) = if of_status { (keys::liked(user), id.0) } else { (keys::likers(id), user.0) };
-                    found.add_repairable(&part.key, format!("{} is in it, but {key} has no {member}", row.member), settle);
-                }
-                // Reported from one side only.
-                Some(StatusRecord::By(_)) if of_status && other != Some(row.position) => {
-                    let what = format!("{} is in it with another like than in {}", user.0, keys::liked(user));
-                    found.add_repairable(&part.key, what, settle);
-                }
-                _ => {}
-            }
-        }
-    }
-    Ok(())
-}
-
-async fn check_profiles(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
+/// A profile and pins have statuses of their account only.
+async fn check_own(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
     let status_records = status_records(reader, ids).await?;
     for part in parts {
-        let Set::Profile(owner) = part.of else { continue };
+        let Some(owner) = part.of.owner() else { continue };
         for row in &part.rows {
             let id = row.member;
-            if id != row.position {
+            if matches!(part.of, Set::Profile(_)) && id != row.position {
                 let what = format!("status {id} is not at its own position");
                 let place = Remedy::PlaceMember { key: part.key.clone(), member: id };
                 found.add_repairable_with(&part.key, what, row.position.to_string(), [place]);

@@ -1,5 +1,11 @@
 //! Statuses in GraphQL.
 
+mod bookmarks;
+mod pins;
+
+pub use bookmarks::{BookmarkMutation, BookmarkQuery};
+pub use pins::{PinMutation, pinned_statuses};
+
 use super::load::ViewedStatus;
 use super::model::{AudienceInput, Location, StatusDraft};
 use super::service;
@@ -53,6 +59,7 @@ object! {
         "audience" audience: AudienceKind = seen.status.audience.kind();
 
         direct "author" = UserObject(seen.author.clone()?);
+        direct "viewerHasBookmarked" = seen.bookmarked?;
     }
 
     /// Author of the status.
@@ -71,6 +78,14 @@ object! {
     ) -> TextEntitiesObject {
         let status = &self.0.status;
         TextEntitiesObject::new(&status.message, status.posted_at, &status.entities, unit)
+    }
+
+    /// Whether the viewer has bookmarked this status. False without a session.
+    async fn viewer_has_bookmarked(&self, ctx: &Context<'_>) -> Result<bool> {
+        match self.0.bookmarked {
+            Some(bookmarked) => Ok(bookmarked),
+            None => Ok(Box::pin(request(ctx)?.loaders().bookmarks.load(self.0.status.id)).await?),
+        }
     }
 
     /// The list whose members can see this status. Null for all but its author, for other audiences, and if the list was deleted.

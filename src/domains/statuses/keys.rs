@@ -4,7 +4,7 @@ use crate::base::audit;
 use crate::base::ids::{StatusId, UserId};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 5] = ["status", "gone", "likers", "liked", "profile"];
+pub const KINDS: [&str; 8] = ["status", "gone", "likers", "liked", "bookmarkers", "bookmarks", "profile", "pins"];
 
 /// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities]` (posted in ms since the epoch). No time to live.
 pub fn status(id: StatusId) -> String {
@@ -27,6 +27,22 @@ pub(super) fn liked(user: UserId) -> String {
     format!("liked:{{{}}}", user.0)
 }
 
+/// ZSET, user id → bookmark id. At most the number of accounts. Outlives its status until all these accounts have removed the status from their
+/// bookmarks.
+pub(super) fn bookmarkers(id: StatusId) -> String {
+    format!("bookmarkers:{{{}}}", id.0)
+}
+
+/// ZSET, status id → bookmark id: what an account has bookmarked. At most [`super::model::MAX_BOOKMARKS`], no time to live.
+pub(super) fn bookmarks(user: UserId) -> String {
+    format!("bookmarks:{{{}}}", user.0)
+}
+
+/// ZSET, status id → pin id: the account's own statuses that it has pinned. At most [`super::model::MAX_PINS`], no time to live.
+pub(super) fn pins(author: UserId) -> String {
+    format!("pins:{{{}}}", author.0)
+}
+
 /// ZSET, status id → itself. At most [`super::model::MAX_STATUSES`], no time to live.
 pub(super) fn profile(author: UserId) -> String {
     format!("profile:{{{}}}", author.0)
@@ -39,7 +55,10 @@ pub(super) enum KeyKind {
     Tombstone(StatusId),
     Likers(StatusId),
     Liked(UserId),
+    Bookmarkers(StatusId),
+    Bookmarks(UserId),
     Profile(UserId),
+    Pins(UserId),
 }
 
 /// Parses a key; `None` for a key of another domain.
@@ -51,6 +70,9 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "gone" => id().map(|id| KeyKind::Tombstone(StatusId(id))),
         "likers" => id().map(|id| KeyKind::Likers(StatusId(id))),
         "liked" => id().map(|id| KeyKind::Liked(UserId(id))),
+        "bookmarkers" => id().map(|id| KeyKind::Bookmarkers(StatusId(id))),
+        "bookmarks" => id().map(|id| KeyKind::Bookmarks(UserId(id))),
+        "pins" => id().map(|id| KeyKind::Pins(UserId(id))),
         "profile" => id().map(|id| KeyKind::Profile(UserId(id))),
         _ => None,
     }

@@ -1,21 +1,26 @@
-//! The batch loader of statuses with the viewer's likes: both are on the status's tag and are read in one pipeline.
+//! The batch loaders of statuses with the viewer's likes and bookmarks, which are read in one pipeline, and of pins.
 
 use super::model::Status;
 use super::store;
+use super::store::bookmarks::{self, BookmarkLookup};
+use super::store::{MarkedStatus, pins};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::loader::Fetch;
 use crate::db::{Db, ReadBarrier};
 use crate::domains::users::User;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A status with the viewer's like.
+/// A status with the viewer's like and bookmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewedStatus {
     /// The status.
     pub status: Arc<Status>,
     /// Whether the viewer likes it.
     pub liked: bool,
+    /// Whether the viewer has bookmarked it, if that was read.
+    pub bookmarked: Option<bool>,
     /// The author, once loaded.
     pub author: Option<Arc<User>>,
     /// Whether the viewer is a member of its audience list, once loaded.
@@ -23,8 +28,8 @@ pub struct ViewedStatus {
 }
 
 impl ViewedStatus {
-    const fn new(status: Arc<Status>, liked: bool) -> Self {
-        Self { status, liked, author: None, is_in_audience_list: false }
+    fn new((status, liked, bookmarked): MarkedStatus) -> Self {
+        Self { status, liked, bookmarked, author: None, is_in_audience_list: false }
     }
 }
 
@@ -36,6 +41,14 @@ pub struct FetchStatuses {
     pub since: ReadBarrier,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
+    /// Whether the viewer's bookmarks are read with the statuses; else [`FetchBookmarks`] reads them when they are needed.
+    pub with_bookmarks: Arc<AtomicBool>,
+}
+
+impl FetchStatuses {
+    fn bookmarks(&self) -> BookmarkLookup {
+        BookmarkLookup::of(&self.db, self.since, self.viewer, self.with_bookmarks.load(Ordering::Relaxed))
+    }
 }
 
 impl Fetch for FetchStatuses {
@@ -43,8 +56,13 @@ impl Fetch for FetchStatuses {
     type Value = Option<ViewedStatus>;
 
     fn get_cached(&self, keys: &[StatusId]) -> Option<Vec<Option<ViewedStatus>>> {
+        let bookmarked = match self.bookmarks() {
+            BookmarkLookup::NotSelected => None,
+            BookmarkLookup::NoBookmarks => Some(false),
+            BookmarkLookup::Read(_) => return None,
+        };
         let found = store::get_cached(&self.db, self.since, keys, self.viewer)?;
-        Some(found.into_iter().map(|status| Some(ViewedStatus::new(status, false))).collect())
+        Some(found.into_iter().map(|status| Some(ViewedStatus::new((status, false, bookmarked)))).collect())
     }
 
     fn bytes(value: &Option<ViewedStatus>) -> usize {
@@ -52,7 +70,48 @@ impl Fetch for FetchStatuses {
     }
 
     async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<Option<ViewedStatus>>, Error> {
-        let found = store::load(&self.db, self.since, keys, self.viewer).await?;
-        Ok(found.into_iter().map(|found| found.map(|(status, liked)| ViewedStatus::new(status, liked))).collect())
+        let found = store::load(&self.db, self.since, keys, self.viewer, self.bookmarks()).await?;
+        Ok(found.into_iter().map(|found| found.map(ViewedStatus::new)).collect())
+    }
+}
+
+/// Loads whether the viewer has bookmarked statuses; `false` without a session, at no cost. One command for any number of statuses.
+pub struct FetchBookmarks {
+    /// Redis.
+    pub db: Db,
+    /// The read barrier of the request.
+    pub since: ReadBarrier,
+    /// The viewer, if there is a session.
+    pub viewer: Option<UserId>,
+}
+
+impl FetchBookmarks {
+    fn lookup(&self) -> BookmarkLookup {
+        BookmarkLookup::of(&self.db, self.since, self.viewer, true)
+    }
+}
+
+impl Fetch for FetchBookmarks {
+    type Key = StatusId;
+    type Value = bool;
+
+    fn get_cached(&self, keys: &[StatusId]) -> Option<Vec<bool>> {
+        (self.lookup() == BookmarkLookup::NoBookmarks).then(|| vec![false; keys.len()])
+    }
+
+    async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<bool>, Error> {
+        bookmarks::are_bookmarked(&self.db, self.lookup(), keys).await
+    }
+}
+
+/// Loads the pinned statuses of accounts, newest pin first. Whether the viewer may see them is the service's decision.
+pub struct FetchPins(pub Db);
+
+impl Fetch for FetchPins {
+    type Key = UserId;
+    type Value = Arc<Vec<StatusId>>;
+
+    async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Arc<Vec<StatusId>>>, Error> {
+        Ok(pins::read(&self.0, keys).await?.into_iter().map(Arc::new).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! Statuses and likes.
+//! Statuses, likes, bookmarks and pins.
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
@@ -6,6 +6,9 @@
 //! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
 //! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
 //! | `liked:{uid}` | ZSET | status that the account likes → the same like's id | 1,000,000, then `LIMIT_REACHED` |
+//! | `bookmarkers:{id}` | ZSET | account that has bookmarked it → the bookmark's id | the number of accounts |
+//! | `bookmarks:{uid}` | ZSET | status that the account has bookmarked → the same bookmark's id | 100,000, then `LIMIT_REACHED` |
+//! | `pins:{uid}` | ZSET | status of the account that it has pinned → the pin's id | 5, then `LIMIT_REACHED` |
 //! | `profile:{uid}` | ZSET | status id → itself: the author's statuses | 1,000,000, then `LIMIT_REACHED` |
 //!
 //! After "Redis in Action" 8.2 and 8.4; likes after the votes of its chapter 1. Each status has its own tag, so the statuses of a famous
@@ -14,14 +17,19 @@
 //! **Invariants.** `likes` equals the size of `likers`. Every entry of a profile is a status of that author, and the author's `posts`
 //! equals the size of the profile. Each pair changes in one script. A deleted status is hidden from every reader at once, and so is a
 //! status whose author's account was deleted ([`service::load_visible`]). A like is on both sides with the same id. The status's side is the truth
-//! while the status exists; its likers are kept beyond its deletion until each has removed the status from their own set.
+//! while the status exists; its likers are kept beyond its deletion until each has removed the status from their own set. The same holds for
+//! bookmarks; `bookmarks` in `user:{id}` equals the size of `bookmarks:{id}`. A pin is a status in the account's profile: the script that removes a
+//! status from the profile removes its pin.
 //!
 //! **Audiences.** A status is pushed to the same feeds whatever its audience is, and is hidden by the policy when it is read ([`service::facts`]): a
 //! change of the audience is one script on the status, moves no entry, and can be reversed exactly. What it costs is that followers who cannot see a
 //! status skip it in their homes. The posts of an account with many followers are merged on read, so a status for few does not cost a push to many.
 //! The members of an audience list (the hash field `circle`) are read with the status, in the round trip of the authors.
 //!
-//! **Costs.** Any number of statuses with the viewer's likes: one pipeline.
+//! **Bookmarks** are known to the account alone: they change no count of the status, and no event reports them.
+//!
+//! **Costs.** Any number of statuses with the viewer's likes and bookmarks: one pipeline. The bookmarks are one ZMSCORE in it; they are not read if the
+//! request does not select them, and if the viewer's account is cached and has none.
 
 pub mod audit;
 mod graphql;
@@ -32,8 +40,8 @@ pub mod service;
 mod store;
 mod visible;
 
-pub use graphql::{StatusMutation, StatusObject};
+pub use graphql::{BookmarkMutation, BookmarkQuery, PinMutation, StatusMutation, StatusObject, pinned_statuses};
 pub use keys::{of_key as status_of_key, status as status_key, tombstone as tombstone_key};
-pub use load::{FetchStatuses, ViewedStatus};
-pub use model::{AudienceInput, Location, MESSAGE_BYTES, Status, StatusDraft};
+pub use load::{FetchBookmarks, FetchPins, FetchStatuses, ViewedStatus};
+pub use model::{AudienceInput, Location, MAX_PINS, MESSAGE_BYTES, Status, StatusDraft};
 pub use service::NewStatus;

@@ -15,6 +15,10 @@ const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 500, by
 pub(super) const MAX_STATUSES: usize = 1_000_000;
 /// The most statuses that an account likes.
 pub(super) const MAX_LIKED: usize = 1_000_000;
+/// The most statuses that an account bookmarks.
+pub(super) const MAX_BOOKMARKS: usize = 100_000;
+/// The most statuses that an account pins.
+pub const MAX_PINS: usize = 5;
 /// The time for which a tombstone is kept: longer than an idempotency key, which could otherwise restore the status.
 pub(super) const TOMBSTONE_TTL: Millis = 25 * 60 * MINUTE;
 

@@ -1,10 +1,16 @@
 //! The use cases of statuses. Fan-out to homes belongs to the timelines, a higher layer.
 
 mod audience;
+mod bookmarks;
+mod pins;
 mod terms;
 
 pub use super::model::not_found;
 pub use audience::{set_audience, settle_audience};
+pub use bookmarks::{
+    bookmark, bookmarks, bookmarks_id, forget_bookmarks_of, forget_marks_of, purge_bookmarks, remove_bookmark, settle_bookmark,
+};
+pub use pins::{pin, pinned, unpin};
 
 use super::load::ViewedStatus;
 use super::model::{Status, StatusDraft};
@@ -181,8 +187,8 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     }
     let terms = match known {
         Some(terms) => terms,
-        None => match store::load(app.db(), app.db().read_barrier(), &[id], None).await?.pop().flatten() {
-            Some((status, _)) => terms::of_posting(app, &status, users::is_private(app, author).await?).await?,
+        None => match store::get(app.db(), id).await? {
+            Some(status) => terms::of_posting(app, &status, users::is_private(app, author).await?).await?,
             None => return Ok(()),
         },
     };
@@ -291,7 +297,7 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
     Ok(ids.len() == LIKES_PER_PASS)
 }
 
-/// Deletes the statuses of a deleted account, and their likes: up to a hundred statuses or a thousand likes; `true` means that more may be
+/// Deletes the statuses of a deleted account, their likes and bookmarks: up to a hundred statuses or a thousand likes; `true` means that more may be
 /// left. A status leaves the profile last, so that a later pass finds it. The caller has removed the statuses from feeds; `purge_dependents` removes
 /// the data of higher layers that depend on the statuses.
 ///
@@ -311,11 +317,11 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     store::delete_many(app.db(), author, &own).await?;
     events::publish_deleted_batch(app, author, &own).await?;
     purge_dependents(ids.clone()).await?;
-    let liked = forget_likes_of(app, &ids).await?;
-    ids.retain(|id| !liked.contains(id));
+    let marked = forget_marks_of(app, &ids).await?;
+    ids.retain(|id| !marked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
     parts.ack(app);
-    Ok(more || !liked.is_empty())
+    Ok(more || !marked.is_empty())
 }
 
 /// Removes a status from a profile if it is another author's. A read and a script.

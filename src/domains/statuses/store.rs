@@ -1,5 +1,8 @@
 //! Statuses in Redis.
 
+pub(super) mod bookmarks;
+pub(super) mod pins;
+
 use super::keys;
 use super::model::{Location, MAX_LIKED, MAX_STATUSES, Status, TOMBSTONE_TTL};
 use crate::base::audience::ChosenAudience;
@@ -12,6 +15,7 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, decode, ranges};
 use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::users::user_key;
+use bookmarks::BookmarkLookup;
 use redis::{Cmd, Value, cmd};
 use std::sync::Arc;
 
@@ -23,27 +27,41 @@ static ADD_LIKED: Script = Script::allow_oom(include_str!("lua/add_liked.lua"));
 static INDEX_STATUS: Script = Script::allow_oom(include_str!("lua/index_status.lua"));
 static UNINDEX_STATUS: Script = Script::allow_oom(include_str!("lua/unindex_status.lua"));
 
-/// Loads statuses with the likes of `viewer`, in the order of `ids`; `None` for unknown ids. One pipeline for the statuses that are not
-/// cached and for the likes of statuses that have any.
+/// A status with the like and the bookmark of a viewer. The bookmark is `None` if it was not read.
+pub(super) type MarkedStatus = (Arc<Status>, bool, Option<bool>);
+
+/// Loads statuses with the likes and bookmarks of `viewer`, in the order of `ids`; `None` for unknown ids. One pipeline for the statuses that are
+/// not cached, for the likes of statuses that have any, and for the bookmarks, which are one command.
 pub(super) async fn load(
     db: &Db,
     since: ReadBarrier,
     ids: &[StatusId],
     viewer: Option<UserId>,
-) -> Result<Vec<Option<(Arc<Status>, bool)>>, Error> {
+    bookmarks: BookmarkLookup,
+) -> Result<Vec<Option<MarkedStatus>>, Error> {
     let keys = ids.iter().map(|id| keys::status(*id)).collect();
     let mut unknown_likes = Vec::new();
-    let likes = |cached: &[Option<Arc<Status>>]| {
+    let of_viewer = |cached: &[Option<Arc<Status>>]| {
         let Some(viewer) = viewer else { return Vec::new() };
         unknown_likes = (0..ids.len()).filter(|at| !cached[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
-        unknown_likes.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take()).collect()
+        let likes = unknown_likes.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take());
+        likes.chain(bookmarks.command(ids)).collect()
     };
-    let (found, scores) = db.read_cached(since, keys, Status::read, likes).await?;
+    let (found, mut scores) = db.read_cached(since, keys, Status::read, of_viewer).await?;
+    let bookmarked = scores.split_off(unknown_likes.len()).pop();
+    let bookmarked = bookmarks.read(ids.len(), bookmarked)?;
     let mut liked = vec![false; ids.len()];
     for (at, score) in unknown_likes.into_iter().zip(scores) {
         liked[at] = score != Value::Nil;
     }
-    Ok(found.into_iter().zip(liked).map(|(status, liked)| status.map(|status| (status, liked))).collect())
+    let marked = |((status, liked), bookmarked): ((Option<_>, _), _)| status.map(|status| (status, liked, bookmarked));
+    Ok(found.into_iter().zip(liked).zip(bookmarked).map(marked).collect())
+}
+
+/// Loads a status; `None` for an unknown id. One pipeline.
+pub(super) async fn get(db: &Db, id: StatusId) -> Result<Option<Arc<Status>>, Error> {
+    let found = load(db, db.read_barrier(), &[id], None, BookmarkLookup::NotSelected).await?.pop();
+    Ok(found.flatten().map(|(status, ..)| status))
 }
 
 /// As [`load`], if all of the statuses are cached and `viewer` certainly likes none of them.
@@ -202,9 +220,10 @@ pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<AddTo
     })
 }
 
-/// Removes statuses from their author's profile. One pipeline of scripts.
+/// Removes statuses from their author's profile and pins. One pipeline of scripts.
 pub(super) async fn unindex(db: &Db, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
-    let call = |id: &StatusId| Call::new(&UNINDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0);
+    let keys = || [keys::profile(author), user_key(author), keys::pins(author)];
+    let call = |id: &StatusId| Call::new(&UNINDEX_STATUS, keys()).arg(id.0);
     db.call_many(ids.iter().map(call).collect()).await.map(drop)
 }
 
@@ -267,28 +286,41 @@ pub(super) async fn remove_liked(db: &Db, likes: &[(UserId, StatusId)]) -> Resul
 
 /// Up to `each` likers of each deleted status. A status that exists returns none. One pipeline.
 pub(super) async fn left_likers(db: &Db, ids: &[StatusId], each: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
+    left_members(db, ids, keys::likers, each).await
+}
+
+/// Up to `each` accounts of a set of each deleted status. A status that exists returns none. One pipeline.
+async fn left_members(
+    db: &Db,
+    ids: &[StatusId],
+    set: fn(StatusId) -> String,
+    each: usize,
+) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: each };
-    // Read in this order: a status that does not exist afterwards was deleted before, or had no likes yet.
-    let commands = ids
-        .iter()
-        .flat_map(|id| [ranges::command(&keys::likers(*id), &window), cmd("EXISTS").arg(keys::status(*id)).take()])
-        .collect();
+    // Read in this order: a status that does not exist afterwards was deleted before, or had an empty set.
+    let commands =
+        ids.iter().flat_map(|id| [ranges::command(&set(*id), &window), cmd("EXISTS").arg(keys::status(*id)).take()]).collect();
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let rows = decode::rows(replies.next().unwrap_or_default())?;
         let there: bool = decode::value(replies.next().unwrap_or_default())?;
-        let likers = if there { Vec::new() } else { rows.into_iter().map(|row| UserId(row.member)).collect() };
-        found.push((*id, likers));
+        let members = if there { Vec::new() } else { rows.into_iter().map(|row| UserId(row.member)).collect() };
+        found.push((*id, members));
     }
     Ok(found)
 }
 
 /// Removes likers of deleted statuses. One pipeline; nothing for none.
 pub(super) async fn remove_likers(db: &Db, likers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
-    let some = likers.iter().filter(|(_, users)| !users.is_empty());
+    remove_members(db, likers, keys::likers).await
+}
+
+/// Removes accounts from a set of each status. One pipeline; nothing for none.
+async fn remove_members(db: &Db, accounts: &[(StatusId, Vec<UserId>)], set: fn(StatusId) -> String) -> Result<(), Error> {
+    let some = accounts.iter().filter(|(_, users)| !users.is_empty());
     let members = |users: &[UserId]| users.iter().map(|user| user.0).collect::<Vec<_>>();
-    let command = |(id, users): &(StatusId, Vec<UserId>)| cmd("ZREM").arg(keys::likers(*id)).arg(members(users)).take();
+    let command = |(id, users): &(StatusId, Vec<UserId>)| cmd("ZREM").arg(set(*id)).arg(members(users)).take();
     db.write_many(some.map(command).collect()).await.map(drop)
 }
 

@@ -6,8 +6,9 @@ use crate::base::ids::GlobalId;
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, FollowState, Follows, PendingRequests, Relation};
 use crate::domains::relations::{self, Friends, FriendshipState, Relationship};
+use crate::domains::statuses::{self, StatusObject};
 use crate::domains::timelines::{self, Timeline};
-use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, object, payload, refuse, request};
+use crate::schema::{Connection, DateTime, FollowedAt, List, Text, TotalCount, object, payload, refuse, request};
 use async_graphql::{Context, InputObject, MaybeUndefined, Object, Result};
 use std::sync::Arc;
 
@@ -141,6 +142,11 @@ object! {
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<Friends>> {
         Box::pin(relations::mutual_friends(ctx, self.0.id, PageArgs { first, after, last, before })).await
+    }
+
+    /// Statuses that this account has pinned to its profile, the newest pin first. At most 5. Empty if the viewer cannot read the profile.
+    async fn pinned_statuses(&self, ctx: &Context<'_>) -> Result<List<StatusObject>> {
+        Ok(List(Box::pin(statuses::pinned_statuses(ctx, self.0.id)).await?))
     }
 
     /// Statuses of this account, newest first.

@@ -49,6 +49,8 @@ pub struct User {
     pub blocked_by: SparseCount,
     /// The number of friends.
     pub friends: SparseCount,
+    /// The number of bookmarks. Only for the account itself: the schema has no field for it.
+    pub bookmarks: SparseCount,
     /// The version of its mutes, blocks and friends, and of the blocks by others: every change of them raises it.
     pub relations_version: SparseCount,
 }
@@ -72,6 +74,7 @@ impl User {
             blocks: none,
             blocked_by: none,
             friends: none,
+            bookmarks: none,
             relations_version: none,
         }
     }

@@ -57,6 +57,7 @@ hash_record!(User {
     "blocks" => blocks,
     "blocked_by" => blocked_by,
     "friends" => friends,
+    "bookmarks" => bookmarks,
     "relations" => relations_version
 });
 

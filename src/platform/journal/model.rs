@@ -65,7 +65,7 @@ pub enum Task {
         /// The author whose statuses enter or leave the feed.
         source: UserId,
     },
-    /// A status: profile, homes, lists and likes are derived from whether the status exists.
+    /// A status: profile, pin, homes, lists, likes and bookmarks are derived from whether the status exists.
     Status {
         /// Its author.
         author: UserId,
@@ -83,6 +83,13 @@ pub enum Task {
     },
     /// A like: the account's list of likes is derived from the status's list of likers.
     Like {
+        /// The account.
+        user: UserId,
+        /// The status.
+        status: StatusId,
+    },
+    /// A bookmark: the account's bookmarks are derived from the accounts that have bookmarked the status.
+    Bookmark {
         /// The account.
         user: UserId,
         /// The status.
@@ -263,7 +270,7 @@ impl Task {
             | Self::Suspension { .. }
             | Self::FanoutThreshold { .. } => Queue::Long,
             Self::Branch { .. } | Self::Thread { .. } | Self::FollowRequests { .. } => Queue::Long,
-            Self::Relation { .. } | Self::Audience { .. } => Queue::Short,
+            Self::Relation { .. } | Self::Audience { .. } | Self::Bookmark { .. } => Queue::Short,
         }
     }
 }
@@ -273,7 +280,7 @@ impl Task {
     pub(super) fn tags(&self) -> Option<Vec<u64>> {
         match self {
             Self::Source { feed, source } => Some(vec![feed.tag(), source.0]),
-            Self::Like { user, status } => Some(vec![user.0, status.0]),
+            Self::Like { user, status } | Self::Bookmark { user, status } => Some(vec![user.0, status.0]),
             Self::Relation { from, to, .. } => Some(vec![from.0, to.0]),
             Self::Comment { author, comment } => Some(vec![author.0, comment.status.0]),
             Self::Website { owner, website } => Some(vec![owner.0, website.0]),
@@ -391,6 +398,7 @@ mod tests {
                 Task::Relation { kind: RelationKind::Friendship, from: user, to: UserId(4) },
                 r#"{"Relation":{"kind":"Friendship","from":1,"to":4}}"#,
             ),
+            (Task::Bookmark { user, status }, r#"{"Bookmark":{"user":1,"status":2}}"#),
         ]
     }
 
@@ -425,8 +433,9 @@ mod tests {
             Task::Relation { kind: RelationKind::Mute, .. } => 17,
             Task::Relation { kind: RelationKind::Block, .. } => 18,
             Task::Relation { kind: RelationKind::Friendship, .. } => 19,
+            Task::Bookmark { .. } => 20,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..20).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..21).collect::<Vec<_>>());
     }
 
     #[test]

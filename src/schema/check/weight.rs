@@ -3,6 +3,7 @@
 use crate::base::page;
 use crate::domains::ads::{DEFAULT_DAYS, KEYWORDS_BYTES, MAX_DAYS, SNIPPET_BYTES};
 use crate::domains::comments;
+use crate::domains::statuses::MAX_PINS;
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{BaseType, Field, FieldDefinition, TypeKind, TypeSystemDefinition};
 use async_graphql::{Positioned, Value, Variables};
@@ -11,7 +12,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// Lists that are not connections, with their usual number of items: those of the introspection, and lists with a limit of their own.
-const LISTS: [(&str, usize); 13] = [
+const LISTS: [(&str, usize); 14] = [
     ("types", 20),
     ("fields", 5),
     ("args", 2),
@@ -20,6 +21,7 @@ const LISTS: [(&str, usize); 13] = [
     ("possibleTypes", 2),
     ("directives", 5),
     ("viewerSessions", 10),
+    ("pinnedStatuses", MAX_PINS),
     ("invalidClicksByReason", 7),
     ("rates", 14),
     ("mentions", 5),

@@ -70,8 +70,8 @@ pub(super) async fn check_list(app: &App, author: UserId, audience: ChosenAudien
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn settle_audience(app: &App, author: UserId, id: StatusId, before: ChosenAudience, change: u64) -> Result<(), Error> {
-    let status = store::load(app.db(), app.db().read_barrier(), &[id], None).await?.pop().flatten();
-    let status = status.map(|(status, _)| status).filter(|status| status.author == author);
+    let status = store::get(app.db(), id).await?;
+    let status = status.filter(|status| status.author == author);
     // Also if the status was deleted since: its deletion goes to those who could see it then.
     if status.as_ref().is_none_or(|status| !status.audience.includes(before)) {
         let terms = terms::of_narrowing(app, author, status.as_deref(), before).await?;

@@ -43,7 +43,7 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     Ok(())
 }
 
-/// Reconciles the profile, the homes and the lists of liked statuses with whether a status exists: one pass of at most a thousand; `None`
+/// Reconciles the profile, the homes and the lists of liked and bookmarked statuses with whether a status exists: one pass of at most a thousand; `None`
 /// at the end.
 ///
 /// # Errors
@@ -60,7 +60,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId, progress: Progress)
 /// The stages of a fan-out.
 const FOLLOWERS: u8 = 0;
 const LISTS: u8 = 1;
-const LIKES: u8 = 2;
+const MARKS: u8 = 2;
 
 /// The fan-out of a status to feeds, or its removal from them.
 struct FanoutPass {
@@ -78,9 +78,9 @@ impl FanoutPass {
     /// One pass over the followers, newest first; the first pass includes the author. Returns where the next pass continues. Checks at the
     /// end whether the status still exists: a concurrent deletion may have passed these homes before the status was added.
     ///
-    /// After the last pass of a deleted status its likes and comments are removed.
+    /// After the last pass of a deleted status its likes, bookmarks and comments are removed.
     async fn pass(&self, app: &App, progress: Progress) -> Result<Option<Progress>, Error> {
-        if progress.stage == LIKES {
+        if progress.stage == MARKS {
             return self.forget(app).await;
         }
         let (feeds, next) = self.feeds(app, progress).await?;
@@ -103,10 +103,10 @@ impl FanoutPass {
         if next.is_some() || there { Ok(next) } else { self.forget(app).await }
     }
 
-    /// One pass over the accounts that like the status; after the last one its comments are removed, most of them in the background.
+    /// One pass over the accounts that like the status or have bookmarked it; after the last one its comments are removed, most of them in the background.
     async fn forget(&self, app: &App) -> Result<Option<Progress>, Error> {
-        if !statuses::forget_likes_of(app, &[self.id]).await?.is_empty() {
-            return Ok(Some(Progress { stage: LIKES, ..Progress::default() }));
+        if !statuses::forget_marks_of(app, &[self.id]).await?.is_empty() {
+            return Ok(Some(Progress { stage: MARKS, ..Progress::default() }));
         }
         comments::delete_threads(app, &[self.id]).await?;
         Ok(None)

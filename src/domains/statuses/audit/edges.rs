@@ -1,0 +1,116 @@
+//! The audit of likes and bookmarks, which are on two sides.
+
+use super::super::keys;
+use super::super::model::{MAX_BOOKMARKS, MAX_LIKED};
+use super::{Set, StatusRecord, status_records};
+use crate::base::audit::{Findings, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::Row;
+use crate::db::audit_reader::{AuditReader, SetWindow};
+use redis::cmd;
+
+/// What an account can have with a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Edge {
+    Like,
+    Bookmark,
+}
+
+impl Edge {
+    /// The key of the accounts of a status.
+    fn of_status(self, id: StatusId) -> String {
+        match self {
+            Self::Like => keys::likers(id),
+            Self::Bookmark => keys::bookmarkers(id),
+        }
+    }
+
+    /// The key of the statuses of an account.
+    fn of_account(self, user: UserId) -> String {
+        match self {
+            Self::Like => keys::liked(user),
+            Self::Bookmark => keys::bookmarks(user),
+        }
+    }
+
+    /// The most that an account has.
+    pub(super) const fn most(self) -> usize {
+        match self {
+            Self::Like => MAX_LIKED,
+            Self::Bookmark => MAX_BOOKMARKS,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Like => "like",
+            Self::Bookmark => "bookmark",
+        }
+    }
+
+    /// The repair of one edge.
+    pub(super) const fn settle(self, user: UserId, status: StatusId) -> Remedy {
+        match self {
+            Self::Like => Remedy::SettleLike { user, status },
+            Self::Bookmark => Remedy::SettleBookmark { user, status },
+        }
+    }
+
+    /// The repair of all edges of a deleted status.
+    pub(super) const fn forget(self, status: StatusId) -> Remedy {
+        match self {
+            Self::Like => Remedy::ForgetLikes(status),
+            Self::Bookmark => Remedy::ForgetBookmarks(status),
+        }
+    }
+}
+
+/// The edge of a row, from either side: its kind, the status and the account.
+const fn edge_of(set: Set, row: &Row) -> Option<(Edge, StatusId, UserId)> {
+    match set {
+        Set::OfStatus(edge, id) => Some((edge, id, UserId(row.member))),
+        Set::OfAccount(edge, user) => Some((edge, StatusId(row.member), user)),
+        Set::Profile(_) | Set::Pins(_) => None,
+    }
+}
+
+/// An edge is on both sides with the same id while its status exists.
+pub(super) async fn check_edges(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
+    let edges = || parts.iter().flat_map(|part| part.rows.iter().filter_map(|row| edge_of(part.of, row)));
+    let missing_accounts = reader.missing_accounts(edges().map(|(_, _, user)| user)).await?;
+    let status_records = status_records(reader, edges().map(|(_, id, _)| id)).await?;
+    let score = |key: String, member: u64| cmd("ZSCORE").arg(key).arg(member).take();
+    let of_status = reader.query(edges(), |(edge, id, user)| score(edge.of_status(id), user.0)).await?;
+    let of_account = reader.query(edges(), |(edge, id, user)| score(edge.of_account(user), id.0)).await?;
+    for part in parts {
+        let is_of_status = matches!(part.of, Set::OfStatus(..));
+        for row in &part.rows {
+            let Some(at) = edge_of(part.of, row) else { continue };
+            let (edge, id, user) = at;
+            let settle = [edge.settle(user, id)];
+            if is_of_status && missing_accounts.contains(&user) {
+                found.add_repairable(&part.key, format!("{} in it is not an account", user.0), settle);
+                continue;
+            }
+            let other = if is_of_status { of_account.score(&at) } else { of_status.score(&at) };
+            match status_records.get(&id) {
+                _ if reader.is_young(row.position) => {}
+                Some(StatusRecord::Missing) if !is_of_status => {
+                    found.add_repairable(&part.key, format!("there is no status {}", id.0), settle)
+                }
+                Some(StatusRecord::By(_)) if other.is_none() => {
+                    let (key, member) = if is_of_status { (edge.of_account(user), id.0) } else { (edge.of_status(id), user.0) };
+                    found.add_repairable(&part.key, format!("{} is in it, but {key} has no {member}", row.member), settle);
+                }
+                // Reported from one side only.
+                Some(StatusRecord::By(_)) if is_of_status && other != Some(row.position) => {
+                    let (name, key) = (edge.name(), edge.of_account(user));
+                    found.add_repairable(&part.key, format!("{} is in it with another {name} than in {key}", user.0), settle);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
