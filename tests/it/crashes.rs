@@ -34,6 +34,13 @@ enum Change {
     PostOnce,
     Delete,
     Like,
+    /// The fifth user bookmarks a status.
+    Bookmark,
+    RemoveBookmark,
+    /// The first user deletes a status that it has pinned, and that others have bookmarked.
+    DeleteBookmarked,
+    /// The first user pins a status.
+    Pin,
     Comment,
     EditComment,
     Vote,
@@ -273,6 +280,17 @@ impl World {
             app.drain().await;
         }
         let status = status.expect("a status");
+        let bookmarkers: &[usize] = match change {
+            Change::RemoveBookmark => &[4],
+            Change::DeleteBookmarked | Change::DeleteAccount => &[0, 2, 4],
+            _ => &[],
+        };
+        for at in bookmarkers {
+            statuses::bookmark(&app.app, &loaders(&app.app), people[*at].user_id(), status).await.expect("a bookmark");
+        }
+        if matches!(change, Change::DeleteBookmarked | Change::DeleteAccount) {
+            statuses::pin(&app.app, first.user_id(), status).await.expect("a pin");
+        }
         let comments = if change.involves_comments() { thread(&app.app, status, &people).await } else { Vec::new() };
         if change == Change::DeleteReply {
             let loaders = loaders(&app.app);
@@ -356,6 +374,10 @@ impl World {
             Change::PostOnce => drop(timelines::post(app, id(0), draft(Some("once"))).await?),
             Change::Delete => timelines::delete(app, id(0), self.status).await?,
             Change::Like => statuses::like(app, &loaders, id(4), self.status, true).await?,
+            Change::Bookmark => statuses::bookmark(app, &loaders, id(4), self.status).await?,
+            Change::RemoveBookmark => statuses::remove_bookmark(app, id(4), self.status).await?,
+            Change::DeleteBookmarked => timelines::delete(app, id(0), self.status).await?,
+            Change::Pin => statuses::pin(app, id(0), self.status).await?,
             Change::CreateList => {
                 let new = NewList { name: "new".into(), idempotency_key: Some("once".into()) };
                 lists::create(app, id(4), new).await?;
@@ -397,6 +419,18 @@ impl World {
         let request = waxwing::base::request::Request::new(app.clone(), Some(viewer), None, None);
         let args = waxwing::base::page::PageArgs { first: Some(100), ..Default::default() };
         Ok(timelines::home(app, &request.loaders(), owner, &args).await?.items.len())
+    }
+
+    /// The number of bookmarks that a user sees.
+    async fn bookmarks(&self, app: &App, at: usize) -> usize {
+        let args = waxwing::base::page::PageArgs::default();
+        let page = statuses::bookmarks(app, &loaders(app), self.people[at].user_id(), &args).await.expect("a store");
+        page.items.len()
+    }
+
+    /// The number of the first user's pins.
+    async fn pins(&self, app: &App) -> usize {
+        statuses::pinned(&loaders(app), self.people[0].user_id()).await.expect("a store").len()
     }
 
     /// The fifth's side of its edge to the first, and the number of requests that the first has received.
@@ -492,6 +526,13 @@ impl World {
                 let likers = statuses::likers(app, &loaders, &status, &args).await.expect("a store");
                 likers.items.iter().any(|(_, user)| user.id == self.people[4].user_id())
             }
+            Change::Bookmark => self.bookmarks(app, 4).await == 1,
+            Change::RemoveBookmark => self.bookmarks(app, 4).await == 0,
+            Change::DeleteBookmarked => {
+                let exists = statuses::exist(app, &[self.status]).await.expect("a store");
+                exists == [false] && self.bookmarks(app, 4).await == 0 && self.pins(app).await == 0
+            }
+            Change::Pin => self.pins(app).await == 1,
             Change::CreateList => lists::count(app, self.people[4].user_id()).await.expect("a store") == 1,
             Change::AddToList => self.on_list(app).await == (true, 3),
             Change::RemoveFromList => self.on_list(app).await == (false, 0),
@@ -593,7 +634,7 @@ async fn crash_at_every_nth_write(change: Change, first: usize, step: usize) {
         }
         if !crash_proxy.has_cut() {
             let fewest = match change {
-                Change::BecomePrivate => 0,
+                Change::BecomePrivate | Change::Pin => 0,
                 Change::EndMute => 2,
                 _ => 3,
             };
@@ -619,6 +660,10 @@ cut_off! {
     a_post_under_a_key_may_be_cut_off_anywhere = PostOnce;
     a_deletion_may_be_cut_off_anywhere = Delete;
     a_like_may_be_cut_off_anywhere = Like;
+    a_bookmark_may_be_cut_off_anywhere = Bookmark;
+    a_removal_of_a_bookmark_may_be_cut_off_anywhere = RemoveBookmark;
+    a_deletion_of_a_bookmarked_status_may_be_cut_off_anywhere = DeleteBookmarked;
+    a_pin_may_be_cut_off_anywhere = Pin;
     a_comment_may_be_cut_off_anywhere = Comment;
     an_edit_of_a_comment_may_be_cut_off_anywhere = EditComment;
     a_vote_may_be_cut_off_anywhere = Vote;

@@ -85,6 +85,10 @@ impl Scene {
         let of_bob = bob.post("of bob").await;
         for (who, what) in [(bob, &of_ada), (cyd, &of_ada), (ada, &of_ada), (ada, &of_bob), (cyd, &of_bob)] {
             who.like(what).await;
+            who.mutate_ok("bookmarkStatus", json!({ "statusId": what }), "").await;
+        }
+        for (who, own) in [(ada, &of_ada), (bob, &of_bob)] {
+            who.mutate_ok("pinStatus", json!({ "statusId": own }), "").await;
         }
         app.drain().await;
         Self { app, people, of_ada, of_bob, list_of_bob }

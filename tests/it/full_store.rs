@@ -108,6 +108,8 @@ async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
         ("postStatus", "message: \"second\"".to_owned()),
         ("postStatus", "message: \"second\", idempotencyKey: \"k\"".to_owned()),
         ("likeStatus", format!("statusId: \"{status}\"")),
+        ("bookmarkStatus", format!("statusId: \"{status}\"")),
+        ("pinStatus", format!("statusId: \"{status}\"")),
         ("followUser", format!("userId: \"{}\"", bob.id)),
         ("addComment", format!("statusId: \"{status}\", message: \"more\"")),
         ("createUserList", "name: \"another\"".to_owned()),
@@ -141,6 +143,8 @@ async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
 
     assert_ok(&app.anonymous(), "logIn", "login: \"bob\", password: \"correct horse\"").await;
     assert_ok(&bob, "unlikeStatus", &format!("statusId: \"{status}\"")).await;
+    assert_ok(&bob, "removeBookmark", &format!("statusId: \"{status}\"")).await;
+    assert_ok(&ada, "unpinStatus", &format!("statusId: \"{status}\"")).await;
     assert_ok(&bob, "removeUserFromList", &format!("listId: \"{list}\", userId: \"{ada_id}\"")).await;
     assert_ok(&bob, "deleteUserList", &format!("listId: \"{list}\"")).await;
     assert_ok(&bob, "deleteComment", &format!("commentId: \"{comment}\"")).await;

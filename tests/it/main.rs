@@ -46,6 +46,7 @@ mod kills;
 mod lists;
 mod live;
 mod logs;
+mod marks;
 mod metrics;
 mod migrations;
 mod model;

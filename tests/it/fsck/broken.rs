@@ -295,6 +295,7 @@ pub(super) const OF_STATUSES: &[Case] = &[
             "status:{$status}: its author $old does not exist",
             "status:{$status}: is missing in profile:{$old}",
             "profile:{$ada}: status $status is by $old",
+            "pins:{$ada}: status $status is by $old",
             "home:{$ada}: status $status is by $old, who is not a source of the feed",
             "home:{$bob}: status $status is by $old, who is not a source of the feed",
             "home:{$cyd}: status $status is by $old, who is not a source of the feed",
@@ -305,6 +306,9 @@ pub(super) const OF_STATUSES: &[Case] = &[
         &[
             "likers:{$status}: there is no such status",
             "liked:{$bob}: there is no status $status",
+            "bookmarkers:{$status}: there is no such status",
+            "bookmarks:{$bob}: there is no status $status",
+            "pins:{$ada}: there is no status $status",
             "profile:{$ada}: there is no status $status",
             "home:{$ada}: there is no status $status",
             "home:{$bob}: there is no status $status",
@@ -339,6 +343,31 @@ pub(super) const OF_STATUSES: &[Case] = &[
         &["COPY liked:{$bob} liked:{$old}"],
         &["liked:{$old}: $status is in it, but likers:{$status} has no $old", "liked:{$old}: there is no such account"],
     ),
+    (&["ZADD bookmarkers:{$status} $old 4242"], &["bookmarkers:{$status}: 4242 in it is not an account"]),
+    (
+        &["ZREM bookmarks:{$bob} $status", "HINCRBY user:{$bob} bookmarks -1"],
+        &["bookmarkers:{$status}: $bob is in it, but bookmarks:{$bob} has no $status"],
+    ),
+    (
+        &["ZADD bookmarks:{$bob} $old $second", "HINCRBY user:{$bob} bookmarks 1"],
+        &["bookmarks:{$bob}: $second is in it, but bookmarkers:{$second} has no $bob"],
+    ),
+    (
+        &["ZADD bookmarks:{$bob} $old $status"],
+        &["bookmarkers:{$status}: $bob is in it with another bookmark than in bookmarks:{$bob}"],
+    ),
+    (
+        &["COPY bookmarks:{$bob} bookmarks:{$old}"],
+        &[
+            "bookmarks:{$old}: $status is in it, but bookmarkers:{$status} has no $old",
+            "bookmarks:{$old}: there is no such account",
+        ],
+    ),
+    (&["HSET user:{$bob} bookmarks 5"], &["user:{$bob}: its bookmarks is not the size of bookmarks:{$bob}"]),
+    (&["HSET user:{$ada} bookmarks 5"], &["user:{$ada}: its bookmarks is not the size of bookmarks:{$ada}"]),
+    (&["ZADD pins:{$ada} $old $ofbob"], &["pins:{$ada}: status $ofbob is by $bob"]),
+    (&["ZADD pins:{$ada} $old $old"], &["pins:{$ada}: there is no status $old"]),
+    (&["COPY pins:{$ada} pins:{$old}"], &["pins:{$old}: status $status is by $ada", "pins:{$old}: there is no such account"]),
     // Each account that likes a deleted status is a separate finding.
     (&["COPY likers:{$status} likers:{$gone}"], &[]),
     (&["SET gone:{$status} 1 PX 90000"], &["gone:{$status}: status:{$status} exists as well"]),

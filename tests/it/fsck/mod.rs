@@ -49,6 +49,11 @@ impl Scene {
         for (who, what) in [(bob, &status), (cyd, &second), (bob, &deleted_status)] {
             who.like(what).await;
         }
+        // Bob has bookmarked the first status, and Ada has pinned it.
+        for status in [&status, &deleted_status] {
+            bob.mutate_ok("bookmarkStatus", json!({ "statusId": status }), "").await;
+            ada.mutate_ok("pinStatus", json!({ "statusId": status }), "").await;
+        }
         cyd.run("Unlike", json!({ "input": { "statusId": second } })).await;
         ada.delete(&deleted_status).await;
         cyd.unfollow(bob).await;
@@ -197,9 +202,22 @@ fn lines(output: &Output) -> Vec<String> {
 async fn data_written_by_the_api_has_no_findings() {
     let scene = Scene::create().await;
     assert_eq!(scene.findings(QUICK).await, [""; 0]);
-    for kind in
-        ["user", "users", "password", "session", "sessions", "following", "followers", "status", "likers", "liked", "profile"]
-    {
+    for kind in [
+        "user",
+        "users",
+        "password",
+        "session",
+        "sessions",
+        "following",
+        "followers",
+        "status",
+        "likers",
+        "liked",
+        "bookmarkers",
+        "bookmarks",
+        "pins",
+        "profile",
+    ] {
         assert!(scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{"))), "the scene has no {kind}");
     }
     for kind in ["comment", "votes", "replies", "thread", "discussion", "pending", "erased", "commented"] {

@@ -228,6 +228,8 @@ const OF_ONE_REMEDY: &[(&[&str], &str)] = &[
     (&["ZADD home:{$ada} $old $old"], "remove a deleted status from a feed"),
     (&["ZADD timeline:{$list} $old $old"], "remove a deleted status from a feed"),
     (&["ZADD likers:{$old} $old $bob"], "remove the likes of a deleted status"),
+    (&["ZADD bookmarkers:{$old} $old $bob"], "remove the bookmarks of a deleted status"),
+    (&["ZADD pins:{$ada} $old $ofbob"], "remove another author's status from a profile"),
     (&["ZADD lists:{$bob} $list $list"], "settle a list"),
     (&["HSET list:{$list} uid $bob"], "settle a list"),
     (

@@ -140,6 +140,7 @@ impl Row<'_> {
             let ((status, of_author), own) = (&self.author.statuses[at], &self.author.comments[at][account]);
             for (field, input) in [
                 ("likeStatus", json!({ "statusId": status })),
+                ("bookmarkStatus", json!({ "statusId": status })),
                 ("addComment", json!({ "statusId": status, "message": "more" })),
                 ("addComment", json!({ "parentId": of_author, "message": "a reply" })),
                 ("voteComment", json!({ "commentId": of_author, "vote": "UP" })),

@@ -129,6 +129,11 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             };
             post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Marks => {
+            let id = waxwing::base::ids::StatusId(app.app.next_id().await.expect("an id")).global();
+            let field = ["bookmarkStatus", "removeBookmark", "pinStatus", "unpinStatus"][n % 4];
+            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ statusId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+        }
         Limit::Campaigns => {
             let campaign = waxwing::base::ids::CampaignId(app.app.next_id().await.expect("an id"));
             let (ad, id) = (waxwing::base::ids::AdId { campaign, number: 7 }.global(), campaign.global());

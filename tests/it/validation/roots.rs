@@ -42,6 +42,7 @@ impl Fixture {
             "explainAd" => format!("(campaignId: {id:?}, slot: BANNER)"),
             "homeTimeline" | "viewerSessions" | "logOut" => String::new(),
             "viewerBlocks"
+            | "viewerBookmarks"
             | "viewerCampaigns"
             | "viewerFollowRequests"
             | "viewerSentFollowRequests"
@@ -76,7 +77,8 @@ impl Fixture {
             "deleteUserList" => format!("(input: {{ listId: {id:?} }})"),
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),
             "setStatusAudience" => format!("(input: {{ statusId: {id:?}, audience: FRIENDS }})"),
-            "deleteStatus" | "likeStatus" | "unlikeStatus" => format!("(input: {{ statusId: {id:?} }})"),
+            "deleteStatus" | "likeStatus" | "unlikeStatus" | "bookmarkStatus" | "removeBookmark" | "pinStatus"
+            | "unpinStatus" => format!("(input: {{ statusId: {id:?} }})"),
             "followUser"
             | "unfollowUser"
             | "muteUser"

@@ -26,7 +26,7 @@ const fn content(covers: &'static [&'static str], document: &'static str) -> Cas
     Case { covers, document, is_of_account: false }
 }
 
-pub(super) const CASES: [Case; 30] = [
+pub(super) const CASES: [Case; 33] = [
     account(&["Query.user"], "query($login: String!) { user(login: $login) { id login followersCount } }"),
     account(&["Query.node"], "query($user: ID!) { node(id: $user) { id ... on User { name } } }"),
     account(&["Query.nodes"], "query($user: ID!) { nodes(ids: [$user]) { id ... on User { followers { totalCount } } } }"),
@@ -103,6 +103,18 @@ pub(super) const CASES: [Case; 30] = [
     content(
         &["Mutation.unlikeStatus"],
         "mutation($status: ID!) { unlikeStatus(input: { statusId: $status }) { status { id } userErrors { code message path } } }",
+    ),
+    content(
+        &["Mutation.bookmarkStatus"],
+        "mutation($status: ID!) { bookmarkStatus(input: { statusId: $status }) { status { id } userErrors { code message path } } }",
+    ),
+    content(
+        &["Mutation.removeBookmark"],
+        "mutation($status: ID!) { removeBookmark(input: { statusId: $status }) { status { id } userErrors { code message path } } }",
+    ),
+    content(
+        &["Mutation.pinStatus"],
+        "mutation($status: ID!) { pinStatus(input: { statusId: $status }) { user { id } userErrors { code message path } } }",
     ),
     content(
         &["Mutation.addComment"],

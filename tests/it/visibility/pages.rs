@@ -5,8 +5,9 @@ use super::{block, unblock};
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
 
-pub(super) const COVERED: [&str; 15] = [
+pub(super) const COVERED: [&str; 17] = [
     "Query.homeTimeline",
+    "Query.viewerBookmarks",
     "Query.viewerFollowRequests",
     "Query.viewerFriendRequests",
     "Query.viewerMutes",
@@ -18,6 +19,7 @@ pub(super) const COVERED: [&str; 15] = [
     "User.following",
     "User.friends",
     "User.mutualFriends",
+    "User.pinnedStatuses",
     "User.profileTimeline",
     "UserList.members",
     "UserList.timeline",
@@ -52,7 +54,13 @@ impl Scene {
         for member in [&bea, &cyd] {
             viewer.run("AddToList", json!({ "input": { "listId": list, "userId": member.id } })).await;
         }
-        bea.post("from bea").await;
+        let of_bea = bea.post("from bea").await;
+        for status in [&status, &of_bea] {
+            viewer.mutate_ok("bookmarkStatus", json!({ "statusId": status }), "").await;
+        }
+        for (author, own) in [(&cyd, &status), (&bea, &of_bea)] {
+            author.mutate_ok("pinStatus", json!({ "statusId": own }), "").await;
+        }
         app.drain().await;
         Self { app, viewer, bea, cyd, status, list }
     }
@@ -62,6 +70,8 @@ impl Scene {
         let query = format!(
             "query($cyd: String!, $status: ID!, $list: ID!) {{
                 homeTimeline {ENTRIES}
+                viewerBookmarks(first: 5) {{ edges {{ node {{ message }} }} pageInfo {{ hasNextPage startCursor endCursor }} }}
+                bea: user(login: \"bea\") {{ pinnedStatuses {{ message }} }}
                 user(login: $cyd) {{ followers{NAMES} following{NAMES} profileTimeline {ENTRIES} }}
                 viewer {{ followers{NAMES} following{NAMES} }}
                 status: node(id: $status) {{ ... on Status {{ likers{NAMES} }} }}
@@ -80,7 +90,9 @@ fn texts(page: &Value) -> Vec<&str> {
     let edges = page["edges"].as_array().unwrap_or_else(|| panic!("{page}"));
     edges
         .iter()
-        .filter_map(|edge| edge.pointer("/node/login").or_else(|| edge.pointer("/node/status/message")).and_then(Value::as_str))
+        .filter_map(|edge| {
+            ["/node/login", "/node/status/message", "/node/message"].iter().find_map(|at| edge.pointer(at)?.as_str())
+        })
         .collect()
 }
 
@@ -91,6 +103,8 @@ async fn hidden_accounts_and_their_statuses_are_left_out_of_every_page() {
     for page in ["/homeTimeline/entries", "/list/timeline/entries"] {
         assert_eq!(texts(shown.pointer(page).expect("a page")), ["from bea", "from cyd"], "{page}");
     }
+    assert_eq!(texts(&shown["viewerBookmarks"]), ["from bea", "from cyd"]);
+    assert_eq!(shown["bea"]["pinnedStatuses"], json!([{ "message": "from bea" }]));
     let pages =
         ["/user/followers", "/user/following", "/viewer/followers", "/viewer/following", "/status/likers", "/list/members"];
     for (from, to) in [(&scene.bea, &scene.viewer), (&scene.viewer, &scene.bea)] {
@@ -105,6 +119,9 @@ async fn hidden_accounts_and_their_statuses_are_left_out_of_every_page() {
             assert_eq!(after["pageInfo"]["hasNextPage"], false, "{page}");
         }
         assert_eq!(texts(&hidden["homeTimeline"]["entries"]), ["from cyd"]);
+        assert_eq!(texts(&hidden["viewerBookmarks"]), ["from cyd"]);
+        let pinned = hidden["bea"].get("pinnedStatuses");
+        assert!(pinned.is_none_or(|pinned| *pinned == json!([])), "the account is hidden, or its profile is empty: {hidden}");
         assert_eq!(texts(&hidden["list"]["timeline"]["entries"]), ["from cyd"]);
         assert_eq!(texts(&hidden["user"]["profileTimeline"]["entries"]), ["from cyd"]);
         unblock(&scene.app, from, to);

@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 84] = {
+const ROWS: [(&str, Rule); 90] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -48,6 +48,7 @@ const ROWS: [(&str, Rule); 84] = {
         ("Mutation.addComment", View),
         ("Mutation.addUserToList", Discover),
         ("Mutation.blockUser", Discover),
+        ("Mutation.bookmarkStatus", View),
         ("Mutation.createAd", View),
         ("Mutation.createCampaign", Own),
         ("Mutation.createUserList", Own),
@@ -59,9 +60,12 @@ const ROWS: [(&str, Rule); 84] = {
         ("Mutation.logIn", Own),
         ("Mutation.muteUser", Discover),
         ("Mutation.pauseCampaign", Own),
+        ("Mutation.pinStatus", Own),
         ("Mutation.postStatus", Own),
         ("Mutation.rejectFollowRequest", Discover),
         ("Mutation.rejectFriendRequest", Discover),
+        // The bookmark is the viewer's own; the status in the payload is shown by `can_view`.
+        ("Mutation.removeBookmark", View),
         ("Mutation.removeCampaignKeywords", Own),
         ("Mutation.removeFollower", Discover),
         ("Mutation.removeFriend", Discover),
@@ -76,6 +80,7 @@ const ROWS: [(&str, Rule); 84] = {
         ("Mutation.unfollowUser", Discover),
         ("Mutation.unlikeStatus", View),
         ("Mutation.unmuteUser", Discover),
+        ("Mutation.unpinStatus", Own),
         ("Mutation.updateCampaign", Own),
         ("Mutation.updateProfile", Own),
         ("Mutation.voteComment", View),
@@ -88,6 +93,7 @@ const ROWS: [(&str, Rule); 84] = {
         ("Query.viewer", Own),
         // All accounts that the viewer blocks, also those that block the viewer.
         ("Query.viewerBlocks", Own),
+        ("Query.viewerBookmarks", View),
         ("Query.viewerCampaigns", Own),
         ("Query.viewerFollowRequests", Discover),
         ("Query.viewerFriendRequests", Name),
@@ -114,6 +120,8 @@ const ROWS: [(&str, Rule); 84] = {
         ("User.following", ReadProfile),
         ("User.friends", Name),
         ("User.mutualFriends", ReadProfile),
+        // `can_read_profile`, and `can_view` for each status.
+        ("User.pinnedStatuses", ReadProfile),
         ("User.profileTimeline", View),
         ("UserList.members", Name),
         ("UserList.timeline", Deliver),

@@ -6,12 +6,14 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 20] = [
+const LAST: [&str; 22] = [
     "removeUserFromList",
     "removeCampaignKeywords",
     "removeAd",
     "stopCampaign",
     "unlikeStatus",
+    "removeBookmark",
+    "unpinStatus",
     "unfollowUser",
     "acceptFriendRequest",
     "requestFriend",

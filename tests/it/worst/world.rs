@@ -59,6 +59,8 @@ const CAMPAIGNS: usize = 40;
 const ADS: usize = 20;
 /// Other sessions of the heaviest account.
 const SESSIONS: usize = 20;
+/// Bookmarks of the heaviest account: more than a page.
+const BOOKMARKS: usize = 150;
 /// The number of concurrent writes. More are not faster.
 const AT_ONCE: usize = 16;
 /// A quota that is never exhausted.
@@ -137,6 +139,7 @@ impl World {
         let [heavy, other_session, reader, poster] = [(0, HEAVY), (3, HEAVY), (1, READER), (2, POSTER)].map(|(a, b)| actor(a, b));
         let mut ids = BTreeMap::from([("User", people[HEAVY].global()), ("Status", status_ids[0].global())]);
         import_likes(&app.app, status_ids[0], &people).await;
+        create_marks(&app.app, &people, &status_ids).await;
         let lists = create_lists(&app.app, &people).await;
         ids.insert("UserList", lists[0].global());
         let sample = || status_ids.iter().copied().enumerate().step_by(status_ids.len() / 100).take(100);
@@ -294,6 +297,19 @@ async fn publish_events(app: &App, people: &[UserId], status_ids: &[StatusId]) {
 async fn import_likes(app: &App, status: StatusId, people: &[UserId]) {
     let likers: Vec<_> = people[POSTER..].iter().enumerate().map(|(at, user)| (*user, id(at, people.len(), 2))).collect();
     statuses::service::import_likes(app, status, &likers).await.expect("likes");
+}
+
+/// Gives the heaviest account bookmarks and pins.
+async fn create_marks(app: &App, people: &[UserId], status_ids: &[StatusId]) {
+    let bookmark = async |status: StatusId| {
+        let loaders = Request::new(app.clone(), None, None, None).loaders();
+        statuses::service::bookmark(app, &loaders, people[HEAVY], status).await.is_ok()
+    };
+    let bookmarked = status_ids[FIRST_OF_OTHERS..].iter().chain(&status_ids[..OWN_STATUSES]).take(BOOKMARKS).copied();
+    assert!(stream::iter(bookmarked.map(bookmark)).buffer_unordered(AT_ONCE).all(async |done| done).await);
+    for status in &status_ids[..statuses::MAX_PINS] {
+        statuses::service::pin(app, people[HEAVY], *status).await.expect("a pin");
+    }
 }
 
 /// Creates a thread on a status of the heaviest account. Returns the comment with the most replies.
