@@ -1,11 +1,13 @@
 //! The audit of statuses: each is in its author's profile, and counts equal the sizes of the sets.
 
 mod edges;
+mod records;
+mod sets;
 
 use super::keys::{self, KeyKind};
-use super::model::{MAX_PINS, MAX_STATUSES, Status, TOMBSTONE_TTL};
+use super::model::{Status, TOMBSTONE_TTL};
 use crate::base::audience::ChosenAudience;
-use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
 use crate::base::page::Window;
@@ -15,11 +17,12 @@ use crate::db::ranges;
 use crate::domains::entities::audit::check_entities;
 use crate::domains::lists::list_key;
 use crate::domains::users::{user_key, user_of_key};
-use edges::{Edge, check_edges};
+use edges::check_edges;
 use redis::cmd;
-use std::collections::HashMap;
+use sets::{Edge, Set};
 
 pub use super::keys::KINDS;
+pub use records::{StatusRecord, status_records};
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
@@ -66,39 +69,6 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_statuses(reader, &statuses, found).await?;
     check_gone(reader, &gone, found).await?;
     check_sets(reader, sets, found).await
-}
-
-/// Whether a status exists, for an audit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatusRecord {
-    /// It exists; its author.
-    By(UserId),
-    /// It does not exist, but is so new or was deleted so recently that a write may be in progress.
-    InProgress,
-    /// It does not exist.
-    Missing,
-}
-
-/// Looks up statuses. Two pipelines.
-///
-/// # Errors
-/// As [`crate::db::Db::read_many`].
-pub async fn status_records(
-    reader: &AuditReader,
-    ids: impl Iterator<Item = StatusId>,
-) -> Result<HashMap<StatusId, StatusRecord>, Error> {
-    let ids: Vec<StatusId> = ids.collect();
-    let authors = reader.query(ids.iter().copied(), |id| cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?;
-    let author = |id: &StatusId| authors.read::<Option<u64>>(id).flatten().map(UserId);
-    let lost = ids.iter().copied().filter(|id| author(id).is_none());
-    let marks = reader.query(lost, |id| cmd("PTTL").arg(keys::tombstone(id)).take()).await?;
-    let record = |id: &StatusId| match author(id) {
-        Some(author) => StatusRecord::By(author),
-        None if reader.is_young(id.0) => StatusRecord::InProgress,
-        None if marks.read::<i64>(id).is_some_and(|left| left > (TOMBSTONE_TTL - LEASE) as i64) => StatusRecord::InProgress,
-        None => StatusRecord::Missing,
-    };
-    Ok(ids.iter().map(|id| (*id, record(id))).collect())
 }
 
 /// The newest statuses of authors within windows, as in their profiles, in the order of `windows`. One pipeline.
@@ -206,16 +176,6 @@ async fn check_gone(reader: &AuditReader, ids: &[StatusId], found: &mut Findings
     Ok(())
 }
 
-#[derive(Clone, Copy)]
-enum Set {
-    /// The accounts that like a status, or that have bookmarked it.
-    OfStatus(Edge, StatusId),
-    /// The statuses that an account likes, or has bookmarked.
-    OfAccount(Edge, UserId),
-    Profile(UserId),
-    Pins(UserId),
-}
-
 async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
     check_owners(reader, &sets, found).await?;
     let mut scan = SetScan::start(reader, sets, remedies_for_entry, found).await?;
@@ -256,25 +216,6 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
         }
     }
     Ok(())
-}
-
-impl Set {
-    /// The account whose set it is.
-    const fn owner(self) -> Option<UserId> {
-        match self {
-            Self::OfStatus(..) => None,
-            Self::OfAccount(_, id) | Self::Profile(id) | Self::Pins(id) => Some(id),
-        }
-    }
-
-    const fn most(self) -> usize {
-        match self {
-            Self::OfStatus(..) => usize::MAX,
-            Self::OfAccount(edge, _) => edge.most(),
-            Self::Profile(_) => MAX_STATUSES,
-            Self::Pins(_) => MAX_PINS,
-        }
-    }
 }
 
 /// The accounts in the set of a status are the truth of its likes and bookmarks: a repaired entry gets a new id there, which the account's side takes

@@ -2,19 +2,19 @@
 
 mod audience;
 mod bookmarks;
+mod likes;
 mod pins;
 mod terms;
 
 pub use super::model::not_found;
 pub use audience::{set_audience, settle_audience};
-pub use bookmarks::{
-    bookmark, bookmarks, bookmarks_id, forget_bookmarks_of, forget_marks_of, purge_bookmarks, remove_bookmark, settle_bookmark,
-};
+pub use bookmarks::{bookmark, bookmarks, bookmarks_id, forget_bookmarks_of, purge_bookmarks, remove_bookmark, settle_bookmark};
+pub use likes::{forget_likes_of, like, likers, likers_id, purge_likes, settle_like};
 pub use pins::{pin, pinned, unpin};
 
 use super::load::ViewedStatus;
 use super::model::{Status, StatusDraft};
-use super::store::{self, AddToProfileResult, BulkCommands, LikeIndexResult, LikeResult};
+use super::store::{self, AddToProfileResult, BulkCommands};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
@@ -26,20 +26,18 @@ use crate::domains::entities::service as entities;
 use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::lists::service as lists;
 use crate::domains::relations::service as relations;
-use crate::domains::users::{User, service as users};
+use crate::domains::users::service as users;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
 use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
-use crate::platform::journal::service::{self as journal, Subtasks};
+use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
-use std::sync::Arc;
+use futures_util::try_join;
 
 pub use super::visible::{facts, load_delivered, load_existing, load_visible, policy_audience};
 
-/// Likes that one pass removes.
-const LIKES_PER_PASS: usize = 1_000;
 /// Statuses that one pass deletes.
 const STATUSES_PER_PASS: usize = 100;
 
@@ -195,106 +193,15 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     events::publish_posted(app, author, id, terms).await
 }
 
-/// Likes a status, or takes the like back; repeating it changes nothing. A charge, the status, the journal, the commit, the liker's
-/// side and a read.
-///
-/// # Errors
-/// `NOT_FOUND`; `LIMIT_REACHED` at a million likes; `UNAUTHENTICATED` if `user` was deleted; `RATE_LIMITED`.
-pub async fn like(app: &App, loaders: &Loaders, user: UserId, id: StatusId, on: bool) -> Outcome<()> {
-    charge(app, &[(Limit::Likes, Subject::Account(user))]).await?;
-    if load_visible(loaders, [id]).await?.pop().flatten().is_none() {
-        return Err(not_found().into());
-    }
-    let like = if on { Some(app.next_id().await?) } else { None };
-    let task = Task::Like { user, status: id };
-    let lease = if on { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
-    let current = match store::like(app.db(), id, user, like).await? {
-        LikeResult::Liked(like) => Some(like),
-        LikeResult::NotLiked => None,
-        LikeResult::NoStatus => {
-            lease.ack(app);
-            return Err(not_found().into());
-        }
-    };
-    let result = sync_like(app, user, id, current).await?;
-    lease.ack(app);
-    match result {
-        LikeIndexResult::Indexed => Ok(()),
-        LikeIndexResult::NoAccount => Err(Error::Unauthenticated.into()),
-        LikeIndexResult::LimitReached => Err(too_many_likes().into()),
-    }
-}
-
-/// Reconciles the liker's side of a like with the status's side. A read, a write and a read, as often as that changes meanwhile.
+/// Removes deleted statuses from the likes and the bookmarks of all accounts, up to a thousand of each. Returns the statuses that have any left. Three
+/// round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_like(app: &App, user: UserId, id: StatusId) -> Result<(), Error> {
-    let current = store::current_like(app.db(), id, user).await?;
-    sync_like(app, user, id, current).await.map(drop)
-}
-
-/// Repeats until both sides match. Removes a like if the liker's set is full.
-async fn sync_like(app: &App, user: UserId, id: StatusId, mut current: Option<u64>) -> Result<LikeIndexResult, Error> {
-    let mut result = LikeIndexResult::Indexed;
-    loop {
-        match current {
-            Some(like) => match store::add_liked(app.db(), user, id, like).await? {
-                LikeIndexResult::Indexed => {}
-                refused => {
-                    store::like(app.db(), id, user, None).await?;
-                    result = refused;
-                }
-            },
-            None => store::remove_liked(app.db(), &[(user, id)]).await?,
-        }
-        let now = store::current_like(app.db(), id, user).await?;
-        if now == current {
-            return Ok(result);
-        }
-        current = now;
-    }
-}
-
-fn too_many_likes() -> UserError {
-    UserError::new(UserErrorCode::LimitReached, "You can like at most a million statuses. Remove a like first.", &["statusId"])
-}
-
-/// Removes deleted statuses from the sets of their likers: up to a thousand likes, divided among the statuses. Returns the statuses that
-/// have likes left. Three round trips.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_likes_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
-    let each = (LIKES_PER_PASS / ids.len().max(1)).max(1);
-    let likers = store::left_likers(app.db(), ids, each).await?;
-    let likes: Vec<_> = likers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
-    let parts = begin_likes(app, &likes).await?;
-    // The likers' sides first: the likers are unknown afterwards.
-    store::remove_liked(app.db(), &likes).await?;
-    store::remove_likers(app.db(), &likers).await?;
-    parts.ack(app);
-    Ok(likers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
-}
-
-async fn begin_likes(app: &App, likes: &[(UserId, StatusId)]) -> Result<Subtasks, Error> {
-    journal::begin_subtasks(app, likes.iter().map(|(user, status)| Task::Like { user: *user, status: *status })).await
-}
-
-/// Takes back up to a thousand likes of a deleted account; `true` means that more may be left.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
-    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: LIKES_PER_PASS };
-    let rows = store::liked(app.db(), user, &[window]).await?.pop().unwrap_or_default();
-    let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
-    let likes: Vec<_> = ids.iter().map(|id| (user, *id)).collect();
-    let parts = begin_likes(app, &likes).await?;
-    store::unlike_many(app.db(), user, &ids).await?;
-    store::remove_liked(app.db(), &likes).await?;
-    parts.ack(app);
-    Ok(ids.len() == LIKES_PER_PASS)
+pub async fn forget_marks_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
+    let (mut left, bookmarked) = try_join!(forget_likes_of(app, ids), forget_bookmarks_of(app, ids))?;
+    left.extend(bookmarked);
+    Ok(left)
 }
 
 /// Deletes the statuses of a deleted account, their likes and bookmarks: up to a hundred statuses or a thousand likes; `true` means that more may be
@@ -434,40 +341,6 @@ pub async fn authors(app: &App, ids: &[StatusId]) -> Result<Vec<Option<UserId>>,
 /// `STORAGE_UNAVAILABLE`.
 pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Error> {
     Ok(store::author(app.db(), id).await? == Some(author))
-}
-
-/// A page of the accounts that like a status which the viewer may see, newest like first.
-///
-/// # Errors
-/// `BAD_USER_INPUT` for the page's arguments.
-pub async fn likers(app: &App, loaders: &Loaders, status: &Status, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, likers_id(status.id))?;
-    let is_own = loaders.statuses.fetcher().viewer == Some(status.author);
-    page::read_page(&Likers { app, loaders, id: status.id, is_own }, request).await
-}
-
-/// The id under which cursors of [`likers`] are sealed.
-pub const fn likers_id(id: StatusId) -> ListId {
-    ListId { kind: b'l', owner: id.0 }
-}
-
-struct Likers<'a> {
-    app: &'a App,
-    loaders: &'a Loaders,
-    id: StatusId,
-    is_own: bool,
-}
-
-impl PageSource for Likers<'_> {
-    type Item = Arc<User>;
-
-    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        store::likers(self.app.db(), self.id, windows).await
-    }
-
-    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
-        relations::load_named(self.loaders, rows.iter().map(|row| UserId(row.member)), self.is_own).await
-    }
 }
 
 /// Writes statuses in bulk, without profiles and counts.

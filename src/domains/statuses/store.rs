@@ -1,6 +1,7 @@
 //! Statuses in Redis.
 
 pub(super) mod bookmarks;
+mod members;
 pub(super) mod pins;
 
 use super::keys;
@@ -286,42 +287,12 @@ pub(super) async fn remove_liked(db: &Db, likes: &[(UserId, StatusId)]) -> Resul
 
 /// Up to `each` likers of each deleted status. A status that exists returns none. One pipeline.
 pub(super) async fn left_likers(db: &Db, ids: &[StatusId], each: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
-    left_members(db, ids, keys::likers, each).await
-}
-
-/// Up to `each` accounts of a set of each deleted status. A status that exists returns none. One pipeline.
-async fn left_members(
-    db: &Db,
-    ids: &[StatusId],
-    set: fn(StatusId) -> String,
-    each: usize,
-) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
-    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: each };
-    // Read in this order: a status that does not exist afterwards was deleted before, or had an empty set.
-    let commands =
-        ids.iter().flat_map(|id| [ranges::command(&set(*id), &window), cmd("EXISTS").arg(keys::status(*id)).take()]).collect();
-    let mut replies = db.read_many(commands).await?.into_iter();
-    let mut found = Vec::with_capacity(ids.len());
-    for id in ids {
-        let rows = decode::rows(replies.next().unwrap_or_default())?;
-        let there: bool = decode::value(replies.next().unwrap_or_default())?;
-        let members = if there { Vec::new() } else { rows.into_iter().map(|row| UserId(row.member)).collect() };
-        found.push((*id, members));
-    }
-    Ok(found)
+    members::left(db, ids, keys::likers, each).await
 }
 
 /// Removes likers of deleted statuses. One pipeline; nothing for none.
 pub(super) async fn remove_likers(db: &Db, likers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
-    remove_members(db, likers, keys::likers).await
-}
-
-/// Removes accounts from a set of each status. One pipeline; nothing for none.
-async fn remove_members(db: &Db, accounts: &[(StatusId, Vec<UserId>)], set: fn(StatusId) -> String) -> Result<(), Error> {
-    let some = accounts.iter().filter(|(_, users)| !users.is_empty());
-    let members = |users: &[UserId]| users.iter().map(|user| user.0).collect::<Vec<_>>();
-    let command = |(id, users): &(StatusId, Vec<UserId>)| cmd("ZREM").arg(set(*id)).arg(members(users)).take();
-    db.write_many(some.map(command).collect()).await.map(drop)
+    members::remove(db, likers, keys::likers).await
 }
 
 /// Windows of the statuses that an account likes. One pipeline.

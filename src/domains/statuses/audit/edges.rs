@@ -1,70 +1,13 @@
 //! The audit of likes and bookmarks, which are on two sides.
 
-use super::super::keys;
-use super::super::model::{MAX_BOOKMARKS, MAX_LIKED};
-use super::{Set, StatusRecord, status_records};
-use crate::base::audit::{Findings, Remedy};
+use super::records::{StatusRecord, status_records};
+use super::sets::{Edge, Set};
+use crate::base::audit::Findings;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Row;
 use crate::db::audit_reader::{AuditReader, SetWindow};
 use redis::cmd;
-
-/// What an account can have with a status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Edge {
-    Like,
-    Bookmark,
-}
-
-impl Edge {
-    /// The key of the accounts of a status.
-    fn of_status(self, id: StatusId) -> String {
-        match self {
-            Self::Like => keys::likers(id),
-            Self::Bookmark => keys::bookmarkers(id),
-        }
-    }
-
-    /// The key of the statuses of an account.
-    fn of_account(self, user: UserId) -> String {
-        match self {
-            Self::Like => keys::liked(user),
-            Self::Bookmark => keys::bookmarks(user),
-        }
-    }
-
-    /// The most that an account has.
-    pub(super) const fn most(self) -> usize {
-        match self {
-            Self::Like => MAX_LIKED,
-            Self::Bookmark => MAX_BOOKMARKS,
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Like => "like",
-            Self::Bookmark => "bookmark",
-        }
-    }
-
-    /// The repair of one edge.
-    pub(super) const fn settle(self, user: UserId, status: StatusId) -> Remedy {
-        match self {
-            Self::Like => Remedy::SettleLike { user, status },
-            Self::Bookmark => Remedy::SettleBookmark { user, status },
-        }
-    }
-
-    /// The repair of all edges of a deleted status.
-    pub(super) const fn forget(self, status: StatusId) -> Remedy {
-        match self {
-            Self::Like => Remedy::ForgetLikes(status),
-            Self::Bookmark => Remedy::ForgetBookmarks(status),
-        }
-    }
-}
 
 /// The edge of a row, from either side: its kind, the status and the account.
 const fn edge_of(set: Set, row: &Row) -> Option<(Edge, StatusId, UserId)> {

@@ -3,7 +3,7 @@
 use super::super::load::ViewedStatus;
 use super::super::model::{MAX_BOOKMARKS, not_found};
 use super::super::store::bookmarks::{self as store, BookmarkIndexResult, BookmarkResult};
-use super::{forget_likes_of, load_visible};
+use super::super::visible::load_visible;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
@@ -14,7 +14,6 @@ use crate::platform::journal::Task;
 use crate::platform::journal::service::{self as journal, Subtasks};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
-use futures_util::try_join;
 
 /// Bookmarks that one pass removes.
 const BOOKMARKS_PER_PASS: usize = 1_000;
@@ -96,17 +95,6 @@ async fn sync(app: &App, user: UserId, id: StatusId, mut current: Option<u64>) -
 fn limit_reached() -> UserError {
     let message = format!("You can bookmark at most {MAX_BOOKMARKS} statuses. Remove a bookmark first.");
     UserError::new(UserErrorCode::LimitReached, message, &["statusId"])
-}
-
-/// Removes deleted statuses from the likes and the bookmarks of all accounts, up to a thousand of each. Returns the statuses that have any left. Three
-/// round trips.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_marks_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
-    let (mut left, bookmarked) = try_join!(forget_likes_of(app, ids), forget_bookmarks_of(app, ids))?;
-    left.extend(bookmarked);
-    Ok(left)
 }
 
 /// Removes deleted statuses from the bookmarks of all accounts: up to a thousand bookmarks, divided among the statuses. Returns the statuses that have

@@ -2,8 +2,9 @@
 
 use super::super::load::ViewedStatus;
 use super::super::model::{MAX_PINS, not_found};
+use super::super::store as statuses;
 use super::super::store::pins::{self as store, PinResult};
-use super::{is_by, load_visible};
+use super::super::visible::load_visible;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
@@ -37,7 +38,7 @@ pub async fn unpin(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
 
 async fn check(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
     charge(app, &[(Limit::Marks, Subject::Account(user))]).await?;
-    if is_by(app, user, id).await? { Ok(()) } else { Err(not_found().into()) }
+    if statuses::author(app.db(), id).await? == Some(user) { Ok(()) } else { Err(not_found().into()) }
 }
 
 /// The pinned statuses of an account that the viewer may see, newest pin first; none if the viewer cannot read the profile. One batch of pins, and those

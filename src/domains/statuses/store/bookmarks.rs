@@ -2,6 +2,7 @@
 
 use super::super::keys;
 use super::super::model::MAX_BOOKMARKS;
+use super::members;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{Row, Window};
@@ -136,12 +137,12 @@ pub(in super::super) async fn left_bookmarkers(
     ids: &[StatusId],
     each: usize,
 ) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
-    super::left_members(db, ids, keys::bookmarkers, each).await
+    members::left(db, ids, keys::bookmarkers, each).await
 }
 
 /// Removes accounts from the bookmarkers of deleted statuses. One pipeline; nothing for none.
 pub(in super::super) async fn remove_bookmarkers(db: &Db, bookmarkers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
-    super::remove_members(db, bookmarkers, keys::bookmarkers).await
+    members::remove(db, bookmarkers, keys::bookmarkers).await
 }
 
 /// Windows of the bookmarks of an account. One pipeline.

@@ -1,0 +1,92 @@
+//! The sets of the domain, for its audit.
+
+use super::super::keys;
+use super::super::model::{MAX_BOOKMARKS, MAX_LIKED, MAX_PINS, MAX_STATUSES};
+use crate::base::audit::Remedy;
+use crate::base::ids::{StatusId, UserId};
+
+/// A set that is scanned.
+#[derive(Clone, Copy)]
+pub(super) enum Set {
+    /// The accounts that like a status, or that have bookmarked it.
+    OfStatus(Edge, StatusId),
+    /// The statuses that an account likes, or has bookmarked.
+    OfAccount(Edge, UserId),
+    Profile(UserId),
+    Pins(UserId),
+}
+
+impl Set {
+    /// The account whose set it is.
+    pub(super) const fn owner(self) -> Option<UserId> {
+        match self {
+            Self::OfStatus(..) => None,
+            Self::OfAccount(_, id) | Self::Profile(id) | Self::Pins(id) => Some(id),
+        }
+    }
+
+    pub(super) const fn most(self) -> usize {
+        match self {
+            Self::OfStatus(..) => usize::MAX,
+            Self::OfAccount(edge, _) => edge.most(),
+            Self::Profile(_) => MAX_STATUSES,
+            Self::Pins(_) => MAX_PINS,
+        }
+    }
+}
+
+/// What an account can have with a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Edge {
+    Like,
+    Bookmark,
+}
+
+impl Edge {
+    /// The key of the accounts of a status.
+    pub(super) fn of_status(self, id: StatusId) -> String {
+        match self {
+            Self::Like => keys::likers(id),
+            Self::Bookmark => keys::bookmarkers(id),
+        }
+    }
+
+    /// The key of the statuses of an account.
+    pub(super) fn of_account(self, user: UserId) -> String {
+        match self {
+            Self::Like => keys::liked(user),
+            Self::Bookmark => keys::bookmarks(user),
+        }
+    }
+
+    /// The most that an account has.
+    pub(super) const fn most(self) -> usize {
+        match self {
+            Self::Like => MAX_LIKED,
+            Self::Bookmark => MAX_BOOKMARKS,
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Like => "like",
+            Self::Bookmark => "bookmark",
+        }
+    }
+
+    /// The repair of one edge.
+    pub(super) const fn settle(self, user: UserId, status: StatusId) -> Remedy {
+        match self {
+            Self::Like => Remedy::SettleLike { user, status },
+            Self::Bookmark => Remedy::SettleBookmark { user, status },
+        }
+    }
+
+    /// The repair of all edges of a deleted status.
+    pub(super) const fn forget(self, status: StatusId) -> Remedy {
+        match self {
+            Self::Like => Remedy::ForgetLikes(status),
+            Self::Bookmark => Remedy::ForgetBookmarks(status),
+        }
+    }
+}

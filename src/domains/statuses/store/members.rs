@@ -1,0 +1,38 @@
+//! The sets of the accounts that like a status or have bookmarked it, after its deletion.
+
+use super::super::keys;
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::Window;
+use crate::db::{Db, decode, ranges};
+use redis::cmd;
+
+/// Up to `each` accounts of a set of each deleted status. A status that exists returns none. One pipeline.
+pub(super) async fn left(
+    db: &Db,
+    ids: &[StatusId],
+    set: fn(StatusId) -> String,
+    each: usize,
+) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: each };
+    // Read in this order: a status that does not exist afterwards was deleted before, or had an empty set.
+    let commands =
+        ids.iter().flat_map(|id| [ranges::command(&set(*id), &window), cmd("EXISTS").arg(keys::status(*id)).take()]).collect();
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let rows = decode::rows(replies.next().unwrap_or_default())?;
+        let there: bool = decode::value(replies.next().unwrap_or_default())?;
+        let members = if there { Vec::new() } else { rows.into_iter().map(|row| UserId(row.member)).collect() };
+        found.push((*id, members));
+    }
+    Ok(found)
+}
+
+/// Removes accounts from a set of each status. One pipeline; nothing for none.
+pub(super) async fn remove(db: &Db, accounts: &[(StatusId, Vec<UserId>)], set: fn(StatusId) -> String) -> Result<(), Error> {
+    let some = accounts.iter().filter(|(_, users)| !users.is_empty());
+    let members = |users: &[UserId]| users.iter().map(|user| user.0).collect::<Vec<_>>();
+    let command = |(id, users): &(StatusId, Vec<UserId>)| cmd("ZREM").arg(set(*id)).arg(members(users)).take();
+    db.write_many(some.map(command).collect()).await.map(drop)
+}
