@@ -21,7 +21,7 @@ const BOOKMARKS_PER_PASS: usize = 1_000;
 /// Bookmarks a status; repeating it changes nothing. A charge, the status, the journal, the commit, the account's side and a read.
 ///
 /// # Errors
-/// `NOT_FOUND`; `LIMIT_REACHED` at [`MAX_BOOKMARKS`]; `UNAUTHENTICATED` if `user` was deleted; `RATE_LIMITED`.
+/// `NOT_FOUND`; `LIMIT_REACHED` at 100,000 bookmarks; `UNAUTHENTICATED` if `user` was deleted; `RATE_LIMITED`.
 pub async fn bookmark(app: &App, loaders: &Loaders, user: UserId, id: StatusId) -> Outcome<()> {
     charge(app, &[(Limit::Marks, Subject::Account(user))]).await?;
     if load_visible(loaders, [id]).await?.pop().flatten().is_none() {
