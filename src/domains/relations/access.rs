@@ -239,13 +239,7 @@ pub async fn find_by_login(app: &App, loaders: &Loaders, login: &str) -> Result<
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn find_or_pretend(loaders: &Loaders, id: Option<UserId>) -> Result<Option<Arc<User>>, Error> {
-    if let Some(id) = id {
-        return find(loaders, id).await;
-    }
-    if kinds(loaders).await?.is_blocked {
-        loaders.relationships.load(UNUSED_USER_ID).await?;
-    }
-    Ok(None)
+    Ok(find(loaders, id.unwrap_or(UNUSED_USER_ID)).await?.filter(|_| id.is_some()))
 }
 
 /// The account with this global id, for a mutation. As [`find`].

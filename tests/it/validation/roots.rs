@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::base::config::Config;
 
-/// Nullable root fields that never fail: without a session `viewer` is null, without an error.
-const NEVER_FAIL: [&str; 1] = ["viewer"];
+/// Nullable root fields that never fail: without a session `viewer` is null, without an error; a tag is its name, and needs no storage.
+const NEVER_FAIL: [&str; 2] = ["tag", "viewer"];
 
 /// Returns the fields of a root type, each with whether it is nullable.
 fn roots(kind: &str) -> Vec<(String, bool)> {

@@ -13,13 +13,13 @@ const MENTIONS: &str = "entities { mentions { range { start } user { login } } }
 #[tokio::test]
 async fn a_mention_of_a_hidden_account_is_answered_as_one_of_a_deleted_account() {
     let app = TestApp::without_client_cache(Config::default()).await;
-    let [ada, bea, viewer, gone] = app.users(["ada", "bea", "viewer", "gone"]).await;
+    let [ada, bea, viewer, cyd] = app.users(["ada", "bea", "viewer", "cyd"]).await;
     let mut texts = Vec::new();
-    for login in ["bea", "gone"] {
+    for login in ["bea", "cyd"] {
         let status = ada.post(&format!("@{login} @ada")).await;
         texts.push([Commenter(&ada).comment_on(&status, &format!("@{login} @ada")).await, status]);
     }
-    gone.mutate_ok("deleteAccount", json!({ "password": "correct horse" }), "").await;
+    cyd.mutate_ok("deleteAccount", json!({ "password": "correct horse" }), "").await;
     app.drain_journal().await;
     let query =
         format!("query($id: ID!) {{ node(id: $id) {{ ... on Status {{ {MENTIONS} }} ... on Comment {{ {MENTIONS} }} }} }}");

@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 90] = {
+const ROWS: [(&str, Rule); 91] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -42,6 +42,7 @@ const ROWS: [(&str, Rule); 90] = {
         ("CommentThread.comments", View),
         ("CommentThread.tree", View),
         ("CommentVoted.comment", View),
+        ("MentionEntity.user", Judged),
         ("Mutation.acceptFollowRequest", Discover),
         ("Mutation.acceptFriendRequest", Discover),
         ("Mutation.addCampaignKeywords", Own),

@@ -14,6 +14,9 @@ use waxwing::db::{Db, Timing};
 use waxwing::domains::streaming::{Hub, service};
 use waxwing::server::EdgeConfig;
 
+/// Levels of objects in the largest selection: one more exceeds the limits of a document.
+const LEVELS: usize = 3;
+
 /// A document, the type of its events, and its variables.
 pub(super) struct Subscription {
     text: String,
@@ -40,7 +43,7 @@ impl Generator<'_> {
     /// Returns a selection of all fields of all types of an event.
     fn complete_selection(&mut self, of: &str) -> String {
         let members = self.types().members(of).expect("several kinds of events");
-        let all: Vec<String> = members.iter().map(|of| format!("... on {of} {{ {} }}", self.selection(of, 4, ""))).collect();
+        let all: Vec<String> = members.iter().map(|of| format!("... on {of} {{ {} }}", self.selection(of, LEVELS, ""))).collect();
         format!("__typename {}", all.join(" "))
     }
 }

@@ -22,7 +22,7 @@ use waxwing::domains::ads::{
     CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
 };
 use waxwing::domains::comments::{self, ParentRef, service as threads};
-use waxwing::domains::entities::TextEntities;
+use waxwing::domains::entities::{EntityKind, MAX_MENTIONED, TextEntities, find};
 use waxwing::domains::lists::NewList;
 use waxwing::domains::statuses::{AudienceInput, Location, Status};
 use waxwing::domains::users::User;
@@ -254,9 +254,25 @@ const fn author(at: usize) -> usize {
 
 fn message(at: usize) -> String {
     match at {
-        0..FIRST_EVENT => FLAG.repeat(500),
+        0..OWN_STATUSES => FLAG.repeat(500),
+        // As many entities as a status can have.
+        OWN_STATUSES..FIRST_EVENT => {
+            let mentions = (0..MAX_MENTIONED).map(|at| format!("@{} ", login(at)));
+            mentions.collect::<String>() + "#tag example.com"
+        }
         _ => format!("What a day for a walk along the river; the {WORD} are back, and so are those who photograph them."),
     }
+}
+
+/// The entities of a text whose mentions are of existing accounts.
+fn entities(text: &str) -> TextEntities {
+    let sign = |kind| match kind {
+        EntityKind::Mention => '@',
+        EntityKind::Tag => '#',
+        EntityKind::Link => '/',
+    };
+    let stored = find(text).into_iter().map(|it| format!("{}{}-{} ", sign(it.kind), it.range.start, it.range.end));
+    TextEntities::parse(&stored.collect::<String>()).expect("valid entities")
 }
 
 /// Imports all statuses, and the profiles and homes with them.
@@ -270,7 +286,7 @@ async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) 
         comments: 0,
         location: (at < OWN_STATUSES).then_some(Location { latitude: 51.5, longitude: 0.125 }),
         audience: ChosenAudience::Public,
-        entities: TextEntities::default(),
+        entities: entities(&message(at)),
     };
     let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
     statuses::service::import(app, all.iter()).await.expect("statuses");
@@ -317,7 +333,7 @@ async fn create_thread(app: &App, people: &[UserId], status: StatusId) -> Commen
     let add = async |author: usize, parent: ParentRef| {
         let loaders = Request::new(app.clone(), None, None, None).loaders();
         let draft =
-            comments::CommentDraft { parent, message: "I have never seen it from this side.".into(), idempotency_key: None };
+            comments::CommentDraft { parent, message: "I have never seen it from this side. @user0 #tag example.com".into(), idempotency_key: None };
         threads::add(app, &loaders, people[author], draft).await.ok().flatten().expect("a comment")
     };
     let first = add(0, ParentRef::Status(status)).await;
