@@ -26,7 +26,7 @@
 //! | 1 | [`users`] | accounts and profiles |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
 //! | 3 | [`relations`] | mutes, friends, and the policy that decides who sees what |
-//! | 4 | [`statuses`], [`lists`] | statuses and likes, lists of accounts |
+//! | 4 | [`statuses`], [`lists`], [`conversations`] | statuses and likes, lists of accounts, places of replies |
 //! | 5 | [`comments`], [`ads`] | comment threads, campaigns and ad serving |
 //! | 6 | [`timelines`] | home, list and profile timelines, fan-out |
 //! | 7 | [`streaming`] | subscriptions |
@@ -52,6 +52,7 @@
 //! [`events`]: platform::events
 //! [`rates`]: platform::rates
 //! [`idempotency`]: platform::idempotency
+//! [`conversations`]: domains::conversations
 //! [`entities`]: domains::entities
 //! [`users`]: domains::users
 //! [`sessions`]: domains::sessions

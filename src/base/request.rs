@@ -17,6 +17,7 @@ use crate::domains::ads::FetchTallies;
 use crate::domains::ads::FetchWebsites;
 use crate::domains::comments::FetchComments;
 use crate::domains::comments::FetchLevels;
+use crate::domains::conversations::FetchPlaces;
 use crate::domains::graph::FetchRelations;
 use crate::domains::graph::FetchRequests;
 use crate::domains::lists::FetchAudienceLists;
@@ -62,6 +63,8 @@ pub struct Loaders {
     pub audience_lists: Loader<FetchAudienceLists>,
     /// The viewer's lists.
     pub lists: Loader<FetchLists>,
+    /// Places in conversations.
+    pub places: Loader<FetchPlaces>,
     /// Comments, with the viewer's votes.
     pub comments: Loader<FetchComments>,
     /// Windows of the levels of threads.
@@ -179,6 +182,7 @@ impl Request {
             feeds: Loader::new(FetchFeed::new(app.clone())),
             audience_lists: Loader::new(FetchAudienceLists { db: db.clone(), viewer }),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
+            places: Loader::new(FetchPlaces { db: db.clone() }),
             comments: Loader::with_response_size(FetchComments { app: app.clone(), viewer }, size),
             levels: Loader::new(FetchLevels(app.clone())),
             campaigns: Loader::with_response_size(FetchCampaigns { db: db.clone(), viewer }, size),

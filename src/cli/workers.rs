@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::base::error::Error;
+use crate::base::ids::PlaceId;
 use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
 use crate::domains::comments::service as comments;
@@ -183,6 +184,17 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Source { feed, source } => timelines::settle_source(app, feed, source).await.map(|_| None),
             Task::List { owner, list, name } => timelines::settle_list(app, owner, list, &name).await.map(|()| None),
             Task::Status { author, status } => timelines::settle_status(app, author, status, progress).await,
+            Task::Reply { author, status, conversation, parent } => {
+                let next = timelines::settle_status(app, author, status, progress).await?;
+                statuses::settle_reply(app, author, PlaceId { root: conversation, status }, parent).await?;
+                Ok(next)
+            }
+            Task::Place { conversation, status } => {
+                statuses::settle_place(app, PlaceId { root: conversation, status }).await.map(|()| None)
+            }
+            Task::Answered { conversation, status } => {
+                statuses::settle_answered(app, PlaceId { root: conversation, status }, progress).await
+            }
             Task::Like { user, status } => statuses::settle_like(app, user, status).await.map(|()| None),
             Task::Bookmark { user, status } => statuses::settle_bookmark(app, user, status).await.map(|()| None),
             Task::Comment { author, comment } => comments::settle(app, author, comment).await.map(|()| None),

@@ -8,6 +8,7 @@ pub mod relations;
 pub mod statuses;
 pub mod lists;
 pub mod comments;
+pub mod conversations;
 pub mod ads;
 pub mod timelines;
 pub mod streaming;

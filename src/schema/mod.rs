@@ -48,6 +48,7 @@ pub use validation_cache::ValidationCache;
 use crate::domains::accounts::AccountMutation;
 use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation, WebsiteMutation};
 use crate::domains::comments::CommentMutation;
+use crate::domains::conversations::ReplyMutation;
 use crate::domains::entities::TagQuery;
 use crate::domains::graph::{GraphMutation, RequestMutation, RequestQuery};
 use crate::domains::lists::{ListMutation, ListQuery};
@@ -91,6 +92,7 @@ pub struct Mutation(
     StatusMutation,
     BookmarkMutation,
     PinMutation,
+    ReplyMutation,
     GraphMutation,
     RequestMutation,
     RelationMutation,

@@ -2,10 +2,13 @@
 
 use super::{List, request};
 use crate::base::error::Error;
-use crate::base::ids::{self, AdId, CampaignId, CommentId, IdKind, SessionId, StatusId, TagId, UserId, UserListId, WebsiteId};
+use crate::base::ids::{
+    self, AdId, CampaignId, CommentId, IdKind, PlaceId, SessionId, StatusId, TagId, UserId, UserListId, WebsiteId,
+};
 use crate::base::request::Request;
 use crate::domains::ads::{AdObject, CampaignObject, WebsiteObject};
 use crate::domains::comments::{self, CommentObject};
+use crate::domains::conversations::ConversationEntryObject;
 use crate::domains::entities::{TagObject, tag_name};
 use crate::domains::lists::UserListObject;
 use crate::domains::relations;
@@ -40,6 +43,8 @@ pub enum Node {
     Website(WebsiteObject),
     /// A tag.
     Tag(TagObject),
+    /// A place in a conversation.
+    ConversationEntry(ConversationEntryObject),
 }
 
 #[derive(Default)]
@@ -92,6 +97,12 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
             None => None,
         },
         IdKind::Website => loaders.websites.load(WebsiteId(id)).await?.map(|it| Node::Website(WebsiteObject(it))),
+        IdKind::ConversationEntry => match PlaceId::from_global(global) {
+            Some(id) => {
+                statuses::service::find_entry(&loaders, id).await?.map(|it| Node::ConversationEntry(ConversationEntryObject(it)))
+            }
+            None => None,
+        },
         IdKind::TimelineEntry | IdKind::Impression => None,
     })
 }

@@ -10,13 +10,14 @@ use waxwing::base::audience::AudienceKind;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::error::Refusal;
-use waxwing::base::ids::{CommentId, SessionId, StatusId, UserId, UserListId};
+use waxwing::base::ids::{CommentId, PlaceId, SessionId, StatusId, UserId, UserListId};
 use waxwing::base::viewer::Viewer;
 use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use waxwing::domains::comments::{self, ParentRef, Sort, Vote, service as comment_service};
+use waxwing::domains::conversations::service as conversations;
 use waxwing::domains::graph;
 use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::relations::{FriendshipState, service as relations};
@@ -39,6 +40,13 @@ enum Change {
     RemoveBookmark,
     /// The first user deletes a status that it has pinned, and that others have bookmarked.
     DeleteBookmarked,
+    /// The fifth user replies to a reply, under a key.
+    Reply,
+    /// The second user deletes a reply with a reply below it.
+    DeleteAnswered,
+    /// The third user deletes the last reply below a deleted one.
+    DeleteLastReply,
+    LikeReply,
     /// The first user pins a status.
     Pin,
     Comment,
@@ -101,6 +109,8 @@ struct World {
     list: Option<UserListId>,
     /// A comment of the second user on the status, the third user's reply to it, and the fourth user's reply to that.
     comments: Vec<CommentId>,
+    /// A reply of the second user to the status, and the third user's reply to that.
+    replies: Vec<StatusId>,
 }
 
 fn settings() -> Config {
@@ -113,6 +123,7 @@ fn draft(key: Option<&str>) -> StatusDraft {
         location: None,
         audience: AudienceInput::default(),
         idempotency_key: key.map(Into::into),
+        ..StatusDraft::default()
     }
 }
 
@@ -126,6 +137,12 @@ impl Change {
     const fn is_of_requests(self) -> bool {
         use Change::{AcceptRequest, BecomePublic, RejectRequest, RequestFollow, WithdrawRequest};
         matches!(self, RequestFollow | WithdrawRequest | AcceptRequest | RejectRequest | BecomePublic)
+    }
+
+    /// Returns whether the world of the change has a conversation.
+    const fn involves_replies(self) -> bool {
+        use Change::{DeleteAccount, DeleteAnswered, DeleteLastReply, LikeReply, Reply};
+        matches!(self, Reply | DeleteAnswered | DeleteLastReply | LikeReply | DeleteAccount)
     }
 
     /// Returns whether the world of the change has comments.
@@ -154,6 +171,20 @@ impl Change {
 
 fn loaders(app: &App) -> Arc<waxwing::base::request::Loaders> {
     waxwing::base::request::Request::new(app.clone(), None, None, None).loaders()
+}
+
+/// A draft of a reply of `author`.
+async fn draft_of_reply(app: &App, author: UserId, parent: StatusId, key: Option<&str>) -> StatusDraft {
+    let viewer = Viewer { user: author, session: SessionId(1), digest: String::new() };
+    let request = waxwing::base::request::Request::new(app.clone(), Some(viewer), None, None);
+    let parent = parent.global();
+    let reply = statuses::reply_target(&request.loaders(), author, &parent).await.expect("a store");
+    StatusDraft { reply_to: Some(parent), reply: Some(reply), ..draft(key) }
+}
+
+async fn reply(app: &App, author: UserId, parent: StatusId) -> StatusId {
+    let draft = draft_of_reply(app, author, parent, None).await;
+    timelines::post(app, author, draft).await.expect("a reply").expect("it is new")
 }
 
 /// Creates three comments, each a reply to the one before, and two votes.
@@ -292,6 +323,22 @@ impl World {
             statuses::pin(&app.app, first.user_id(), status).await.expect("a pin");
         }
         let comments = if change.involves_comments() { thread(&app.app, status, &people).await } else { Vec::new() };
+        let mut replies = Vec::new();
+        if change.involves_replies() {
+            replies.push(reply(&app.app, people[1].user_id(), status).await);
+            replies.push(reply(&app.app, people[2].user_id(), replies[0]).await);
+            app.drain().await;
+        }
+        if change == Change::DeleteAccount {
+            // The first user has a reply below the second user's, and another user's below that.
+            let own = reply(&app.app, first.user_id(), replies[0]).await;
+            reply(&app.app, people[3].user_id(), own).await;
+            app.drain().await;
+        }
+        if change == Change::DeleteLastReply {
+            timelines::delete(&app.app, people[1].user_id(), replies[0]).await.expect("it is deleted");
+            app.drain().await;
+        }
         if change == Change::DeleteReply {
             let loaders = loaders(&app.app);
             comment_service::delete(&app.app, &loaders, people[2].user_id(), comments[1], false).await.expect("it is deleted");
@@ -346,7 +393,7 @@ impl World {
             app.drain().await;
             list = Some(made);
         }
-        Self { people, status, list, comments }
+        Self { people, status, list, comments, replies }
     }
 
     fn list(&self) -> UserListId {
@@ -377,6 +424,13 @@ impl World {
             Change::Bookmark => statuses::bookmark(app, &loaders, id(4), self.status).await?,
             Change::RemoveBookmark => statuses::remove_bookmark(app, id(4), self.status).await?,
             Change::DeleteBookmarked => timelines::delete(app, id(0), self.status).await?,
+            Change::Reply => {
+                let draft = draft_of_reply(app, id(4), self.replies[1], Some("once")).await;
+                timelines::post(app, id(4), draft).await?;
+            }
+            Change::DeleteAnswered => timelines::delete(app, id(1), self.replies[0]).await?,
+            Change::DeleteLastReply => timelines::delete(app, id(2), self.replies[1]).await?,
+            Change::LikeReply => statuses::like(app, &loaders, id(4), self.replies[1], true).await?,
             Change::Pin => statuses::pin(app, id(0), self.status).await?,
             Change::CreateList => {
                 let new = NewList { name: "new".into(), idempotency_key: Some("once".into()) };
@@ -488,6 +542,13 @@ impl World {
         (edge.follow.is_some(), page.items.len())
     }
 
+    /// Returns the likes and the numbers of replies of the places of the status and its replies.
+    async fn places(&self, app: &App) -> [Option<(u32, u32)>; 3] {
+        let ids = [self.status, self.replies[0], self.replies[1]].map(|status| PlaceId { root: self.status, status });
+        let found = conversations::places(app, &ids).await.expect("a store");
+        [0, 1, 2].map(|at| found[at].map(|place| (place.likes, place.replies)))
+    }
+
     /// Returns whether the change is applied completely.
     async fn is_applied(&self, app: &App, change: Change) -> bool {
         let follows = async |at: usize| {
@@ -532,6 +593,10 @@ impl World {
                 let exists = statuses::exist(app, &[self.status]).await.expect("a store");
                 exists == [false] && self.bookmarks(app, 4).await == 0 && self.pins(app).await == 0
             }
+            Change::Reply => self.places(app).await == [Some((0, 1)), Some((0, 1)), Some((0, 1))],
+            Change::DeleteAnswered => self.places(app).await == [Some((0, 0)), Some((0, 1)), Some((0, 0))],
+            Change::DeleteLastReply => self.places(app).await == [None; 3],
+            Change::LikeReply => self.places(app).await == [Some((0, 1)), Some((0, 1)), Some((1, 0))],
             Change::Pin => self.pins(app).await == 1,
             Change::CreateList => lists::count(app, self.people[4].user_id()).await.expect("a store") == 1,
             Change::AddToList => self.on_list(app).await == (true, 3),
@@ -570,7 +635,8 @@ impl World {
             Change::RemoveFriend => self.friendship(app).await == [(FriendshipState::None, false); 2] && self.is_whole(app).await,
             Change::DeleteAccount => {
                 let is_deleted = !users::exists(app, self.people[0].user_id()).await.expect("a store");
-                is_deleted && self.home(app, 1).await.expect("a store") == 1 && self.home(app, 2).await.expect("a store") == 0
+                // Their own replies, and a status of the second user.
+                is_deleted && self.home(app, 1).await.expect("a store") == 2 && self.home(app, 2).await.expect("a store") == 1
             }
             Change::SetAudience => self.home(app, 1).await.expect("a store") == 2,
             Change::Return => self.home(app, 1).await.expect("a store") == 31,
@@ -627,7 +693,7 @@ async fn crash_at_every_nth_write(change: Change, first: usize, step: usize) {
             let found = references(&app.app, id).await;
             assert!(found.is_empty(), "{when}: {found:#?}");
         }
-        if matches!(change, Change::PostOnce | Change::Comment) {
+        if matches!(change, Change::PostOnce | Change::Comment | Change::Reply) {
             world.apply(&app.app, change).await.expect("the repeated request");
             app.drain().await;
             assert!(world.is_applied(&app.app, change).await, "{when}: the change must be applied exactly once");
@@ -664,6 +730,10 @@ cut_off! {
     a_removal_of_a_bookmark_may_be_cut_off_anywhere = RemoveBookmark;
     a_deletion_of_a_bookmarked_status_may_be_cut_off_anywhere = DeleteBookmarked;
     a_pin_may_be_cut_off_anywhere = Pin;
+    a_reply_may_be_cut_off_anywhere = Reply;
+    a_deletion_of_an_answered_reply_may_be_cut_off_anywhere = DeleteAnswered;
+    a_deletion_of_the_last_reply_may_be_cut_off_anywhere = DeleteLastReply;
+    a_like_of_a_reply_may_be_cut_off_anywhere = LikeReply;
     a_comment_may_be_cut_off_anywhere = Comment;
     an_edit_of_a_comment_may_be_cut_off_anywhere = EditComment;
     a_vote_may_be_cut_off_anywhere = Vote;

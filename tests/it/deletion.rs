@@ -271,6 +271,7 @@ async fn an_account_larger_than_a_pass_is_deleted_completely() {
             location: None,
             audience: AudienceInput::default(),
             idempotency_key: None,
+            ..StatusDraft::default()
         };
         ids.push(timelines::service::post(&app.app, ada.user_id(), draft).await.expect("a status").expect("it is new"));
     }
@@ -340,6 +341,7 @@ async fn a_deleted_account_receives_nothing() {
         location: None,
         audience: AudienceInput::default(),
         idempotency_key,
+        ..StatusDraft::default()
     };
     let of_bob = StatusId::from_global(&scene.of_bob).expect("a status");
     let new = |idempotency_key| NewList { name: "late".into(), idempotency_key };

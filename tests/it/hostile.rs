@@ -1,6 +1,7 @@
 //! Hostile texts in every text input of the schema: none of them becomes Lua, the name of a key, or a pattern.
 
 use crate::ads;
+use crate::conversations::reply;
 use crate::support::inputs::{TextInput, TextInputs};
 use crate::support::monitor::Monitor;
 use crate::support::{Actor, HttpResponse, RedisServer, START, SingleServerReason, TestApp, error_codes};
@@ -37,7 +38,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Creates Ada with a status, a comment, a session, a list, a campaign with an ad, and a website. Returns also all text inputs.
+/// Creates Ada with a status, a comment, a reply, a session, a list, a campaign with an ad, and a website. Returns also all text inputs.
 async fn create_scene() -> (TestApp, Actor, TextInputs) {
     let app = TestApp::on_redis(
         Arc::new(RedisServer::single(SingleServerReason::MonitorOutput)),
@@ -54,12 +55,16 @@ async fn create_scene() -> (TestApp, Actor, TextInputs) {
     let input = json!({ "statusId": status, "message": "Hello." });
     let comment = ada.run("AddComment", json!({ "input": input })).await;
     let comment = comment["data"]["addComment"]["comment"]["id"].as_str().expect("a comment").to_owned();
+    let reply = reply(&ada, &status, "Hello.").await;
+    let of_reply = "query($id: ID!) { node(id: $id) { ... on Status { replyTo { id } } } }";
+    let place =
+        ada.gql(of_reply, json!({ "id": reply })).await["data"]["node"]["replyTo"]["id"].as_str().expect("a place").to_owned();
     let campaign = ads::make(&ada, json!({})).await;
     let ad = ads::add(&ada, &campaign, json!({})).await;
     let site = json!({ "name": "News", "origin": "https://news.example" });
     let site = ads::run_ok(&ada, "RegisterWebsite", "website", site).await["id"].as_str().expect("a website").to_owned();
     let of_ada = [("User", ada.id.clone()), ("Status", status), ("Session", session), ("UserList", list), ("Comment", comment)];
-    let of_ads = [("Campaign", campaign), ("Ad", ad), ("Website", site)];
+    let of_ads = [("Campaign", campaign), ("Ad", ad), ("Website", site), ("ConversationEntry", place)];
     let ids = of_ada.into_iter().chain(of_ads).collect();
     (app, ada, TextInputs::new(include_str!("../../schema.graphql"), ids))
 }

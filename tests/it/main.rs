@@ -18,6 +18,7 @@ mod config;
 mod conformance;
 mod connections;
 mod container;
+mod conversations;
 mod cost;
 mod crashes;
 mod deletion;

@@ -240,7 +240,13 @@ async fn an_account_unfollowed_during_a_fanout_is_not_in_the_home() {
     let users = app.create_users("c", 2).await;
     users[0].follow(&users[1]).await;
     let slow = SlowProcess::beside(&app).await;
-    let draft = StatusDraft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+    let draft = StatusDraft {
+        message: "late".into(),
+        location: None,
+        audience: AudienceInput::default(),
+        idempotency_key: None,
+        ..StatusDraft::default()
+    };
     let posting = timelines::post(&slow.app, users[1].user_id(), draft);
     slow.run_interleaved(b"followers:", posting, async || drop(users[0].unfollow(&users[1]).await)).await.expect("a status");
     slow.app.drain().await;
@@ -254,7 +260,13 @@ async fn a_status_deleted_during_its_fanout_is_in_no_home() {
     let (reader, author) = (&users[0], &users[1]);
     reader.follow(author).await;
     let slow = SlowProcess::beside(&app).await;
-    let draft = StatusDraft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+    let draft = StatusDraft {
+        message: "late".into(),
+        location: None,
+        audience: AudienceInput::default(),
+        idempotency_key: None,
+        ..StatusDraft::default()
+    };
     let posting = timelines::post(&slow.app, author.user_id(), draft);
     slow.run_interleaved(b"followers:", posting, async || {
         delete_newest(author).await;
@@ -463,7 +475,13 @@ async fn a_late_post_leaves_nothing_of_a_deleted_account() {
     // After this time an unread home is dropped.
     app.clock.advance(31 * 24 * 3_600_000);
     let slow = SlowProcess::beside(&app).await;
-    let draft = StatusDraft { message: "late".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+    let draft = StatusDraft {
+        message: "late".into(),
+        location: None,
+        audience: AudienceInput::default(),
+        idempotency_key: None,
+        ..StatusDraft::default()
+    };
     let posting = timelines::post(&slow.app, deleted_account.user_id(), draft);
     slow.run_interleaved(b"followers:", posting, async || {
         accounts::delete_unchecked(&app.app, deleted_account.user_id(), &deleted_account.login).await.expect("it is deleted");

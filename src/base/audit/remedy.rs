@@ -2,7 +2,7 @@
 //! when it is applied, so it is correct while servers write.
 
 use crate::base::clock::Millis;
-use crate::base::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::ids::{CampaignId, CommentId, PlaceId, StatusId, UserId, UserListId, WebsiteId};
 
 /// The repair of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -175,6 +175,8 @@ pub enum Remedy {
         /// The status.
         status: StatusId,
     },
+    /// Settles a place in a conversation: it agrees with its status, and the status's number of replies with it.
+    SettlePlace(PlaceId),
     /// Settles a bookmark: the account's bookmarks agree with the accounts that have bookmarked the status.
     SettleBookmark {
         /// The account.
@@ -295,6 +297,7 @@ impl Remedy {
             Self::EndMutes(_) => "remove ended mutes",
             Self::SettleMembership { .. } => "settle a list membership",
             Self::SettleLike { .. } => "settle a like",
+            Self::SettlePlace(_) => "settle a place in a conversation",
             Self::SettleBookmark { .. } => "settle a bookmark",
             Self::SettleStatus { .. } => "settle a status",
             Self::ForgetLikes(_) => "remove the likes of a deleted status",

@@ -37,6 +37,8 @@ pub enum IdKind {
     Website = b'W',
     /// An impression of an ad.
     Impression = b'I',
+    /// A place in a conversation.
+    ConversationEntry = b'P',
 }
 
 /// The first byte of the global id of a tag, which has a name instead of a number.
@@ -45,7 +47,7 @@ const TAG: u8 = b'T';
 const TAG_BYTES: usize = 400;
 
 impl IdKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::User,
         Self::Status,
         Self::Session,
@@ -56,12 +58,13 @@ impl IdKind {
         Self::Ad,
         Self::Website,
         Self::Impression,
+        Self::ConversationEntry,
     ];
 
     /// The length of a global id of this kind, in bytes.
     const fn length(self) -> usize {
         match self {
-            Self::Comment | Self::Ad => 16,
+            Self::Comment | Self::Ad | Self::ConversationEntry => 16,
             Self::TimelineEntry => 17,
             _ => 9,
         }
@@ -136,6 +139,28 @@ impl CommentId {
     pub fn from_global(text: &str) -> Option<Self> {
         let (status, number) = decode_part(IdKind::Comment, text)?;
         Some(Self { status: StatusId(status), number })
+    }
+}
+
+/// The id of a place in a conversation: the first status of the conversation, and the status whose place it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PlaceId {
+    /// The first status of the conversation.
+    pub root: StatusId,
+    /// The status whose place it is.
+    pub status: StatusId,
+}
+
+impl PlaceId {
+    /// The global id, without an allocation.
+    pub fn global_id(self) -> GlobalId {
+        part_id(IdKind::ConversationEntry, self.root.0, self.status.0)
+    }
+
+    /// Parses a place's global id.
+    pub fn from_global(text: &str) -> Option<Self> {
+        let (root, status) = decode_part(IdKind::ConversationEntry, text)?;
+        Some(Self { root: StatusId(root), status: StatusId(status) })
     }
 }
 
@@ -232,7 +257,7 @@ fn part_id(kind: IdKind, whole: u64, number: u64) -> GlobalId {
     GlobalId::new(&bytes)
 }
 
-/// Parses the global id of a comment or an ad into the id of its status or campaign and its own number.
+/// Parses the global id of a comment, an ad or a place into the id of its status, campaign or conversation and its own number.
 fn decode_part(kind: IdKind, text: &str) -> Option<(u64, u64)> {
     let (_, number) = parse(text).filter(|(found, _)| *found == kind)?;
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;

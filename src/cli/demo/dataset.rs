@@ -2,8 +2,10 @@
 
 use crate::base::audience::ChosenAudience;
 use crate::base::clock::{DAY, Millis};
+use crate::base::count::SparseCount;
 use crate::base::ids::source::{self, IMPORT_WORKER};
 use crate::base::ids::{StatusId, UserId};
+use crate::domains::conversations::ReplyPolicy;
 use crate::domains::entities::TextEntities;
 use crate::domains::statuses::Status;
 use crate::domains::users::User;
@@ -75,6 +77,9 @@ impl Dataset {
             location: None,
             audience: ChosenAudience::Public,
             entities: TextEntities::default(),
+            reply: None,
+            reply_policy: ReplyPolicy::default(),
+            replies: SparseCount::default(),
         };
         self.statuses.push((author, status));
     }

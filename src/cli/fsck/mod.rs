@@ -16,7 +16,7 @@ use crate::base::audit::{Finding, Findings};
 use crate::base::error::Error;
 use crate::db;
 use crate::db::audit_reader::AuditReader;
-use crate::domains::{ads, comments, graph, lists, relations, sessions, statuses, timelines, users};
+use crate::domains::{ads, comments, conversations, graph, lists, relations, sessions, statuses, timelines, users};
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{Queue, Task};
 use crate::platform::{events, idempotency, journal, rates};
@@ -134,6 +134,7 @@ impl Fsck<'_> {
         idempotency::audit::check(&reader, &entries, &mut found).await?;
         graph::audit::check(&reader, &entries, &mut found).await?;
         relations::audit::check(&reader, &entries, &mut found).await?;
+        conversations::audit::check(&reader, &entries, &mut found).await?;
         statuses::audit::check(&reader, &entries, &mut found).await?;
         lists::audit::check(&reader, &entries, &mut found).await?;
         comments::audit::check(&reader, &entries, &mut found).await?;
@@ -180,7 +181,7 @@ impl Fsck<'_> {
 
 /// The prefixes of all keys, before their colon: a Redis user of least privilege is granted these.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 14] = [
+    let domains: [&[&'static str]; 15] = [
         &db::audit::KINDS,
         &journal::audit::KINDS,
         &events::audit::KINDS,
@@ -190,6 +191,7 @@ pub fn key_kinds() -> Vec<&'static str> {
         &idempotency::audit::KINDS,
         &graph::audit::KINDS,
         &relations::audit::KINDS,
+        &conversations::audit::KINDS,
         &statuses::audit::KINDS,
         &lists::audit::KINDS,
         &comments::audit::KINDS,
@@ -211,6 +213,7 @@ pub fn is_ours(key: &str) -> bool {
         idempotency::audit::owns,
         graph::audit::owns,
         relations::audit::owns,
+        conversations::audit::owns,
         statuses::audit::owns,
         lists::audit::owns,
         comments::audit::owns,

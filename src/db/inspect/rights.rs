@@ -98,6 +98,7 @@ const REQUIRED_COMMANDS: &[&[&str]] = &[
     &["GETRANGE", KEY, "0", "0"],
     &["HSCAN", KEY, "0"],
     &["ZCOUNT", KEY, "0", "0"],
+    &["ZLEXCOUNT", KEY, "-", "+"],
     // Also used by repairs.
     &["PERSIST", KEY],
 ];

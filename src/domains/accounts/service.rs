@@ -97,7 +97,10 @@ async fn pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<
         1 => timelines::purge_followers(app, id).await?,
         2 => timelines::purge_memberships(app, id).await?,
         3 => comments::purge_account(app, id).await?,
-        4 => statuses::purge(app, id, async |ids| comments::delete_threads(app, &ids).await).await?,
+        4 => {
+            let more = statuses::purge(app, id, async |ids| comments::delete_threads(app, &ids).await).await?;
+            more | statuses::purge_answered(app, id).await?
+        }
         5 => graph::purge_following(app, id).await? | graph::purge_requests(app, id).await?,
         6 => statuses::purge_likes(app, id).await? | statuses::purge_bookmarks(app, id).await?,
         7 => timelines::purge_lists(app, id).await?,

@@ -75,6 +75,12 @@ pub fn place(text: &str, entities: &TextEntities, unit: TextUnit) -> PlacedEntit
     placed
 }
 
+/// Whether a text mentions a login, in any case.
+pub fn mentions(text: &str, entities: &TextEntities, login: &str) -> bool {
+    let login = login.to_ascii_lowercase();
+    place(text, entities, TextUnit::CodePoints).mentions.iter().any(|mention| mention.target == login)
+}
+
 /// Whether the account that has a login now had it when a text was written that mentions it. A login is reserved for a time after the deletion of its
 /// account, so the next account with this login is younger than the text by at least that time; a difference between clocks is much less.
 pub const fn is_mentioned(account: UserId, written_at: Millis) -> bool {

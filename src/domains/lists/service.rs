@@ -294,6 +294,14 @@ pub async fn forget_all(app: &App, owner: UserId, ids: &[UserListId]) -> Result<
     store::forget_lists(app.db(), owner, ids).await
 }
 
+/// Whether accounts are members of a list, in their order. One command; nothing for no accounts.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn has_members(app: &App, id: UserListId, users: &[UserId]) -> Result<Vec<bool>, Error> {
+    if users.is_empty() { Ok(Vec::new()) } else { store::has_members(app.db(), id, users).await }
+}
+
 /// Whether `user` is a member of any list of `owner`. Two round trips.
 ///
 /// # Errors

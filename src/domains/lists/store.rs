@@ -126,6 +126,13 @@ pub(super) async fn are_members(db: &Db, viewer: UserId, lists: &[AudienceList])
     Ok(replies.chunks(3).map(|replies| replies.iter().all(is_some)).collect())
 }
 
+/// Whether accounts are members of a list, in their order. One command.
+pub(super) async fn has_members(db: &Db, id: UserListId, users: &[UserId]) -> Result<Vec<bool>, Error> {
+    let users: Vec<u64> = users.iter().map(|user| user.0).collect();
+    let scores: Vec<Option<f64>> = db.read(cmd("ZMSCORE").arg(keys::members(id)).arg(users).take()).await?;
+    Ok(scores.iter().map(Option::is_some).collect())
+}
+
 /// Whether `user` is on a list of `owner`, by the user's memberships. Two commands, one after the other, however many lists there are.
 pub(super) async fn is_on_any_list(db: &Db, owner: UserId, user: UserId) -> Result<bool, Error> {
     let mut lists: Vec<u64> = db.read(cmd("ZRANGE").arg(keys::lists(owner)).arg(0).arg(MAX_LISTS - 1).take()).await?;

@@ -1,5 +1,6 @@
 //! The audit of statuses: each is in its author's profile, and counts equal the sizes of the sets.
 
+mod conversations;
 mod edges;
 mod records;
 mod sets;
@@ -34,7 +35,7 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let (mut statuses, mut gone, mut sets) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut statuses, mut gone, mut sets, mut answered) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::Status(id)) if entry.check_type("hash", Expiry::Never, found) => statuses.push(id),
@@ -57,6 +58,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Profile(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Profile(id), entry.key.clone()))
             }
+            Some(KeyKind::Answered(id)) if entry.check_type("zset", Expiry::Never, found) => answered.push(id),
             _ => {}
         }
     }
@@ -67,6 +69,8 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let of_account = |id| [posts(id), bookmarks(id)];
     reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().map(likes)).collect(), found).await?;
     check_statuses(reader, &statuses, found).await?;
+    conversations::check_places(reader, entries, found).await?;
+    conversations::check_answered(reader, &answered, found).await?;
     check_gone(reader, &gone, found).await?;
     check_sets(reader, sets, found).await
 }
@@ -86,6 +90,7 @@ struct StatusRefs {
     id: StatusId,
     author: Option<UserId>,
     audience_list: Option<UserListId>,
+    reply: Option<String>,
 }
 
 async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
@@ -96,6 +101,8 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
     let listings = || refs.iter().filter_map(|it| Some((it.id, it.author?)));
     let listed = reader.query(listings(), |(id, author)| cmd("ZSCORE").arg(keys::profile(author)).arg(id.0).take()).await?;
     check_audience_lists(reader, &refs, found).await?;
+    let replies: Vec<_> = refs.iter().filter_map(|it| Some((it.id, it.reply.clone()?))).collect();
+    conversations::check_replies(reader, &replies, found).await?;
     let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
     for (id, author) in listings() {
         // It is in the profile, or its author was deleted.
@@ -143,6 +150,7 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
         id,
         author: value("uid").and_then(audit::id).map(UserId),
         audience_list: audience.and_then(ChosenAudience::list),
+        reply: value("reply").map(str::to_owned),
     }
 }
 
@@ -161,16 +169,16 @@ fn remedy_for_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Re
 
 async fn check_gone(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let back = reader.query(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
-    let marks = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::tombstone(id)).arg(0).arg(20).take()).await?;
+    let marks = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::tombstone(id)).arg(0).arg(60).take()).await?;
     for id in ids {
         if back.read::<u64>(id) == Some(1) {
             found.add(&keys::tombstone(*id), format!("{} exists as well", keys::status(*id)));
         }
         // It may have expired since its type was read.
         let mark: Option<String> = marks.read(id);
-        if !matches!(mark.as_deref(), Some("1" | "")) {
+        if mark.as_deref().is_none_or(|mark| !mark.is_empty() && !conversations::is_tombstone(*id, mark)) {
             let remedy = Remedy::SetText { key: keys::tombstone(*id), found: mark.unwrap_or_default(), value: "1".to_owned() };
-            found.add_repairable(&keys::tombstone(*id), "is not `1`", [remedy]);
+            found.add_repairable(&keys::tombstone(*id), "is not a tombstone", [remedy]);
         }
     }
     Ok(())

@@ -11,10 +11,13 @@ use super::model::{AudienceInput, Location, StatusDraft};
 use super::service;
 use crate::base::audience::AudienceKind;
 use crate::base::error::{Error, Outcome};
-use crate::base::ids::{GlobalId, StatusId};
+use crate::base::ids::{GlobalId, PlaceId, StatusId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::comments::CommentThread;
+use crate::domains::conversations::{
+    ConversationEntryObject, Entries, ReplyPolicy, ReplySort, page_of_ancestors, page_of_replies,
+};
 use crate::domains::entities::{TextEntitiesObject, TextUnit};
 use crate::domains::lists::UserListObject;
 use crate::domains::timelines;
@@ -58,6 +61,15 @@ object! {
         /// The accounts that can see this status, as its author has chosen. `PUBLIC` also for a status of a private account.
         "audience" audience: AudienceKind = seen.status.audience.kind();
 
+        /// Id of the first status of the conversation: of this status itself if it replies to nothing. It stays the same when that status is deleted.
+        "conversationId" conversation_id: GlobalId = seen.status.place().root.global_id();
+
+        /// Number of direct replies, deleted ones excluded.
+        "replyCount" reply_count: u64 = seen.status.replies.0;
+
+        /// Who may reply to this status, as its author has chosen. The author always may.
+        "replyPolicy" reply_policy: ReplyPolicy = seen.status.reply_policy;
+
         direct "author" = UserObject(seen.author.clone()?);
         direct "viewerHasBookmarked" = seen.bookmarked?;
     }
@@ -86,6 +98,52 @@ object! {
             Some(bookmarked) => Ok(bookmarked),
             None => Ok(Box::pin(request(ctx)?.loaders().bookmarks.load(self.0.status.id)).await?),
         }
+    }
+
+    /// Whether the viewer may reply to this status: its author and the author of the first status of the conversation permit it. False without a session.
+    async fn viewer_can_reply(&self, ctx: &Context<'_>) -> Result<bool> {
+        let request = request(ctx)?;
+        match request.viewer_id() {
+            Some(viewer) => Ok(Box::pin(service::can_reply(&request.loaders(), viewer, &self.0.status)).await?),
+            None => Ok(false),
+        }
+    }
+
+    /// The status that this one replies to. Null if it replies to nothing; an entry without a status if that is deleted or the viewer cannot see it.
+    async fn reply_to(&self, ctx: &Context<'_>) -> Result<Option<ConversationEntryObject>> {
+        let Some(reply) = self.0.status.reply else { return Ok(None) };
+        let id = PlaceId { root: reply.root, status: reply.parent };
+        let entry = Box::pin(service::entry(&request(ctx)?.loaders(), id, reply.depth.saturating_sub(1))).await?;
+        Ok(Some(ConversationEntryObject(entry)))
+    }
+
+    /// The statuses above this one in its conversation, from the first one to the one that this one replies to: an entry for each of them, without a
+    /// status for those that are deleted or that the viewer cannot see.
+    async fn ancestors(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Number of entries from the first status on. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of the nearest entries, or of those directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
+    ) -> Result<Connection<Entries>> {
+        let args = PageArgs { first, after, last, before };
+        Box::pin(page_of_ancestors(request(ctx)?, &self.0.status, args)).await
+    }
+
+    /// Direct replies. A reply that is deleted or that the viewer cannot see has an entry without a status while there are places below it. A page has
+    /// fewer entries than requested only at the end, or if 10,000 replies in a row have no entry: then `pageInfo` has the cursor to continue from.
+    async fn replies(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
+        #[graphql(desc = "Order. Default: `OLD`. A cursor is valid for one order only.")] sort: Option<ReplySort>,
+    ) -> Result<Connection<Entries>> {
+        let args = PageArgs { first, after, last, before };
+        Box::pin(page_of_replies(request(ctx)?, self.0.status.place(), sort, args)).await
     }
 
     /// The list whose members can see this status. Null for all but its author, for other audiences, and if the list was deleted.
@@ -172,6 +230,10 @@ struct PostStatusInput {
     audience: Option<AudienceKind>,
     /// Id of a list of the viewer whose members can see the status. Required for the audience `LIST`, and only valid with it.
     audience_list_id: Option<ID>,
+    /// Id of the status that this one replies to. `NOT_FOUND` if the viewer cannot see it, `FORBIDDEN` if its `viewerCanReply` is false.
+    reply_to_id: Option<ID>,
+    /// Who may reply to the status. Null or omitted: `EVERYONE`.
+    reply_policy: Option<ReplyPolicy>,
     /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
     /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
@@ -304,7 +366,20 @@ async fn post(ctx: &Context<'_>, input: PostStatusInput) -> Result<(Option<Statu
     let viewer = request.viewer()?.user;
     let location = input.location.map(|place| Location { latitude: place.latitude, longitude: place.longitude });
     let audience = AudienceInput { kind: input.audience, list: input.audience_list_id.map(|id| id.0) };
-    let draft = StatusDraft { message: input.message, location, audience, idempotency_key: input.idempotency_key };
+    let reply_to = input.reply_to_id.map(|id| id.0);
+    let reply = match &reply_to {
+        Some(parent) => Some(service::reply_target(&request.loaders(), viewer, parent).await?),
+        None => None,
+    };
+    let draft = StatusDraft {
+        message: input.message,
+        location,
+        audience,
+        reply_to,
+        reply,
+        reply_policy: input.reply_policy.unwrap_or_default(),
+        idempotency_key: input.idempotency_key,
+    };
     let (posted, user_errors) = refuse(timelines::service::post(&request.app, viewer, draft).await)?;
     request.reset_loaders();
     Ok((load(request, posted.flatten()).await?, user_errors))

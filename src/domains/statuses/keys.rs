@@ -4,7 +4,7 @@ use crate::base::audit;
 use crate::base::ids::{StatusId, UserId};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 8] = ["status", "gone", "likers", "liked", "bookmarkers", "bookmarks", "profile", "pins"];
+pub const KINDS: [&str; 9] = ["status", "gone", "likers", "liked", "bookmarkers", "bookmarks", "profile", "pins", "answered"];
 
 /// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities]` (posted in ms since the epoch). No time to live.
 pub fn status(id: StatusId) -> String {
@@ -48,6 +48,12 @@ pub(super) fn profile(author: UserId) -> String {
     format!("profile:{{{}}}", author.0)
 }
 
+/// ZSET, root and status (7 bytes each) → the status: deleted statuses of an account to which there were replies. At most
+/// [`super::model::MAX_ANSWERED`], no time to live.
+pub(super) fn answered(author: UserId) -> String {
+    format!("answered:{{{}}}", author.0)
+}
+
 /// A parsed key.
 #[derive(Clone, Copy)]
 pub(super) enum KeyKind {
@@ -58,6 +64,7 @@ pub(super) enum KeyKind {
     Bookmarkers(StatusId),
     Bookmarks(UserId),
     Profile(UserId),
+    Answered(UserId),
     Pins(UserId),
 }
 
@@ -73,6 +80,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "bookmarkers" => id().map(|id| KeyKind::Bookmarkers(StatusId(id))),
         "bookmarks" => id().map(|id| KeyKind::Bookmarks(UserId(id))),
         "pins" => id().map(|id| KeyKind::Pins(UserId(id))),
+        "answered" => id().map(|id| KeyKind::Answered(UserId(id))),
         "profile" => id().map(|id| KeyKind::Profile(UserId(id))),
         _ => None,
     }

@@ -9,6 +9,7 @@
 //! | `bookmarkers:{id}` | ZSET | account that has bookmarked it → the bookmark's id | the number of accounts |
 //! | `bookmarks:{uid}` | ZSET | status that the account has bookmarked → the same bookmark's id | 100,000, then `LIMIT_REACHED` |
 //! | `pins:{uid}` | ZSET | status of the account that it has pinned → the pin's id | 5, then `LIMIT_REACHED` |
+//! | `answered:{uid}` | ZSET | places of deleted statuses to which there were replies | 1,000,000, the newest |
 //! | `profile:{uid}` | ZSET | status id → itself: the author's statuses | 1,000,000, then `LIMIT_REACHED` |
 //!
 //! After "Redis in Action" 8.2 and 8.4; likes after the votes of its chapter 1. Each status has its own tag, so the statuses of a famous

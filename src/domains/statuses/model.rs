@@ -2,9 +2,11 @@
 
 use crate::base::audience::{AudienceKind, ChosenAudience};
 use crate::base::clock::{MINUTE, Millis};
+use crate::base::count::SparseCount;
 use crate::base::error::{UserError, UserErrorCode};
-use crate::base::ids::{StatusId, UserId, UserListId};
+use crate::base::ids::{PlaceId, StatusId, UserId, UserListId};
 use crate::base::text::{TextRules, max_bytes};
+use crate::domains::conversations::{ReplyPolicy, ReplyRef};
 use crate::domains::entities::TextEntities;
 use crate::platform::idempotency::check_key;
 
@@ -19,6 +21,8 @@ pub(super) const MAX_LIKED: usize = 1_000_000;
 pub(super) const MAX_BOOKMARKS: usize = 100_000;
 /// The most statuses that an account pins.
 pub const MAX_PINS: usize = 5;
+/// The most deleted statuses of an account whose replies are remembered.
+pub(super) const MAX_ANSWERED: usize = 1_000_000;
 /// The time for which a tombstone is kept: longer than an idempotency key, which could otherwise restore the status.
 pub(super) const TOMBSTONE_TTL: Millis = 25 * 60 * MINUTE;
 
@@ -43,6 +47,19 @@ pub struct Status {
     pub audience: ChosenAudience,
     /// The mentions, tags and links in the text.
     pub entities: TextEntities,
+    /// What it replies to.
+    pub reply: Option<ReplyRef>,
+    /// Who may reply to it.
+    pub reply_policy: ReplyPolicy,
+    /// The number of direct replies that are not deleted.
+    pub replies: SparseCount,
+}
+
+impl Status {
+    /// Its place in its conversation.
+    pub fn place(&self) -> PlaceId {
+        PlaceId { root: self.reply.map_or(self.id, |reply| reply.root), status: self.id }
+    }
 }
 
 /// A place on the earth, in degrees.
@@ -91,7 +108,7 @@ pub fn not_found() -> UserError {
 }
 
 /// A new status as the client sent it, unchecked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct StatusDraft {
     /// The text.
     pub message: String,
@@ -99,6 +116,12 @@ pub struct StatusDraft {
     pub location: Option<Location>,
     /// The accounts that can see it.
     pub audience: AudienceInput,
+    /// The global id of what it replies to, as the client sent it.
+    pub reply_to: Option<String>,
+    /// What it replies to, or why that is refused.
+    pub reply: Option<Result<ReplyRef, UserError>>,
+    /// Who may reply to it.
+    pub reply_policy: ReplyPolicy,
     /// Identifies a repeated request.
     pub idempotency_key: Option<String>,
 }
@@ -137,7 +160,15 @@ mod tests {
     fn codes(message: &str, place: Option<(f64, f64)>, key: Option<&str>) -> Vec<UserErrorCode> {
         let location = place.map(|(latitude, longitude)| Location { latitude, longitude });
         let audience = AudienceInput::default();
-        let draft = StatusDraft { message: message.into(), location, audience, idempotency_key: key.map(Into::into) };
+        let draft = StatusDraft {
+            message: message.into(),
+            location,
+            audience,
+            reply_to: None,
+            reply: None,
+            reply_policy: ReplyPolicy::default(),
+            idempotency_key: key.map(Into::into),
+        };
         draft.check().err().unwrap_or_default().into_iter().map(|error| error.code).collect()
     }
 

@@ -3,25 +3,36 @@
 mod audience;
 mod bookmarks;
 mod likes;
+mod conversation;
 mod pins;
+mod replies;
 mod terms;
 
 pub use super::model::not_found;
 pub use audience::{set_audience, settle_audience};
 pub use bookmarks::{bookmark, bookmarks, bookmarks_id, forget_bookmarks_of, purge_bookmarks, remove_bookmark, settle_bookmark};
+pub use conversation::{
+    AncestorsPage, ConversationEntry, ancestors, encode as encode_reply_cursor, entry, find_entry, replies as replies_page,
+};
 pub use likes::{forget_likes_of, like, likers, likers_id, purge_likes, settle_like};
 pub use pins::{pin, pinned, unpin};
+pub use replies::{
+    answers_a_source, can_reply, leave_deleted, purge_answered, reply_of, reply_target, set_reply_policy, settle_answered,
+    settle_place, settle_reply,
+};
 
 use super::load::ViewedStatus;
 use super::model::{Status, StatusDraft};
 use super::store::{self, AddToProfileResult, BulkCommands};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
+use crate::base::count::SparseCount;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
+use crate::domains::conversations::ReplyPolicy;
 use crate::domains::entities::service as entities;
 use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::lists::service as lists;
@@ -39,7 +50,7 @@ use futures_util::try_join;
 pub use super::visible::{facts, load_delivered, load_existing, load_visible, policy_audience};
 
 /// Statuses that one pass deletes.
-const STATUSES_PER_PASS: usize = 100;
+const STATUSES_PER_PASS: usize = 80;
 
 /// A new status. The caller does the fan-out and acknowledges the journal entry.
 pub struct NewStatus {
@@ -70,33 +81,28 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
     if let Some(keyed) = &keyed {
         id = StatusId(idempotency::remember(app, author, keyed, id.0).await?);
     }
-    // A repeated request returns the status although its list was deleted since.
-    if let Err(refusal) = audience::check_list(app, author, audience, id).await {
-        if let Some(keyed) = &keyed {
-            idempotency::forget(app, author, keyed, id.0).await?;
-        }
-        return Err(refusal);
+    let written = write(app, author, id, draft, audience).await;
+    if let (Err(Refusal::User(_)), Some(keyed)) = (&written, &keyed) {
+        idempotency::forget(app, author, keyed, id.0).await?;
     }
-    let entities = entities::of_new_text(app, &draft.message).await?;
-    let lease = journal::begin(app, Task::Status { author, status: id }).await?;
-    let (posted_at, location) = (id.time(), draft.location);
-    let status = Status { id, author, message: draft.message, posted_at, likes: 0, comments: 0, location, audience, entities };
-    if !store::create(app.db(), &status).await? {
-        lease.ack(app);
-        return Ok(None);
-    }
+    let Some((lease, status)) = written? else { return Ok(None) };
     match store::index(app.db(), author, id).await? {
         // The client has the id since the first response, so the status may have been deleted between the two steps of a repeated request.
         AddToProfileResult::Listed(..) if keyed.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, &[id]).await?;
+            replies::leave_deleted(app, author, &[id]).await?;
             lease.ack(app);
             Ok(None)
         }
         AddToProfileResult::Listed(audience, is_private) => {
+            if let Some(reply) = status.reply {
+                replies::count_reply(app, id, reply).await?;
+            }
             Ok(Some(NewStatus { id, terms: terms::of_posting(app, &status, is_private).await?, audience, lease }))
         }
         refused => {
             store::delete(app.db(), id, author).await?;
+            replies::leave_deleted(app, author, &[id]).await?;
             if let Some(keyed) = &keyed {
                 idempotency::forget(app, author, keyed, id.0).await?;
             }
@@ -105,6 +111,48 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
             Err(if refused == AddToProfileResult::NoAccount { Error::Unauthenticated.into() } else { limit_reached().into() })
         }
     }
+}
+
+/// Checks what a draft refers to, adds it to its conversation, and writes it: the commit. `None` if it existed and was deleted; then nothing is left to do
+/// for the journal's entry.
+async fn write(
+    app: &App,
+    author: UserId,
+    id: StatusId,
+    draft: StatusDraft,
+    audience: ChosenAudience,
+) -> Outcome<Option<(EntryLease, Status)>> {
+    // A repeated request returns the status although its list or its parent was deleted since.
+    audience::check_list(app, author, audience, id).await?;
+    let reply = replies::check_target(app, author, id, draft.reply).await?;
+    let entities = entities::of_new_text(app, &draft.message).await?;
+    let StatusDraft { message, location, reply_policy, .. } = draft;
+    let (posted_at, replies) = (id.time(), SparseCount::default());
+    let status = Status {
+        id,
+        author,
+        message,
+        posted_at,
+        likes: 0,
+        comments: 0,
+        location,
+        audience,
+        entities,
+        reply,
+        reply_policy,
+        replies,
+    };
+    let lease = journal::begin(app, replies::task(&status)).await?;
+    if let Err(refusal) = replies::join(app, &status).await {
+        lease.on_refusal(app, &refusal);
+        return Err(refusal);
+    }
+    if store::create(app.db(), &status).await? {
+        return Ok(Some((lease, status)));
+    }
+    replies::leave_deleted(app, author, &[id]).await?;
+    lease.ack(app);
+    Ok(None)
 }
 
 /// Result of reconciling a status.
@@ -137,6 +185,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
             None => {
                 events::publish_deleted(app, author, id, None).await?;
                 store::unindex(app.db(), author, &[id]).await?;
+                replies::leave_deleted(app, author, &[id]).await?;
                 StatusState::Deleted
             }
         };
@@ -150,7 +199,11 @@ fn keyed(draft: &StatusDraft, audience: ChosenAudience) -> Option<IdempotentRequ
     let key = draft.idempotency_key.as_deref()?;
     // A public status has the digest that it had before there were audiences.
     let audience = if audience == ChosenAudience::Public { String::new() } else { format!("{audience:?} ") };
-    Some(IdempotentRequest::new("postStatus", key, &format!("{audience}{:?} {}", draft.location, draft.message)))
+    // One that is no reply and permits all replies has the digest that it had before there were replies.
+    let parent = draft.reply_to.as_ref().map(|parent| format!("reply to {parent} ")).unwrap_or_default();
+    let policy = if draft.reply_policy == ReplyPolicy::Everyone { "" } else { draft.reply_policy.name() };
+    let content = format!("{parent}{policy}{audience}{:?} {}", draft.location, draft.message);
+    Some(IdempotentRequest::new("postStatus", key, &content))
 }
 
 fn limit_reached() -> UserError {
@@ -171,6 +224,9 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLea
     let terms = terms::of_deletion(app, author, &was).await?;
     events::publish_deleted(app, author, id, Some(terms)).await?;
     store::unindex(app.db(), author, &[id]).await?;
+    if let Some(place) = was.place {
+        replies::leave_as(app, author, place).await?;
+    }
     Ok(lease)
 }
 
@@ -204,7 +260,7 @@ pub async fn forget_marks_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId
     Ok(left)
 }
 
-/// Deletes the statuses of a deleted account, their likes and bookmarks: up to a hundred statuses or a thousand likes; `true` means that more may be
+/// Deletes the statuses of a deleted account, their likes and bookmarks: up to eighty statuses or a thousand likes; `true` means that more may be
 /// left. A status leaves the profile last, so that a later pass finds it. The caller has removed the statuses from feeds; `purge_dependents` removes
 /// the data of higher layers that depend on the statuses.
 ///
@@ -223,6 +279,7 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     let parts = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
     store::delete_many(app.db(), author, &own).await?;
     events::publish_deleted_batch(app, author, &own).await?;
+    replies::leave_deleted(app, author, &own).await?;
     purge_dependents(ids.clone()).await?;
     let marked = forget_marks_of(app, &ids).await?;
     ids.retain(|id| !marked.contains(id));

@@ -3,6 +3,7 @@
 pub(super) mod bookmarks;
 mod members;
 pub(super) mod pins;
+pub(super) mod replies;
 
 use super::keys;
 use super::model::{Location, MAX_LIKED, MAX_STATUSES, Status, TOMBSTONE_TTL};
@@ -14,10 +15,12 @@ use crate::db::decode::StoredText;
 use crate::db::hash::{Form, HashRecord, HashValue, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, decode, ranges};
+use crate::domains::conversations::conversation_key;
 use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::users::user_key;
 use bookmarks::BookmarkLookup;
 use redis::{Cmd, Value, cmd};
+use replies::DeletedPlace;
 use std::sync::Arc;
 
 static CREATE_STATUS: Script = Script::new(include_str!("lua/create_status.lua"));
@@ -65,6 +68,11 @@ pub(super) async fn get(db: &Db, id: StatusId) -> Result<Option<Arc<Status>>, Er
     Ok(found.flatten().map(|(status, ..)| status))
 }
 
+/// The cached status, which may be out of date; `None` if it is not cached.
+pub(super) fn get_speculative(db: &Db, id: StatusId) -> Option<Arc<Status>> {
+    Some(db.get_speculative(keys::status(id))?.value)
+}
+
 /// As [`load`], if all of the statuses are cached and `viewer` certainly likes none of them.
 pub(super) fn get_cached(db: &Db, since: ReadBarrier, ids: &[StatusId], viewer: Option<UserId>) -> Option<Vec<Arc<Status>>> {
     db.get_cached(since, ids.iter().map(|id| keys::status(*id)), |status| viewer.is_none() || is_liked_by_nobody(status))
@@ -84,7 +92,10 @@ hash_record!(Status {
     "comments" => comments,
     "lat" & "lon" => location,
     "audience" & "circle" => audience,
-    "entities" => entities
+    "entities" => entities,
+    "reply" => reply,
+    "policy" => reply_policy,
+    "replies" => replies
 });
 
 impl HashValue<2> for Option<Location> {
@@ -130,6 +141,8 @@ pub(super) struct DeletedStatus {
     pub message: String,
     pub location: Option<Location>,
     pub audience: ChosenAudience,
+    /// Its place in a conversation, if it has one.
+    pub place: Option<DeletedPlace>,
 }
 
 /// Deletes a status of `author`: the commit. Returns its content; `None` if there is no such status.
@@ -139,7 +152,8 @@ pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Opti
     let mut degrees = || was.next().flatten().and_then(|text| text.parse().ok());
     let location = degrees().zip(degrees()).map(|(latitude, longitude)| Location { latitude, longitude });
     let audience = audience_of(&[was.next().flatten(), was.next().flatten()]);
-    Ok(Some(DeletedStatus { message: message.unwrap_or_default(), location, audience }))
+    let place = was.next().flatten().and_then(|text| DeletedPlace::parse(id, &text));
+    Ok(Some(DeletedStatus { message: message.unwrap_or_default(), location, audience, place }))
 }
 
 fn audience_of([kind, list]: &[Option<String>; 2]) -> ChosenAudience {
@@ -193,7 +207,7 @@ pub(super) async fn audience(db: &Db, id: StatusId, author: UserId) -> Result<Op
 }
 
 fn delete_call(id: StatusId, author: UserId) -> Call {
-    Call::new(&DELETE_STATUS, [keys::status(id), keys::tombstone(id)]).arg(author.0).arg(TOMBSTONE_TTL)
+    Call::new(&DELETE_STATUS, [keys::status(id), keys::tombstone(id), conversation_key(id)]).arg(author.0).arg(TOMBSTONE_TTL)
 }
 
 /// Deletes statuses of `author`; ignores others' and unknown ones. One pipeline of scripts.

@@ -4,9 +4,10 @@ use super::event_source::RETRY_DELAY;
 use super::model::{OutgoingEvent, OutgoingEventKind, Restriction};
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::StatusId;
+use crate::base::ids::{StatusId, UserId};
 use crate::base::request::{Loaders, Request};
 use crate::base::viewer::Viewer;
+use crate::domains::conversations::ReplyRef;
 use crate::domains::lists::AudienceList;
 use crate::domains::relations::service as relations;
 use crate::domains::relations::{StatusFacts, policy};
@@ -20,6 +21,17 @@ pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &Outgoin
         let request = Request::new(app.clone(), viewer.cloned(), None, None);
         match loses(&request.loaders(), restriction, status, event.requires_public).await {
             Ok(loses) => return loses,
+            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+        }
+    }
+}
+
+/// The author of a status, and what it replies to; `None` if it replies to nothing or was deleted. Retries until Redis answers. No round trip for a
+/// cached status.
+pub(super) async fn reply_of(app: &App, id: StatusId) -> Option<(UserId, ReplyRef)> {
+    loop {
+        match statuses::reply_of(app, id).await {
+            Ok(reply) => return reply,
             Err(_) => tokio::time::sleep(RETRY_DELAY).await,
         }
     }

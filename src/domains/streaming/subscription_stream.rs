@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::base::error::Error;
 use crate::base::page::{Cursors, ListId};
 use crate::base::viewer::Viewer;
+use crate::domains::statuses::service as statuses;
 use crate::platform::events::service as events;
 use crate::platform::events::{Event, EventKind, LogPosition, ReadResult, ResumePoint, TermHasher};
 use std::collections::VecDeque;
@@ -48,7 +49,9 @@ impl SubscriptionStream {
     /// Whether `viewer`, who has this subscription, receives an event that not all subscribers receive.
     pub async fn receives(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
         match self {
-            Self::Statuses(stream) => recipients::receives(&stream.app, viewer, event).await,
+            Self::Statuses(stream) => {
+                recipients::receives(&stream.app, viewer, event).await && stream.shows_reply(viewer, event).await
+            }
             Self::Thread(..) => true,
         }
     }
@@ -184,6 +187,16 @@ impl StatusStream {
     fn is_delivered(&self, author: u64) -> bool {
         let is_hidden = self.hidden.as_ref().is_some_and(|hidden| hidden.has(author, self.app.now()));
         !is_hidden && self.has_source(author)
+    }
+
+    /// Whether a new status stands in the feed of this subscription: it is no reply, or answers a source. At most one round trip; none for a cached status.
+    async fn shows_reply(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
+        let (Interest::Feed(sources), OutgoingEventKind::Posted(id), Some(viewer)) = (&self.interest, event.kind, viewer) else {
+            return true;
+        };
+        let Some((author, reply)) = recipients::reply_of(&self.app, id).await else { return true };
+        let is_source = reply.parent_author.is_some_and(|author| sources.has(self.term_hasher.author(author)));
+        statuses::answers_a_source(viewer.user, author, reply.parent_author, is_source)
     }
 
     fn has_source(&self, author: u64) -> bool {

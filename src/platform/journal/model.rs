@@ -72,6 +72,31 @@ pub enum Task {
         /// The status.
         status: StatusId,
     },
+    /// A reply: as a status; and its place in the conversation, and its parent's number of replies, are derived from whether it exists.
+    Reply {
+        /// Its author.
+        author: UserId,
+        /// The status.
+        status: StatusId,
+        /// The root of the conversation.
+        conversation: StatusId,
+        /// The status that it answers.
+        parent: StatusId,
+    },
+    /// A place in a conversation: if its status does not exist, and no place is below it, the place is removed, and with it those above that it kept.
+    Place {
+        /// The root of the conversation.
+        conversation: StatusId,
+        /// The status whose place it is.
+        status: StatusId,
+    },
+    /// A status of a deleted account to which there are replies: they forget the account.
+    Answered {
+        /// The root of the conversation.
+        conversation: StatusId,
+        /// The status.
+        status: StatusId,
+    },
     /// A list: its memberships and its timeline are derived from whether the list exists.
     List {
         /// The list's owner.
@@ -268,9 +293,12 @@ impl Task {
             | Self::FanoutMode { .. }
             | Self::Account { .. }
             | Self::Suspension { .. }
-            | Self::FanoutThreshold { .. } => Queue::Long,
+            | Self::FanoutThreshold { .. }
+            | Self::Answered { .. } => Queue::Long,
             Self::Branch { .. } | Self::Thread { .. } | Self::FollowRequests { .. } => Queue::Long,
-            Self::Relation { .. } | Self::Audience { .. } | Self::Bookmark { .. } => Queue::Short,
+            Self::Relation { .. } | Self::Audience { .. } | Self::Reply { .. } | Self::Place { .. } | Self::Bookmark { .. } => {
+                Queue::Short
+            }
         }
     }
 }
@@ -399,6 +427,12 @@ mod tests {
                 r#"{"Relation":{"kind":"Friendship","from":1,"to":4}}"#,
             ),
             (Task::Bookmark { user, status }, r#"{"Bookmark":{"user":1,"status":2}}"#),
+            (
+                Task::Reply { author: user, status, conversation: StatusId(8), parent: StatusId(9) },
+                r#"{"Reply":{"author":1,"status":2,"conversation":8,"parent":9}}"#,
+            ),
+            (Task::Place { conversation: StatusId(8), status }, r#"{"Place":{"conversation":8,"status":2}}"#),
+            (Task::Answered { conversation: StatusId(8), status }, r#"{"Answered":{"conversation":8,"status":2}}"#),
         ]
     }
 
@@ -434,8 +468,11 @@ mod tests {
             Task::Relation { kind: RelationKind::Block, .. } => 18,
             Task::Relation { kind: RelationKind::Friendship, .. } => 19,
             Task::Bookmark { .. } => 20,
+            Task::Reply { .. } => 21,
+            Task::Place { .. } => 22,
+            Task::Answered { .. } => 23,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..21).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..24).collect::<Vec<_>>());
     }
 
     #[test]

@@ -11,10 +11,12 @@ use waxwing::app::App;
 use waxwing::base::audience::ChosenAudience;
 use waxwing::base::clock::{Clock, MINUTE};
 use waxwing::base::config::Config;
+use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::cli::workers;
 use waxwing::db::{Db, Target, Timing};
+use waxwing::domains::conversations::ReplyPolicy;
 use waxwing::domains::entities::TextEntities;
 use waxwing::domains::statuses::Status;
 use waxwing::domains::users::User;
@@ -152,6 +154,9 @@ impl Bed {
                 location: None,
                 audience: ChosenAudience::Public,
                 entities: TextEntities::default(),
+                reply: None,
+                reply_policy: ReplyPolicy::default(),
+                replies: SparseCount::default(),
             }
         };
         let all: Vec<Status> = entries.iter().map(status).collect();

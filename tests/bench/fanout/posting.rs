@@ -88,6 +88,7 @@ async fn post(bed: &Bed, author: &mut Author, people: &[UserId]) {
             location: None,
             audience: AudienceInput::default(),
             idempotency_key: None,
+            ..StatusDraft::default()
         };
         let began = Instant::now();
         last = timelines::post(&bed.app, author.id, draft).await.ok().flatten();

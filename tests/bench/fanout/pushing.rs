@@ -66,6 +66,7 @@ async fn ours(bed: &Bed, author: UserId, followers: usize) -> (usize, Duration, 
             location: None,
             audience: AudienceInput::default(),
             idempotency_key: None,
+            ..StatusDraft::default()
         };
         timelines::post(&bed.app, author, draft).await.ok().flatten().expect("it is posted");
     }

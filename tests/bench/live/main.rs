@@ -166,7 +166,13 @@ async fn post(task: &str) {
         tokio::time::sleep(due.saturating_sub(began.elapsed())).await;
         let app = app.clone();
         let message = format!("The tea is ready in house {} word{}, come over {at}.", at % 997, at % phrases);
-        let draft = StatusDraft { message, location: None, audience: AudienceInput::default(), idempotency_key: None };
+        let draft = StatusDraft {
+            message,
+            location: None,
+            audience: AudienceInput::default(),
+            idempotency_key: None,
+            ..StatusDraft::default()
+        };
         posting.push(tokio::spawn(async move { timelines::post(&app, author, draft).await.is_ok() }));
     }
     let mut posted = 0;

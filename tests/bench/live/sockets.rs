@@ -135,6 +135,7 @@ pub(crate) async fn delivery() {
             location: None,
             audience: AudienceInput::default(),
             idempotency_key: None,
+            ..StatusDraft::default()
         };
         let began = Instant::now();
         timelines::post(&bed.app, author, draft).await.expect("it is posted");

@@ -161,7 +161,13 @@ async fn posts(all: &mut Privacy) {
         }
         let post = async || {
             let audience = AudienceInput { kind: Some(kind), list: None };
-            let draft = StatusDraft { message: "Good evening.".into(), location: None, audience, idempotency_key: None };
+            let draft = StatusDraft {
+                message: "Good evening.".into(),
+                location: None,
+                audience,
+                idempotency_key: None,
+                ..StatusDraft::default()
+            };
             timelines::post(&app, author, draft).await.ok().flatten().expect("a status");
         };
         post().await;

@@ -72,6 +72,7 @@ async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
         location: None,
         audience: AudienceInput::default(),
         idempotency_key: None,
+        ..StatusDraft::default()
     };
     let status = timelines::service::post(&bed.app, people[0], draft).await.ok().flatten().expect("a status");
     let mut all: Vec<CommentId> = Vec::new();

@@ -5,8 +5,10 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use waxwing::base::audience::ChosenAudience;
 use waxwing::base::clock::{DAY, Millis};
+use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
+use waxwing::domains::conversations::ReplyPolicy;
 use waxwing::domains::entities::TextEntities;
 use waxwing::domains::statuses::Status;
 use waxwing::domains::users::User;
@@ -110,6 +112,9 @@ async fn import_statuses(bed: &Bed, size: Size, people: &[UserId], status_id: im
             location: None,
             audience: ChosenAudience::Public,
             entities: TextEntities::default(),
+            reply: None,
+            reply_policy: ReplyPolicy::default(),
+            replies: SparseCount::default(),
         }
     };
     let places: Vec<(usize, usize)> = (0..size.statuses).flat_map(|at| (0..size.users).map(move |user| (at, user))).collect();

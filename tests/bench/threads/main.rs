@@ -90,6 +90,7 @@ async fn grow(bed: &Bed, authors: &[UserId], count: usize) -> (StatusId, Duratio
         location: None,
         audience: waxwing::domains::statuses::AudienceInput::default(),
         idempotency_key: None,
+        ..waxwing::domains::statuses::StatusDraft::default()
     };
     let status = timelines::post(&bed.app, authors[0], draft).await.expect("a status").expect("it is new");
     let mut random = StdRng::seed_from_u64(7);

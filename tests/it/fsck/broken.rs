@@ -371,7 +371,7 @@ pub(super) const OF_STATUSES: &[Case] = &[
     // Each account that likes a deleted status is a separate finding.
     (&["COPY likers:{$status} likers:{$gone}"], &[]),
     (&["SET gone:{$status} 1 PX 90000"], &["gone:{$status}: status:{$status} exists as well"]),
-    (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: is not `1`"]),
+    (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: is not a tombstone"]),
     (&["PERSIST gone:{$gone}"], &["gone:{$gone}: has no time to live"]),
 ];
 

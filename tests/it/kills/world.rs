@@ -57,6 +57,7 @@ impl World {
                     location: None,
                     audience: AudienceInput::default(),
                     idempotency_key: None,
+                    ..StatusDraft::default()
                 };
                 let id = timelines::post(&app.app, person.actor.user_id(), draft).await.expect("a post").expect("a status");
                 person.record_post(message, id.global());

@@ -11,6 +11,7 @@ mod placeholders;
 mod private;
 mod random_faults;
 mod replay;
+mod replies;
 mod resume;
 mod shared;
 mod sockets;

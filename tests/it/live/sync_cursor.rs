@@ -58,8 +58,13 @@ async fn messages_after(app: &TestServer, reader: &Actor, author: &Actor, cursor
 
 /// Commits a status and adds it to its author's profile. The remaining steps stay in its journal entry.
 async fn commit_post(app: &TestServer, author: &Actor, message: &str) -> StatusId {
-    let draft =
-        StatusDraft { message: message.into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+    let draft = StatusDraft {
+        message: message.into(),
+        location: None,
+        audience: AudienceInput::default(),
+        idempotency_key: None,
+        ..StatusDraft::default()
+    };
     let posted = statuses::create(&app.app, author.user_id(), draft).await.expect("a store").expect("the key is new");
     posted.id
 }

@@ -356,8 +356,13 @@ async fn apply(app: &App, change: Change) -> Option<u64> {
             accounts::service::delete_unchecked(app, who, &login).await.expect("a deletion");
         }
         Change::Post(author) => {
-            let draft =
-                StatusDraft { message: "x".into(), location: None, audience: AudienceInput::default(), idempotency_key: None };
+            let draft = StatusDraft {
+                message: "x".into(),
+                location: None,
+                audience: AudienceInput::default(),
+                idempotency_key: None,
+                ..StatusDraft::default()
+            };
             return timelines::service::post(app, author, draft).await.expect("a post").map(|id| id.0);
         }
     }

@@ -118,12 +118,14 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
                 "acceptFollowRequest",
                 "rejectFollowRequest",
                 "removeFollower",
+                "setReplyPolicy",
                 "setStatusAudience",
                 "blockUser",
                 "unblockUser",
             ];
             let (field, id) = (fields[n % fields.len()], &other.id);
             let input = match field {
+                "setReplyPolicy" => format!("statusId: {:?}, replyPolicy: NOBODY", waxwing::base::ids::StatusId(5).global()),
                 "setStatusAudience" => format!("statusId: {:?}, audience: FRIENDS", waxwing::base::ids::StatusId(5).global()),
                 _ => format!("userId: {id:?}"),
             };

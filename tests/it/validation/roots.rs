@@ -76,6 +76,7 @@ impl Fixture {
             "renameUserList" => format!("(input: {{ listId: {id:?}, name: \"x\" }})"),
             "deleteUserList" => format!("(input: {{ listId: {id:?} }})"),
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),
+            "setReplyPolicy" => format!("(input: {{ statusId: {id:?}, replyPolicy: NOBODY }})"),
             "setStatusAudience" => format!("(input: {{ statusId: {id:?}, audience: FRIENDS }})"),
             "deleteStatus" | "likeStatus" | "unlikeStatus" | "bookmarkStatus" | "removeBookmark" | "pinStatus"
             | "unpinStatus" => format!("(input: {{ statusId: {id:?} }})"),

@@ -2,6 +2,7 @@
 
 mod absent;
 mod comments;
+mod conversation;
 mod mentions;
 mod pages;
 mod surfaces;
@@ -24,7 +25,13 @@ const LIVE: [&str; 7] = [
 /// The fields that have a test.
 fn covered() -> BTreeSet<&'static str> {
     let cases = absent::CASES.iter().flat_map(|case| case.covers.iter().copied());
-    cases.chain(pages::COVERED).chain(comments::COVERED).chain(mentions::COVERED).chain(LIVE).collect()
+    cases
+        .chain(pages::COVERED)
+        .chain(comments::COVERED)
+        .chain(mentions::COVERED)
+        .chain(conversation::COVERED)
+        .chain(LIVE)
+        .collect()
 }
 
 /// Makes `from` block `to` and notifies the servers, but ends no relation between the two: lists and homes must be filtered also while a block is

@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 91] = {
+const ROWS: [(&str, Rule); 97] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -43,6 +43,8 @@ const ROWS: [(&str, Rule); 91] = {
         ("CommentThread.tree", View),
         ("CommentVoted.comment", View),
         ("MentionEntity.user", Judged),
+        ("ConversationEntry.replies", View),
+        ("ConversationEntry.status", View),
         ("Mutation.acceptFollowRequest", Discover),
         ("Mutation.acceptFriendRequest", Discover),
         ("Mutation.addCampaignKeywords", Own),
@@ -62,7 +64,8 @@ const ROWS: [(&str, Rule); 91] = {
         ("Mutation.muteUser", Discover),
         ("Mutation.pauseCampaign", Own),
         ("Mutation.pinStatus", Own),
-        ("Mutation.postStatus", Own),
+        // The status that it replies to.
+        ("Mutation.postStatus", View),
         ("Mutation.rejectFollowRequest", Discover),
         ("Mutation.rejectFriendRequest", Discover),
         // The bookmark is the viewer's own; the status in the payload is shown by `can_view`.
@@ -74,6 +77,7 @@ const ROWS: [(&str, Rule); 91] = {
         ("Mutation.renameUserList", Own),
         ("Mutation.requestFriend", Discover),
         ("Mutation.resumeCampaign", Own),
+        ("Mutation.setReplyPolicy", Own),
         ("Mutation.setStatusAudience", Own),
         ("Mutation.signUp", Own),
         ("Mutation.stopCampaign", Own),
@@ -102,12 +106,15 @@ const ROWS: [(&str, Rule); 91] = {
         ("Query.viewerMutes", Discover),
         ("Query.viewerSentFollowRequests", Discover),
         ("Query.viewerSentFriendRequests", Name),
+        ("Status.ancestors", View),
         // Null for all but the author.
         ("Status.audienceList", Own),
         ("Status.author", Judged),
         ("Status.commentThread", Judged),
         ("Status.likers", Name),
         ("Status.entities", Discover),
+        ("Status.replies", View),
+        ("Status.replyTo", View),
         ("StatusPosted.status", Deliver),
         ("Subscription.commentEvents", View),
         ("Subscription.homeTimelineEvents", Deliver),
@@ -134,7 +141,7 @@ const JUDGED: [&str; 3] = ["Comment", "Status", "User"];
 /// Suffixes of types that only contain objects: the fields that return such a type have the rows.
 const PLUMBING: [&str; 3] = ["Payload", "Connection", "Edge"];
 /// The fields of inputs that name an account, a status or a comment.
-const IDS: [&str; 4] = ["commentId", "parentId", "statusId", "userId"];
+const IDS: [&str; 5] = ["commentId", "parentId", "replyToId", "statusId", "userId"];
 
 struct SchemaTypes {
     fields: BTreeMap<String, Vec<FieldDefinition>>,

@@ -60,6 +60,11 @@ fn other_account() -> Route {
     Route { before: format!("user(login: {:?}) {{ ", login(POSTER)), behind: " }".to_owned() }
 }
 
+/// The route to the deepest reply: the root of a conversation has no ancestors.
+fn reply(world: &World) -> Route {
+    Route { before: format!("node(id: {:?}) {{ ... on Status {{ ", world.reply), behind: " } }".to_owned() }
+}
+
 pub(super) struct Generator<'a> {
     world: &'a World,
     types: &'a Types,
@@ -79,14 +84,18 @@ impl<'a> Generator<'a> {
 
     /// Returns all queries.
     pub(super) fn queries(&mut self) -> Vec<Document> {
-        let (routes, of_other) = (self.routes(), other_account());
+        let (routes, of_other, of_reply) = (self.routes(), other_account(), reply(self.world));
         let (mut documents, mut nested) = (BTreeMap::new(), Vec::new());
         for (of, route) in &routes {
             for field in self.types.fields(of) {
                 if !self.types.is_selected(&field.of) {
                     self.leaf(&mut documents, route, field);
                 } else {
-                    let route = if field.name == "mutualFriends" { &of_other } else { route };
+                    let route = match field.name.as_str() {
+                        "mutualFriends" => &of_other,
+                        "ancestors" => &of_reply,
+                        _ => route,
+                    };
                     self.object(&mut documents, route, field);
                     self.nest(&mut nested, route, field);
                 }
@@ -173,7 +182,7 @@ impl<'a> Generator<'a> {
                     return Some("BANNER".into());
                 }
                 let enum_values = values.choose(&mut self.dice).cloned().unwrap_or_default();
-                Some(self.enum_values.entry(format!("{field}.{name}")).or_insert(enum_values).clone())
+                Some(self.enum_values.entry(format!("{field}.{name}: {ty}")).or_insert(enum_values).clone())
             }
         }
     }

@@ -15,16 +15,17 @@ use waxwing::base::audience::{AudienceKind, ChosenAudience};
 use waxwing::base::clock::DAY;
 use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
-use waxwing::base::ids::{AdId, CampaignId, CommentId, StatusId, UserId, UserListId};
+use waxwing::base::ids::{AdId, CampaignId, CommentId, PlaceId, StatusId, UserId, UserListId};
 use waxwing::base::rate_limits::Limit;
 use waxwing::base::request::Request;
 use waxwing::domains::ads::{
     CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
 };
 use waxwing::domains::comments::{self, ParentRef, service as threads};
+use waxwing::domains::conversations::{ReplyPolicy, ReplyRef};
 use waxwing::domains::entities::{EntityKind, MAX_MENTIONED, TextEntities, find};
 use waxwing::domains::lists::NewList;
-use waxwing::domains::statuses::{AudienceInput, Location, Status};
+use waxwing::domains::statuses::{AudienceInput, Location, Status, StatusDraft};
 use waxwing::domains::users::User;
 use waxwing::domains::{graph, lists, relations, sessions, statuses, timelines, users};
 use waxwing::platform::events;
@@ -89,6 +90,8 @@ pub(super) struct World {
     pub tokens: Tokens,
     /// The global id of one object of each type that `node` returns.
     pub ids: BTreeMap<&'static str, String>,
+    /// A reply deep in a conversation.
+    pub reply: String,
     /// A campaign with many ads and no keywords.
     pub campaign: String,
     /// An account with many statuses that the heaviest account does not follow.
@@ -148,6 +151,9 @@ impl World {
         narrow_statuses(&app.app, people[HEAVY], &lists, &narrowed).await;
         let cursors = cursors(&heavy, &ids).await;
         publish_events(&app.app, &people, &status_ids).await;
+        let reply = create_conversation(&app.app, &people, status_ids[0]).await.global();
+        let place = PlaceId { root: status_ids[0], status: status_ids[0] };
+        ids.insert("ConversationEntry", place.global_id().to_string());
         ids.insert("Comment", create_thread(&app.app, &people, status_ids[0]).await.global());
         let website_key = create_campaigns(&app.app, people[HEAVY], status_ids[0], &mut ids).await;
         ids.insert("Session", find_other_session(&heavy, &other_session).await);
@@ -159,7 +165,7 @@ impl World {
         let tokens = collect_tokens(&heavy, &website_key).await;
         let statuses = sample().map(|(_, id)| id.global()).collect();
         let stranger = people[STRANGER].global();
-        Self { app, heavy, other_session, poster, screen, website_key, tokens, ids, campaign, stranger, statuses, cursors }
+        Self { app, heavy, other_session, poster, screen, website_key, tokens, ids, reply, campaign, stranger, statuses, cursors }
     }
 }
 
@@ -287,6 +293,9 @@ async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) 
         location: (at < OWN_STATUSES).then_some(Location { latitude: 51.5, longitude: 0.125 }),
         audience: ChosenAudience::Public,
         entities: entities(&message(at)),
+        reply: None,
+        reply_policy: ReplyPolicy::default(),
+        replies: SparseCount::default(),
     };
     let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
     statuses::service::import(app, all.iter()).await.expect("statuses");
@@ -298,6 +307,28 @@ async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) 
     stream::iter(profiles).buffer_unordered(64).for_each(async |done| done.expect("a profile")).await;
     timelines::service::import(app, people[HEAVY], own, [own, &status_ids[FIRST_EVENT..]].concat()).await.expect("a home");
     timelines::service::import(app, people[READER], &[], others[..60].to_vec()).await.expect("a home");
+}
+
+/// The number of direct replies to the root of the conversation, and its depth.
+const REPLIES: usize = 110;
+
+/// Creates a conversation: replies to the status, and a chain of replies below the last of them. Returns the deepest reply.
+async fn create_conversation(app: &App, people: &[UserId], root: StatusId) -> StatusId {
+    let of_root = ReplyRef { parent: root, root, depth: 1, parent_author: Some(people[HEAVY]) };
+    let mut last = reply(app, people[POSTER], of_root).await;
+    for at in 1..REPLIES {
+        last = reply(app, people[POSTER + at], of_root).await;
+    }
+    for depth in 2..REPLIES as u32 {
+        let below = ReplyRef { parent: last, root, depth, parent_author: Some(people[POSTER]) };
+        last = reply(app, people[POSTER], below).await;
+    }
+    last
+}
+
+async fn reply(app: &App, author: UserId, reply: ReplyRef) -> StatusId {
+    let draft = StatusDraft { message: message(FIRST_EVENT), reply: Some(Ok(reply)), ..StatusDraft::default() };
+    timelines::service::post(app, author, draft).await.ok().flatten().expect("a reply")
 }
 
 /// Publishes the poster's statuses as new events with a location. No word filter selects them.
@@ -332,8 +363,11 @@ async fn create_marks(app: &App, people: &[UserId], status_ids: &[StatusId]) {
 async fn create_thread(app: &App, people: &[UserId], status: StatusId) -> CommentId {
     let add = async |author: usize, parent: ParentRef| {
         let loaders = Request::new(app.clone(), None, None, None).loaders();
-        let draft =
-            comments::CommentDraft { parent, message: "I have never seen it from this side. @user0 #tag example.com".into(), idempotency_key: None };
+        let draft = comments::CommentDraft {
+            parent,
+            message: "I have never seen it from this side. @user0 #tag example.com".into(),
+            idempotency_key: None,
+        };
         threads::add(app, &loaders, people[author], draft).await.ok().flatten().expect("a comment")
     };
     let first = add(0, ParentRef::Status(status)).await;

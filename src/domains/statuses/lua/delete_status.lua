@@ -1,10 +1,16 @@
 -- delete_status.lua - deletes a status of this author, and leaves a tombstone. Its likers are kept until each has removed the status from
--- their set.
--- KEYS 1 status:{id}  2 gone:{id}
+-- their set. The tombstone names the place of the status in its conversation, so that a late step can remove the place.
+-- KEYS 1 status:{id}  2 gone:{id}  3 conversation:{id}
 -- ARGV 1 author's id  2 time to live of the tombstone, ms
--- Returns { message, latitude | nil, longitude | nil, audience | nil, list | nil } of the deleted status | {} no such status of this author
-local was = redis.call('HMGET', KEYS[1], 'uid', 'message', 'lat', 'lon', 'audience', 'circle')
+-- Returns { message, latitude | nil, longitude | nil, audience | nil, list | nil, tombstone } of the deleted status | {} no such status of this author
+local was = redis.call('HMGET', KEYS[1], 'uid', 'message', 'lat', 'lon', 'audience', 'circle', 'reply', 'id')
 if was[1] ~= ARGV[1] then return {} end
-redis.call('SET', KEYS[2], '1', 'PX', ARGV[2])
+local tombstone = '1'
+if was[7] then
+  tombstone = '1 ' .. string.match(was[7], '^%d+ %d+')
+elseif redis.call('EXISTS', KEYS[3]) == 1 then
+  tombstone = '1 0 ' .. was[8]
+end
+redis.call('SET', KEYS[2], tombstone, 'PX', ARGV[2])
 redis.call('UNLINK', KEYS[1])
-return { was[2], was[3], was[4], was[5], was[6] }
+return { was[2], was[3], was[4], was[5], was[6], tombstone }

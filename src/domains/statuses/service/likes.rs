@@ -3,6 +3,7 @@
 use super::super::model::{Status, not_found};
 use super::super::store::{self, LikeIndexResult, LikeResult};
 use super::super::visible::load_visible;
+use super::replies;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
@@ -21,15 +22,13 @@ use std::sync::Arc;
 const LIKES_PER_PASS: usize = 1_000;
 
 /// Likes a status, or takes the like back; repeating it changes nothing. A charge, the status, the journal, the commit, the liker's
-/// side and a read.
+/// side and a read; three more for a reply.
 ///
 /// # Errors
 /// `NOT_FOUND`; `LIMIT_REACHED` at a million likes; `UNAUTHENTICATED` if `user` was deleted; `RATE_LIMITED`.
 pub async fn like(app: &App, loaders: &Loaders, user: UserId, id: StatusId, on: bool) -> Outcome<()> {
     charge(app, &[(Limit::Likes, Subject::Account(user))]).await?;
-    if load_visible(loaders, [id]).await?.pop().flatten().is_none() {
-        return Err(not_found().into());
-    }
+    let Some(seen) = load_visible(loaders, [id]).await?.pop().flatten() else { return Err(not_found().into()) };
     let like = if on { Some(app.next_id().await?) } else { None };
     let task = Task::Like { user, status: id };
     let lease = if on { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
@@ -42,6 +41,9 @@ pub async fn like(app: &App, loaders: &Loaders, user: UserId, id: StatusId, on: 
         }
     };
     let result = sync_like(app, user, id, current).await?;
+    if seen.status.reply.is_some() {
+        replies::sync_likes(app, &[id]).await?;
+    }
     lease.ack(app);
     match result {
         LikeIndexResult::Indexed => Ok(()),
@@ -56,7 +58,8 @@ pub async fn like(app: &App, loaders: &Loaders, user: UserId, id: StatusId, on: 
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_like(app: &App, user: UserId, id: StatusId) -> Result<(), Error> {
     let current = store::current_like(app.db(), id, user).await?;
-    sync_like(app, user, id, current).await.map(drop)
+    sync_like(app, user, id, current).await?;
+    replies::sync_likes(app, &[id]).await
 }
 
 /// Repeats until both sides match. Removes a like if the liker's set is full.
@@ -117,6 +120,7 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
     let likes: Vec<_> = ids.iter().map(|id| (user, *id)).collect();
     let parts = begin_likes(app, &likes).await?;
     store::unlike_many(app.db(), user, &ids).await?;
+    replies::sync_likes(app, &ids).await?;
     store::remove_liked(app.db(), &likes).await?;
     parts.ack(app);
     Ok(ids.len() == LIKES_PER_PASS)

@@ -39,6 +39,11 @@ pub struct FetchFeed {
 }
 
 impl FetchFeed {
+    /// The application.
+    pub(super) const fn app(&self) -> &App {
+        &self.app
+    }
+
     /// Makes the loader of one request.
     pub fn new(app: App) -> Self {
         Self { app, shown: ShownPages::default() }

@@ -9,6 +9,7 @@ mod friends;
 mod list;
 mod load;
 mod repair;
+mod reply_rule;
 mod requests;
 mod merge;
 mod merge_lock;
@@ -92,14 +93,16 @@ pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, Resu
 /// newer than what the response shows, so that nothing between the two is skipped.
 async fn newest_seen(loaders: &Loaders, feed: Feed, newest: u64, shown: &[StatusId]) -> Result<u64, Error> {
     let is_shown = shown.iter().any(|id| id.0 == newest);
-    if is_shown || statuses::load_delivered(loaders, [StatusId(newest)]).await?.pop().flatten().is_some() {
+    let listing = FeedListing { loaders, feed };
+    let row = Row { member: newest, position: newest };
+    if is_shown || listing.hydrate(&[row]).await?.pop().flatten().is_some() {
         return Ok(newest);
     }
     if let Some(shown) = shown.iter().map(|id| id.0).max() {
         return Ok(shown);
     }
     let request = PageRequest { size: 1, backward: false, after: None, before: None };
-    let page = page::read_page(&FeedListing { loaders, feed }, request).await?;
+    let page = page::read_page(&listing, request).await?;
     Ok(page.items.first().map_or(0, |(position, _)| *position))
 }
 
@@ -152,12 +155,13 @@ impl PageSource for FeedListing<'_> {
         relations::may_hide(self.loaders)
     }
 
-    /// Hides the statuses of former sources, which are not all removed yet, and statuses that the policy does not deliver.
+    /// Hides the statuses of former sources, which are not all removed yet, statuses that the policy does not deliver, and replies to others.
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
         let former_sources = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.rows;
         let shown = |seen: &ViewedStatus| former_sources.iter().all(|row| row.member != seen.status.author.0);
         let found = statuses::load_delivered(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
-        Ok(found.into_iter().map(|seen| seen.filter(shown)).collect())
+        let found = found.into_iter().map(|seen| seen.filter(shown)).collect();
+        reply_rule::keep_answers(self.loaders, self.feed, found).await
     }
 }
 

@@ -1,0 +1,69 @@
+//! Conversations: plain types and limits.
+
+use crate::base::ids::{StatusId, UserId};
+use crate::base::named::named_enum;
+
+/// The most living statuses of a conversation.
+pub(super) const MAX_LIVING: usize = 1_000_000;
+/// The most places that one script removes.
+pub(super) const PLACES_PER_PASS: usize = 100;
+/// Bytes of an id in members and records.
+pub(super) const ID_BYTES: usize = 7;
+/// The largest id in [`ID_BYTES`] bytes.
+pub(super) const MAX_ID: u64 = (1 << (8 * ID_BYTES)) - 1;
+
+named_enum! {
+    /// Who may reply to a status.
+    pub enum ReplyPolicy {
+        /// Everyone who can see the status.
+        Everyone = "everyone",
+        /// Accounts that the author follows, and accounts that the status mentions.
+        Followed = "followed",
+        /// Accounts that the status mentions.
+        Mentioned = "mentioned",
+        /// Nobody but the author.
+        Nobody = "nobody",
+    } default Everyone
+}
+
+named_enum! {
+    /// Order of replies.
+    pub enum ReplySort {
+        /// The oldest first.
+        Old = "old",
+        /// The newest first.
+        New = "new",
+        /// The most likes first; of equal ones the newest.
+        Likes = "likes",
+    } default Old
+}
+
+/// What a status replies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplyRef {
+    /// The status that it answers.
+    pub parent: StatusId,
+    /// The first status of the conversation.
+    pub root: StatusId,
+    /// The number of statuses above it in the conversation.
+    pub depth: u32,
+    /// The author of the parent; `None` if the account was deleted. The only part that changes.
+    pub parent_author: Option<UserId>,
+}
+
+/// A place in a conversation, as stored. It stays after the deletion of its status while there are places below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Whether its status was deleted.
+    pub is_deleted: bool,
+    /// The status that it answers; `None` for the root.
+    pub parent: Option<StatusId>,
+    /// The number of places above.
+    pub depth: u32,
+    /// The number of direct replies that are not deleted.
+    pub replies: u32,
+    /// The number of places directly below, those of deleted statuses included.
+    pub places: u32,
+    /// The number of likes in the order by likes; of a deleted status those that it had.
+    pub likes: u32,
+}

@@ -1,0 +1,74 @@
+//! The places of conversations. Who may see their statuses is decided where the statuses are.
+
+use super::model::{Place, ReplySort};
+use super::store;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{PlaceId, StatusId};
+use crate::base::page::{ListId, Row, Window};
+
+pub use super::store::AddPlaceResult;
+
+/// Adds a reply to a conversation, once. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `STORAGE_FULL`, `OUTCOME_UNKNOWN`.
+pub async fn add(app: &App, root: StatusId, parent: StatusId, reply: StatusId) -> Result<AddPlaceResult, Error> {
+    store::add(app.db(), root, parent, reply).await
+}
+
+/// Marks a status as deleted in its conversation, and removes the places that nothing keeps any more. Returns the place with which the next pass
+/// continues. One script over at most a hundred places.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn remove(app: &App, place: PlaceId) -> Result<Option<PlaceId>, Error> {
+    store::remove(app.db(), place).await
+}
+
+/// Moves replies in the order by likes. One pipeline of scripts; nothing for none.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn set_likes(app: &App, likes: &[(PlaceId, u64)]) -> Result<(), Error> {
+    store::set_likes(app.db(), likes).await
+}
+
+/// Places, in the order of `ids`; `None` for those that are not there. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn places(app: &App, ids: &[PlaceId]) -> Result<Vec<Option<Place>>, Error> {
+    store::places(app.db(), ids).await
+}
+
+/// The ancestors of a place at the depths `from..to`, from the top; `None` if there is no such place. One script, whatever the depth.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn ancestors(app: &App, id: PlaceId, from: u32, to: u32) -> Result<Option<Vec<(PlaceId, Place)>>, Error> {
+    store::ancestors(app.db(), id, from, to).await
+}
+
+/// Windows of the direct replies of a place. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn replies(app: &App, place: PlaceId, sort: ReplySort, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {
+    store::replies(app.db(), place, sort, windows).await
+}
+
+/// The id of the list of the direct replies of a place in an order.
+pub const fn replies_id(place: PlaceId, sort: ReplySort) -> ListId {
+    let kind = match sort {
+        ReplySort::Old => b'o',
+        ReplySort::New => b'n',
+        ReplySort::Likes => b'k',
+    };
+    ListId { kind, owner: place.status.0 }
+}
+
+/// The id of the list of the ancestors of a status.
+pub const fn ancestors_id(status: StatusId) -> ListId {
+    ListId { kind: b'q', owner: status.0 }
+}

@@ -1,0 +1,101 @@
+//! The audit of the places of statuses: a living place has a status that replies as the place says, a reply has a place, and the stored numbers of
+//! replies and likes equal those of the places.
+
+use super::super::keys;
+use super::super::model::MAX_ANSWERED;
+use super::super::store::replies::DeletedPlace;
+use super::{StatusRecord, status_records};
+use crate::base::audit::{Findings, KeyInfo, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::{PlaceId, StatusId, UserId};
+use crate::db::audit_reader::AuditReader;
+use crate::domains::conversations::audit::{FoundPlace, PlaceScan, parse_reply, root_of_key};
+use crate::domains::conversations::conversation_key;
+use redis::cmd;
+
+type Fields = (Option<String>, Option<u64>, Option<u32>);
+
+/// Checks conversations against their statuses.
+pub(super) async fn check_places(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
+    for root in entries.iter().filter_map(|entry| root_of_key(&entry.key)) {
+        let mut scan = PlaceScan::of(root);
+        // What cannot be read was reported with the places.
+        while let Some(places) = scan.next(reader, &mut Findings::default()).await? {
+            check_page(reader, root, &places, found).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn check_page(reader: &AuditReader, root: StatusId, places: &[FoundPlace], found: &mut Findings) -> Result<(), Error> {
+    let key = conversation_key(root);
+    let ids = || places.iter().map(|it| it.id.status);
+    let records = status_records(reader, ids()).await?;
+    let fields = reader.query(ids(), |id| cmd("HMGET").arg(keys::status(id)).arg(&["reply", "likes", "replies"]).take()).await?;
+    for FoundPlace { id, place } in places {
+        let settle = [Remedy::SettlePlace(*id)];
+        let StatusId(status) = id.status;
+        match records.get(&id.status) {
+            Some(StatusRecord::Missing) if !place.is_deleted => {
+                found.add_repairable(&key, format!("the place of {status} has no status"), settle);
+            }
+            Some(StatusRecord::By(_)) => {
+                let Some((reply, likes, replies)) = fields.read::<Fields>(&id.status) else { continue };
+                let reply = reply.as_deref().and_then(parse_reply);
+                if place.is_deleted {
+                    found.add(&key, format!("the place of {status} is of a deleted status, which exists"));
+                }
+                if reply.map(|reply| (reply.parent, reply.depth)) != place.parent.map(|parent| (parent, place.depth)) {
+                    found.add(&key, format!("the place of {status} is not where the status replies"));
+                }
+                if replies.unwrap_or_default() != place.replies {
+                    found.add_repairable(&keys::status(id.status), "counts other replies than its place", settle.clone());
+                }
+                if place.parent.is_some() && likes.unwrap_or_default() != u64::from(place.likes) {
+                    found.add_repairable(&key, format!("the place of {status} has other likes than the status"), settle.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that replies have a place. `replies` are ids with the stored form of what they reply to.
+pub(super) async fn check_replies(
+    reader: &AuditReader,
+    replies: &[(StatusId, String)],
+    found: &mut Findings,
+) -> Result<(), Error> {
+    let places = replies.iter().filter_map(|(id, text)| Some(PlaceId { root: parse_reply(text)?.root, status: *id }));
+    let field = |place: PlaceId| cmd("HEXISTS").arg(conversation_key(place.root)).arg(&place.status.0.to_be_bytes()[1..]).take();
+    let there = reader.query(places, field).await?;
+    for (id, text) in replies {
+        let Some(reply) = parse_reply(text) else {
+            found.add(&keys::status(*id), "what it replies to cannot be read");
+            continue;
+        };
+        let place = PlaceId { root: reply.root, status: *id };
+        if there.read::<u64>(&place) != Some(1) && !reader.is_young(id.0) {
+            let settle = Remedy::SettlePlace(place);
+            found.add_repairable(&keys::status(*id), format!("has no place in {}", conversation_key(reply.root)), [settle]);
+        }
+    }
+    Ok(())
+}
+
+/// Checks the bound of the remembered places of accounts.
+pub(super) async fn check_answered(reader: &AuditReader, accounts: &[UserId], found: &mut Findings) -> Result<(), Error> {
+    let sizes = reader.query(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::answered(id)).take()).await?;
+    for id in accounts {
+        if let Some(size) = sizes.read::<usize>(id).filter(|size| *size > MAX_ANSWERED) {
+            found.add_with(&keys::answered(*id), format!("holds more than {MAX_ANSWERED}"), size.to_string());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a tombstone has a valid form: `1`, or `1 parent root`.
+pub(super) fn is_tombstone(id: StatusId, text: &str) -> bool {
+    text == "1" || DeletedPlace::parse(id, text).is_some_and(|it| it.place.root.0 > 0)
+}

@@ -1,0 +1,8 @@
+-- forget_parent_author.lua - removes the author of the parent from a reply.
+-- KEYS 1 status:{id}
+-- ARGV none
+-- Returns 1 | 0 it is no reply
+local reply = redis.call('HGET', KEYS[1], 'reply')
+if not reply then return 0 end
+redis.call('HSET', KEYS[1], 'reply', (string.gsub(reply, '%d+$', '0')))
+return 1

@@ -1,0 +1,316 @@
+//! Replies: who may reply, and the place of a status in its conversation. The conversation is on the tag of its root: a reply joins it before it is
+//! written, and leaves it after it was deleted.
+
+use super::super::load::ViewedStatus;
+use super::super::model::{Status, not_found};
+use super::super::store as statuses_store;
+use super::super::store::replies::{self as store, DeletedPlace};
+use super::super::visible::load_visible;
+use crate::app::App;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::{PlaceId, StatusId, UserId};
+use crate::base::page::Window;
+use crate::base::rate_limits::Limit;
+use crate::base::request::Loaders;
+use crate::domains::conversations::service::{self as conversations, AddPlaceResult};
+use crate::domains::conversations::{ReplyPolicy, ReplyRef, ReplySort};
+use crate::domains::entities::service as entities;
+use crate::domains::users::service as users;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{Progress, Task};
+use crate::platform::rates::Subject;
+use crate::platform::rates::service::charge;
+use futures_util::future::try_join_all;
+
+/// Calls after which the removal of places continues in the background: of a conversation that was thousands of replies deep.
+const PASSES: usize = 10;
+/// Answered statuses of a deleted account that one pass enqueues.
+const ANSWERED_PER_PASS: usize = 100;
+/// Replies that one pass changes.
+const REPLIES_PER_PASS: usize = 1_000;
+const PATH: &[&str] = &["replyToId"];
+
+/// What a new status of the viewer replies to, by the global id of the parent, or the user error: `NOT_FOUND` for a parent that the viewer cannot see,
+/// `FORBIDDEN` if its author or the author of the root refuses it. The cost of [`load_visible`], and up to three batches for policies.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn reply_target(loaders: &Loaders, viewer: UserId, parent: &str) -> Result<Result<ReplyRef, UserError>, Error> {
+    let found = match StatusId::from_global(parent) {
+        Some(id) => load_visible(loaders, [id]).await?.pop().flatten(),
+        None => None,
+    };
+    let Some(ViewedStatus { status, .. }) = found else { return Ok(Err(no_parent())) };
+    if !can_reply(loaders, viewer, &status).await? {
+        return Ok(Err(UserError::new(UserErrorCode::Forbidden, "The author has restricted who can reply.", PATH)));
+    }
+    let (root, depth) = status.reply.map_or((status.id, 0), |reply| (reply.root, reply.depth));
+    Ok(Ok(ReplyRef { parent: status.id, root, depth: depth + 1, parent_author: Some(status.author) }))
+}
+
+fn no_parent() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such status.", PATH)
+}
+
+fn conversation_is_full() -> UserError {
+    UserError::new(UserErrorCode::LimitReached, "A conversation has at most a million statuses.", PATH)
+}
+
+/// Whether the viewer may reply to a status, by its policy and that of the conversation's root. A root that was deleted permits and refuses nothing. Up to
+/// three batches; none for a status of a conversation whose policies permit everyone, except the one that loads the root.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn can_reply(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<bool, Error> {
+    if !permits(loaders, viewer, status).await? {
+        return Ok(false);
+    }
+    let Some(reply) = status.reply else { return Ok(true) };
+    match loaders.statuses.load(reply.root).await? {
+        Some(root) => permits(loaders, viewer, &root.status).await,
+        None => Ok(true),
+    }
+}
+
+async fn permits(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<bool, Error> {
+    if viewer == status.author {
+        return Ok(true);
+    }
+    match status.reply_policy {
+        ReplyPolicy::Everyone => Ok(true),
+        ReplyPolicy::Nobody => Ok(false),
+        ReplyPolicy::Mentioned => mentions(loaders, viewer, status).await,
+        ReplyPolicy::Followed => {
+            Ok(loaders.relations.load(status.author).await?.is_followed || mentions(loaders, viewer, status).await?)
+        }
+    }
+}
+
+async fn mentions(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<bool, Error> {
+    let Some(account) = loaders.users.load(viewer).await? else { return Ok(false) };
+    let is_mentioned = entities::mentions(&status.message, &status.entities, &account.login);
+    Ok(is_mentioned && entities::is_mentioned(viewer, status.posted_at))
+}
+
+/// Checks what a new status replies to. A repeated request has the result of the first one although the parent was
+/// deleted since.
+pub(super) async fn check_target(
+    app: &App,
+    author: UserId,
+    id: StatusId,
+    target: Option<Result<ReplyRef, UserError>>,
+) -> Outcome<Option<ReplyRef>> {
+    match target {
+        Some(Err(_)) if is_by(app, author, id).await? || store::was_deleted(app.db(), id).await? => Ok(None),
+        target => Ok(target.transpose()?),
+    }
+}
+
+async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Error> {
+    Ok(statuses_store::author(app.db(), id).await? == Some(author))
+}
+
+/// The task that settles a new status.
+pub(super) fn task(status: &Status) -> Task {
+    let (author, id) = (status.author, status.id);
+    match status.reply {
+        Some(reply) => Task::Reply { author, status: id, conversation: reply.root, parent: reply.parent },
+        None => Task::Status { author, status: id },
+    }
+}
+
+/// Adds a status to the conversation that it replies in, before it is written. One script; nothing for a status that is no reply.
+///
+/// # Errors
+/// `NOT_FOUND` if the parent was deleted; `LIMIT_REACHED` at a million statuses.
+pub(super) async fn join(app: &App, status: &Status) -> Outcome<()> {
+    let Some(reply) = status.reply else { return Ok(()) };
+    match conversations::add(app, reply.root, reply.parent, status.id).await? {
+        // A status that was deleted is not written again either.
+        AddPlaceResult::Added(_) | AddPlaceResult::Deleted => Ok(()),
+        AddPlaceResult::NoParent => Err(no_parent().into()),
+        AddPlaceResult::LimitReached => Err(conversation_is_full().into()),
+    }
+}
+
+/// Sets the number of replies of a status to that of its place, as often as that changes meanwhile. Returns whether the status exists; one that was
+/// deleted leaves the conversation. Three round trips.
+pub(super) async fn sync_count(app: &App, place: PlaceId) -> Result<bool, Error> {
+    let count = async || Ok::<_, Error>(conversations::places(app, &[place]).await?.pop().flatten().map_or(0, |it| it.replies));
+    let mut replies = count().await?;
+    loop {
+        if !store::set_count(app.db(), place.status, replies).await? {
+            // It may have been deleted before its place was there.
+            remove(app, place).await?;
+            return Ok(false);
+        }
+        let now = count().await?;
+        if now == replies {
+            return Ok(true);
+        }
+        replies = now;
+    }
+}
+
+/// Counts a new reply of `id` at its parent. Three round trips. If the parent was deleted meanwhile, with its account, the reply forgets the account.
+pub(super) async fn count_reply(app: &App, id: StatusId, reply: ReplyRef) -> Result<(), Error> {
+    if sync_count(app, PlaceId { root: reply.root, status: reply.parent }).await? {
+        return Ok(());
+    }
+    match reply.parent_author {
+        Some(author) if !users::exists(app, author).await? => store::forget_parent_authors(app.db(), &[id]).await,
+        _ => Ok(()),
+    }
+}
+
+/// Removes the place of a deleted status, and lowers its parent's number of replies. Four round trips; more if places of other deleted statuses go with
+/// it.
+pub(super) async fn leave(app: &App, DeletedPlace { place, parent }: DeletedPlace) -> Result<(), Error> {
+    remove(app, place).await?;
+    match parent {
+        Some(status) => sync_count(app, PlaceId { status, ..place }).await.map(drop),
+        None => Ok(()),
+    }
+}
+
+/// As [`leave`], for a deleted status of `author`. If replies to it remain, the account remembers the place, so that they forget
+/// the account when it is deleted; if it was deleted already, they do now.
+pub(super) async fn leave_as(app: &App, author: UserId, place: DeletedPlace) -> Result<(), Error> {
+    leave(app, place).await?;
+    if conversations::places(app, &[place.place]).await?.contains(&None) {
+        return Ok(());
+    }
+    if store::add_answered(app.db(), author, place.place).await? {
+        return Ok(());
+    }
+    journal::enqueue(app, Task::Answered { conversation: place.place.root, status: place.place.status }).await
+}
+
+async fn remove(app: &App, place: PlaceId) -> Result<(), Error> {
+    let mut next = Some(place);
+    for _ in 0..PASSES {
+        let Some(place) = next else { return Ok(()) };
+        next = conversations::remove(app, place).await?;
+    }
+    match next {
+        Some(place) => journal::enqueue(app, Task::Place { conversation: place.root, status: place.status }).await,
+        None => Ok(()),
+    }
+}
+
+/// Removes the places of deleted statuses of `author`. One pipeline, and five round trips for each that had a place, those of all at the same time.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn leave_deleted(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
+    let places = store::deleted_places(app.db(), ids).await?;
+    try_join_all(places.into_iter().flatten().map(|place| leave_as(app, author, place))).await.map(drop)
+}
+
+/// Makes the replies to deleted statuses of a deleted account forget the account, in the background: up to a hundred statuses; `true` means that more may
+/// be left.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge_answered(app: &App, author: UserId) -> Result<bool, Error> {
+    let places = store::answered(app.db(), author, ANSWERED_PER_PASS).await?;
+    for place in &places {
+        journal::enqueue(app, Task::Answered { conversation: place.root, status: place.status }).await?;
+    }
+    store::forget_answered(app.db(), author, &places).await?;
+    Ok(places.len() == ANSWERED_PER_PASS)
+}
+
+/// One pass over the direct replies to a status of a deleted account: they forget the account. Returns where the next pass continues; `None` at the end.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_answered(app: &App, place: PlaceId, progress: Progress) -> Result<Option<Progress>, Error> {
+    let below = if progress.below == 0 { u128::MAX } else { u128::from(progress.below) };
+    let window = Window { below, above: 0, newest_first: true, limit: REPLIES_PER_PASS };
+    let rows = conversations::replies(app, place, ReplySort::New, &[window]).await?.pop().unwrap_or_default();
+    let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
+    store::forget_parent_authors(app.db(), &ids).await?;
+    let last = ids.last().filter(|_| ids.len() == REPLIES_PER_PASS);
+    Ok(last.map(|id| Progress { below: id.0, ..Progress::default() }))
+}
+
+/// Reconciles the place of a reply, and its parent's number of replies, with whether the reply exists, as often as that changes meanwhile. Six round
+/// trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_reply(app: &App, author: UserId, place: PlaceId, parent: StatusId) -> Result<(), Error> {
+    let mut exists = is_by(app, author, place.status).await?;
+    loop {
+        if exists {
+            conversations::add(app, place.root, parent, place.status).await?;
+            if let Some((_, reply)) = reply_of(app, place.status).await? {
+                count_reply(app, place.status, reply).await?;
+            }
+        } else {
+            leave_as(app, author, DeletedPlace { place, parent: Some(parent) }).await?;
+        }
+        let now = is_by(app, author, place.status).await?;
+        if now == exists {
+            return Ok(());
+        }
+        exists = now;
+    }
+}
+
+/// Reconciles a place with its status: the place of a deleted status goes if nothing keeps it, and the counts of an existing one are set. At most ten round
+/// trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_place(app: &App, place: PlaceId) -> Result<(), Error> {
+    let Some(status) = statuses_store::get(app.db(), place.status).await? else {
+        let parent = conversations::places(app, &[place]).await?.pop().flatten().and_then(|it| it.parent);
+        return leave(app, DeletedPlace { place, parent }).await;
+    };
+    if let Some(reply) = status.reply {
+        settle_reply(app, status.author, place, reply.parent).await?;
+        sync_likes(app, &[place.status]).await?;
+    }
+    sync_count(app, place).await.map(drop)
+}
+
+/// Moves the replies among statuses in the orders by likes, as often as their likes change meanwhile. One pipeline, and two more for replies.
+pub(super) async fn sync_likes(app: &App, ids: &[StatusId]) -> Result<(), Error> {
+    let mut likes = store::likes(app.db(), ids).await?;
+    while !likes.is_empty() {
+        conversations::set_likes(app, &likes).await?;
+        let before = likes;
+        let replies: Vec<StatusId> = before.iter().map(|(place, _)| place.status).collect();
+        likes = store::likes(app.db(), &replies).await?;
+        likes.retain(|now| !before.contains(now));
+    }
+    Ok(())
+}
+
+/// Sets who may reply to a status of `author`; the same again changes nothing. A charge and a script.
+///
+/// # Errors
+/// `NOT_FOUND` if the author has no such status; `RATE_LIMITED`.
+pub async fn set_reply_policy(app: &App, author: UserId, id: StatusId, policy: ReplyPolicy) -> Outcome<()> {
+    charge(app, &[(Limit::Relations, Subject::Account(author))]).await?;
+    if store::set_policy(app.db(), id, author, policy).await? { Ok(()) } else { Err(not_found().into()) }
+}
+
+/// The author of a status, and what it replies to, which never changes; `None` if it replies to nothing or was deleted. No round trip if it is cached.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn reply_of(app: &App, id: StatusId) -> Result<Option<(UserId, ReplyRef)>, Error> {
+    let status = match statuses_store::get_speculative(app.db(), id) {
+        Some(status) => Some(status),
+        None => statuses_store::get(app.db(), id).await?,
+    };
+    Ok(status.and_then(|status| Some((status.author, status.reply?))))
+}
+
+/// Whether a reply is shown in a home or a list: it is by the viewer, or answers the viewer, its own author, or a source of the feed.
+pub fn answers_a_source(viewer: UserId, author: UserId, parent_author: Option<UserId>, is_parent_author_a_source: bool) -> bool {
+    viewer == author || parent_author.is_some_and(|it| it == viewer || it == author || is_parent_author_a_source)
+}

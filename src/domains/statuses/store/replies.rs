@@ -1,0 +1,107 @@
+//! What the HASH of a status says of its conversation, and tombstones.
+
+use super::super::keys;
+use super::super::model::MAX_ANSWERED;
+use crate::base::error::Error;
+use crate::base::ids::{PlaceId, StatusId, UserId};
+use crate::db::hash::HashValue;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::domains::conversations::{ReplyPolicy, ReplyRef};
+use crate::domains::users::user_key;
+use redis::cmd;
+
+static SET_REPLY_COUNT: Script = Script::allow_oom(include_str!("../lua/set_reply_count.lua"));
+static FORGET_PARENT_AUTHOR: Script = Script::allow_oom(include_str!("../lua/forget_parent_author.lua"));
+static ADD_ANSWERED: Script = Script::allow_oom(include_str!("../lua/add_answered.lua"));
+static SET_REPLY_POLICY: Script = Script::new(include_str!("../lua/set_reply_policy.lua"));
+
+/// The place of a deleted status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct DeletedPlace {
+    /// Its place.
+    pub(in super::super) place: PlaceId,
+    /// The status that it answered; `None` for the root.
+    pub(in super::super) parent: Option<StatusId>,
+}
+
+impl DeletedPlace {
+    /// Parses the tombstone of a status, `1 parent root`; `None` if it had no place.
+    pub(in super::super) fn parse(status: StatusId, tombstone: &str) -> Option<Self> {
+        let mut ids = tombstone.split(' ').skip(1).map(|text| text.parse::<u64>().ok().map(StatusId));
+        let (parent, root) = (ids.next()??, ids.next()??);
+        Some(Self { place: PlaceId { root, status }, parent: Some(parent).filter(|parent| parent.0 > 0) })
+    }
+}
+
+/// The places of deleted statuses, in the order of `ids`; `None` for those that had none, exist, or were deleted more than a day ago. One pipeline.
+pub(in super::super) async fn deleted_places(db: &Db, ids: &[StatusId]) -> Result<Vec<Option<DeletedPlace>>, Error> {
+    let commands = ids.iter().map(|id| cmd("GET").arg(keys::tombstone(*id)).take()).collect();
+    let tombstones = db.read_many(commands).await?.into_iter().map(decode::value::<Option<String>>);
+    ids.iter().zip(tombstones).map(|(id, text)| Ok(text?.and_then(|text| DeletedPlace::parse(*id, &text)))).collect()
+}
+
+/// Whether a status was deleted in the last 25 hours. One command.
+pub(in super::super) async fn was_deleted(db: &Db, id: StatusId) -> Result<bool, Error> {
+    db.read(cmd("EXISTS").arg(keys::tombstone(id)).take()).await
+}
+
+/// Sets the number of replies of a status; `false` if there is no such status. One script.
+pub(in super::super) async fn set_count(db: &Db, id: StatusId, replies: u32) -> Result<bool, Error> {
+    db.call(Call::new(&SET_REPLY_COUNT, [keys::status(id)]).arg(replies)).await
+}
+
+/// Sets who may reply to a status of `author`; `false` if there is no such status. One script.
+pub(in super::super) async fn set_policy(db: &Db, id: StatusId, author: UserId, policy: ReplyPolicy) -> Result<bool, Error> {
+    let policy = policy.write().map(|[name]| name).unwrap_or_default();
+    db.call(Call::new(&SET_REPLY_POLICY, [keys::status(id)]).arg(author.0).arg(policy)).await
+}
+
+/// Removes the authors of their parents from replies; ignores other statuses. One pipeline of scripts.
+pub(in super::super) async fn forget_parent_authors(db: &Db, ids: &[StatusId]) -> Result<(), Error> {
+    let calls = ids.iter().map(|id| Call::new(&FORGET_PARENT_AUTHOR, [keys::status(*id)]));
+    db.call_many(calls.collect()).await.map(drop)
+}
+
+/// Remembers the place of a deleted status of `author` to which there are replies; nothing if the account was deleted. One script.
+pub(in super::super) async fn add_answered(db: &Db, author: UserId, place: PlaceId) -> Result<bool, Error> {
+    let call = Call::new(&ADD_ANSWERED, [keys::answered(author), user_key(author)]);
+    db.call(call.arg(encode_place(place)).arg(place.status.0).arg(MAX_ANSWERED)).await
+}
+
+/// Up to `limit` remembered places of an account. One command.
+pub(in super::super) async fn answered(db: &Db, author: UserId, limit: usize) -> Result<Vec<PlaceId>, Error> {
+    let members: Vec<Vec<u8>> = db.read(cmd("ZRANGE").arg(keys::answered(author)).arg(0).arg(limit.max(1) - 1).take()).await?;
+    Ok(members.iter().filter_map(|member| decode_place(member)).collect())
+}
+
+/// Forgets places of an account. One command; nothing for none.
+pub(in super::super) async fn forget_answered(db: &Db, author: UserId, places: &[PlaceId]) -> Result<(), Error> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    let members: Vec<Vec<u8>> = places.iter().map(|place| encode_place(*place)).collect();
+    db.write_many(vec![cmd("ZREM").arg(keys::answered(author)).arg(members).take()]).await.map(drop)
+}
+
+fn encode_place(place: PlaceId) -> Vec<u8> {
+    [place.root, place.status].iter().flat_map(|id| id.0.to_be_bytes().into_iter().skip(1)).collect()
+}
+
+fn decode_place(member: &[u8]) -> Option<PlaceId> {
+    let (root, status) = member.split_at_checked(7)?;
+    let id = |bytes: &[u8]| StatusId(bytes.iter().fold(0, |id, byte| id << 8 | u64::from(*byte)));
+    (status.len() == 7).then(|| PlaceId { root: id(root), status: id(status) })
+}
+
+/// The likes of the replies among statuses. One pipeline.
+pub(in super::super) async fn likes(db: &Db, ids: &[StatusId]) -> Result<Vec<(PlaceId, u64)>, Error> {
+    let commands = ids.iter().map(|id| cmd("HMGET").arg(keys::status(*id)).arg(&["likes", "reply"]).take()).collect();
+    let mut found = Vec::new();
+    for (status, reply) in ids.iter().zip(db.read_many(commands).await?) {
+        let (likes, reply): (Option<u64>, Option<String>) = decode::value(reply)?;
+        let reply = reply.map(|text| <Option<ReplyRef>>::read([Some(decode::StoredText(text))])).transpose()?.flatten().flatten();
+        found.extend(reply.map(|reply| (PlaceId { root: reply.root, status: *status }, likes.unwrap_or_default())));
+    }
+    Ok(found)
+}

@@ -1,0 +1,45 @@
+//! Which replies stand in a home or a list: those that answer somebody whom the feed shows. It is decided when a feed is read, so a follow brings older
+//! replies to that account, too, at their positions.
+
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::base::request::Loaders;
+use crate::domains::lists::service as lists;
+use crate::domains::statuses::ViewedStatus;
+use crate::domains::statuses::service::answers_a_source;
+use crate::platform::journal::Feed;
+
+/// Keeps the statuses that stand in a feed of the viewer, in their order. No round trip without replies to other accounts; otherwise one.
+pub(super) async fn keep_answers(
+    loaders: &Loaders,
+    feed: Feed,
+    found: Vec<Option<ViewedStatus>>,
+) -> Result<Vec<Option<ViewedStatus>>, Error> {
+    let Some(viewer) = loaders.statuses.fetcher().viewer else { return Ok(found) };
+    let answers = |seen: &ViewedStatus, is_source| {
+        let status = &seen.status;
+        status.reply.is_none_or(|reply| answers_a_source(viewer, status.author, reply.parent_author, is_source))
+    };
+    let others = found.iter().flatten().filter(|seen| !answers(seen, false));
+    let mut others: Vec<UserId> = others.filter_map(|seen| seen.status.reply?.parent_author).collect();
+    if others.is_empty() {
+        return Ok(found);
+    }
+    others.sort_unstable();
+    others.dedup();
+    let are_sources = are_sources(loaders, feed, &others).await?;
+    let is_source = |author: UserId| others.binary_search(&author).is_ok_and(|at| are_sources.get(at) == Some(&true));
+    let stands =
+        |seen: &ViewedStatus| answers(seen, seen.status.reply.and_then(|reply| reply.parent_author).is_some_and(is_source));
+    Ok(found.into_iter().map(|seen| seen.filter(stands)).collect())
+}
+
+async fn are_sources(loaders: &Loaders, feed: Feed, accounts: &[UserId]) -> Result<Vec<bool>, Error> {
+    match feed {
+        Feed::Home(_) => {
+            let relations = loaders.relations.load_many(accounts.iter().copied()).await?;
+            Ok(relations.into_iter().map(|relation| relation.follows).collect())
+        }
+        Feed::List(list) => lists::has_members(loaders.feeds.fetcher().app(), list, accounts).await,
+    }
+}
