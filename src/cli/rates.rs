@@ -58,6 +58,9 @@ pub(super) struct RateOptions {
     /// statuses.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_RELATIONS", default_value_t = Limit::Relations.default_quota())]
     rate_relations: Quota,
+    /// Edits of an account's statuses.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_EDITS", default_value_t = Limit::Edits.default_quota())]
+    rate_edits: Quota,
     /// Statuses that an account bookmarks or pins, and bookmarks and pins that it removes.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MARKS", default_value_t = Limit::Marks.default_quota())]
     rate_marks: Quota,
@@ -125,6 +128,7 @@ impl RateOptions {
             Limit::Votes => self.rate_votes,
             Limit::Lists => self.rate_lists,
             Limit::Relations => self.rate_relations,
+            Limit::Edits => self.rate_edits,
             Limit::Marks => self.rate_marks,
             Limit::Campaigns => self.rate_campaigns,
             Limit::Ads => self.rate_ads,

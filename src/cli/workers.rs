@@ -215,6 +215,7 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Audience { author, status, before, change } => {
                 statuses::settle_audience(app, author, status, before, change).await.map(|()| None)
             }
+            Task::Edit { author, status, edit } => statuses::settle_edit(app, author, status, edit).await.map(|()| None),
             Task::FollowRequests { user } => timelines::accept_all(app, user).await,
             Task::FanoutThreshold { followers } => timelines::review_modes(app, followers, progress).await,
         }

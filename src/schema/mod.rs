@@ -54,7 +54,7 @@ use crate::domains::graph::{GraphMutation, RequestMutation, RequestQuery};
 use crate::domains::lists::{ListMutation, ListQuery};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
 use crate::domains::sessions::{SessionMutation, SessionQuery};
-use crate::domains::statuses::{BookmarkMutation, BookmarkQuery, PinMutation, StatusMutation};
+use crate::domains::statuses::{BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, StatusMutation};
 use crate::domains::streaming::{StreamQuery, StreamSubscription};
 use crate::domains::timelines::TimelineQuery;
 use crate::domains::users::{UserMutation, UserQuery};
@@ -91,6 +91,7 @@ pub struct Mutation(
     SessionMutation,
     StatusMutation,
     BookmarkMutation,
+    EditMutation,
     PinMutation,
     ReplyMutation,
     GraphMutation,

@@ -24,6 +24,8 @@ use waxwing::domains::relations::{FriendshipState, service as relations};
 use waxwing::domains::statuses::{AudienceInput, StatusDraft, service as statuses};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::domains::users::service as users;
+use waxwing::platform::events::service as events;
+use waxwing::platform::events::{EventId, EventKind, LogPosition, ReadResult};
 use waxwing::platform::journal::service as journal;
 
 /// The changes during which the process crashes. Each has a world of its own with six users; the second and third follow the first.
@@ -47,6 +49,8 @@ enum Change {
     /// The third user deletes the last reply below a deleted one.
     DeleteLastReply,
     LikeReply,
+    /// The first user edits a status, which was edited before.
+    Edit,
     /// The first user pins a status.
     Pin,
     Comment,
@@ -311,6 +315,9 @@ impl World {
             app.drain().await;
         }
         let status = status.expect("a status");
+        if matches!(change, Change::Edit | Change::DeleteBookmarked | Change::DeleteAccount) {
+            statuses::edit(&app.app, first.user_id(), status, "edited once").await.expect("an edit");
+        }
         let bookmarkers: &[usize] = match change {
             Change::RemoveBookmark => &[4],
             Change::DeleteBookmarked | Change::DeleteAccount => &[0, 2, 4],
@@ -431,6 +438,7 @@ impl World {
             Change::DeleteAnswered => timelines::delete(app, id(1), self.replies[0]).await?,
             Change::DeleteLastReply => timelines::delete(app, id(2), self.replies[1]).await?,
             Change::LikeReply => statuses::like(app, &loaders, id(4), self.replies[1], true).await?,
+            Change::Edit => statuses::edit(app, id(0), self.status, "edited").await?,
             Change::Pin => statuses::pin(app, id(0), self.status).await?,
             Change::CreateList => {
                 let new = NewList { name: "new".into(), idempotency_key: Some("once".into()) };
@@ -485,6 +493,17 @@ impl World {
     /// The number of the first user's pins.
     async fn pins(&self, app: &App) -> usize {
         statuses::pinned(&loaders(app), self.people[0].user_id()).await.expect("a store").len()
+    }
+
+    /// Whether the second edit is made, and whether both edits are published.
+    async fn edits(&self, app: &App) -> (bool, bool) {
+        let status = statuses::load_existing(&loaders(app), [self.status]).await.expect("a store").pop().flatten();
+        let is_made = status.is_some_and(|seen| seen.status.message == "edited" && statuses::version_count(&seen.status) == 3);
+        let begin = vec![EventId::default(); events::shard_count(app)];
+        let read = events::read(app, &LogPosition(begin), 10_000).await.expect("a store");
+        let all = read.into_iter().flat_map(|read| if let ReadResult::Events(events) = read { events } else { Vec::new() });
+        let edits = all.filter(|event| event.kind == EventKind::Edited && event.status == self.status).count();
+        (is_made, edits == 2)
     }
 
     /// The fifth's side of its edge to the first, and the number of requests that the first has received.
@@ -597,6 +616,7 @@ impl World {
             Change::DeleteAnswered => self.places(app).await == [Some((0, 0)), Some((0, 1)), Some((0, 0))],
             Change::DeleteLastReply => self.places(app).await == [None; 3],
             Change::LikeReply => self.places(app).await == [Some((0, 1)), Some((0, 1)), Some((1, 0))],
+            Change::Edit => self.edits(app).await == (true, true),
             Change::Pin => self.pins(app).await == 1,
             Change::CreateList => lists::count(app, self.people[4].user_id()).await.expect("a store") == 1,
             Change::AddToList => self.on_list(app).await == (true, 3),
@@ -683,6 +703,10 @@ async fn crash_at_every_nth_write(change: Change, first: usize, step: usize) {
         if change.is_of_friends() {
             assert!(world.is_whole(&app.app).await, "{when}: the change is partly applied");
         }
+        if change == Change::Edit {
+            let (is_made, is_published) = world.edits(&app.app).await;
+            assert_eq!(is_made, is_published, "{when}: the edit is partly applied");
+        }
         assert_no_findings(&app, &when).await;
         if change == Change::Block {
             let now = world.blocks(&app.app).await;
@@ -734,6 +758,7 @@ cut_off! {
     a_deletion_of_an_answered_reply_may_be_cut_off_anywhere = DeleteAnswered;
     a_deletion_of_the_last_reply_may_be_cut_off_anywhere = DeleteLastReply;
     a_like_of_a_reply_may_be_cut_off_anywhere = LikeReply;
+    an_edit_of_a_status_may_be_cut_off_anywhere = Edit;
     a_comment_may_be_cut_off_anywhere = Comment;
     an_edit_of_a_comment_may_be_cut_off_anywhere = EditComment;
     a_vote_may_be_cut_off_anywhere = Vote;

@@ -27,6 +27,7 @@ mod direct_rendering;
 mod docs;
 mod documents;
 mod edge;
+mod edits;
 mod embedded;
 mod entities;
 mod faults;

@@ -11,7 +11,7 @@ const EMBEDDED = [
   'AdExplanation', 'AdImpression', 'CampaignDay', 'CampaignReport', 'CommentThread', 'FrequencyCap', 'Location', 'NewSession', 'ShownAd', 'Timeline',
   'TimelineEntry',
   // Events, which have a cursor and no id.
-  'CommentAdded', 'CommentDeleted', 'CommentEdited', 'CommentVoted', 'StatusDeleted', 'StatusPosted', 'StreamGap',
+  'CommentAdded', 'CommentDeleted', 'CommentEdited', 'CommentVoted', 'StatusDeleted', 'StatusEdited', 'StatusPosted', 'StatusVersion', 'StreamGap',
 ];
 
 export function cache() {

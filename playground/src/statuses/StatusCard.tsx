@@ -1,11 +1,12 @@
 // One status: author, message and actions.
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useMutation } from 'urql';
 import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
 import { PersonButton } from '../people/PersonButton.tsx';
 import { useViewer } from '../session/useSession.ts';
 import { ConfirmButton } from '../ui/ConfirmButton.tsx';
 import { Time } from '../ui/Time.tsx';
+import { EditBox, EditedMark } from './EditStatus.tsx';
 import type { StatusCardFragment } from './fragments/StatusCard.generated.ts';
 import { LikeButton, type StatusChange } from './LikeButton.tsx';
 import { StatusDeleteDocument } from './operations/DeleteStatus.generated.ts';
@@ -31,6 +32,15 @@ export function StatusCard({ status, onChange, thread }: Props) {
   const { author, message, postedAt, commentCount, location } = status;
   const [error, setError] = useState('');
   const viewer = useViewer();
+  const isOwn = viewer?.id === author.id;
+  const [isEditing, setIsEditing] = useState(false);
+  const footer = useRef<HTMLElement>(null);
+  // A draft belongs to the session in which it was written.
+  useEffect(() => setIsEditing(false), [viewer?.id]);
+  const closeEditor = () => {
+    footer.current?.querySelector<HTMLElement>('.edit')?.focus({ preventScroll: true });
+    setIsEditing(false);
+  };
   return (
     <article className="status">
       <header>
@@ -42,7 +52,8 @@ export function StatusCard({ status, onChange, thread }: Props) {
       <p className="message" dir="auto">
         {message}
       </p>
-      <footer>
+      <EditedMark status={status} />
+      <footer ref={footer}>
         {thread && (
           <button type="button" className="comments quiet" aria-expanded={thread.isOpen} onClick={thread.toggle}>
             {NUMBER.format(commentCount)} {commentCount === 1 ? 'comment' : 'comments'}
@@ -50,12 +61,18 @@ export function StatusCard({ status, onChange, thread }: Props) {
         )}
         <LikeButton status={status} onChange={onChange} onError={setError} />
         {location && <span className="place">{placeText(location)}</span>}
-        {viewer?.id === author.id && <StatusAudienceMenu status={status} onChange={onChange} onError={setError} />}
-        {viewer?.id === author.id && <DeleteButton id={status.id} onError={setError} />}
+        {isOwn && <StatusAudienceMenu status={status} onChange={onChange} onError={setError} />}
+        {isOwn && (
+          <button type="button" className="edit quiet" onClick={() => setIsEditing(true)}>
+            Edit
+          </button>
+        )}
+        {isOwn && <DeleteButton id={status.id} onError={setError} />}
       </footer>
       <p className="error" role="alert">
         {error}
       </p>
+      {isOwn && isEditing && <EditBox status={status} onChange={onChange} onClose={closeEditor} />}
     </article>
   );
 }

@@ -18,6 +18,7 @@ export function statusRow(status: StatusCardFragment, isNew = false): Row {
 // Applies an event to the rows.
 export function applyEvent(rows: Row[], event: TimelineEventFragment): Row[] {
   if (event.__typename === 'StatusPosted') return [statusRow(event.status, true), ...without(rows, event.status.id)];
+  if (event.__typename === 'StatusEdited') return updateStatus(rows, event.status);
   if (event.__typename === 'StreamGap') return [{ kind: 'gap', key: `gap ${++gaps}`, reason: event.reason }, ...rows];
   return without(rows, event.statusId);
 }

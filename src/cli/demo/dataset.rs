@@ -80,6 +80,7 @@ impl Dataset {
             reply: None,
             reply_policy: ReplyPolicy::default(),
             replies: SparseCount::default(),
+            last_edit: None,
         };
         self.statuses.push((author, status));
     }

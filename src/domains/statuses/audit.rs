@@ -1,6 +1,7 @@
 //! The audit of statuses: each is in its author's profile, and counts equal the sizes of the sets.
 
 mod conversations;
+mod edits;
 mod edges;
 mod records;
 mod sets;
@@ -36,10 +37,12 @@ pub fn owns(key: &str) -> bool {
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let (mut statuses, mut gone, mut sets, mut answered) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut versions = Vec::new();
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::Status(id)) if entry.check_type("hash", Expiry::Never, found) => statuses.push(id),
             Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => gone.push(id),
+            Some(KeyKind::Versions(id)) if entry.check_type("list", Expiry::Never, found) => versions.push(id),
             Some(KeyKind::Likers(id)) if entry.check_type("zset", Expiry::Never, found) => {
                 sets.push((Set::OfStatus(Edge::Like, id), entry.key.clone()))
             }
@@ -71,6 +74,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_statuses(reader, &statuses, found).await?;
     conversations::check_places(reader, entries, found).await?;
     conversations::check_answered(reader, &answered, found).await?;
+    edits::check_versions(reader, &versions, found).await?;
     check_gone(reader, &gone, found).await?;
     check_sets(reader, sets, found).await
 }
@@ -91,6 +95,7 @@ struct StatusRefs {
     author: Option<UserId>,
     audience_list: Option<UserListId>,
     reply: Option<String>,
+    edited: Option<String>,
 }
 
 async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
@@ -103,6 +108,8 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
     check_audience_lists(reader, &refs, found).await?;
     let replies: Vec<_> = refs.iter().filter_map(|it| Some((it.id, it.reply.clone()?))).collect();
     conversations::check_replies(reader, &replies, found).await?;
+    let edited: Vec<_> = refs.iter().map(|it| (it.id, it.edited.clone())).collect();
+    edits::check_edits(reader, &edited, found).await?;
     let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
     for (id, author) in listings() {
         // It is in the profile, or its author was deleted.
@@ -151,6 +158,7 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
         author: value("uid").and_then(audit::id).map(UserId),
         audience_list: audience.and_then(ChosenAudience::list),
         reply: value("reply").map(str::to_owned),
+        edited: value("edited").map(str::to_owned),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Statuses in GraphQL.
 
 mod bookmarks;
+mod edits;
 mod pins;
+mod versions;
 
 pub use bookmarks::{BookmarkMutation, BookmarkQuery};
+pub use edits::EditMutation;
 pub use pins::{PinMutation, pinned_statuses};
 
 use super::load::ViewedStatus;
@@ -45,6 +48,9 @@ object! {
 
         /// Time of posting.
         "postedAt" posted_at: DateTime = DateTime(seen.status.posted_at);
+
+        /// Time of the last change of the text. Null if it was never changed.
+        "editedAt" edited_at: Option<DateTime> = seen.status.last_edit.map(|edit| DateTime(edit.at));
 
         /// Number of likes.
         "likeCount" like_count: u64 = seen.status.likes;
@@ -89,7 +95,7 @@ object! {
         #[graphql(desc = "Unit of the ranges. Default: `CODE_POINTS`.")] unit: Option<TextUnit>,
     ) -> TextEntitiesObject {
         let status = &self.0.status;
-        TextEntitiesObject::new(&status.message, status.posted_at, &status.entities, unit)
+        TextEntitiesObject::new(&status.message, status.written_at(), &status.entities, unit)
     }
 
     /// Whether the viewer has bookmarked this status. False without a session.
@@ -144,6 +150,19 @@ object! {
     ) -> Result<Connection<Entries>> {
         let args = PageArgs { first, after, last, before };
         Box::pin(page_of_replies(request(ctx)?, self.0.status.place(), sort, args)).await
+    }
+
+    /// All versions of the text, the first one first, the current one last: at most 51. One version if the text was never changed.
+    async fn edits(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
+    ) -> Result<Connection<versions::Versions>> {
+        let args = PageArgs { first, after, last, before };
+        Box::pin(versions::page_of_versions(request(ctx)?, &self.0.status, args)).await
     }
 
     /// The list whose members can see this status. Null for all but its author, for other audiences, and if the list was deleted.

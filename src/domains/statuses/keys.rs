@@ -4,9 +4,10 @@ use crate::base::audit;
 use crate::base::ids::{StatusId, UserId};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 9] = ["status", "gone", "likers", "liked", "bookmarkers", "bookmarks", "profile", "pins", "answered"];
+pub const KINDS: [&str; 10] =
+    ["status", "gone", "versions", "likers", "liked", "bookmarkers", "bookmarks", "profile", "pins", "answered"];
 
-/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities]` (posted in ms since the epoch). No time to live.
+/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities] [edited]` (posted in ms since the epoch). No time to live.
 pub fn status(id: StatusId) -> String {
     audit::id_key("status:{", id.0)
 }
@@ -15,6 +16,12 @@ pub fn status(id: StatusId) -> String {
 /// older than the function's, and stays: while servers of two versions run, both must find the tombstone.
 pub fn tombstone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
+}
+
+/// LIST of the versions of a status before the current one, the first one first. At most [`super::model::MAX_EDITS`], no time to live: deleted with the
+/// status.
+pub(super) fn versions(id: StatusId) -> String {
+    format!("versions:{{{}}}", id.0)
 }
 
 /// ZSET, user id → like id. At most the number of accounts. Outlives its status until all likers have removed the status from their sets.
@@ -59,6 +66,7 @@ pub(super) fn answered(author: UserId) -> String {
 pub(super) enum KeyKind {
     Status(StatusId),
     Tombstone(StatusId),
+    Versions(StatusId),
     Likers(StatusId),
     Liked(UserId),
     Bookmarkers(StatusId),
@@ -75,6 +83,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     match kind {
         "status" => id().map(|id| KeyKind::Status(StatusId(id))),
         "gone" => id().map(|id| KeyKind::Tombstone(StatusId(id))),
+        "versions" => id().map(|id| KeyKind::Versions(StatusId(id))),
         "likers" => id().map(|id| KeyKind::Likers(StatusId(id))),
         "liked" => id().map(|id| KeyKind::Liked(UserId(id))),
         "bookmarkers" => id().map(|id| KeyKind::Bookmarkers(StatusId(id))),

@@ -2,8 +2,9 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public, `entities` if there are any | 11 fields, 20 KB |
+//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public, `entities` if there are any, `edited` after an edit | 17 fields, 20 KB |
 //! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
+//! | `versions:{id}` | LIST | the versions of the text before the current one, the first one first | 50, then `LIMIT_REACHED` |
 //! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
 //! | `liked:{uid}` | ZSET | status that the account likes → the same like's id | 1,000,000, then `LIMIT_REACHED` |
 //! | `bookmarkers:{id}` | ZSET | account that has bookmarked it → the bookmark's id | the number of accounts |
@@ -27,6 +28,8 @@
 //! status skip it in their homes. The posts of an account with many followers are merged on read, so a status for few does not cost a push to many.
 //! The members of an audience list (the hash field `circle`) are read with the status, in the round trip of the authors.
 //!
+//! **Edits.** The current text is in the HASH; the script that replaces it appends the text before to the LIST, and deletion removes both.
+//!
 //! **Bookmarks** are known to the account alone: they change no count of the status, and no event reports them.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes and bookmarks: one pipeline. The bookmarks are one ZMSCORE in it; they are not read if the
@@ -41,8 +44,8 @@ pub mod service;
 mod store;
 mod visible;
 
-pub use graphql::{BookmarkMutation, BookmarkQuery, PinMutation, StatusMutation, StatusObject, pinned_statuses};
+pub use graphql::{BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, StatusMutation, StatusObject, pinned_statuses};
 pub use keys::{of_key as status_of_key, status as status_key, tombstone as tombstone_key};
 pub use load::{FetchBookmarks, FetchPins, FetchStatuses, ViewedStatus};
-pub use model::{AudienceInput, Location, MAX_PINS, MESSAGE_BYTES, Status, StatusDraft};
+pub use model::{AudienceInput, Location, MAX_EDITS, MAX_PINS, MESSAGE_BYTES, Status, StatusDraft};
 pub use service::NewStatus;

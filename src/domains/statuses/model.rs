@@ -21,6 +21,8 @@ pub(super) const MAX_LIKED: usize = 1_000_000;
 pub(super) const MAX_BOOKMARKS: usize = 100_000;
 /// The most statuses that an account pins.
 pub const MAX_PINS: usize = 5;
+/// The most edits of a status.
+pub const MAX_EDITS: usize = 50;
 /// The most deleted statuses of an account whose replies are remembered.
 pub(super) const MAX_ANSWERED: usize = 1_000_000;
 /// The time for which a tombstone is kept: longer than an idempotency key, which could otherwise restore the status.
@@ -53,13 +55,44 @@ pub struct Status {
     pub reply_policy: ReplyPolicy,
     /// The number of direct replies that are not deleted.
     pub replies: SparseCount,
+    /// The last change of the text.
+    pub last_edit: Option<Edit>,
 }
 
 impl Status {
+    /// When the current text was written.
+    pub fn written_at(&self) -> Millis {
+        self.last_edit.map_or(self.posted_at, |edit| edit.at)
+    }
+
     /// Its place in its conversation.
     pub fn place(&self) -> PlaceId {
         PlaceId { root: self.reply.map_or(self.id, |reply| reply.root), status: self.id }
     }
+}
+
+/// A change of the text of a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The id.
+    pub id: u64,
+    /// When it was made: not before the edit before it.
+    pub at: Millis,
+    /// Its number among the edits of the status; the first one is 1.
+    pub number: usize,
+}
+
+/// A version of the text of a status, with its number: that of the edit that wrote it, 0 for the first version.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatusVersion {
+    /// The id of the edit that wrote it; 0 for the first version.
+    pub edit: u64,
+    /// When it was written.
+    pub created_at: Millis,
+    /// The text.
+    pub message: String,
+    /// The mentions, tags and links in the text.
+    pub entities: TextEntities,
 }
 
 /// A place on the earth, in degrees.
@@ -107,6 +140,11 @@ pub fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such status.", &["statusId"])
 }
 
+/// Validates and normalizes the text of a status.
+pub(super) fn check_message(message: &str) -> Result<String, UserError> {
+    MESSAGE.check(message).map_err(|message| UserError::new(UserErrorCode::InvalidMessage, message, &["message"]))
+}
+
 /// A new status as the client sent it, unchecked.
 #[derive(Clone, Debug, Default)]
 pub struct StatusDraft {
@@ -130,8 +168,8 @@ impl StatusDraft {
     /// Validates and normalizes the draft, and returns it with its audience, or every error.
     pub(super) fn check(self) -> Result<(Self, ChosenAudience), Vec<UserError>> {
         let mut errors = Vec::new();
-        let message = MESSAGE.check(&self.message).unwrap_or_else(|message| {
-            errors.push(UserError::new(UserErrorCode::InvalidMessage, message, &["message"]));
+        let message = check_message(&self.message).unwrap_or_else(|error| {
+            errors.push(error);
             String::new()
         });
         if let Some(place) = self.location {

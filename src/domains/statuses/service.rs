@@ -2,6 +2,7 @@
 
 mod audience;
 mod bookmarks;
+mod edits;
 mod likes;
 mod conversation;
 mod pins;
@@ -14,6 +15,7 @@ pub use bookmarks::{bookmark, bookmarks, bookmarks_id, forget_bookmarks_of, purg
 pub use conversation::{
     AncestorsPage, ConversationEntry, ancestors, encode as encode_reply_cursor, entry, find_entry, replies as replies_page,
 };
+pub use edits::{edit, settle_edit, version_count, versions, versions_id};
 pub use likes::{forget_likes_of, like, likers, likers_id, purge_likes, settle_like};
 pub use pins::{pin, pinned, unpin};
 pub use replies::{
@@ -141,6 +143,7 @@ async fn write(
         reply,
         reply_policy,
         replies,
+        last_edit: None,
     };
     let lease = journal::begin(app, replies::task(&status)).await?;
     if let Err(refusal) = replies::join(app, &status).await {

@@ -1,6 +1,7 @@
 //! Statuses in Redis.
 
 pub(super) mod bookmarks;
+pub(super) mod edits;
 mod members;
 pub(super) mod pins;
 pub(super) mod replies;
@@ -95,7 +96,8 @@ hash_record!(Status {
     "entities" => entities,
     "reply" => reply,
     "policy" => reply_policy,
-    "replies" => replies
+    "replies" => replies,
+    "edited" => last_edit
 });
 
 impl HashValue<2> for Option<Location> {
@@ -207,7 +209,8 @@ pub(super) async fn audience(db: &Db, id: StatusId, author: UserId) -> Result<Op
 }
 
 fn delete_call(id: StatusId, author: UserId) -> Call {
-    Call::new(&DELETE_STATUS, [keys::status(id), keys::tombstone(id), conversation_key(id)]).arg(author.0).arg(TOMBSTONE_TTL)
+    let keys = [keys::status(id), keys::tombstone(id), conversation_key(id), keys::versions(id)];
+    Call::new(&DELETE_STATUS, keys).arg(author.0).arg(TOMBSTONE_TTL)
 }
 
 /// Deletes statuses of `author`; ignores others' and unknown ones. One pipeline of scripts.

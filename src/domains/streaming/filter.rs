@@ -63,7 +63,7 @@ impl Filter {
             Self::Track(phrases) => phrases.iter().any(|phrase| terms.has_all(phrase)),
             Self::Follow(authors, mentions) => {
                 authors.binary_search(&terms.author).is_ok()
-                    || terms.words.iter().any(|word| mentions.binary_search(word).is_ok())
+                    || terms.all_words().any(|word| mentions.binary_search(&word).is_ok())
             }
             Self::Locations(areas) => terms.place.is_some_and(|place| areas.iter().any(|area| area.contains(place))),
         }

@@ -7,7 +7,7 @@ use super::subscription_stream::SubscriptionStream;
 use crate::base::error::Error;
 use crate::base::ids;
 use crate::domains::comments::{CommentEventKind, CommentObject};
-use crate::domains::statuses::StatusObject;
+use crate::domains::statuses::{StatusObject, ViewedStatus};
 use crate::schema::{request, schema_enum};
 use async_graphql::{Context, ID, InputObject, Interface, Object, Result, Subscription};
 use futures_util::StreamExt;
@@ -31,27 +31,42 @@ schema_enum! {
 pub(super) enum StatusEvent {
     /// A status was posted.
     StatusPosted(StatusPosted),
+    /// The text of a status was changed.
+    StatusEdited(StatusEdited),
     /// A status or a comment was deleted.
     StatusDeleted(StatusDeleted),
     /// Events are missing.
     StreamGap(StreamGap),
 }
 
-/// A status was posted.
-pub(super) struct StatusPosted(String, crate::domains::statuses::ViewedStatus);
+/// Declares an event with a status.
+macro_rules! status_event {
+    ($($(#[$doc:meta])* $name:ident, $status:literal;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $name(String, ViewedStatus);
 
-/// A status was posted that the viewer can see.
-#[Object]
-impl StatusPosted {
-    /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
-    async fn cursor(&self) -> String {
-        self.0.clone()
-    }
+        $(#[$doc])*
+        #[Object]
+        impl $name {
+            /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
+            async fn cursor(&self) -> &str {
+                &self.0
+            }
 
-    /// The status.
-    async fn status(&self) -> StatusObject {
-        StatusObject(self.1.clone())
-    }
+            #[doc = $status]
+            async fn status(&self) -> StatusObject {
+                StatusObject(self.1.clone())
+            }
+        }
+    )*};
+}
+
+status_event! {
+    /// A status was posted that the viewer can see.
+    StatusPosted, "The status.";
+    /// The text of a status was changed. Sent to every stream that contained the status before or contains it now: replace the status by its id. A stream
+    /// with a filter may not contain the status any more.
+    StatusEdited, "The status at delivery.";
 }
 
 /// A status was deleted, or the viewer can no longer see it.
@@ -92,6 +107,7 @@ impl StatusEvent {
     fn of(HydratedEvent { cursor, content }: HydratedEvent) -> Option<Self> {
         match content {
             EventContent::Posted(seen) => Some(Self::StatusPosted(StatusPosted(cursor, seen))),
+            EventContent::Edited(seen) => Some(Self::StatusEdited(StatusEdited(cursor, seen))),
             EventContent::Deleted(id) => Some(Self::StatusDeleted(StatusDeleted(cursor, id))),
             EventContent::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
             EventContent::Comment(..) | EventContent::CommentDeleted(..) => None,
@@ -188,7 +204,7 @@ impl CommentEvent {
             EventContent::Comment(it, _) => Some(Self::CommentAdded(CommentAdded(cursor, CommentObject(it)))),
             EventContent::CommentDeleted(id, removed) => Some(Self::CommentDeleted(CommentDeleted(cursor, id, removed))),
             EventContent::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
-            EventContent::Posted(_) | EventContent::Deleted(_) => None,
+            EventContent::Posted(_) | EventContent::Edited(_) | EventContent::Deleted(_) => None,
         }
     }
 }

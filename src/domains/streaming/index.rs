@@ -77,7 +77,7 @@ impl IndexSearch {
     /// A search that has not begun.
     pub(super) fn new(term_hasher: &TermHasher, event: &Event) -> Self {
         let terms = &event.terms;
-        let mut lookups: Vec<_> = terms.words.iter().map(|word| (TermKind::Word, u64::from(*word))).collect();
+        let mut lookups: Vec<_> = terms.all_words().map(|word| (TermKind::Word, u64::from(word))).collect();
         lookups.push((TermKind::Author, terms.author));
         let sample = super::filter::stretch_of(term_hasher.sample_position(event.status.0));
         lookups.extend([(TermKind::Sample, sample), (TermKind::Sample, MATCH_ALL)]);

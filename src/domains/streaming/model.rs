@@ -35,7 +35,7 @@ pub(crate) struct Restriction {
 impl OutgoingEvent {
     /// Whether some viewers may see the event that others may not.
     pub(crate) const fn may_be_private(&self) -> bool {
-        !self.requires_public && matches!(self.kind, OutgoingEventKind::Posted(_) | OutgoingEventKind::Comment(..))
+        !self.requires_public && !matches!(self.kind, OutgoingEventKind::Deleted(_) | OutgoingEventKind::Gap(_))
     }
 }
 
@@ -44,6 +44,8 @@ impl OutgoingEvent {
 pub enum OutgoingEventKind {
     /// A status was posted. Whether the viewer may see it is checked when it is rendered.
     Posted(StatusId),
+    /// The text of a status was changed. Whether the viewer may see it is checked when it is rendered.
+    Edited(StatusId),
     /// A status was deleted.
     Deleted(StatusId),
     /// A comment was added, edited, deleted or voted on.
@@ -61,6 +63,7 @@ pub(crate) struct HydratedEvent {
 /// The content of a [`HydratedEvent`], with loaded objects.
 pub(crate) enum EventContent {
     Posted(ViewedStatus),
+    Edited(ViewedStatus),
     Deleted(StatusId),
     Comment(comments::VisibleComment, CommentEventKind),
     CommentDeleted(CommentId, u64),

@@ -13,12 +13,13 @@ use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserListId};
 use crate::base::page::ListId;
-use crate::base::request::Request;
+use crate::base::request::{Loaders, Request};
 use crate::base::viewer::Viewer;
 use crate::domains::comments::CommentEventKind;
 use crate::domains::comments::service as comments;
 use crate::domains::lists::service as lists;
 use crate::domains::sessions::service as sessions;
+use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
@@ -176,10 +177,8 @@ async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option
     Ok(match event.kind {
         OutgoingEventKind::Gap(reason) => Some(EventContent::Gap(reason)),
         OutgoingEventKind::Deleted(id) => Some(EventContent::Deleted(id)),
-        OutgoingEventKind::Posted(id) => {
-            let seen = statuses::load_visible(&loaders, [id]).await?.pop().flatten();
-            seen.filter(|seen| !event.requires_public || statuses::facts(seen).is_public()).map(EventContent::Posted)
-        }
+        OutgoingEventKind::Posted(id) => load_status(&loaders, id, event).await?.map(EventContent::Posted),
+        OutgoingEventKind::Edited(id) => load_status(&loaders, id, event).await?.map(EventContent::Edited),
         OutgoingEventKind::Comment(id, CommentEventKind::Deleted(removed)) => {
             let status = statuses::load_visible(&loaders, [id.status]).await?.pop().flatten();
             status.map(|_| EventContent::CommentDeleted(id, removed))
@@ -191,6 +190,12 @@ async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option
             comment.map(|comment| EventContent::Comment(comment, kind))
         }
     })
+}
+
+/// The status of an event; `None` if it is not delivered to the viewer.
+async fn load_status(loaders: &Loaders, id: StatusId, event: &OutgoingEvent) -> Result<Option<ViewedStatus>, Error> {
+    let seen = statuses::load_visible(loaders, [id]).await?.pop().flatten();
+    Ok(seen.filter(|seen| !event.requires_public || statuses::facts(seen).is_public()))
 }
 
 /// Waits until the viewer's session has ended: expired, revoked, or deleted with its account. Notices within a second on every process.

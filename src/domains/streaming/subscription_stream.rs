@@ -177,8 +177,12 @@ impl StatusStream {
         if kind == EventKind::Posted && self.place.take_shown(status.0) {
             return None;
         }
-        // To those who can no longer see a status, it is deleted.
-        let kind = if kind == EventKind::Posted { OutgoingEventKind::Posted(status) } else { OutgoingEventKind::Deleted(status) };
+        let kind = match kind {
+            EventKind::Posted => OutgoingEventKind::Posted(status),
+            EventKind::Edited => OutgoingEventKind::Edited(status),
+            // To those who can no longer see a status, it is deleted.
+            EventKind::Deleted | EventKind::Narrowed => OutgoingEventKind::Deleted(status),
+        };
         let is_kept_out = matches!(self.interest, Interest::Public(_)) && !event.terms.is_public();
         (!is_kept_out && self.is_delivered(event.terms.author)).then_some(kind)
     }
@@ -189,11 +193,10 @@ impl StatusStream {
         !is_hidden && self.has_source(author)
     }
 
-    /// Whether a new status stands in the feed of this subscription: it is no reply, or answers a source. At most one round trip; none for a cached status.
+    /// Whether a new or edited status stands in the feed of this subscription: it is no reply, or answers a source. At most one round trip; none for a cached status.
     async fn shows_reply(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
-        let (Interest::Feed(sources), OutgoingEventKind::Posted(id), Some(viewer)) = (&self.interest, event.kind, viewer) else {
-            return true;
-        };
+        let (Interest::Feed(sources), Some(viewer)) = (&self.interest, viewer) else { return true };
+        let (OutgoingEventKind::Posted(id) | OutgoingEventKind::Edited(id)) = event.kind else { return true };
         let Some((author, reply)) = recipients::reply_of(&self.app, id).await else { return true };
         let is_source = reply.parent_author.is_some_and(|author| sources.has(self.term_hasher.author(author)));
         statuses::answers_a_source(viewer.user, author, reply.parent_author, is_source)

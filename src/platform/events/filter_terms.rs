@@ -43,6 +43,9 @@ pub struct FilterTerms {
     /// The audience, if the event is not delivered to everyone who matches. Stored behind the other fields, where older servers ignore it.
     #[serde(skip)]
     pub audience: Option<EventAudience>,
+    /// The words before an edit: filters that matched them receive the edit, too. Stored behind the audience.
+    #[serde(skip)]
+    pub words_before: Vec<u32>,
 }
 
 /// The words of a status that is not public. Those of a status are unique.
@@ -54,9 +57,16 @@ impl FilterTerms {
         self.words != NOT_PUBLIC
     }
 
-    /// Whether the status contains all of `words`.
+    /// Whether the status contains all of `words`, or did before the edit.
     pub fn has_all(&self, words: &[u32]) -> bool {
-        words.iter().all(|word| self.words.binary_search(word).is_ok())
+        let contains = |text: &[u32]| words.iter().all(|word| text.binary_search(word).is_ok());
+        contains(&self.words) || !self.words_before.is_empty() && contains(&self.words_before)
+    }
+
+    /// The words of the status, and those that only the text before the edit had.
+    pub fn all_words(&self) -> impl Iterator<Item = u32> {
+        let gone = self.words_before.iter().filter(|word| self.words.binary_search(word).is_err());
+        self.words.iter().chain(gone).copied()
     }
 
     /// Terms that match neither a filter nor an author.
@@ -73,14 +83,21 @@ impl FilterTerms {
         let mut bytes = postcard::to_allocvec(self).unwrap_or_default();
         if let Some(audience) = &self.audience {
             bytes.extend(postcard::to_allocvec(audience).unwrap_or_default());
+            if !self.words_before.is_empty() {
+                bytes.extend(postcard::to_allocvec(&self.words_before).unwrap_or_default());
+            }
         }
         bytes
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (terms, rest) = postcard::take_from_bytes::<Self>(bytes).ok()?;
-        let audience = if rest.is_empty() { None } else { Some(postcard::from_bytes(rest).ok()?) };
-        Some(Self { audience, ..terms })
+        if rest.is_empty() {
+            return Some(terms);
+        }
+        let (audience, rest) = postcard::take_from_bytes(rest).ok()?;
+        let words_before = if rest.is_empty() { Vec::new() } else { postcard::from_bytes(rest).ok()? };
+        Some(Self { audience: Some(audience), words_before, ..terms })
     }
 }
 
@@ -93,7 +110,7 @@ pub struct TermHasher {
 impl TermHasher {
     /// The terms of a status.
     pub fn status(&self, author: UserId, message: &str, place: Option<(f64, f64)>) -> FilterTerms {
-        FilterTerms { author: self.author(author), words: self.words(message), place, audience: None }
+        FilterTerms { author: self.author(author), words: self.words(message), place, ..FilterTerms::default() }
     }
 
     /// The terms of a status that is not public: it is found by its author alone, and is not in the public stream.
@@ -234,6 +251,16 @@ mod tests {
     }
 
     #[test]
+    fn an_edit_matches_the_phrases_of_either_text_but_not_of_both_together() {
+        let edited = FilterTerms { words_before: HASHER.words("green tea"), ..HASHER.status(UserId(1), "black coffee", None) };
+        for (phrase, expected) in [("green tea", true), ("black coffee", true), ("green coffee", false), ("milk", false)] {
+            assert_eq!(edited.has_all(&HASHER.phrase(phrase)), expected, "{phrase}");
+        }
+        assert_eq!(edited.all_words().count(), 4);
+        assert!(!HASHER.status(UserId(1), "x", None).has_all(&HASHER.phrase("tea")));
+    }
+
+    #[test]
     fn a_phrase_without_words_has_no_terms() {
         for phrase in ["", " ", "#", "@ !", "👍"] {
             assert!(HASHER.phrase(phrase).is_empty(), "{phrase:?}");
@@ -249,6 +276,9 @@ mod tests {
         assert_eq!(FilterTerms::from_bytes(&restricted.to_bytes()), Some(restricted.clone()));
         assert!(restricted.to_bytes().starts_with(&terms.to_bytes()), "older servers read the terms alone");
         assert_eq!(FilterTerms::from_bytes(&restricted.to_bytes()[..terms.to_bytes().len() + 2]), None);
+        let edited = FilterTerms { words_before: HASHER.words("other words"), ..restricted.clone() };
+        assert_eq!(FilterTerms::from_bytes(&edited.to_bytes()), Some(edited.clone()));
+        assert!(edited.to_bytes().starts_with(&restricted.to_bytes()));
         assert_eq!(FilterTerms::from_bytes(b""), None);
     }
 }

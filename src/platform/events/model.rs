@@ -42,6 +42,8 @@ pub enum EventKind {
     Deleted,
     /// The audience of the status changed, so that some accounts can no longer see it.
     Narrowed,
+    /// The text of the status was changed.
+    Edited,
 }
 
 /// A published event.

@@ -28,7 +28,12 @@ struct PageWeighter;
 
 impl Weighter<PageKey, Arc<Vec<Event>>> for PageWeighter {
     fn weight(&self, _: &PageKey, events: &Arc<Vec<Event>>) -> u64 {
-        events.iter().map(|event| (size_of::<Event>() + size_of_val(&event.terms.words[..])) as u64).sum()
+        events
+            .iter()
+            .map(|event| {
+                (size_of::<Event>() + size_of_val(&event.terms.words[..]) + size_of_val(&event.terms.words_before[..])) as u64
+            })
+            .sum()
     }
 }
 

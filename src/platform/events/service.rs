@@ -23,7 +23,7 @@ pub async fn term_hasher(app: &App) -> Result<TermHasher, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: retry.
 pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: FilterTerms) -> Result<(), Error> {
-    store::append(app.db(), &[Append { author, status, kind: "p", terms, change: 0 }], retention(app)).await
+    store::append(app.db(), &[Append { author, status, kind: "p", terms, since: status.time(), change: 0 }], retention(app)).await
 }
 
 /// Publishes that a status was deleted, unless that was published before. Without `terms`, those of its posting are used if its event is still
@@ -33,8 +33,15 @@ pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: 
 /// As [`publish_posted`].
 pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms: Option<FilterTerms>) -> Result<(), Error> {
     let append = match terms {
-        Some(terms) => Append { author, status, kind: "d", terms, change: 0 },
-        None => Append { author, status, kind: "f", terms: term_hasher(app).await?.status(author, "", None), change: 0 },
+        Some(terms) => Append { author, status, kind: "d", terms, since: status.time(), change: 0 },
+        None => Append {
+            author,
+            status,
+            kind: "f",
+            terms: term_hasher(app).await?.status(author, "", None),
+            since: status.time(),
+            change: 0,
+        },
     };
     store::append(app.db(), &[append], retention(app)).await
 }
@@ -45,7 +52,25 @@ pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms:
 /// # Errors
 /// As [`publish_posted`].
 pub async fn publish_narrowed(app: &App, author: UserId, status: StatusId, change: u64, terms: FilterTerms) -> Result<(), Error> {
-    store::append(app.db(), &[Append { author, status, kind: "n", terms, change }], retention(app)).await
+    store::append(app.db(), &[Append { author, status, kind: "n", terms, since: status.time(), change }], retention(app)).await
+}
+
+/// Publishes that the text of a status was changed at a time, unless this edit was published before; and that the status was posted with `posted`, unless
+/// that was. Nothing if the deletion was published. One round trip.
+///
+/// # Errors
+/// As [`publish_posted`].
+pub async fn publish_edited(
+    app: &App,
+    author: UserId,
+    status: StatusId,
+    (edit, at): (u64, Millis),
+    [posted, edited]: [Option<FilterTerms>; 2],
+) -> Result<(), Error> {
+    let posting = posted.map(|terms| Append { author, status, kind: "p", terms, since: status.time(), change: 0 });
+    let edit = edited.map(|terms| Append { author, status, kind: "e", terms, since: at, change: edit });
+    let appends: Vec<Append> = posting.into_iter().chain(edit).collect();
+    store::append(app.db(), &appends, retention(app)).await
 }
 
 /// Publishes the deletion of many statuses, but only of those whose posting is still in the log: others would displace newer events. One round
@@ -56,7 +81,14 @@ pub async fn publish_narrowed(app: &App, author: UserId, status: StatusId, chang
 pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[StatusId]) -> Result<(), Error> {
     let appends: Vec<Append> = statuses
         .iter()
-        .map(|status| Append { author, status: *status, kind: "x", terms: FilterTerms::default(), change: 0 })
+        .map(|status| Append {
+            author,
+            status: *status,
+            kind: "x",
+            terms: FilterTerms::default(),
+            since: status.time(),
+            change: 0,
+        })
         .collect();
     store::append(app.db(), &appends, retention(app)).await
 }

@@ -54,7 +54,9 @@ pub(super) struct Append {
     /// The kind, in the terms of the script.
     pub kind: &'static str,
     pub terms: FilterTerms,
-    /// The id of the change, for a narrowed audience.
+    /// When the status was posted or edited: an event that may have been trimmed already is not published again.
+    pub since: Millis,
+    /// The id of the change, for a narrowed audience and for an edit.
     pub change: u64,
 }
 
@@ -79,7 +81,7 @@ pub(super) async fn append(db: &Db, appends: &[Append], retention: Retention) ->
             .arg(it.terms.to_bytes())
             .arg(retention.maximum.div_ceil(shard_count(db)))
             .arg(retention.since)
-            .arg(it.status.time())
+            .arg(it.since)
             .arg(it.change)
     };
     db.call_many(appends.iter().map(call).collect()).await.map(drop)
@@ -196,8 +198,13 @@ fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Opti
         "p" => EventKind::Posted,
         "d" => EventKind::Deleted,
         "n" => EventKind::Narrowed,
+        "e" => EventKind::Edited,
         _ => return None,
     };
-    let terms = FilterTerms::from_bytes(terms).unwrap_or_else(FilterTerms::unreadable);
+    let mut terms = FilterTerms::from_bytes(terms).unwrap_or_else(FilterTerms::unreadable);
+    if kind != EventKind::Edited {
+        // A deletion may have the terms of the last edit.
+        terms.words_before.clear();
+    }
     Some(Event { shard, id: id.parse().ok()?, kind, status: StatusId(status.parse().ok()?), terms })
 }

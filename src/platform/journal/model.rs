@@ -210,6 +210,15 @@ pub enum Task {
         /// The id of the change.
         change: u64,
     },
+    /// A change of the text of a status: its event is derived from the versions of the status.
+    Edit {
+        /// The author.
+        author: UserId,
+        /// The status.
+        status: StatusId,
+        /// The id of the edit.
+        edit: u64,
+    },
     /// A relation between two accounts: the second account's side is derived from the first account's side.
     Relation {
         /// The relation.
@@ -296,9 +305,12 @@ impl Task {
             | Self::FanoutThreshold { .. }
             | Self::Answered { .. } => Queue::Long,
             Self::Branch { .. } | Self::Thread { .. } | Self::FollowRequests { .. } => Queue::Long,
-            Self::Relation { .. } | Self::Audience { .. } | Self::Reply { .. } | Self::Place { .. } | Self::Bookmark { .. } => {
-                Queue::Short
-            }
+            Self::Relation { .. }
+            | Self::Audience { .. }
+            | Self::Edit { .. }
+            | Self::Reply { .. }
+            | Self::Place { .. }
+            | Self::Bookmark { .. } => Queue::Short,
         }
     }
 }
@@ -433,6 +445,7 @@ mod tests {
             ),
             (Task::Place { conversation: StatusId(8), status }, r#"{"Place":{"conversation":8,"status":2}}"#),
             (Task::Answered { conversation: StatusId(8), status }, r#"{"Answered":{"conversation":8,"status":2}}"#),
+            (Task::Edit { author: user, status, edit: 9 }, r#"{"Edit":{"author":1,"status":2,"edit":9}}"#),
         ]
     }
 
@@ -471,8 +484,9 @@ mod tests {
             Task::Reply { .. } => 21,
             Task::Place { .. } => 22,
             Task::Answered { .. } => 23,
+            Task::Edit { .. } => 24,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..24).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..25).collect::<Vec<_>>());
     }
 
     #[test]

@@ -157,6 +157,7 @@ impl Bed {
                 reply: None,
                 reply_policy: ReplyPolicy::default(),
                 replies: SparseCount::default(),
+                last_edit: None,
             }
         };
         let all: Vec<Status> = entries.iter().map(status).collect();

@@ -366,6 +366,14 @@ pub(super) const OF_STATUSES: &[Case] = &[
     (&["HSET user:{$bob} bookmarks 5"], &["user:{$bob}: its bookmarks is not the size of bookmarks:{$bob}"]),
     (&["HSET user:{$ada} bookmarks 5"], &["user:{$ada}: its bookmarks is not the size of bookmarks:{$ada}"]),
     (&["ZADD pins:{$ada} $old $ofbob"], &["pins:{$ada}: status $ofbob is by $bob"]),
+    (
+        &["RPUSH versions:{$status} x"],
+        &["status:{$status}: has versions, but no edit", "versions:{$status}: has a version that cannot be read"],
+    ),
+    (&["HSET|status:{$status}|edited|5 6 1"], &["status:{$status}: counts other edits than it has versions"]),
+    (&["HSET|status:{$status}|edited|x"], &["status:{$status}: counts other edits than it has versions"]),
+    (&["RPUSH|versions:{$old}|0 5 \ntext"], &["versions:{$old}: there is no such status"]),
+    (&["SET versions:{$status} x"], &["versions:{$status}: should be a list"]),
     (&["ZADD pins:{$ada} $old $old"], &["pins:{$ada}: there is no status $old"]),
     (&["COPY pins:{$ada} pins:{$old}"], &["pins:{$old}: status $status is by $ada", "pins:{$old}: there is no such account"]),
     // Each account that likes a deleted status is a separate finding.

@@ -264,6 +264,8 @@ async fn an_audit_writes_nothing() {
         "hget",
         "hscan",
         "hlen",
+        "llen",
+        "lrange",
         "exists",
         "hexists",
         "zcard",

@@ -3,6 +3,7 @@
 mod audience;
 mod crowd;
 mod day;
+mod edits;
 mod faults;
 mod filters;
 mod hidden;
@@ -109,13 +110,14 @@ impl LiveSubscription {
         let text = |at: &str| event.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
         let line = match event["__typename"].as_str() {
             Some("StatusPosted") => format!("+{}", text("/status/message")),
+            Some("StatusEdited") => format!("~{}", text("/status/message")),
             Some("StatusDeleted") => format!("-{}", text("/statusId")),
             _ => format!("gap {}", text("/reason")),
         };
         Event { cursor: text("/cursor"), line }
     }
 
-    /// Returns the next events, as `+message`, `-id` and `gap REASON`.
+    /// Returns the next events, as `+message`, `~message`, `-id` and `gap REASON`.
     async fn next_events(&mut self, count: usize) -> Vec<String> {
         let mut received = Vec::new();
         for _ in 0..count {

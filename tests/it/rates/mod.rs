@@ -131,6 +131,11 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             };
             post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Edits => {
+            let id = waxwing::base::ids::StatusId(app.app.next_id().await.expect("an id")).global();
+            let input = format!("statusId: {id:?}, message: \"x\"");
+            post_query_as(app, ada, &format!("mutation {{ editStatus(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
+        }
         Limit::Marks => {
             let id = waxwing::base::ids::StatusId(app.app.next_id().await.expect("an id")).global();
             let field = ["bookmarkStatus", "removeBookmark", "pinStatus", "unpinStatus"][n % 4];

@@ -70,6 +70,7 @@ impl Fixture {
             }
             "addComment" => format!("(input: {{ statusId: {id:?}, message: \"x\" }})"),
             "editComment" => format!("(input: {{ commentId: {id:?}, message: \"x\" }})"),
+            "editStatus" => format!("(input: {{ statusId: {id:?}, message: \"x\" }})"),
             "deleteComment" => format!("(input: {{ commentId: {id:?} }})"),
             "voteComment" => format!("(input: {{ commentId: {id:?}, vote: UP }})"),
             "addUserToList" | "removeUserFromList" => format!("(input: {{ listId: {id:?}, userId: {id:?} }})"),

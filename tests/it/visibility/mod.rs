@@ -11,11 +11,12 @@ use crate::support::{Actor, TestApp};
 use std::collections::BTreeSet;
 use waxwing::platform::events::service as events;
 
-/// Fields that tests of subscriptions cover: `live/hidden.rs` and `live/placeholders.rs`.
-const LIVE: [&str; 7] = [
+/// Fields that tests of subscriptions cover: `live/hidden.rs`, `live/edits.rs` and `live/placeholders.rs`.
+const LIVE: [&str; 8] = [
     "CommentAdded.comment",
     "CommentEdited.comment",
     "CommentVoted.comment",
+    "StatusEdited.status",
     "StatusPosted.status",
     "Subscription.homeTimelineEvents",
     "Subscription.listTimelineEvents",

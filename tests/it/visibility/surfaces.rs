@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 97] = {
+const ROWS: [(&str, Rule); 101] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -58,6 +58,7 @@ const ROWS: [(&str, Rule); 97] = {
         ("Mutation.deleteComment", View),
         ("Mutation.deleteStatus", Own),
         ("Mutation.editComment", View),
+        ("Mutation.editStatus", Own),
         ("Mutation.followUser", Discover),
         ("Mutation.likeStatus", View),
         ("Mutation.logIn", Own),
@@ -112,10 +113,13 @@ const ROWS: [(&str, Rule); 97] = {
         ("Status.author", Judged),
         ("Status.commentThread", Judged),
         ("Status.likers", Name),
+        ("Status.edits", Discover),
         ("Status.entities", Discover),
         ("Status.replies", View),
         ("Status.replyTo", View),
+        ("StatusEdited.status", Deliver),
         ("StatusPosted.status", Deliver),
+        ("StatusVersion.entities", Discover),
         ("Subscription.commentEvents", View),
         ("Subscription.homeTimelineEvents", Deliver),
         ("Subscription.listTimelineEvents", Deliver),

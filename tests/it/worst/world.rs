@@ -25,7 +25,7 @@ use waxwing::domains::comments::{self, ParentRef, service as threads};
 use waxwing::domains::conversations::{ReplyPolicy, ReplyRef};
 use waxwing::domains::entities::{EntityKind, MAX_MENTIONED, TextEntities, find};
 use waxwing::domains::lists::NewList;
-use waxwing::domains::statuses::{AudienceInput, Location, Status, StatusDraft};
+use waxwing::domains::statuses::{AudienceInput, Location, MAX_EDITS, Status, StatusDraft};
 use waxwing::domains::users::User;
 use waxwing::domains::{graph, lists, relations, sessions, statuses, timelines, users};
 use waxwing::platform::events;
@@ -151,6 +151,7 @@ impl World {
         narrow_statuses(&app.app, people[HEAVY], &lists, &narrowed).await;
         let cursors = cursors(&heavy, &ids).await;
         publish_events(&app.app, &people, &status_ids).await;
+        edit(&app.app, people[HEAVY], status_ids[0]).await;
         let reply = create_conversation(&app.app, &people, status_ids[0]).await.global();
         let place = PlaceId { root: status_ids[0], status: status_ids[0] };
         ids.insert("ConversationEntry", place.global_id().to_string());
@@ -296,6 +297,7 @@ async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) 
         reply: None,
         reply_policy: ReplyPolicy::default(),
         replies: SparseCount::default(),
+        last_edit: None,
     };
     let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
     statuses::service::import(app, all.iter()).await.expect("statuses");
@@ -307,6 +309,14 @@ async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) 
     stream::iter(profiles).buffer_unordered(64).for_each(async |done| done.expect("a profile")).await;
     timelines::service::import(app, people[HEAVY], own, [own, &status_ids[FIRST_EVENT..]].concat()).await.expect("a home");
     timelines::service::import(app, people[READER], &[], others[..60].to_vec()).await.expect("a home");
+}
+
+/// Edits a status almost as often as possible, each time with the longest text.
+async fn edit(app: &App, author: UserId, id: StatusId) {
+    for at in 0..MAX_EDITS - 2 {
+        let text = FLAG.repeat(499) + if at % 2 == 0 { "a" } else { "b" };
+        statuses::service::edit(app, author, id, &text).await.expect("an edit");
+    }
 }
 
 /// The number of direct replies to the root of the conversation, and its depth.

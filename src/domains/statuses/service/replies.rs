@@ -89,7 +89,7 @@ async fn permits(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<b
 async fn mentions(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<bool, Error> {
     let Some(account) = loaders.users.load(viewer).await? else { return Ok(false) };
     let is_mentioned = entities::mentions(&status.message, &status.entities, &account.login);
-    Ok(is_mentioned && entities::is_mentioned(viewer, status.posted_at))
+    Ok(is_mentioned && entities::is_mentioned(viewer, status.written_at()))
 }
 
 /// Checks what a new status replies to. A repeated request has the result of the first one although the parent was

@@ -19,6 +19,13 @@ pub(super) async fn of_posting(app: &App, status: &Status, is_private: bool) -> 
     }
 }
 
+/// The terms of an edit: filters that match the text before or after it receive it. They have the audience, as those of a deletion.
+pub(super) fn of_edit(status: &Status, is_private: bool, before: FilterTerms, after: FilterTerms) -> FilterTerms {
+    let audience = EventAudience { author: status.author, is_private, audience: status.audience };
+    let words_before = if audience.is_public() { before.words } else { Vec::new() };
+    FilterTerms { words_before, ..after.with_audience(audience) }
+}
+
 /// The terms of a deletion: a status that was not public is not in the public stream, and its deletion is delivered to those who could see it.
 pub(super) async fn of_deletion(app: &App, author: UserId, was: &DeletedStatus) -> Result<FilterTerms, Error> {
     let audience = event_audience(app, author, was.audience).await?;
