@@ -159,6 +159,25 @@ impl AuditReader {
         Ok(keys.iter().map(|key| (key.clone(), text(key))).collect())
     }
 
+    /// Scans lists in pages; `visit` gets each element as its key and its text.
+    ///
+    /// # Errors
+    /// As [`Db::read_many`].
+    pub async fn lists(&self, keys: Vec<String>, mut visit: impl FnMut(&str, &str)) -> Result<(), Error> {
+        const PAGE: usize = 100;
+        for key in keys {
+            for from in (0..).step_by(PAGE) {
+                let range = |from: usize| cmd("LRANGE").arg(&key).arg(from).arg(from + PAGE - 1).take();
+                let page: Vec<Vec<u8>> = self.query([from], range).await?.read(&from).unwrap_or_default();
+                page.iter().for_each(|element| visit(&key, &lossy(element)));
+                if page.len() < PAGE {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Scans streams in pages; `visit` gets each entry as its key and its fields as text.
     ///
     /// # Errors

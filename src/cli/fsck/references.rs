@@ -59,14 +59,14 @@ async fn search(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::b
             Ok(())
         })
         .await?;
-    reader
-        .streams(of("stream"), |key, text| {
-            if is_named(text) {
-                found.add(key, "names the account");
-            }
-        })
-        .await?;
-    let known = |entry: &&KeyInfo| ["zset", "string", "hash", "stream"].contains(&entry.kind.as_str());
+    let mut visit = |key: &str, text: &str| {
+        if is_named(text) {
+            found.add(key, "names the account");
+        }
+    };
+    reader.lists(of("list"), &mut visit).await?;
+    reader.streams(of("stream"), &mut visit).await?;
+    let known = |entry: &&KeyInfo| ["zset", "string", "hash", "list", "stream"].contains(&entry.kind.as_str());
     for entry in entries.iter().filter(|entry| !known(entry)) {
         found.add(&entry.key, format!("is a {}, and was not searched", entry.kind));
     }

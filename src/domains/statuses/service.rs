@@ -52,7 +52,7 @@ use futures_util::try_join;
 pub use super::visible::{facts, load_delivered, load_existing, load_visible, policy_audience};
 
 /// Statuses that one pass deletes.
-const STATUSES_PER_PASS: usize = 80;
+const STATUSES_PER_PASS: usize = 70;
 
 /// A new status. The caller does the fan-out and acknowledges the journal entry.
 pub struct NewStatus {
@@ -263,7 +263,7 @@ pub async fn forget_marks_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId
     Ok(left)
 }
 
-/// Deletes the statuses of a deleted account, their likes and bookmarks: up to eighty statuses or a thousand likes; `true` means that more may be
+/// Deletes the statuses of a deleted account, their likes and bookmarks: up to seventy statuses or a thousand likes; `true` means that more may be
 /// left. A status leaves the profile last, so that a later pass finds it. The caller has removed the statuses from feeds; `purge_dependents` removes
 /// the data of higher layers that depend on the statuses.
 ///
