@@ -139,6 +139,10 @@ test('home shows its entries and new ones; the viewer posts and deletes', async 
   await post('from a friend', { token: friend });
   await live.upTo('from a friend');
   assert.equal(await live.card('from a friend').getByRole('button', { name: 'Delete' }).count(), 0, 'not one’s own');
+  for (const [count, pressed] of [['1 repost', 'true'], ['0 reposts', 'false']]) {
+    await live.card('from a friend').getByRole('button', { name: /^Repost/ }).click();
+    await live.card('from a friend').getByRole('button', { name: `Repost: ${count}`, pressed: pressed === 'true' }).waitFor();
+  }
   await live.message.fill(' 👩‍👩‍👧‍👦é ');
   assert.equal(await page.locator('.post .count').innerText(), '2 / 500');
   await live.message.fill('x'.repeat(501));

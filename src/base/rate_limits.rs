@@ -177,6 +177,8 @@ limits! {
     Lists = "lists" by Account, 1_000 / HOUR;
     /// Changes of relations between accounts, such as mutes: a long list of them imported by a program, once.
     Relations = "relations" by Account, 1_000 / HOUR;
+    /// Reposts and undone reposts together: as many as posts, in a third of the time.
+    Reposts = "reposts" by Account, 300 / HOUR;
     /// Edits of statuses: more than a person corrects in an hour, less than a program.
     Edits = "edits" by Account, 100 / HOUR;
     /// Changes of bookmarks and pinned statuses together: more than a person marks in an evening, less than a program.

@@ -22,11 +22,13 @@ use crate::domains::graph::FetchRelations;
 use crate::domains::graph::FetchRequests;
 use crate::domains::lists::FetchAudienceLists;
 use crate::domains::lists::FetchLists;
+use crate::domains::relations::FetchBlocks;
 use crate::domains::relations::FetchFriendships;
 use crate::domains::relations::FetchMutualFriends;
 use crate::domains::relations::FetchRelationships;
 use crate::domains::statuses::FetchBookmarks;
 use crate::domains::statuses::FetchPins;
+use crate::domains::statuses::FetchReposts;
 use crate::domains::statuses::FetchStatuses;
 use crate::domains::timelines::FetchFeed;
 use crate::domains::users::FetchLogins;
@@ -45,6 +47,8 @@ pub struct Loaders {
     pub statuses: Loader<FetchStatuses>,
     /// Whether the viewer has bookmarked statuses that were loaded without their bookmarks.
     pub bookmarks: Loader<FetchBookmarks>,
+    /// Whether the viewer has reposted statuses.
+    pub reposts: Loader<FetchReposts>,
     /// The pinned statuses of accounts.
     pub pins: Loader<FetchPins>,
     /// The relation between the viewer and an account.
@@ -53,6 +57,8 @@ pub struct Loaders {
     pub requests: Loader<FetchRequests>,
     /// The relationship of the viewer and an account.
     pub relationships: Loader<FetchRelationships>,
+    /// Whether an account blocks another.
+    pub blocks: Loader<FetchBlocks>,
     /// The friendship of the viewer and an account.
     pub friendships: Loader<FetchFriendships>,
     /// The friends that the viewer and an account have in common.
@@ -173,10 +179,12 @@ impl Request {
             logins: Loader::new(FetchLogins { db: db.clone() }),
             statuses: Loader::with_response_size(FetchStatuses { db: db.clone(), since, viewer, with_bookmarks }, size),
             bookmarks: Loader::new(FetchBookmarks { db: db.clone(), since, viewer }),
+            reposts: Loader::new(FetchReposts { db: db.clone(), since, viewer }),
             pins: Loader::new(FetchPins(db.clone())),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             requests: Loader::new(FetchRequests { db: db.clone(), viewer }),
             relationships: Loader::new(FetchRelationships::new(app.clone(), viewer)),
+            blocks: Loader::new(FetchBlocks(db.clone())),
             friendships: Loader::new(FetchFriendships { db: db.clone(), viewer }),
             mutual_friends: Loader::new(FetchMutualFriends { db: db.clone(), viewer }),
             feeds: Loader::new(FetchFeed::new(app.clone())),

@@ -58,6 +58,9 @@ pub(super) struct RateOptions {
     /// statuses.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_RELATIONS", default_value_t = Limit::Relations.default_quota())]
     rate_relations: Quota,
+    /// Reposts of an account, and reposts that it undoes.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_REPOSTS", default_value_t = Limit::Reposts.default_quota())]
+    rate_reposts: Quota,
     /// Edits of an account's statuses.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_EDITS", default_value_t = Limit::Edits.default_quota())]
     rate_edits: Quota,
@@ -128,6 +131,7 @@ impl RateOptions {
             Limit::Votes => self.rate_votes,
             Limit::Lists => self.rate_lists,
             Limit::Relations => self.rate_relations,
+            Limit::Reposts => self.rate_reposts,
             Limit::Edits => self.rate_edits,
             Limit::Marks => self.rate_marks,
             Limit::Campaigns => self.rate_campaigns,

@@ -8,6 +8,7 @@ use crate::domains::ads::service as ads;
 use crate::domains::comments::service as comments;
 use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
+use crate::domains::statuses::Mark;
 use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
 use crate::platform::journal::service as journal;
@@ -196,7 +197,8 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
                 statuses::settle_answered(app, PlaceId { root: conversation, status }, progress).await
             }
             Task::Like { user, status } => statuses::settle_like(app, user, status).await.map(|()| None),
-            Task::Bookmark { user, status } => statuses::settle_bookmark(app, user, status).await.map(|()| None),
+            Task::Bookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, user, status).await.map(|()| None),
+            Task::Repost { user, status } => statuses::settle_mark(app, Mark::Repost, user, status).await.map(|()| None),
             Task::Comment { author, comment } => comments::settle(app, author, comment).await.map(|()| None),
             Task::Branch { author, comment } => comments::settle_branch(app, author, comment).await,
             Task::Thread { status } => comments::settle_thread(app, status).await,

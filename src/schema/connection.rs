@@ -192,6 +192,14 @@ object! {
 }
 
 object! {
+    /// The time of a repost.
+    "RepostedAt": RepostedAt(at) {
+        /// Time of the repost.
+        "repostedAt" reposted_at: DateTime = *at;
+    }
+}
+
+object! {
     /// The time at which an account was added to a list.
     "AddedAt": AddedAt(at) {
         /// Time at which the account was added to the list.
@@ -267,6 +275,8 @@ edge_times! {
     LikedAt;
     /// The field `bookmarkedAt` of an edge.
     BookmarkedAt;
+    /// The field `repostedAt` of an edge.
+    RepostedAt;
     /// The field `addedAt` of an edge.
     AddedAt;
     /// The field `blockedAt` of an edge.

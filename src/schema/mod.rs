@@ -25,7 +25,7 @@ mod validation;
 pub use check::{CheckError, CheckResult, check, check_document, parse};
 pub use connection::{
     AddedAt, BlockedAt, BookmarkedAt, Connection, ConnectionKind, Edge, FollowedAt, FriendsSince, LikedAt, MutedAt, PageInfo,
-    RequestedAt, TotalCount,
+    RepostedAt, RequestedAt, TotalCount,
 };
 pub use context::request;
 pub(crate) use direct::object;
@@ -54,7 +54,7 @@ use crate::domains::graph::{GraphMutation, RequestMutation, RequestQuery};
 use crate::domains::lists::{ListMutation, ListQuery};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
 use crate::domains::sessions::{SessionMutation, SessionQuery};
-use crate::domains::statuses::{BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, StatusMutation};
+use crate::domains::statuses::{BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, RepostMutation, StatusMutation};
 use crate::domains::streaming::{StreamQuery, StreamSubscription};
 use crate::domains::timelines::TimelineQuery;
 use crate::domains::users::{UserMutation, UserQuery};
@@ -92,6 +92,7 @@ pub struct Mutation(
     StatusMutation,
     BookmarkMutation,
     EditMutation,
+    RepostMutation,
     PinMutation,
     ReplyMutation,
     GraphMutation,

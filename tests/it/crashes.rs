@@ -21,6 +21,7 @@ use waxwing::domains::conversations::service as conversations;
 use waxwing::domains::graph;
 use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::relations::{FriendshipState, service as relations};
+use waxwing::domains::statuses::service::ProfileChoice;
 use waxwing::domains::statuses::{AudienceInput, StatusDraft, service as statuses};
 use waxwing::domains::timelines::service as timelines;
 use waxwing::domains::users::service as users;
@@ -40,6 +41,9 @@ enum Change {
     /// The fifth user bookmarks a status.
     Bookmark,
     RemoveBookmark,
+    /// The fifth user reposts a status.
+    Repost,
+    UndoRepost,
     /// The first user deletes a status that it has pinned, and that others have bookmarked.
     DeleteBookmarked,
     /// The fifth user replies to a reply, under a key.
@@ -323,6 +327,10 @@ impl World {
             Change::DeleteBookmarked | Change::DeleteAccount => &[0, 2, 4],
             _ => &[],
         };
+        let reposters: &[usize] = if change == Change::UndoRepost { &[4] } else { bookmarkers };
+        for at in reposters {
+            statuses::repost(&app.app, &loaders(&app.app), people[*at].user_id(), status).await.expect("a repost");
+        }
         for at in bookmarkers {
             statuses::bookmark(&app.app, &loaders(&app.app), people[*at].user_id(), status).await.expect("a bookmark");
         }
@@ -430,6 +438,8 @@ impl World {
             Change::Like => statuses::like(app, &loaders, id(4), self.status, true).await?,
             Change::Bookmark => statuses::bookmark(app, &loaders, id(4), self.status).await?,
             Change::RemoveBookmark => statuses::remove_bookmark(app, id(4), self.status).await?,
+            Change::Repost => statuses::repost(app, &loaders, id(4), self.status).await?,
+            Change::UndoRepost => statuses::undo_repost(app, id(4), self.status).await?,
             Change::DeleteBookmarked => timelines::delete(app, id(0), self.status).await?,
             Change::Reply => {
                 let draft = draft_of_reply(app, id(4), self.replies[1], Some("once")).await;
@@ -481,6 +491,16 @@ impl World {
         let request = waxwing::base::request::Request::new(app.clone(), Some(viewer), None, None);
         let args = waxwing::base::page::PageArgs { first: Some(100), ..Default::default() };
         Ok(timelines::home(app, &request.loaders(), owner, &args).await?.items.len())
+    }
+
+    /// The number of reposts of the status, and of the fifth user.
+    async fn reposts(&self, app: &App) -> (u64, usize) {
+        let status = statuses::load_existing(&loaders(app), [self.status]).await.expect("a store").pop().flatten();
+        let (fifth, choice) = (self.people[4].user_id(), ProfileChoice { replies: true, reposts: true });
+        let page = statuses::profile(app, &loaders(app), fifth, choice, &waxwing::base::page::PageArgs::default())
+            .await
+            .expect("a store");
+        (status.map_or(0, |seen| seen.status.reposts.0), page.items.len())
     }
 
     /// The number of bookmarks that a user sees.
@@ -608,6 +628,8 @@ impl World {
             }
             Change::Bookmark => self.bookmarks(app, 4).await == 1,
             Change::RemoveBookmark => self.bookmarks(app, 4).await == 0,
+            Change::Repost => self.reposts(app).await == (1, 1),
+            Change::UndoRepost => self.reposts(app).await == (0, 0),
             Change::DeleteBookmarked => {
                 let exists = statuses::exist(app, &[self.status]).await.expect("a store");
                 exists == [false] && self.bookmarks(app, 4).await == 0 && self.pins(app).await == 0
@@ -752,6 +774,8 @@ cut_off! {
     a_like_may_be_cut_off_anywhere = Like;
     a_bookmark_may_be_cut_off_anywhere = Bookmark;
     a_removal_of_a_bookmark_may_be_cut_off_anywhere = RemoveBookmark;
+    a_repost_may_be_cut_off_anywhere = Repost;
+    an_undone_repost_may_be_cut_off_anywhere = UndoRepost;
     a_deletion_of_a_bookmarked_status_may_be_cut_off_anywhere = DeleteBookmarked;
     a_pin_may_be_cut_off_anywhere = Pin;
     a_reply_may_be_cut_off_anywhere = Reply;

@@ -6,6 +6,7 @@ mod accounts;
 mod audience;
 mod acl;
 mod ads;
+mod reposts;
 mod response_size;
 mod architecture;
 mod backup;

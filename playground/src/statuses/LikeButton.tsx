@@ -1,11 +1,11 @@
 // Likes a status or removes the like. Graphcache updates the status in every query; `onChange` updates lists outside of the cache.
 import { useMutation } from 'urql';
 import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
-import { useViewer } from '../session/useSession.ts';
 import { useBusy } from '../ui/useBusy.ts';
 import type { StatusCardFragment } from './fragments/StatusCard.generated.ts';
 import { StatusLikeDocument } from './operations/LikeStatus.generated.ts';
 import { StatusUnlikeDocument } from './operations/UnlikeStatus.generated.ts';
+import { ToggleButton } from './ToggleButton.tsx';
 
 const NUMBER = new Intl.NumberFormat();
 
@@ -18,7 +18,6 @@ interface Props {
 }
 
 export function LikeButton({ status, onChange, onError }: Props) {
-  const viewer = useViewer();
   const [, like] = useMutation(StatusLikeDocument);
   const [, unlike] = useMutation(StatusUnlikeDocument);
   const [busy, run] = useBusy();
@@ -29,18 +28,16 @@ export function LikeButton({ status, onChange, onError }: Props) {
     onError(messageOf(errorMessagesOf(error, payload)));
     if (payload?.status) onChange(payload.status);
   };
-  const count = `${NUMBER.format(likeCount)} ${likeCount === 1 ? 'like' : 'likes'}`;
   return (
-    <button
-      type="button"
-      className="like quiet"
-      aria-pressed={viewerHasLiked}
-      title={viewer ? undefined : 'Log in to like it'}
-      disabled={!viewer}
-      aria-disabled={busy}
-      onClick={() => void run(press)}
-    >
-      <span aria-hidden="true">{viewerHasLiked ? '♥' : '♡'}</span> <span className="visually-hidden">Like:</span> {count}
-    </button>
+    <ToggleButton
+      className="like"
+      label="Like"
+      icons={['♡', '♥']}
+      isOn={viewerHasLiked}
+      count={`${NUMBER.format(likeCount)} ${likeCount === 1 ? 'like' : 'likes'}`}
+      title="Log in to like it"
+      busy={busy}
+      onPress={() => void run(press)}
+    />
   );
 }

@@ -10,6 +10,7 @@ import { EditBox, EditedMark } from './EditStatus.tsx';
 import type { StatusCardFragment } from './fragments/StatusCard.generated.ts';
 import { LikeButton, type StatusChange } from './LikeButton.tsx';
 import { StatusDeleteDocument } from './operations/DeleteStatus.generated.ts';
+import { RepostButton } from './RepostButton.tsx';
 import { AudienceMark, StatusAudienceMenu } from './StatusAudience.tsx';
 import './statuses.css';
 
@@ -60,6 +61,7 @@ export function StatusCard({ status, onChange, thread }: Props) {
           </button>
         )}
         <LikeButton status={status} onChange={onChange} onError={setError} />
+        <RepostButton status={status} onChange={onChange} onError={setError} />
         {location && <span className="place">{placeText(location)}</span>}
         {isOwn && <StatusAudienceMenu status={status} onChange={onChange} onError={setError} />}
         {isOwn && (

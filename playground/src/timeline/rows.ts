@@ -30,7 +30,7 @@ export function updateStatus(rows: Row[], change: StatusChange): Row[] {
 
 // Clears the likes of the previous viewer.
 export function withoutLikes(rows: Row[]): Row[] {
-  return rows.map((row) => (row.kind === 'status' ? { ...row, status: { ...row.status, viewerHasLiked: false } } : row));
+  return rows.map((row) => (row.kind === 'status' ? { ...row, status: { ...row.status, viewerHasLiked: false, viewerHasReposted: false } } : row));
 }
 
 const without = (rows: Row[], key: string) => rows.filter((row) => row.key !== key);

@@ -184,6 +184,13 @@ pub enum Remedy {
         /// The status.
         status: StatusId,
     },
+    /// Settles a repost, as a bookmark.
+    SettleRepost {
+        /// The account.
+        user: UserId,
+        /// The status.
+        status: StatusId,
+    },
     /// Settles a status: profile, pin, homes, lists, likes, bookmarks and comments agree with its existence.
     SettleStatus {
         /// Its author.
@@ -195,6 +202,8 @@ pub enum Remedy {
     ForgetLikes(StatusId),
     /// Deletes the bookmarks of a deleted status, on both sides.
     ForgetBookmarks(StatusId),
+    /// Deletes the reposts of a deleted status, on both sides.
+    ForgetReposts(StatusId),
     /// Sets a list's owner to the account that has the list, or removes the list from that account if the recorded owner has it.
     SettleListOwner {
         /// The account that has the list.
@@ -299,9 +308,11 @@ impl Remedy {
             Self::SettleLike { .. } => "settle a like",
             Self::SettlePlace(_) => "settle a place in a conversation",
             Self::SettleBookmark { .. } => "settle a bookmark",
+            Self::SettleRepost { .. } => "settle a repost",
             Self::SettleStatus { .. } => "settle a status",
             Self::ForgetLikes(_) => "remove the likes of a deleted status",
             Self::ForgetBookmarks(_) => "remove the bookmarks of a deleted status",
+            Self::ForgetReposts(_) => "remove the reposts of a deleted status",
             Self::SettleList { .. } | Self::SettleListOwner { .. } => "settle a list",
             Self::EndList { .. } => "delete the rest of a list",
             Self::ResetFeed { .. } => "reset a feed",

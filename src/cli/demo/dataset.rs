@@ -81,6 +81,7 @@ impl Dataset {
             reply_policy: ReplyPolicy::default(),
             replies: SparseCount::default(),
             last_edit: None,
+            reposts: SparseCount::default(),
         };
         self.statuses.push((author, status));
     }

@@ -11,6 +11,7 @@ use crate::domains::comments::service as comments;
 use crate::domains::lists::service as lists;
 use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
+use crate::domains::statuses::Mark;
 use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
@@ -75,16 +76,15 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::SettleMembership { list, user } => timelines::settle_source(app, Feed::List(*list), *user).await.map(drop),
         Remedy::SettleLike { user, status } => statuses::settle_like(app, *user, *status).await,
         Remedy::SettlePlace(place) => statuses::settle_place(app, *place).await,
-        Remedy::SettleBookmark { user, status } => statuses::settle_bookmark(app, *user, *status).await,
+        Remedy::SettleBookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, *user, *status).await,
+        Remedy::SettleRepost { user, status } => statuses::settle_mark(app, Mark::Repost, *user, *status).await,
         Remedy::SettleStatus { author, status } => settle_status(app, *author, *status).await,
         Remedy::ForgetLikes(status) => {
             while !statuses::forget_likes_of(app, &[*status]).await?.is_empty() {}
             Ok(())
         }
-        Remedy::ForgetBookmarks(status) => {
-            while !statuses::forget_bookmarks_of(app, &[*status]).await?.is_empty() {}
-            Ok(())
-        }
+        Remedy::ForgetBookmarks(status) => forget_marks(app, Mark::Bookmark, *status).await,
+        Remedy::ForgetReposts(status) => forget_marks(app, Mark::Repost, *status).await,
         Remedy::SettleList { owner, list } => timelines::restore_list(app, *owner, *list).await,
         Remedy::EndList { owner, list } => timelines::purge_orphaned_list(app, *owner, *list).await,
         Remedy::ResetFeed { tag } => timelines::reset(app, *tag).await,
@@ -122,5 +122,11 @@ async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
         }
         progress = accounts::settle(app, user, "", from).await?;
     }
+    Ok(())
+}
+
+/// Removes all marks of a deleted status.
+async fn forget_marks(app: &App, mark: Mark, status: StatusId) -> Result<(), Error> {
+    while !statuses::forget_marks(app, mark, &[status]).await?.is_empty() {}
     Ok(())
 }

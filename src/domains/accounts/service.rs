@@ -8,6 +8,7 @@ use crate::domains::comments::service as comments;
 use crate::domains::graph::service as graph;
 use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
+use crate::domains::statuses::Mark;
 use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
@@ -24,7 +25,7 @@ const STAGES: [&str; 12] = [
     "comments",
     "statuses",
     "whom it follows, and follow requests",
-    "likes and bookmarks",
+    "likes, bookmarks and reposts",
     "its own lists",
     "its home",
     "its campaigns and websites",
@@ -102,7 +103,10 @@ async fn pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<
             more | statuses::purge_answered(app, id).await?
         }
         5 => graph::purge_following(app, id).await? | graph::purge_requests(app, id).await?,
-        6 => statuses::purge_likes(app, id).await? | statuses::purge_bookmarks(app, id).await?,
+        6 => {
+            let is_left = statuses::purge_likes(app, id).await?;
+            is_left | statuses::purge_marks(app, Mark::Bookmark, id).await? | statuses::purge_marks(app, Mark::Repost, id).await?
+        }
         7 => timelines::purge_lists(app, id).await?,
         8 => timelines::purge_home(app, id).await?,
         9 => ads::purge(app, id).await?,

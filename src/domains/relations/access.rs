@@ -250,3 +250,25 @@ pub async fn find_by_global_id(loaders: &Loaders, id: &str) -> Outcome<UserId> {
     let id = UserId::from_global(id).ok_or_else(users::not_found)?;
     if find(loaders, id).await?.is_some() { Ok(id) } else { Err(users::not_found().into()) }
 }
+
+/// Whether a block separates the two accounts of each pair, also from accounts that were deleted, in the order of `pairs`. A batch of accounts, and one of
+/// blocks; none for accounts that are cached and block nobody.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn are_parted(loaders: &Loaders, pairs: impl Iterator<Item = (UserId, UserId)>) -> Result<Vec<bool>, Error> {
+    let pairs: Vec<(UserId, UserId)> = pairs.collect();
+    let mut ids: Vec<UserId> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let accounts = loaders.users.load_many(ids.iter().copied()).await?;
+    let account = |id: UserId| ids.binary_search(&id).ok().and_then(|at| accounts.get(at)?.as_ref());
+    let may_block = |id: UserId| account(id).is_none_or(|account| account.blocks.0 > 0);
+    let directions = pairs.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
+    let asked: Vec<(UserId, UserId)> = directions.filter(|(from, to)| from != to && may_block(*from)).collect();
+    let blocks = loaders.blocks.load_many(asked.iter().copied()).await?;
+    let is_block = |pair: (UserId, UserId)| asked.iter().zip(&blocks).any(|(asked, is_block)| *asked == pair && *is_block);
+    let is_parted =
+        |(a, b): (UserId, UserId)| account(a).is_none() || account(b).is_none() || is_block((a, b)) || is_block((b, a));
+    Ok(pairs.into_iter().map(is_parted).collect())
+}

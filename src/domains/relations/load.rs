@@ -115,3 +115,15 @@ impl Fetch for FetchMutualFriends {
         Ok(keys.iter().map(|key| Arc::new(of(key))).collect())
     }
 }
+
+/// Loads whether the first account of a pair blocks the second, as committed. One pipeline.
+pub struct FetchBlocks(pub Db);
+
+impl Fetch for FetchBlocks {
+    type Key = (UserId, UserId);
+    type Value = bool;
+
+    async fn fetch(&self, keys: &[(UserId, UserId)]) -> Result<Vec<bool>, Error> {
+        store::blocks::are_blocks(&self.0, keys).await
+    }
+}

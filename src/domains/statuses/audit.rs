@@ -7,7 +7,7 @@ mod records;
 mod sets;
 
 use super::keys::{self, KeyKind};
-use super::model::{Status, TOMBSTONE_TTL};
+use super::model::{Mark, Status, TOMBSTONE_TTL};
 use crate::base::audience::ChosenAudience;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
@@ -31,7 +31,8 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks statuses, both sides of likes and bookmarks, profiles, pins, tombstones, and the accounts' numbers of statuses and bookmarks.
+/// Checks statuses, both sides of likes, bookmarks and reposts, profiles, pins, tombstones, and the accounts' numbers of statuses,
+/// bookmarks and reposts.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -49,11 +50,11 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Liked(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::OfAccount(Edge::Like, id), entry.key.clone()))
             }
-            Some(KeyKind::Bookmarkers(id)) if entry.check_type("zset", Expiry::Never, found) => {
-                sets.push((Set::OfStatus(Edge::Bookmark, id), entry.key.clone()))
+            Some(KeyKind::Markers(mark, id)) if entry.check_type("zset", Expiry::Never, found) => {
+                sets.push((Set::OfStatus(Edge::Mark(mark), id), entry.key.clone()))
             }
-            Some(KeyKind::Bookmarks(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
-                sets.push((Set::OfAccount(Edge::Bookmark, id), entry.key.clone()))
+            Some(KeyKind::Marked(mark, id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
+                sets.push((Set::OfAccount(Edge::Mark(mark), id), entry.key.clone()))
             }
             Some(KeyKind::Pins(id)) if entry.check_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Pins(id), entry.key.clone()))
@@ -67,10 +68,16 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     }
     let posts = |id| StoredCount { key: user_key(id), field: "posts", set: keys::profile(id) };
     let likes = |id: &StatusId| StoredCount { key: keys::status(*id), field: "likes", set: keys::likers(*id) };
-    let bookmarks = |id| StoredCount { key: user_key(id), field: "bookmarks", set: keys::bookmarks(id) };
+    let marked = |mark: Mark, id| StoredCount { key: user_key(id), field: mark.count_of_account(), set: keys::marked(mark, id) };
+    let reposts = |id: &StatusId| StoredCount {
+        key: keys::status(*id),
+        field: Mark::Repost.count_of_status(),
+        set: keys::markers(Mark::Repost, *id),
+    };
     let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
-    let of_account = |id| [posts(id), bookmarks(id)];
-    reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().map(likes)).collect(), found).await?;
+    let of_account = |id| [posts(id), marked(Mark::Bookmark, id), marked(Mark::Repost, id)];
+    let of_status = |id| [likes(id), reposts(id)];
+    reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().flat_map(of_status)).collect(), found).await?;
     check_statuses(reader, &statuses, found).await?;
     conversations::check_places(reader, entries, found).await?;
     conversations::check_answered(reader, &answered, found).await?;

@@ -3,11 +3,14 @@
 mod bookmarks;
 mod edits;
 mod pins;
+mod reposters;
+mod reposts;
 mod versions;
 
 pub use bookmarks::{BookmarkMutation, BookmarkQuery};
 pub use edits::EditMutation;
 pub use pins::{PinMutation, pinned_statuses};
+pub use reposts::RepostMutation;
 
 use super::load::ViewedStatus;
 use super::model::{AudienceInput, Location, StatusDraft};
@@ -73,11 +76,15 @@ object! {
         /// Number of direct replies, deleted ones excluded.
         "replyCount" reply_count: u64 = seen.status.replies.0;
 
+        /// Number of accounts that have reposted this status, also those whose repost the viewer cannot see.
+        "repostCount" repost_count: u64 = seen.status.reposts.0;
+
         /// Who may reply to this status, as its author has chosen. The author always may.
         "replyPolicy" reply_policy: ReplyPolicy = seen.status.reply_policy;
 
         direct "author" = UserObject(seen.author.clone()?);
         direct "viewerHasBookmarked" = seen.bookmarked?;
+        direct "viewerHasReposted" = (seen.status.reposts.0 == 0).then_some(false)?;
     }
 
     /// Author of the status.
@@ -104,6 +111,14 @@ object! {
             Some(bookmarked) => Ok(bookmarked),
             None => Ok(Box::pin(request(ctx)?.loaders().bookmarks.load(self.0.status.id)).await?),
         }
+    }
+
+    /// Whether the viewer has reposted this status. False without a session.
+    async fn viewer_has_reposted(&self, ctx: &Context<'_>) -> Result<bool> {
+        if self.0.status.reposts.0 == 0 {
+            return Ok(false);
+        }
+        Ok(Box::pin(request(ctx)?.loaders().reposts.load(self.0.status.id)).await?)
     }
 
     /// Whether the viewer may reply to this status: its author and the author of the first status of the conversation permit it. False without a session.
@@ -179,6 +194,19 @@ object! {
     /// Comments on this status.
     async fn comment_thread(&self, ctx: &Context<'_>) -> Result<CommentThread> {
         CommentThread::of(ctx, &self.0).await
+    }
+
+    /// Accounts that have reposted this status, the newest repost first. Empty while the status is not public.
+    async fn reposters(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
+    ) -> Result<Connection<reposters::Reposters>> {
+        let args = PageArgs { first, after, last, before };
+        Box::pin(reposters::page_of_reposters(request(ctx)?, &self.0, args)).await
     }
 
     /// Accounts that like this status, the newest like first.

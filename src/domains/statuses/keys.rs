@@ -1,13 +1,26 @@
 //! Every key of this domain.
 
+use super::model::Mark;
 use crate::base::audit;
 use crate::base::ids::{StatusId, UserId};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 10] =
-    ["status", "gone", "versions", "likers", "liked", "bookmarkers", "bookmarks", "profile", "pins", "answered"];
+pub const KINDS: [&str; 12] = [
+    "status",
+    "gone",
+    "versions",
+    "likers",
+    "liked",
+    "bookmarkers",
+    "bookmarks",
+    "reposters",
+    "reposts",
+    "profile",
+    "pins",
+    "answered",
+];
 
-/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities] [edited]` (posted in ms since the epoch). No time to live.
+/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities] [edited] [reposts]` (posted in ms since the epoch). No time to live.
 pub fn status(id: StatusId) -> String {
     audit::id_key("status:{", id.0)
 }
@@ -34,15 +47,21 @@ pub(super) fn liked(user: UserId) -> String {
     format!("liked:{{{}}}", user.0)
 }
 
-/// ZSET, user id → bookmark id. At most the number of accounts. Outlives its status until all these accounts have removed the status from their
-/// bookmarks.
-pub(super) fn bookmarkers(id: StatusId) -> String {
-    format!("bookmarkers:{{{}}}", id.0)
+/// ZSET, user id → the mark's id: the accounts that have marked a status. At most the number of accounts. Outlives its status until all these accounts have
+/// removed the status from theirs.
+pub(super) fn markers(mark: Mark, id: StatusId) -> String {
+    match mark {
+        Mark::Bookmark => format!("bookmarkers:{{{}}}", id.0),
+        Mark::Repost => format!("reposters:{{{}}}", id.0),
+    }
 }
 
-/// ZSET, status id → bookmark id: what an account has bookmarked. At most [`super::model::MAX_BOOKMARKS`], no time to live.
-pub(super) fn bookmarks(user: UserId) -> String {
-    format!("bookmarks:{{{}}}", user.0)
+/// ZSET, status id → the mark's id: what an account has marked. At most [`Mark::most`], no time to live.
+pub(super) fn marked(mark: Mark, user: UserId) -> String {
+    match mark {
+        Mark::Bookmark => format!("bookmarks:{{{}}}", user.0),
+        Mark::Repost => format!("reposts:{{{}}}", user.0),
+    }
 }
 
 /// ZSET, status id → pin id: the account's own statuses that it has pinned. At most [`super::model::MAX_PINS`], no time to live.
@@ -69,8 +88,8 @@ pub(super) enum KeyKind {
     Versions(StatusId),
     Likers(StatusId),
     Liked(UserId),
-    Bookmarkers(StatusId),
-    Bookmarks(UserId),
+    Markers(Mark, StatusId),
+    Marked(Mark, UserId),
     Profile(UserId),
     Answered(UserId),
     Pins(UserId),
@@ -86,8 +105,10 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "versions" => id().map(|id| KeyKind::Versions(StatusId(id))),
         "likers" => id().map(|id| KeyKind::Likers(StatusId(id))),
         "liked" => id().map(|id| KeyKind::Liked(UserId(id))),
-        "bookmarkers" => id().map(|id| KeyKind::Bookmarkers(StatusId(id))),
-        "bookmarks" => id().map(|id| KeyKind::Bookmarks(UserId(id))),
+        "bookmarkers" => id().map(|id| KeyKind::Markers(Mark::Bookmark, StatusId(id))),
+        "bookmarks" => id().map(|id| KeyKind::Marked(Mark::Bookmark, UserId(id))),
+        "reposters" => id().map(|id| KeyKind::Markers(Mark::Repost, StatusId(id))),
+        "reposts" => id().map(|id| KeyKind::Marked(Mark::Repost, UserId(id))),
         "pins" => id().map(|id| KeyKind::Pins(UserId(id))),
         "answered" => id().map(|id| KeyKind::Answered(UserId(id))),
         "profile" => id().map(|id| KeyKind::Profile(UserId(id))),

@@ -1,14 +1,14 @@
-//! The batch loaders of statuses with the viewer's likes and bookmarks, which are read in one pipeline, and of pins.
+//! The batch loaders of statuses with the viewer's likes and bookmarks, which are read in one pipeline, of reposts, and of pins.
 
-use super::model::Status;
+use super::model::{Mark, Status};
 use super::store;
-use super::store::bookmarks::{self, BookmarkLookup};
-use super::store::{MarkedStatus, pins};
+use super::store::bookmarks::BookmarkLookup;
+use super::store::{MarkedStatus, marks, pins};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::loader::Fetch;
 use crate::db::{Db, ReadBarrier};
-use crate::domains::users::User;
+use crate::domains::users::{User, user_key};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -100,7 +100,37 @@ impl Fetch for FetchBookmarks {
     }
 
     async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<bool>, Error> {
-        bookmarks::are_bookmarked(&self.db, self.lookup(), keys).await
+        match self.viewer {
+            Some(viewer) => marks::are_marked(&self.db, Mark::Bookmark, viewer, keys).await,
+            None => Ok(vec![false; keys.len()]),
+        }
+    }
+}
+
+/// Loads whether the viewer has reposted statuses; `false` without a session, at no cost. One command for any number of statuses.
+pub struct FetchReposts {
+    /// Redis.
+    pub db: Db,
+    /// The read barrier of the request.
+    pub since: ReadBarrier,
+    /// The viewer, if there is a session.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for FetchReposts {
+    type Key = StatusId;
+    type Value = bool;
+
+    fn get_cached(&self, keys: &[StatusId]) -> Option<Vec<bool>> {
+        let has_none = |viewer| self.db.get_cached(self.since, [user_key(viewer)].into_iter(), |it: &User| it.reposts.0 == 0);
+        self.viewer.is_none_or(|viewer| has_none(viewer).is_some()).then(|| vec![false; keys.len()])
+    }
+
+    async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<bool>, Error> {
+        match self.viewer {
+            Some(viewer) => marks::are_marked(&self.db, Mark::Repost, viewer, keys).await,
+            None => Ok(vec![false; keys.len()]),
+        }
     }
 }
 

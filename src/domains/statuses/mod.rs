@@ -1,14 +1,16 @@
-//! Statuses, likes, bookmarks and pins.
+//! Statuses, likes, bookmarks, reposts and pins.
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public, `entities` if there are any, `edited` after an edit | 17 fields, 20 KB |
+//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public, `entities` if there are any, `edited` after an edit, `reposts` | 18 fields, 20 KB |
 //! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
 //! | `versions:{id}` | LIST | the versions of the text before the current one, the first one first | 50, then `LIMIT_REACHED` |
 //! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
 //! | `liked:{uid}` | ZSET | status that the account likes → the same like's id | 1,000,000, then `LIMIT_REACHED` |
 //! | `bookmarkers:{id}` | ZSET | account that has bookmarked it → the bookmark's id | the number of accounts |
 //! | `bookmarks:{uid}` | ZSET | status that the account has bookmarked → the same bookmark's id | 100,000, then `LIMIT_REACHED` |
+//! | `reposters:{id}` | ZSET | account that has reposted it → the repost's id | the number of accounts |
+//! | `reposts:{uid}` | ZSET | status that the account has reposted → the same repost's id | 1,000,000, then `LIMIT_REACHED` |
 //! | `pins:{uid}` | ZSET | status of the account that it has pinned → the pin's id | 5, then `LIMIT_REACHED` |
 //! | `answered:{uid}` | ZSET | places of deleted statuses to which there were replies | 1,000,000, the newest |
 //! | `profile:{uid}` | ZSET | status id → itself: the author's statuses | 1,000,000, then `LIMIT_REACHED` |
@@ -20,7 +22,8 @@
 //! equals the size of the profile. Each pair changes in one script. A deleted status is hidden from every reader at once, and so is a
 //! status whose author's account was deleted ([`service::load_visible`]). A like is on both sides with the same id. The status's side is the truth
 //! while the status exists; its likers are kept beyond its deletion until each has removed the status from their own set. The same holds for
-//! bookmarks; `bookmarks` in `user:{id}` equals the size of `bookmarks:{id}`. A pin is a status in the account's profile: the script that removes a
+//! bookmarks and reposts ([`Mark`]); `bookmarks` and `reposts` in `user:{id}` equal the sizes of `bookmarks:{id}` and `reposts:{id}`, and `reposts` in
+//! `status:{id}` that of `reposters:{id}`. A pin is a status in the account's profile: the script that removes a
 //! status from the profile removes its pin.
 //!
 //! **Audiences.** A status is pushed to the same feeds whatever its audience is, and is hidden by the policy when it is read ([`service::facts`]): a
@@ -31,6 +34,8 @@
 //! **Edits.** The current text is in the HASH; the script that replaces it appends the text before to the LIST, and deletion removes both.
 //!
 //! **Bookmarks** are known to the account alone: they change no count of the status, and no event reports them.
+//!
+//! **Reposts** stand while the status is public and no block separates its author and the account. That is decided when they are read.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes and bookmarks: one pipeline. The bookmarks are one ZMSCORE in it; they are not read if the
 //! request does not select them, and if the viewer's account is cached and has none.
@@ -44,8 +49,10 @@ pub mod service;
 mod store;
 mod visible;
 
-pub use graphql::{BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, StatusMutation, StatusObject, pinned_statuses};
+pub use graphql::{
+    BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, RepostMutation, StatusMutation, StatusObject, pinned_statuses,
+};
 pub use keys::{of_key as status_of_key, status as status_key, tombstone as tombstone_key};
-pub use load::{FetchBookmarks, FetchPins, FetchStatuses, ViewedStatus};
-pub use model::{AudienceInput, Location, MAX_EDITS, MAX_PINS, MESSAGE_BYTES, Status, StatusDraft};
+pub use load::{FetchBookmarks, FetchPins, FetchReposts, FetchStatuses, ViewedStatus};
+pub use model::{AudienceInput, Location, MAX_EDITS, MAX_PINS, MESSAGE_BYTES, Mark, Status, StatusDraft};
 pub use service::NewStatus;

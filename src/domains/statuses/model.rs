@@ -9,6 +9,7 @@ use crate::base::text::{TextRules, max_bytes};
 use crate::domains::conversations::{ReplyPolicy, ReplyRef};
 use crate::domains::entities::TextEntities;
 use crate::platform::idempotency::check_key;
+use crate::platform::journal::Task;
 
 /// The most bytes of a message.
 pub const MESSAGE_BYTES: usize = max_bytes(500);
@@ -18,7 +19,9 @@ pub(super) const MAX_STATUSES: usize = 1_000_000;
 /// The most statuses that an account likes.
 pub(super) const MAX_LIKED: usize = 1_000_000;
 /// The most statuses that an account bookmarks.
-pub(super) const MAX_BOOKMARKS: usize = 100_000;
+const MAX_BOOKMARKS: usize = 100_000;
+/// The most statuses that an account reposts.
+const MAX_REPOSTS: usize = 1_000_000;
 /// The most statuses that an account pins.
 pub const MAX_PINS: usize = 5;
 /// The most edits of a status.
@@ -55,6 +58,8 @@ pub struct Status {
     pub reply_policy: ReplyPolicy,
     /// The number of direct replies that are not deleted.
     pub replies: SparseCount,
+    /// The number of accounts that have reposted it.
+    pub reposts: SparseCount,
     /// The last change of the text.
     pub last_edit: Option<Edit>,
 }
@@ -68,6 +73,49 @@ impl Status {
     /// Its place in its conversation.
     pub fn place(&self) -> PlaceId {
         PlaceId { root: self.reply.map_or(self.id, |reply| reply.root), status: self.id }
+    }
+}
+
+/// What an account can have with a status, besides a like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mark {
+    /// A bookmark, which nobody else knows of.
+    Bookmark,
+    /// A repost.
+    Repost,
+}
+
+impl Mark {
+    /// The most of an account.
+    pub(super) const fn most(self) -> usize {
+        match self {
+            Self::Bookmark => MAX_BOOKMARKS,
+            Self::Repost => MAX_REPOSTS,
+        }
+    }
+
+    /// The field of an account that counts its marks.
+    pub(super) const fn count_of_account(self) -> &'static str {
+        match self {
+            Self::Bookmark => "bookmarks",
+            Self::Repost => "reposts",
+        }
+    }
+
+    /// The field of a status that counts the accounts; empty for none.
+    pub(super) const fn count_of_status(self) -> &'static str {
+        match self {
+            Self::Bookmark => "",
+            Self::Repost => "reposts",
+        }
+    }
+
+    /// The task that settles it.
+    pub(super) const fn task(self, user: UserId, status: StatusId) -> Task {
+        match self {
+            Self::Bookmark => Task::Bookmark { user, status },
+            Self::Repost => Task::Repost { user, status },
+        }
     }
 }
 

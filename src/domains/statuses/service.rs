@@ -3,42 +3,44 @@
 mod audience;
 mod bookmarks;
 mod edits;
-mod likes;
 mod conversation;
+mod likes;
+mod marks;
 mod pins;
+mod profile;
 mod replies;
+mod reposts;
 mod terms;
 
 pub use super::model::not_found;
 pub use audience::{set_audience, settle_audience};
-pub use bookmarks::{bookmark, bookmarks, bookmarks_id, forget_bookmarks_of, purge_bookmarks, remove_bookmark, settle_bookmark};
+pub use bookmarks::{bookmark, bookmarks, bookmarks_id, remove_bookmark};
 pub use conversation::{
     AncestorsPage, ConversationEntry, ancestors, encode as encode_reply_cursor, entry, find_entry, replies as replies_page,
 };
 pub use edits::{edit, settle_edit, version_count, versions, versions_id};
 pub use likes::{forget_likes_of, like, likers, likers_id, purge_likes, settle_like};
+pub use marks::{forget as forget_marks, purge_marks, settle_mark};
 pub use pins::{pin, pinned, unpin};
+pub use profile::{ProfileChoice, ProfileEntry, newest, profile, profile_id};
 pub use replies::{
     answers_a_source, can_reply, leave_deleted, purge_answered, reply_of, reply_target, set_reply_policy, settle_answered,
     settle_place, settle_reply,
 };
+pub use reposts::{repost, reposters, reposters_id, undo_repost};
 
-use super::load::ViewedStatus;
-use super::model::{Status, StatusDraft};
+use super::model::{Mark, Status, StatusDraft};
 use super::store::{self, AddToProfileResult, BulkCommands};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::count::SparseCount;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{Row, Window};
 use crate::base::rate_limits::Limit;
-use crate::base::request::Loaders;
 use crate::domains::conversations::ReplyPolicy;
 use crate::domains::entities::service as entities;
 use crate::domains::graph::{Audience, FanoutMode};
-use crate::domains::lists::service as lists;
-use crate::domains::relations::service as relations;
 use crate::domains::users::service as users;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
@@ -52,7 +54,7 @@ use futures_util::try_join;
 pub use super::visible::{facts, load_delivered, load_existing, load_visible, policy_audience};
 
 /// Statuses that one pass deletes.
-const STATUSES_PER_PASS: usize = 70;
+const STATUSES_PER_PASS: usize = 60;
 
 /// A new status. The caller does the fan-out and acknowledges the journal entry.
 pub struct NewStatus {
@@ -143,6 +145,7 @@ async fn write(
         reply,
         reply_policy,
         replies,
+        reposts: SparseCount::default(),
         last_edit: None,
     };
     let lease = journal::begin(app, replies::task(&status)).await?;
@@ -252,18 +255,18 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     events::publish_posted(app, author, id, terms).await
 }
 
-/// Removes deleted statuses from the likes and the bookmarks of all accounts, up to a thousand of each. Returns the statuses that have any left. Three
+/// Removes deleted statuses from the likes, bookmarks and reposts of all accounts, up to a thousand of each. Returns the statuses that have any left. Three
 /// round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn forget_marks_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
-    let (mut left, bookmarked) = try_join!(forget_likes_of(app, ids), forget_bookmarks_of(app, ids))?;
-    left.extend(bookmarked);
-    Ok(left)
+    let (bookmarks, reposts) = (forget_marks(app, Mark::Bookmark, ids), forget_marks(app, Mark::Repost, ids));
+    let (liked, bookmarked, reposted) = try_join!(forget_likes_of(app, ids), bookmarks, reposts)?;
+    Ok([liked, bookmarked, reposted].concat())
 }
 
-/// Deletes the statuses of a deleted account, their likes and bookmarks: up to seventy statuses or a thousand likes; `true` means that more may be
+/// Deletes the statuses of a deleted account, their likes, bookmarks and reposts: up to sixty statuses or a thousand likes; `true` means that more may be
 /// left. A status leaves the profile last, so that a later pass finds it. The caller has removed the statuses from feeds; `purge_dependents` removes
 /// the data of higher layers that depend on the statuses.
 ///
@@ -300,65 +303,6 @@ pub async fn unlist(app: &App, owner: UserId, id: StatusId) -> Result<(), Error>
         Some(author) if author != owner => store::unindex(app.db(), owner, &[id]).await,
         _ => Ok(()),
     }
-}
-
-/// A page of an author's statuses that the viewer may see, newest first. Empty if the viewer can see none of them.
-///
-/// # Errors
-/// `BAD_USER_INPUT` for the page's arguments.
-pub async fn profile(app: &App, loaders: &Loaders, author: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
-    let request = args.check(&app.cursors().await?, profile_id(author))?;
-    if !may_see_any(app, loaders, author).await? {
-        return Ok(Page::empty());
-    }
-    page::read_page(&ProfileListing { app, loaders, author }, request).await
-}
-
-/// The id under which cursors of [`profile`] are sealed.
-pub const fn profile_id(author: UserId) -> ListId {
-    ListId { kind: b'p', owner: author.0 }
-}
-
-/// The source of pages of an author's statuses.
-struct ProfileListing<'a> {
-    app: &'a App,
-    loaders: &'a Loaders,
-    author: UserId,
-}
-
-impl PageSource for ProfileListing<'_> {
-    type Item = ViewedStatus;
-
-    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        store::profile(self.app.db(), self.author, windows).await
-    }
-
-    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
-        load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await
-    }
-}
-
-/// Whether the viewer may see statuses of an author: the viewer can read the profile, or is on a list of the author, who may address statuses to its
-/// members. Two round trips more where the account is private and the viewer is not connected to it.
-async fn may_see_any(app: &App, loaders: &Loaders, author: UserId) -> Result<bool, Error> {
-    if relations::can_read_profile(loaders, author).await? {
-        return Ok(true);
-    }
-    match loaders.audience_lists.fetcher().viewer {
-        Some(viewer) if !relations::hides_content(loaders, author).await? => {
-            lists::is_member_of_any_list(app, author, viewer).await
-        }
-        _ => Ok(false),
-    }
-}
-
-/// The newest status of an author that the viewer may see; `None` without any. As a page with one entry.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn newest(app: &App, loaders: &Loaders, author: UserId) -> Result<Option<StatusId>, Error> {
-    let page = profile(app, loaders, author, &PageArgs { first: Some(1), ..PageArgs::default() }).await?;
-    Ok(page.items.first().map(|(_, seen)| seen.status.id))
 }
 
 /// Up to `limit` statuses of an author below a position, newest first.

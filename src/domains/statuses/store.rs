@@ -2,6 +2,7 @@
 
 pub(super) mod bookmarks;
 pub(super) mod edits;
+pub(super) mod marks;
 mod members;
 pub(super) mod pins;
 pub(super) mod replies;
@@ -97,7 +98,8 @@ hash_record!(Status {
     "reply" => reply,
     "policy" => reply_policy,
     "replies" => replies,
-    "edited" => last_edit
+    "edited" => last_edit,
+    "reposts" => reposts
 });
 
 impl HashValue<2> for Option<Location> {

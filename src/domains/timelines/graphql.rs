@@ -2,12 +2,14 @@
 
 use super::service;
 use crate::base::ids::{self, GlobalId, UserId};
-use crate::base::page::{ListId, Page, PageArgs};
+use crate::base::page::{ListId, PageArgs};
 use crate::base::request::Request;
 use crate::domains::ads::Promotion;
+use crate::domains::statuses::service::{ProfileChoice, ProfileEntry};
 use crate::domains::statuses::{self, StatusObject, ViewedStatus};
+use crate::domains::users::UserObject;
 use crate::platform::journal::Feed;
-use crate::schema::{Connection, ConnectionKind, Edge, object, request};
+use crate::schema::{Connection, ConnectionKind, DateTime, Edge, object, request};
 use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, Object, Result};
 
@@ -15,8 +17,8 @@ use async_graphql::{Context, Object, Result};
 pub enum Timeline {
     /// Statuses of an account and of the accounts that it follows.
     Home(UserId),
-    /// Statuses of an account.
-    Profile(UserId),
+    /// Statuses of an account, and its reposts.
+    Profile(UserId, ProfileChoice),
     /// Statuses of the members of a list. Visible to its owner only.
     List(ids::UserListId),
 }
@@ -36,9 +38,9 @@ impl Timeline {
         let feed = match self {
             Self::Home(owner) => Feed::Home(*owner),
             Self::List(list) => Feed::List(*list),
-            Self::Profile(author) => {
-                let newest = statuses::service::newest(&request.app, &request.loaders(), *author).await?.map_or(0, |id| id.0);
-                return Ok(cursors.encode(self.list(), newest));
+            Self::Profile(author, choice) => {
+                let newest = statuses::service::newest(&request.app, &request.loaders(), *author, *choice).await?;
+                return Ok(cursors.encode(self.list(), newest.unwrap_or_default()));
             }
         };
         let (position, place) = service::head(&request.app, &request.loaders(), feed).await?;
@@ -86,23 +88,34 @@ impl Timeline {
         match self {
             Self::Home(owner) => Some(Feed::Home(*owner)),
             Self::List(list) => Some(Feed::List(*list)),
-            Self::Profile(_) => None,
+            Self::Profile(..) => None,
         }
     }
 
     const fn list(&self) -> ListId {
         match self {
             Self::Home(owner) => service::home_id(*owner),
-            Self::Profile(author) => statuses::service::profile_id(*author),
+            Self::Profile(author, choice) => statuses::service::profile_id(*author, *choice),
             Self::List(list) => service::list_id(*list),
         }
     }
 
     async fn connection(&self, request: &Request, args: PageArgs) -> Result<Connection<Entries>> {
-        let page = self.page(request, &args).await?;
-        let list = self.list();
-        let entry = |position, seen| (TimelineEntry { list, position, seen, promotion: None }, EmptyFields);
-        Connection::from_page(request, page, list, EmptyFields, entry).await
+        let (list, loaders) = (self.list(), request.loaders());
+        let plain = |position, seen| (TimelineEntry { list, position, seen, promotion: None, repost: None }, EmptyFields);
+        let page = match self {
+            Self::Home(owner) => service::home(&request.app, &loaders, *owner, &args).await?,
+            Self::List(id) => service::list(&request.app, &loaders, *id, &args).await?,
+            Self::Profile(author, choice) => {
+                let page = statuses::service::profile(&request.app, &loaders, *author, *choice, &args).await?;
+                let entry = |position, ProfileEntry { seen, repost }: ProfileEntry| {
+                    let repost = repost.map(|id| Repost { id, by: *author });
+                    (TimelineEntry { list, position, seen, promotion: None, repost }, EmptyFields)
+                };
+                return Connection::from_page(request, page, list, EmptyFields, entry).await;
+            }
+        };
+        Connection::from_page(request, page, list, EmptyFields, plain).await
     }
 
     /// A page of a home, with promoted entries.
@@ -116,20 +129,12 @@ impl Timeline {
                 position: it.position,
                 promotion: it.promoted.as_ref().map(Promotion::from),
                 seen: it.status,
+                repost: None,
             },
             fields: EmptyFields,
         };
         let connection = Connection::new(entries.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields);
         Ok(connection.ending_at([page.start, page.end], |position| cursors.encode(list, position)))
-    }
-
-    async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<ViewedStatus>, crate::base::error::Error> {
-        let loaders = request.loaders();
-        match self {
-            Self::Home(owner) => service::home(&request.app, &loaders, *owner, args).await,
-            Self::Profile(author) => statuses::service::profile(&request.app, &loaders, *author, args).await,
-            Self::List(list) => service::list(&request.app, &loaders, *list, args).await,
-        }
     }
 }
 
@@ -149,11 +154,19 @@ struct TimelineEntry {
     position: u64,
     seen: ViewedStatus,
     promotion: Option<Promotion>,
+    repost: Option<Repost>,
+}
+
+/// The repost by which a status is in a timeline.
+#[derive(Clone, Copy)]
+struct Repost {
+    id: u64,
+    by: UserId,
 }
 
 object! {
     /// A status at its place in a timeline.
-    "TimelineEntry": TimelineEntry { list, position, seen, promotion } {
+    "TimelineEntry": TimelineEntry { list, position, seen, promotion, repost } {
         /// Id of this entry, unique in all timelines. `node` does not accept it.
         "id" id: GlobalId = entry_id(*list, *position, promotion.is_some());
 
@@ -164,6 +177,17 @@ object! {
         /// is read with `first`: at most one in any ten successive entries, never the first. Reading counts no impression: report the promoted entries
         /// that were visible with `recordImpressions`.
         "promotion" promotion: Option<&Promotion> = promotion.as_ref();
+
+        /// Time of the repost by which the status is here. Null for a status that is here by itself.
+        "repostedAt" reposted_at: Option<DateTime> = repost.map(|repost| DateTime(ids::source::time_of(repost.id)));
+
+        direct "repostedBy" = repost.is_none().then_some(None::<UserObject>)?;
+    }
+
+    /// The account that has reposted the status. Null for a status that is here by itself.
+    async fn reposted_by(&self, ctx: &Context<'_>) -> Result<Option<UserObject>> {
+        let Some(Repost { by, .. }) = self.repost else { return Ok(None) };
+        Ok(Box::pin(request(ctx)?.loaders().users.load(by)).await?.map(UserObject))
     }
 }
 

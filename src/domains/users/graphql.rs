@@ -6,6 +6,7 @@ use crate::base::ids::GlobalId;
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, FollowState, Follows, PendingRequests, Relation};
 use crate::domains::relations::{self, Friends, FriendshipState, Relationship};
+use crate::domains::statuses::service::ProfileChoice;
 use crate::domains::statuses::{self, StatusObject};
 use crate::domains::timelines::{self, Timeline};
 use crate::schema::{Connection, DateTime, FollowedAt, List, Text, TotalCount, object, payload, refuse, request};
@@ -149,9 +150,18 @@ object! {
         Ok(List(Box::pin(statuses::pinned_statuses(ctx, self.0.id)).await?))
     }
 
-    /// Statuses of this account, newest first.
-    async fn profile_timeline(&self) -> Timeline {
-        Timeline::Profile(self.0.id)
+    /// Statuses of this account, newest first, and on request its reposts at their own times. A cursor is valid for one choice of the two arguments only.
+    async fn profile_timeline(
+        &self,
+        #[graphql(desc = "Whether replies are included. Default: true.")] include_replies: Option<bool>,
+        #[graphql(desc = "Whether reposts are included. Default: false.")] include_reposts: Option<bool>,
+    ) -> Timeline {
+        let default = ProfileChoice::default();
+        let choice = ProfileChoice {
+            replies: include_replies.unwrap_or(default.replies),
+            reposts: include_reposts.unwrap_or(default.reposts),
+        };
+        Timeline::Profile(self.0.id, choice)
     }
 }
 

@@ -51,6 +51,8 @@ pub struct User {
     pub friends: SparseCount,
     /// The number of bookmarks. Only for the account itself: the schema has no field for it.
     pub bookmarks: SparseCount,
+    /// The number of reposts. As [`Self::bookmarks`].
+    pub reposts: SparseCount,
     /// The version of its mutes, blocks and friends, and of the blocks by others: every change of them raises it.
     pub relations_version: SparseCount,
 }
@@ -75,6 +77,7 @@ impl User {
             blocked_by: none,
             friends: none,
             bookmarks: none,
+            reposts: none,
             relations_version: none,
         }
     }

@@ -58,6 +58,7 @@ hash_record!(User {
     "blocked_by" => blocked_by,
     "friends" => friends,
     "bookmarks" => bookmarks,
+    "reposts" => reposts,
     "relations" => relations_version
 });
 

@@ -1,7 +1,8 @@
 //! Audits the journal: no entry is long past its lease, there are no dead letters, and every entry is in a queue.
 
 use super::keys::{self, KeyKind};
-use super::model::{JournalEntry as Job, LEASE, Queue};
+use super::model::{JournalEntry as Job, LEASE};
+use super::task::Queue;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;

@@ -1,6 +1,7 @@
 //! The keys of the journal.
 
-use super::model::{Queue, SHARDS};
+use super::model::SHARDS;
+use super::task::Queue;
 use crate::base::audit;
 use crate::db::spread;
 

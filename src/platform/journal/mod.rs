@@ -64,6 +64,8 @@ mod keys;
 mod model;
 pub mod service;
 mod store;
+mod task;
 
-pub use model::{Copies, DeadLetter, Feed, JournalEntry, LEASE, Progress, Queue, RETENTION, RelationKind, Task};
+pub use model::{Copies, DeadLetter, JournalEntry, LEASE, Progress, RETENTION};
 pub use service::EntryLease;
+pub use task::{Feed, Queue, RelationKind, Task};

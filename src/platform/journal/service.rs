@@ -1,8 +1,9 @@
 //! Writes, claims, acknowledges and retries entries. The retention on a cluster is in [`super::retention`]; [`crate::cli::workers`] maps each task
 //! to the function that settles it.
 
-use super::model::{DeadLetter, JournalEntry, LEASE, MAX_CLAIMS, MAX_TRIES, Progress, Queue, Task};
+use super::model::{DeadLetter, JournalEntry, LEASE, MAX_CLAIMS, MAX_TRIES, Progress};
 use super::store;
+use super::task::{Queue, Task};
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::{Error, Refusal};

@@ -1,7 +1,8 @@
 //! The journal's access to Redis.
 
 use super::keys;
-use super::model::{Copies, DeadLetter, JournalEntry, MAX_DEAD, MAX_ENTRIES, Queue, SHARDS, Task, shard_of};
+use super::model::{Copies, DeadLetter, JournalEntry, MAX_DEAD, MAX_ENTRIES, SHARDS, shard_of};
+use super::task::{Queue, Task};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::db::script::{Call, Script};

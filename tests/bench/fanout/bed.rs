@@ -158,6 +158,7 @@ impl Bed {
                 reply_policy: ReplyPolicy::default(),
                 replies: SparseCount::default(),
                 last_edit: None,
+                reposts: SparseCount::default(),
             }
         };
         let all: Vec<Status> = entries.iter().map(status).collect();

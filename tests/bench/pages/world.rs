@@ -116,6 +116,7 @@ async fn import_statuses(bed: &Bed, size: Size, people: &[UserId], status_id: im
             reply_policy: ReplyPolicy::default(),
             replies: SparseCount::default(),
             last_edit: None,
+            reposts: SparseCount::default(),
         }
     };
     let places: Vec<(usize, usize)> = (0..size.statuses).flat_map(|at| (0..size.users).map(move |user| (at, user))).collect();

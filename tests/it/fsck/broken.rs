@@ -365,6 +365,16 @@ pub(super) const OF_STATUSES: &[Case] = &[
     ),
     (&["HSET user:{$bob} bookmarks 5"], &["user:{$bob}: its bookmarks is not the size of bookmarks:{$bob}"]),
     (&["HSET user:{$ada} bookmarks 5"], &["user:{$ada}: its bookmarks is not the size of bookmarks:{$ada}"]),
+    (
+        &["ZADD reposts:{$bob} $old $second", "HINCRBY user:{$bob} reposts 1"],
+        &["reposts:{$bob}: $second is in it, but reposters:{$second} has no $bob"],
+    ),
+    (
+        &["ZADD reposters:{$status} $old $bob", "HINCRBY status:{$status} reposts 1"],
+        &["reposters:{$status}: $bob is in it, but reposts:{$bob} has no $status"],
+    ),
+    (&["HSET status:{$status} reposts 5"], &["status:{$status}: its reposts is not the size of reposters:{$status}"]),
+    (&["HSET user:{$bob} reposts 5"], &["user:{$bob}: its reposts is not the size of reposts:{$bob}"]),
     (&["ZADD pins:{$ada} $old $ofbob"], &["pins:{$ada}: status $ofbob is by $bob"]),
     (
         &["RPUSH versions:{$status} x"],

@@ -18,6 +18,7 @@ use waxwing::cli::workers;
 use waxwing::domains::graph::Direction;
 use waxwing::domains::lists::{self, NewList};
 use waxwing::domains::relations;
+use waxwing::domains::statuses::service::ProfileChoice;
 use waxwing::domains::statuses::{self, AudienceInput, StatusDraft};
 use waxwing::domains::users::{self, User};
 use waxwing::domains::{accounts, timelines};
@@ -224,7 +225,16 @@ impl ModelTest {
                     (timelines::service::home(&self.app, &loaders, who, &args).await, timelines::service::home_id(who))
                 }
                 Read::Profile(who) => {
-                    (statuses::service::profile(&self.app, &loaders, who, &args).await, statuses::service::profile_id(who))
+                    let choice = ProfileChoice::default();
+                    let page = statuses::service::profile(&self.app, &loaders, who, choice, &args).await;
+                    let seen = page.map(|page| Page {
+                        items: page.items.into_iter().map(|(position, entry)| (position, entry.seen)).collect(),
+                        has_next: page.has_next,
+                        has_previous: page.has_previous,
+                        start: page.start,
+                        end: page.end,
+                    });
+                    (seen, statuses::service::profile_id(who, choice))
                 }
                 Read::List(list) => {
                     (timelines::service::list(&self.app, &loaders, list, &args).await, timelines::service::list_id(list))

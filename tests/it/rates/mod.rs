@@ -131,6 +131,11 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             };
             post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Reposts => {
+            let id = waxwing::base::ids::StatusId(app.app.next_id().await.expect("an id")).global();
+            let field = ["repostStatus", "undoRepost"][n % 2];
+            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ statusId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+        }
         Limit::Edits => {
             let id = waxwing::base::ids::StatusId(app.app.next_id().await.expect("an id")).global();
             let input = format!("statusId: {id:?}, message: \"x\"");

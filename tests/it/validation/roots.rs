@@ -79,8 +79,8 @@ impl Fixture {
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),
             "setReplyPolicy" => format!("(input: {{ statusId: {id:?}, replyPolicy: NOBODY }})"),
             "setStatusAudience" => format!("(input: {{ statusId: {id:?}, audience: FRIENDS }})"),
-            "deleteStatus" | "likeStatus" | "unlikeStatus" | "bookmarkStatus" | "removeBookmark" | "pinStatus"
-            | "unpinStatus" => format!("(input: {{ statusId: {id:?} }})"),
+            "repostStatus" | "undoRepost" | "deleteStatus" | "likeStatus" | "unlikeStatus" | "bookmarkStatus"
+            | "removeBookmark" | "pinStatus" | "unpinStatus" => format!("(input: {{ statusId: {id:?} }})"),
             "followUser"
             | "unfollowUser"
             | "muteUser"

@@ -26,7 +26,7 @@ const fn content(covers: &'static [&'static str], document: &'static str) -> Cas
     Case { covers, document, is_of_account: false }
 }
 
-pub(super) const CASES: [Case; 34] = [
+pub(super) const CASES: [Case; 36] = [
     account(&["Query.user"], "query($login: String!) { user(login: $login) { id login followersCount } }"),
     account(&["Query.node"], "query($user: ID!) { node(id: $user) { id ... on User { name } } }"),
     account(&["Query.nodes"], "query($user: ID!) { nodes(ids: [$user]) { id ... on User { followers { totalCount } } } }"),
@@ -107,6 +107,14 @@ pub(super) const CASES: [Case; 34] = [
     content(
         &["Mutation.bookmarkStatus"],
         "mutation($status: ID!) { bookmarkStatus(input: { statusId: $status }) { status { id } userErrors { code message path } } }",
+    ),
+    content(
+        &["Mutation.repostStatus"],
+        "mutation($status: ID!) { repostStatus(input: { statusId: $status }) { status { id } userErrors { code message path } } }",
+    ),
+    content(
+        &["Mutation.undoRepost"],
+        "mutation($status: ID!) { undoRepost(input: { statusId: $status }) { status { id } userErrors { code message path } } }",
     ),
     content(
         &["Mutation.removeBookmark"],

@@ -5,7 +5,7 @@ use super::{block, unblock};
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
 
-pub(super) const COVERED: [&str; 17] = [
+pub(super) const COVERED: [&str; 18] = [
     "Query.homeTimeline",
     "Query.viewerBookmarks",
     "Query.viewerFollowRequests",
@@ -14,6 +14,7 @@ pub(super) const COVERED: [&str; 17] = [
     "Query.viewerSentFollowRequests",
     "Query.viewerSentFriendRequests",
     "Status.likers",
+    "Status.reposters",
     "Timeline.entries",
     "User.followers",
     "User.following",
@@ -49,6 +50,9 @@ impl Scene {
         let status = cyd.post("from cyd").await;
         bea.like(&status).await;
         viewer.like(&status).await;
+        for by in [&bea, &viewer] {
+            crate::reposts::repost(by, &status).await;
+        }
         let made = viewer.run("CreateList", json!({ "input": { "name": "friends" } })).await;
         let list = made["data"]["createUserList"]["userList"]["id"].as_str().expect("an id").to_owned();
         for member in [&bea, &cyd] {
@@ -74,7 +78,7 @@ impl Scene {
                 bea: user(login: \"bea\") {{ pinnedStatuses {{ message }} }}
                 user(login: $cyd) {{ followers{NAMES} following{NAMES} profileTimeline {ENTRIES} }}
                 viewer {{ followers{NAMES} following{NAMES} }}
-                status: node(id: $status) {{ ... on Status {{ likers{NAMES} }} }}
+                status: node(id: $status) {{ ... on Status {{ likers{NAMES} reposters{NAMES} }} }}
                 list: node(id: $list) {{ ... on UserList {{ members{NAMES} timeline {ENTRIES} }} }}
             }}"
         );
@@ -105,8 +109,15 @@ async fn hidden_accounts_and_their_statuses_are_left_out_of_every_page() {
     }
     assert_eq!(texts(&shown["viewerBookmarks"]), ["from bea", "from cyd"]);
     assert_eq!(shown["bea"]["pinnedStatuses"], json!([{ "message": "from bea" }]));
-    let pages =
-        ["/user/followers", "/user/following", "/viewer/followers", "/viewer/following", "/status/likers", "/list/members"];
+    let pages = [
+        "/user/followers",
+        "/user/following",
+        "/viewer/followers",
+        "/viewer/following",
+        "/status/likers",
+        "/status/reposters",
+        "/list/members",
+    ];
     for (from, to) in [(&scene.bea, &scene.viewer), (&scene.viewer, &scene.bea)] {
         block(&scene.app, from, to);
         let hidden = scene.read().await;

@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 101] = {
+const ROWS: [(&str, Rule); 105] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -76,6 +76,8 @@ const ROWS: [(&str, Rule); 101] = {
         ("Mutation.removeFriend", Discover),
         ("Mutation.removeUserFromList", Discover),
         ("Mutation.renameUserList", Own),
+        // The status in the payload is shown by `can_view`.
+        ("Mutation.repostStatus", View),
         ("Mutation.requestFriend", Discover),
         ("Mutation.resumeCampaign", Own),
         ("Mutation.setReplyPolicy", Own),
@@ -83,6 +85,7 @@ const ROWS: [(&str, Rule); 101] = {
         ("Mutation.signUp", Own),
         ("Mutation.stopCampaign", Own),
         ("Mutation.unblockUser", Discover),
+        ("Mutation.undoRepost", View),
         ("Mutation.unfollowUser", Discover),
         ("Mutation.unlikeStatus", View),
         ("Mutation.unmuteUser", Discover),
@@ -117,6 +120,7 @@ const ROWS: [(&str, Rule); 101] = {
         ("Status.entities", Discover),
         ("Status.replies", View),
         ("Status.replyTo", View),
+        ("Status.reposters", Name),
         ("StatusEdited.status", Deliver),
         ("StatusPosted.status", Deliver),
         ("StatusVersion.entities", Discover),
@@ -127,6 +131,8 @@ const ROWS: [(&str, Rule); 101] = {
         // `can_deliver` for homes, lists and promoted entries; `can_view` for a profile.
         ("TextEntities.mentions", Discover),
         ("Timeline.entries", Deliver),
+        // The account whose profile it is.
+        ("TimelineEntry.repostedBy", Judged),
         ("TimelineEntry.status", Judged),
         ("User.followers", ReadProfile),
         ("User.following", ReadProfile),

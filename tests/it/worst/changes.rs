@@ -6,13 +6,14 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 22] = [
+const LAST: [&str; 23] = [
     "removeUserFromList",
     "removeCampaignKeywords",
     "removeAd",
     "stopCampaign",
     "unlikeStatus",
     "removeBookmark",
+    "undoRepost",
     "unpinStatus",
     "unfollowUser",
     "acceptFriendRequest",

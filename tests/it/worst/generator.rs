@@ -65,6 +65,11 @@ fn reply(world: &World) -> Route {
     Route { before: format!("node(id: {:?}) {{ ... on Status {{ ", world.reply), behind: " } }".to_owned() }
 }
 
+/// The route to the profile of the viewer with its reposts: homes have none.
+fn profile() -> Route {
+    Route { before: "viewer { profileTimeline(includeReposts: true) { ".to_owned(), behind: " } }".to_owned() }
+}
+
 pub(super) struct Generator<'a> {
     world: &'a World,
     types: &'a Types,
@@ -97,6 +102,9 @@ impl<'a> Generator<'a> {
                         _ => route,
                     };
                     self.object(&mut documents, route, field);
+                    if of == "Timeline" && field.name == "entries" {
+                        self.object(&mut documents, &profile(), field);
+                    }
                     self.nest(&mut nested, route, field);
                 }
             }

@@ -298,6 +298,7 @@ async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) 
         reply_policy: ReplyPolicy::default(),
         replies: SparseCount::default(),
         last_edit: None,
+        reposts: SparseCount::default(),
     };
     let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
     statuses::service::import(app, all.iter()).await.expect("statuses");
@@ -356,12 +357,19 @@ async fn import_likes(app: &App, status: StatusId, people: &[UserId]) {
     statuses::service::import_likes(app, status, &likers).await.expect("likes");
 }
 
-/// Gives the heaviest account bookmarks and pins.
+/// Gives the heaviest account bookmarks, reposts and pins.
 async fn create_marks(app: &App, people: &[UserId], status_ids: &[StatusId]) {
     let bookmark = async |status: StatusId| {
         let loaders = Request::new(app.clone(), None, None, None).loaders();
-        statuses::service::bookmark(app, &loaders, people[HEAVY], status).await.is_ok()
+        statuses::service::repost(app, &loaders, people[HEAVY], status).await.is_ok()
+            && statuses::service::bookmark(app, &loaders, people[HEAVY], status).await.is_ok()
     };
+    let repost = async |user: UserId| {
+        let loaders = Request::new(app.clone(), None, None, None).loaders();
+        statuses::service::repost(app, &loaders, user, status_ids[0]).await.is_ok()
+    };
+    let reposters = people[POSTER..].iter().take(REPLIES).copied();
+    assert!(stream::iter(reposters.map(repost)).buffer_unordered(AT_ONCE).all(async |done| done).await);
     let bookmarked = status_ids[FIRST_OF_OTHERS..].iter().chain(&status_ids[..OWN_STATUSES]).take(BOOKMARKS).copied();
     assert!(stream::iter(bookmarked.map(bookmark)).buffer_unordered(AT_ONCE).all(async |done| done).await);
     for status in &status_ids[..statuses::MAX_PINS] {

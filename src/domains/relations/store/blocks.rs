@@ -32,6 +32,13 @@ pub(in super::super) async fn block(db: &Db, a: UserId, b: UserId, id: u64) -> R
     })
 }
 
+/// Whether the first account of each pair blocks the second, as committed. One pipeline.
+pub(in super::super) async fn are_blocks(db: &Db, pairs: &[(UserId, UserId)]) -> Result<Vec<bool>, Error> {
+    let commands = pairs.iter().map(|(from, to)| cmd("ZSCORE").arg(keys::blocks(*from)).arg(to.0).take()).collect();
+    let replies = db.read_many(commands).await?.into_iter();
+    replies.map(|reply| decode::value::<Option<f64>>(reply).map(|score| score.is_some())).collect()
+}
+
 /// Whether each of two accounts blocks the other, as committed. One pipeline on both tags.
 pub(in super::super) async fn state_between(db: &Db, a: UserId, b: UserId) -> Result<BlockState, Error> {
     let query = |from: UserId, to: UserId| cmd("ZSCORE").arg(keys::blocks(from)).arg(to.0).take();

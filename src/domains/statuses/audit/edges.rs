@@ -1,4 +1,4 @@
-//! The audit of likes and bookmarks, which are on two sides.
+//! The audit of likes, bookmarks and reposts, which are on two sides.
 
 use super::records::{StatusRecord, status_records};
 use super::sets::{Edge, Set};

@@ -1,16 +1,16 @@
 //! The sets of the domain, for its audit.
 
 use super::super::keys;
-use super::super::model::{MAX_BOOKMARKS, MAX_LIKED, MAX_PINS, MAX_STATUSES};
+use super::super::model::{MAX_LIKED, MAX_PINS, MAX_STATUSES, Mark};
 use crate::base::audit::Remedy;
 use crate::base::ids::{StatusId, UserId};
 
 /// A set that is scanned.
 #[derive(Clone, Copy)]
 pub(super) enum Set {
-    /// The accounts that like a status, or that have bookmarked it.
+    /// The accounts that like a status, or that have marked it.
     OfStatus(Edge, StatusId),
-    /// The statuses that an account likes, or has bookmarked.
+    /// The statuses that an account likes, or has marked.
     OfAccount(Edge, UserId),
     Profile(UserId),
     Pins(UserId),
@@ -39,7 +39,7 @@ impl Set {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Edge {
     Like,
-    Bookmark,
+    Mark(Mark),
 }
 
 impl Edge {
@@ -47,7 +47,7 @@ impl Edge {
     pub(super) fn of_status(self, id: StatusId) -> String {
         match self {
             Self::Like => keys::likers(id),
-            Self::Bookmark => keys::bookmarkers(id),
+            Self::Mark(mark) => keys::markers(mark, id),
         }
     }
 
@@ -55,7 +55,7 @@ impl Edge {
     pub(super) fn of_account(self, user: UserId) -> String {
         match self {
             Self::Like => keys::liked(user),
-            Self::Bookmark => keys::bookmarks(user),
+            Self::Mark(mark) => keys::marked(mark, user),
         }
     }
 
@@ -63,14 +63,15 @@ impl Edge {
     pub(super) const fn most(self) -> usize {
         match self {
             Self::Like => MAX_LIKED,
-            Self::Bookmark => MAX_BOOKMARKS,
+            Self::Mark(mark) => mark.most(),
         }
     }
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Like => "like",
-            Self::Bookmark => "bookmark",
+            Self::Mark(Mark::Bookmark) => "bookmark",
+            Self::Mark(Mark::Repost) => "repost",
         }
     }
 
@@ -78,7 +79,8 @@ impl Edge {
     pub(super) const fn settle(self, user: UserId, status: StatusId) -> Remedy {
         match self {
             Self::Like => Remedy::SettleLike { user, status },
-            Self::Bookmark => Remedy::SettleBookmark { user, status },
+            Self::Mark(Mark::Bookmark) => Remedy::SettleBookmark { user, status },
+            Self::Mark(Mark::Repost) => Remedy::SettleRepost { user, status },
         }
     }
 
@@ -86,7 +88,8 @@ impl Edge {
     pub(super) const fn forget(self, status: StatusId) -> Remedy {
         match self {
             Self::Like => Remedy::ForgetLikes(status),
-            Self::Bookmark => Remedy::ForgetBookmarks(status),
+            Self::Mark(Mark::Bookmark) => Remedy::ForgetBookmarks(status),
+            Self::Mark(Mark::Repost) => Remedy::ForgetReposts(status),
         }
     }
 }

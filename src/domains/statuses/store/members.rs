@@ -1,4 +1,4 @@
-//! The sets of the accounts that like a status or have bookmarked it, after its deletion.
+//! The sets of the accounts that like a status or have marked it, after its deletion.
 
 use super::super::keys;
 use crate::base::error::Error;
@@ -11,7 +11,7 @@ use redis::cmd;
 pub(super) async fn left(
     db: &Db,
     ids: &[StatusId],
-    set: fn(StatusId) -> String,
+    set: impl Fn(StatusId) -> String,
     each: usize,
 ) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: each };
@@ -30,7 +30,7 @@ pub(super) async fn left(
 }
 
 /// Removes accounts from a set of each status. One pipeline; nothing for none.
-pub(super) async fn remove(db: &Db, accounts: &[(StatusId, Vec<UserId>)], set: fn(StatusId) -> String) -> Result<(), Error> {
+pub(super) async fn remove(db: &Db, accounts: &[(StatusId, Vec<UserId>)], set: impl Fn(StatusId) -> String) -> Result<(), Error> {
     let some = accounts.iter().filter(|(_, users)| !users.is_empty());
     let members = |users: &[UserId]| users.iter().map(|user| user.0).collect::<Vec<_>>();
     let command = |(id, users): &(StatusId, Vec<UserId>)| cmd("ZREM").arg(set(*id)).arg(members(users)).take();

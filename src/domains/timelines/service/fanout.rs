@@ -78,7 +78,7 @@ impl FanoutPass {
     /// One pass over the followers, newest first; the first pass includes the author. Returns where the next pass continues. Checks at the
     /// end whether the status still exists: a concurrent deletion may have passed these homes before the status was added.
     ///
-    /// After the last pass of a deleted status its likes, bookmarks and comments are removed.
+    /// After the last pass of a deleted status its likes, bookmarks, reposts and comments are removed.
     async fn pass(&self, app: &App, progress: Progress) -> Result<Option<Progress>, Error> {
         if progress.stage == MARKS {
             return self.forget(app).await;
@@ -103,7 +103,7 @@ impl FanoutPass {
         if next.is_some() || there { Ok(next) } else { self.forget(app).await }
     }
 
-    /// One pass over the accounts that like the status or have bookmarked it; after the last one its comments are removed, most of them in the background.
+    /// One pass over the accounts that like the status or have marked it; after the last one its comments are removed, most of them in the background.
     async fn forget(&self, app: &App) -> Result<Option<Progress>, Error> {
         if !statuses::forget_marks_of(app, &[self.id]).await?.is_empty() {
             return Ok(Some(Progress { stage: MARKS, ..Progress::default() }));

@@ -1,7 +1,0 @@
--- remove_bookmark.lua - removes the account's side of a bookmark, also from the count.
--- KEYS 1 bookmarks:{uid}  2 user:{uid}
--- ARGV 1 status id
--- Returns 1 | 0 there was none
-if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
-if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HINCRBY', KEYS[2], 'bookmarks', -1) end
-return 1

@@ -1,0 +1,152 @@
+//! Profiles: the statuses of an account, and on request its reposts among them.
+
+use super::super::load::ViewedStatus;
+use super::super::model::Mark;
+use super::super::store::{self, marks};
+use super::super::visible::load_visible;
+use super::reposts::keep_standing;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::{self, ListId, Page, PageArgs, PageRequest, PageSource, Row, Window};
+use crate::base::request::Loaders;
+use crate::domains::lists::service as lists;
+use crate::domains::relations::service as relations;
+use futures_util::try_join;
+use std::cmp::Reverse;
+
+/// What a profile shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProfileChoice {
+    /// Replies of the account.
+    pub replies: bool,
+    /// Reposts of the account, at the times of the reposts.
+    pub reposts: bool,
+}
+
+impl Default for ProfileChoice {
+    fn default() -> Self {
+        Self { replies: true, reposts: false }
+    }
+}
+
+/// An entry of a profile.
+#[derive(Clone, Debug)]
+pub struct ProfileEntry {
+    /// The status.
+    pub seen: ViewedStatus,
+    /// The id of the repost; `None` for the account's own status.
+    pub repost: Option<u64>,
+}
+
+/// A page of an author's profile that the viewer may see, newest first. Empty if the viewer can see nothing of it. With reposts, one command more, and at
+/// most two batches to find blocks between their authors and the account.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn profile(
+    app: &App,
+    loaders: &Loaders,
+    author: UserId,
+    choice: ProfileChoice,
+    args: &PageArgs,
+) -> Result<Page<ProfileEntry>, Error> {
+    let request = args.check(&app.cursors().await?, profile_id(author, choice))?;
+    read(app, loaders, author, choice, request).await
+}
+
+async fn read(
+    app: &App,
+    loaders: &Loaders,
+    author: UserId,
+    choice: ProfileChoice,
+    request: PageRequest,
+) -> Result<Page<ProfileEntry>, Error> {
+    if !may_see_any(app, loaders, author).await? {
+        return Ok(Page::empty());
+    }
+    page::read_page(&ProfileListing { app, loaders, author, choice }, request).await
+}
+
+/// The id under which cursors of [`profile`] are sealed: a cursor is of one choice.
+pub const fn profile_id(author: UserId, choice: ProfileChoice) -> ListId {
+    let kind = match (choice.replies, choice.reposts) {
+        (true, false) => b'p',
+        (true, true) => b'P',
+        (false, false) => b'o',
+        (false, true) => b'O',
+    };
+    ListId { kind, owner: author.0 }
+}
+
+/// The position of the newest entry of a profile that the viewer may see; `None` without any. As a page with one entry.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn newest(app: &App, loaders: &Loaders, author: UserId, choice: ProfileChoice) -> Result<Option<u64>, Error> {
+    let request = PageRequest { size: 1, backward: false, after: None, before: None };
+    let page = read(app, loaders, author, choice, request).await?;
+    Ok(page.items.first().map(|(position, _)| *position))
+}
+
+/// The source of pages of a profile. A row of a repost has the repost's id as its position.
+struct ProfileListing<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    author: UserId,
+    choice: ProfileChoice,
+}
+
+impl PageSource for ProfileListing<'_> {
+    type Item = ProfileEntry;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        let own = store::profile(self.app.db(), self.author, windows);
+        if !self.choice.reposts {
+            return own.await;
+        }
+        let (own, reposts) = try_join!(own, marks::marked(self.app.db(), Mark::Repost, self.author, windows))?;
+        Ok(windows.iter().zip(own.into_iter().zip(reposts)).map(|(window, (own, reposts))| merge(window, own, reposts)).collect())
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ProfileEntry>>, Error> {
+        let is_repost = |row: &Row| row.position != row.member;
+        let found = load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
+        let reposted = rows.iter().zip(&found).map(|(row, seen)| seen.clone().filter(|_| is_repost(row))).collect();
+        let standing = keep_standing(self.loaders, self.author, reposted).await?;
+        let entry = |((row, seen), standing): ((&Row, Option<ViewedStatus>), Option<ViewedStatus>)| {
+            if is_repost(row) {
+                return standing.map(|seen| ProfileEntry { seen, repost: Some(row.position) });
+            }
+            let is_shown = |seen: &ViewedStatus| self.choice.replies || seen.status.reply.is_none();
+            seen.filter(is_shown).map(|seen| ProfileEntry { seen, repost: None })
+        };
+        Ok(rows.iter().zip(found).zip(standing).map(entry).collect())
+    }
+}
+
+/// Merges the rows of two lists in a window, in the window's order, up to its limit.
+fn merge(window: &Window, mut rows: Vec<Row>, others: Vec<Row>) -> Vec<Row> {
+    rows.extend(others);
+    if window.newest_first {
+        rows.sort_unstable_by_key(|row| Reverse(row.position));
+    } else {
+        rows.sort_unstable_by_key(|row| row.position);
+    }
+    rows.truncate(window.limit);
+    rows
+}
+
+/// Whether the viewer may see statuses of an author: the viewer can read the profile, or is on a list of the author, who may address statuses to its
+/// members. Two round trips more where the account is private and the viewer is not connected to it.
+async fn may_see_any(app: &App, loaders: &Loaders, author: UserId) -> Result<bool, Error> {
+    if relations::can_read_profile(loaders, author).await? {
+        return Ok(true);
+    }
+    match loaders.audience_lists.fetcher().viewer {
+        Some(viewer) if !relations::hides_content(loaders, author).await? => {
+            lists::is_member_of_any_list(app, author, viewer).await
+        }
+        _ => Ok(false),
+    }
+}

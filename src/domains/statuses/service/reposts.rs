@@ -1,0 +1,100 @@
+//! Reposts: an account shows a status of anybody in its own name. A repost is no status: it has a time and no text. It stands while the status is public
+//! and no block separates its author and the account; that is decided when it is read, so what hides a repost can be undone.
+
+use super::super::load::ViewedStatus;
+use super::super::model::{Mark, Status, not_found};
+use super::super::store::marks as store;
+use super::super::visible::{facts, load_visible};
+use super::marks;
+use crate::app::App;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::rate_limits::Limit;
+use crate::base::request::Loaders;
+use crate::domains::relations::service as relations;
+use crate::domains::users::User;
+use crate::platform::rates::Subject;
+use crate::platform::rates::service::charge;
+use std::sync::Arc;
+
+/// Reposts a status; repeating it changes nothing. A charge, the status, and the steps of a mark.
+///
+/// # Errors
+/// `NOT_FOUND`; `FORBIDDEN` for a status that is not public; `LIMIT_REACHED` at a million reposts; `UNAUTHENTICATED` if `user` was deleted;
+/// `RATE_LIMITED`.
+pub async fn repost(app: &App, loaders: &Loaders, user: UserId, id: StatusId) -> Outcome<()> {
+    charge(app, &[(Limit::Reposts, Subject::Account(user))]).await?;
+    let Some(seen) = load_visible(loaders, [id]).await?.pop().flatten() else { return Err(not_found().into()) };
+    if !facts(&seen).is_public() {
+        let message = "Only public statuses of public accounts can be reposted.";
+        return Err(UserError::new(UserErrorCode::Forbidden, message, &["statusId"]).into());
+    }
+    marks::add(app, Mark::Repost, user, id).await
+}
+
+/// Removes a repost, whether the viewer may see the status or not; nothing without a repost. A charge, and the steps of a mark.
+///
+/// # Errors
+/// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn undo_repost(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
+    charge(app, &[(Limit::Reposts, Subject::Account(user))]).await?;
+    Ok(marks::remove(app, Mark::Repost, user, id).await?)
+}
+
+/// Keeps the statuses whose repost by `reposter` stands, of statuses that the viewer may see, in their order: they are public, and no block separates their
+/// author and the reposter. At most one batch of accounts and one of blocks; none for accounts that are cached and block nobody.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub(super) async fn keep_standing(
+    loaders: &Loaders,
+    reposter: UserId,
+    found: Vec<Option<ViewedStatus>>,
+) -> Result<Vec<Option<ViewedStatus>>, Error> {
+    let found: Vec<Option<ViewedStatus>> = found.into_iter().map(|seen| seen.filter(|seen| facts(seen).is_public())).collect();
+    let pairs = found.iter().flatten().map(|seen| (seen.status.author, reposter));
+    let mut are_parted = relations::are_parted(loaders, pairs).await?.into_iter();
+    Ok(found.into_iter().map(|seen| seen.filter(|_| are_parted.next() == Some(false))).collect())
+}
+
+/// A page of the accounts that have reposted a status which the viewer may see, newest repost first. Empty while the status is not public; accounts that
+/// a block separates from its author are left out.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn reposters(app: &App, loaders: &Loaders, seen: &ViewedStatus, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
+    let request = args.check(&app.cursors().await?, reposters_id(seen.status.id))?;
+    // A status is loaded without its author where the policy does not need the author.
+    let Some(seen) = load_visible(loaders, [seen.status.id]).await?.pop().flatten().filter(|seen| facts(seen).is_public()) else {
+        return Ok(Page::empty());
+    };
+    page::read_page(&Reposters { app, loaders, status: &seen.status }, request).await
+}
+
+/// The id under which cursors of [`reposters`] are sealed.
+pub const fn reposters_id(id: StatusId) -> ListId {
+    ListId { kind: b'R', owner: id.0 }
+}
+
+struct Reposters<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    status: &'a Status,
+}
+
+impl PageSource for Reposters<'_> {
+    type Item = Arc<User>;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        store::markers(self.app.db(), Mark::Repost, self.status.id, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
+        let is_own = self.loaders.statuses.fetcher().viewer == Some(self.status.author);
+        let accounts = relations::load_named(self.loaders, rows.iter().map(|row| UserId(row.member)), is_own).await?;
+        let pairs = accounts.iter().flatten().map(|account| (self.status.author, account.id));
+        let mut are_parted = relations::are_parted(self.loaders, pairs).await?.into_iter();
+        Ok(accounts.into_iter().map(|account| account.filter(|_| are_parted.next() == Some(false))).collect())
+    }
+}

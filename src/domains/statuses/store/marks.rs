@@ -1,0 +1,127 @@
+//! Bookmarks and reposts in Redis: both are on two tags with one id, and the status's side is the truth.
+
+use super::super::keys;
+use super::super::model::Mark;
+use super::members;
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::{Row, Window};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode, ranges};
+use crate::domains::users::user_key;
+use redis::cmd;
+
+static MARK_STATUS: Script = Script::new(include_str!("../lua/mark_status.lua"));
+static ADD_MARK: Script = Script::allow_oom(include_str!("../lua/add_mark.lua"));
+static REMOVE_MARK: Script = Script::allow_oom(include_str!("../lua/remove_mark.lua"));
+
+/// Whether an account has marked statuses, in the order of `ids`. One command; none for no ids.
+pub(in super::super) async fn are_marked(db: &Db, mark: Mark, user: UserId, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let members: Vec<u64> = ids.iter().map(|id| id.0).collect();
+    let scores: Vec<Option<f64>> = db.read(cmd("ZMSCORE").arg(keys::marked(mark, user)).arg(members).take()).await?;
+    Ok(scores.into_iter().map(|score| score.is_some()).collect())
+}
+
+/// The status's side of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum MarkResult {
+    /// The account has marked the status; the mark's id.
+    Marked(u64),
+    /// The account has not marked it.
+    NotMarked,
+    /// There is no such status.
+    NoStatus,
+}
+
+/// Adds a mark, or removes it (`None`): the commit, on the status's tag.
+pub(in super::super) async fn set(
+    db: &Db,
+    mark: Mark,
+    status: StatusId,
+    user: UserId,
+    id: Option<u64>,
+) -> Result<MarkResult, Error> {
+    Ok(match db.call::<i64>(set_call(mark, status, user, id)).await? {
+        -1 => MarkResult::NoStatus,
+        0 => MarkResult::NotMarked,
+        id => MarkResult::Marked(id.unsigned_abs()),
+    })
+}
+
+/// Removes marks of an account on the statuses' sides; ignores unknown ones. One pipeline of scripts.
+pub(in super::super) async fn unset_many(db: &Db, mark: Mark, user: UserId, ids: &[StatusId]) -> Result<(), Error> {
+    db.call_many(ids.iter().map(|id| set_call(mark, *id, user, None)).collect()).await.map(drop)
+}
+
+fn set_call(mark: Mark, status: StatusId, user: UserId, id: Option<u64>) -> Call {
+    let keys = [keys::status(status), keys::markers(mark, status)];
+    Call::new(&MARK_STATUS, keys).arg(user.0).arg(id.unwrap_or(0)).arg(mark.count_of_status())
+}
+
+/// The id of a mark on the status's side; `None` also if there is no such status. One pipeline on its tag.
+pub(in super::super) async fn current(db: &Db, mark: Mark, id: StatusId, user: UserId) -> Result<Option<u64>, Error> {
+    let score = cmd("ZSCORE").arg(keys::markers(mark, id)).arg(user.0).take();
+    let mut replies = db.read_many(vec![score, cmd("EXISTS").arg(keys::status(id)).take()]).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (score, there): (Option<f64>, bool) = (decode::value(reply())?, decode::value(reply())?);
+    Ok(score.filter(|_| there).map(|score| score as u64))
+}
+
+/// Result of writing the account's side of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum MarkIndexResult {
+    Indexed,
+    NoAccount,
+    LimitReached,
+}
+
+/// Writes the account's side of a mark. One script on the account's tag.
+pub(in super::super) async fn add(
+    db: &Db,
+    mark: Mark,
+    user: UserId,
+    status: StatusId,
+    id: u64,
+) -> Result<MarkIndexResult, Error> {
+    let call = Call::new(&ADD_MARK, [keys::marked(mark, user), user_key(user)]).arg(status.0).arg(id);
+    Ok(match db.call::<i64>(call.arg(mark.most()).arg(mark.count_of_account())).await? {
+        1 => MarkIndexResult::Indexed,
+        0 => MarkIndexResult::NoAccount,
+        _ => MarkIndexResult::LimitReached,
+    })
+}
+
+/// Removes the accounts' sides of marks. One pipeline of scripts; nothing for no marks.
+pub(in super::super) async fn remove(db: &Db, mark: Mark, marks: &[(UserId, StatusId)]) -> Result<(), Error> {
+    let keys = |user| [keys::marked(mark, user), user_key(user)];
+    let call = |(user, id): &(UserId, StatusId)| Call::new(&REMOVE_MARK, keys(*user)).arg(id.0).arg(mark.count_of_account());
+    db.call_many(marks.iter().map(call).collect()).await.map(drop)
+}
+
+/// Up to `each` accounts that have marked each deleted status. A status that exists returns none. One pipeline.
+pub(in super::super) async fn left_markers(
+    db: &Db,
+    mark: Mark,
+    ids: &[StatusId],
+    each: usize,
+) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
+    members::left(db, ids, |id| keys::markers(mark, id), each).await
+}
+
+/// Removes accounts from the markers of deleted statuses. One pipeline; nothing for none.
+pub(in super::super) async fn remove_markers(db: &Db, mark: Mark, markers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
+    members::remove(db, markers, |id| keys::markers(mark, id)).await
+}
+
+/// Windows of the statuses that an account has marked. One pipeline.
+pub(in super::super) async fn marked(db: &Db, mark: Mark, user: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::marked(mark, user), windows).await
+}
+
+/// Windows of the accounts that have marked a status. One pipeline.
+pub(in super::super) async fn markers(db: &Db, mark: Mark, id: StatusId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::markers(mark, id), windows).await
+}

@@ -1,0 +1,371 @@
+//! Tasks of the journal: plain types.
+
+use crate::base::audience::ChosenAudience;
+use crate::base::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::named::named_enum;
+use serde::{Deserialize, Serialize};
+
+/// A feed of statuses and its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Feed {
+    /// A home timeline.
+    Home(UserId),
+    /// A list's timeline.
+    List(UserListId),
+}
+
+impl Feed {
+    /// The id in the feed's hash tag. Ids are unique over all kinds of objects.
+    pub const fn tag(self) -> u64 {
+        match self {
+            Self::Home(id) => id.0,
+            Self::List(id) => id.0,
+        }
+    }
+}
+
+/// The kind of a relation between two accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum RelationKind {
+    /// The first account mutes the second.
+    Mute,
+    /// The first account blocks the second.
+    Block,
+    /// The two accounts are friends, or one has requested it. The first account has the lower id.
+    Friendship,
+}
+
+/// A unit of work of the journal: names the objects whose keys may be inconsistent. [`crate::cli::workers`] maps each task to the function that
+/// settles it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Task {
+    /// A follow (home) or a membership (list): the feed and the other side are derived from whether `source` is followed (is a member).
+    Source {
+        /// The feed.
+        feed: Feed,
+        /// The author whose statuses enter or leave the feed.
+        source: UserId,
+    },
+    /// A status: profile, pin, homes, lists, likes, bookmarks and reposts are derived from whether the status exists.
+    Status {
+        /// Its author.
+        author: UserId,
+        /// The status.
+        status: StatusId,
+    },
+    /// A reply: as a status; and its place in the conversation, and its parent's number of replies, are derived from whether it exists.
+    Reply {
+        /// Its author.
+        author: UserId,
+        /// The status.
+        status: StatusId,
+        /// The root of the conversation.
+        conversation: StatusId,
+        /// The status that it answers.
+        parent: StatusId,
+    },
+    /// A place in a conversation: if its status does not exist, and no place is below it, the place is removed, and with it those above that it kept.
+    Place {
+        /// The root of the conversation.
+        conversation: StatusId,
+        /// The status whose place it is.
+        status: StatusId,
+    },
+    /// A status of a deleted account to which there are replies: they forget the account.
+    Answered {
+        /// The root of the conversation.
+        conversation: StatusId,
+        /// The status.
+        status: StatusId,
+    },
+    /// A list: its memberships and its timeline are derived from whether the list exists.
+    List {
+        /// The list's owner.
+        owner: UserId,
+        /// The list.
+        list: UserListId,
+        /// The list's name when it was created.
+        name: String,
+    },
+    /// A like: the account's list of likes is derived from the status's list of likers.
+    Like {
+        /// The account.
+        user: UserId,
+        /// The status.
+        status: StatusId,
+    },
+    /// A bookmark: the account's bookmarks are derived from the accounts that have bookmarked the status.
+    Bookmark {
+        /// The account.
+        user: UserId,
+        /// The status.
+        status: StatusId,
+    },
+    /// A repost: the account's reposts are derived from the accounts that have reposted the status.
+    Repost {
+        /// The account.
+        user: UserId,
+        /// The status.
+        status: StatusId,
+    },
+    /// A comment: the author's index is derived from whether the comment exists.
+    Comment {
+        /// Its author.
+        author: UserId,
+        /// The comment.
+        comment: CommentId,
+    },
+    /// A comment whose branch may have been deleted: the author's index and the replies below the comment are derived from it.
+    Branch {
+        /// Its author, unless the author is already deleted.
+        author: Option<UserId>,
+        /// The comment.
+        comment: CommentId,
+    },
+    /// The comments of a deleted status.
+    Thread {
+        /// The status.
+        status: StatusId,
+    },
+    /// An account: all that the account owned, or that refers to the account, is derived from whether it exists.
+    Account {
+        /// The account.
+        user: UserId,
+        /// Its login, which cannot be looked up after the deletion.
+        login: String,
+    },
+    /// A session: the account's list of sessions is derived from whether the session exists.
+    Session {
+        /// The account.
+        user: UserId,
+        /// The session's digest, which is its key.
+        digest: String,
+        /// Whether the session was revoked and its key must be deleted.
+        #[serde(rename = "ends")]
+        is_revoked: bool,
+    },
+    /// A feed that holds fewer statuses than it can, or was dropped and is read again: it is backfilled.
+    #[serde(rename = "Refill")]
+    Backfill {
+        /// The feed.
+        feed: Feed,
+    },
+    /// A campaign: its budget shares and listings are derived from its definition.
+    Campaign {
+        /// The campaign's owner.
+        owner: UserId,
+        /// The campaign.
+        campaign: CampaignId,
+    },
+    /// A website: the owner's index is derived from whether the website exists.
+    Website {
+        /// The website's owner.
+        owner: UserId,
+        /// The website.
+        website: WebsiteId,
+    },
+    /// An account that may be suspended as an advertiser or a publisher: its campaigns and websites are updated.
+    #[serde(rename = "Standing")]
+    Suspension {
+        /// The account.
+        user: UserId,
+    },
+    /// The fan-out mode of an author: whether statuses are pushed to feeds, or merged into them on read.
+    #[serde(rename = "Reach")]
+    FanoutMode {
+        /// The author.
+        author: UserId,
+    },
+    /// All authors whose fan-out mode depends on the threshold.
+    #[serde(rename = "Stars")]
+    FanoutThreshold {
+        /// The threshold: the number of followers above which an author's statuses are merged on read.
+        followers: u64,
+    },
+    /// An account that became public: while it is public, the follow requests that it has received become follows.
+    FollowRequests {
+        /// The account.
+        user: UserId,
+    },
+    /// A change of the audience of a status: subscribers who can no longer see the status are notified.
+    Audience {
+        /// The author.
+        author: UserId,
+        /// The status.
+        status: StatusId,
+        /// The audience before the change.
+        before: ChosenAudience,
+        /// The id of the change.
+        change: u64,
+    },
+    /// A change of the text of a status: its event is derived from the versions of the status.
+    Edit {
+        /// The author.
+        author: UserId,
+        /// The status.
+        status: StatusId,
+        /// The id of the edit.
+        edit: u64,
+    },
+    /// A relation between two accounts: the second account's side is derived from the first account's side.
+    Relation {
+        /// The relation.
+        kind: RelationKind,
+        /// The account that has the relation.
+        from: UserId,
+        /// The account to which the first one has it.
+        to: UserId,
+    },
+}
+
+named_enum! {
+    /// The two queues. They have separate workers, so long tasks do not delay short ones.
+    pub enum Queue {
+        /// The rest of a change that was already answered.
+        Short = "short",
+        /// Long tasks: backfills, changes of the fan-out mode, branches and threads of comments, deletions of accounts.
+        Long = "long",
+    }
+}
+
+impl Task {
+    /// The queue of this task.
+    pub const fn queue(&self) -> Queue {
+        match self {
+            Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } | Self::Comment { .. } => {
+                Queue::Short
+            }
+            Self::Campaign { .. } | Self::Website { .. } | Self::Session { .. } => Queue::Short,
+            Self::Backfill { .. }
+            | Self::FanoutMode { .. }
+            | Self::Account { .. }
+            | Self::Suspension { .. }
+            | Self::FanoutThreshold { .. }
+            | Self::Answered { .. } => Queue::Long,
+            Self::Branch { .. } | Self::Thread { .. } | Self::FollowRequests { .. } => Queue::Long,
+            Self::Relation { .. }
+            | Self::Audience { .. }
+            | Self::Edit { .. }
+            | Self::Reply { .. }
+            | Self::Place { .. }
+            | Self::Bookmark { .. }
+            | Self::Repost { .. } => Queue::Short,
+        }
+    }
+}
+
+impl Task {
+    /// The hash tags that settling touches; `None` if only settling finds them.
+    pub(super) fn tags(&self) -> Option<Vec<u64>> {
+        match self {
+            Self::Source { feed, source } => Some(vec![feed.tag(), source.0]),
+            Self::Like { user, status } | Self::Bookmark { user, status } | Self::Repost { user, status } => {
+                Some(vec![user.0, status.0])
+            }
+            Self::Relation { from, to, .. } => Some(vec![from.0, to.0]),
+            Self::Comment { author, comment } => Some(vec![author.0, comment.status.0]),
+            Self::Website { owner, website } => Some(vec![owner.0, website.0]),
+            Self::Backfill { feed } => Some(vec![feed.tag()]),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::{JournalEntry, Progress};
+    use super::*;
+
+    /// One task of each kind in its stored form. Servers of different versions share one store, so these forms must never change.
+    fn written() -> Vec<(Task, &'static str)> {
+        let (user, status) = (UserId(1), StatusId(2));
+        let comment = CommentId { status, number: 3 };
+        vec![
+            (Task::Source { feed: Feed::Home(user), source: UserId(4) }, r#"{"Source":{"feed":{"Home":1},"source":4}}"#),
+            (Task::Status { author: user, status }, r#"{"Status":{"author":1,"status":2}}"#),
+            (
+                Task::List { owner: user, list: UserListId(5), name: "a b".into() },
+                r#"{"List":{"owner":1,"list":5,"name":"a b"}}"#,
+            ),
+            (Task::Like { user, status }, r#"{"Like":{"user":1,"status":2}}"#),
+            (Task::Comment { author: user, comment }, r#"{"Comment":{"author":1,"comment":{"status":2,"number":3}}}"#),
+            (Task::Branch { author: None, comment }, r#"{"Branch":{"author":null,"comment":{"status":2,"number":3}}}"#),
+            (Task::Thread { status }, r#"{"Thread":{"status":2}}"#),
+            (Task::Account { user, login: "ada".into() }, r#"{"Account":{"user":1,"login":"ada"}}"#),
+            (Task::Session { user, digest: "d".into(), is_revoked: true }, r#"{"Session":{"user":1,"digest":"d","ends":true}}"#),
+            (Task::Backfill { feed: Feed::List(UserListId(5)) }, r#"{"Refill":{"feed":{"List":5}}}"#),
+            (Task::Campaign { owner: user, campaign: CampaignId(6) }, r#"{"Campaign":{"owner":1,"campaign":6}}"#),
+            (Task::Website { owner: user, website: WebsiteId(7) }, r#"{"Website":{"owner":1,"website":7}}"#),
+            (Task::Suspension { user }, r#"{"Standing":{"user":1}}"#),
+            (Task::FanoutMode { author: user }, r#"{"Reach":{"author":1}}"#),
+            (Task::FanoutThreshold { followers: 8 }, r#"{"Stars":{"followers":8}}"#),
+            (Task::FollowRequests { user }, r#"{"FollowRequests":{"user":1}}"#),
+            (
+                Task::Audience { author: user, status, before: ChosenAudience::List(UserListId(5)), change: 9 },
+                r#"{"Audience":{"author":1,"status":2,"before":{"List":5},"change":9}}"#,
+            ),
+            (
+                Task::Relation { kind: RelationKind::Mute, from: user, to: UserId(4) },
+                r#"{"Relation":{"kind":"Mute","from":1,"to":4}}"#,
+            ),
+            (
+                Task::Relation { kind: RelationKind::Block, from: user, to: UserId(4) },
+                r#"{"Relation":{"kind":"Block","from":1,"to":4}}"#,
+            ),
+            (
+                Task::Relation { kind: RelationKind::Friendship, from: user, to: UserId(4) },
+                r#"{"Relation":{"kind":"Friendship","from":1,"to":4}}"#,
+            ),
+            (Task::Bookmark { user, status }, r#"{"Bookmark":{"user":1,"status":2}}"#),
+            (
+                Task::Reply { author: user, status, conversation: StatusId(8), parent: StatusId(9) },
+                r#"{"Reply":{"author":1,"status":2,"conversation":8,"parent":9}}"#,
+            ),
+            (Task::Place { conversation: StatusId(8), status }, r#"{"Place":{"conversation":8,"status":2}}"#),
+            (Task::Answered { conversation: StatusId(8), status }, r#"{"Answered":{"conversation":8,"status":2}}"#),
+            (Task::Repost { user, status }, r#"{"Repost":{"user":1,"status":2}}"#),
+            (Task::Edit { author: user, status, edit: 9 }, r#"{"Edit":{"author":1,"status":2,"edit":9}}"#),
+        ]
+    }
+
+    #[test]
+    fn every_task_survives_the_round_trip() {
+        let written = written();
+        for (task, text) in &written {
+            let entry =
+                JournalEntry { id: 9, task: task.clone(), progress: Progress::default(), tries: 0, claims: 0, copies: None };
+            assert!(entry.record().ends_with(text), "{}", entry.record());
+            assert_eq!(JournalEntry::parse(9, &entry.record()), Some(entry));
+        }
+        // A new task, or a new relation, makes this match fail to compile until it is added here.
+        let number = |task: &Task| match task {
+            Task::Source { .. } => 0,
+            Task::Status { .. } => 1,
+            Task::List { .. } => 2,
+            Task::Like { .. } => 3,
+            Task::Comment { .. } => 4,
+            Task::Branch { .. } => 5,
+            Task::Thread { .. } => 6,
+            Task::Account { .. } => 7,
+            Task::Session { .. } => 8,
+            Task::Backfill { .. } => 9,
+            Task::Campaign { .. } => 10,
+            Task::Website { .. } => 11,
+            Task::Suspension { .. } => 12,
+            Task::FanoutMode { .. } => 13,
+            Task::FanoutThreshold { .. } => 14,
+            Task::FollowRequests { .. } => 15,
+            Task::Audience { .. } => 16,
+            Task::Relation { kind: RelationKind::Mute, .. } => 17,
+            Task::Relation { kind: RelationKind::Block, .. } => 18,
+            Task::Relation { kind: RelationKind::Friendship, .. } => 19,
+            Task::Bookmark { .. } => 20,
+            Task::Reply { .. } => 21,
+            Task::Place { .. } => 22,
+            Task::Answered { .. } => 23,
+            Task::Repost { .. } => 24,
+            Task::Edit { .. } => 25,
+        };
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..26).collect::<Vec<_>>());
+    }
+}
