@@ -41,6 +41,10 @@ enum Change {
     /// The fifth user bookmarks a status.
     Bookmark,
     RemoveBookmark,
+    /// The fifth user quotes a status, under a key.
+    Quote,
+    /// The fifth user deletes a quote.
+    DeleteQuote,
     /// The fifth user reposts a status.
     Repost,
     UndoRepost,
@@ -350,6 +354,13 @@ impl World {
             reply(&app.app, people[3].user_id(), own).await;
             app.drain().await;
         }
+        if matches!(change, Change::DeleteQuote | Change::DeleteAccount) {
+            let draft = StatusDraft { quote: Some(Ok(status)), ..draft(None) };
+            let by = if change == Change::DeleteQuote { &people[4] } else { first };
+            let quote = timelines::post(&app.app, by.user_id(), draft).await.expect("a quote").expect("it is new");
+            replies.extend((change == Change::DeleteQuote).then_some(quote));
+            app.drain().await;
+        }
         if change == Change::DeleteLastReply {
             timelines::delete(&app.app, people[1].user_id(), replies[0]).await.expect("it is deleted");
             app.drain().await;
@@ -438,6 +449,11 @@ impl World {
             Change::Like => statuses::like(app, &loaders, id(4), self.status, true).await?,
             Change::Bookmark => statuses::bookmark(app, &loaders, id(4), self.status).await?,
             Change::RemoveBookmark => statuses::remove_bookmark(app, id(4), self.status).await?,
+            Change::Quote => {
+                let draft = StatusDraft { quote: Some(Ok(self.status)), ..draft(Some("once")) };
+                timelines::post(app, id(4), draft).await?;
+            }
+            Change::DeleteQuote => timelines::delete(app, id(4), self.replies[0]).await?,
             Change::Repost => statuses::repost(app, &loaders, id(4), self.status).await?,
             Change::UndoRepost => statuses::undo_repost(app, id(4), self.status).await?,
             Change::DeleteBookmarked => timelines::delete(app, id(0), self.status).await?,
@@ -491,6 +507,14 @@ impl World {
         let request = waxwing::base::request::Request::new(app.clone(), Some(viewer), None, None);
         let args = waxwing::base::page::PageArgs { first: Some(100), ..Default::default() };
         Ok(timelines::home(app, &request.loaders(), owner, &args).await?.items.len())
+    }
+
+    /// The number of quotes that the status counts, and that are listed.
+    async fn quotes(&self, app: &App) -> (u64, usize) {
+        let status = statuses::load_existing(&loaders(app), [self.status]).await.expect("a store").pop().flatten();
+        let args = waxwing::base::page::PageArgs::default();
+        let page = statuses::quotes_page(app, &loaders(app), self.status, &args).await.expect("a store");
+        (status.map_or(0, |seen| seen.status.quotes.0), page.items.len())
     }
 
     /// The number of reposts of the status, and of the fifth user.
@@ -628,6 +652,8 @@ impl World {
             }
             Change::Bookmark => self.bookmarks(app, 4).await == 1,
             Change::RemoveBookmark => self.bookmarks(app, 4).await == 0,
+            Change::Quote => self.quotes(app).await == (1, 1),
+            Change::DeleteQuote => self.quotes(app).await == (0, 0),
             Change::Repost => self.reposts(app).await == (1, 1),
             Change::UndoRepost => self.reposts(app).await == (0, 0),
             Change::DeleteBookmarked => {
@@ -739,7 +765,7 @@ async fn crash_at_every_nth_write(change: Change, first: usize, step: usize) {
             let found = references(&app.app, id).await;
             assert!(found.is_empty(), "{when}: {found:#?}");
         }
-        if matches!(change, Change::PostOnce | Change::Comment | Change::Reply) {
+        if matches!(change, Change::PostOnce | Change::Comment | Change::Reply | Change::Quote) {
             world.apply(&app.app, change).await.expect("the repeated request");
             app.drain().await;
             assert!(world.is_applied(&app.app, change).await, "{when}: the change must be applied exactly once");
@@ -774,6 +800,8 @@ cut_off! {
     a_like_may_be_cut_off_anywhere = Like;
     a_bookmark_may_be_cut_off_anywhere = Bookmark;
     a_removal_of_a_bookmark_may_be_cut_off_anywhere = RemoveBookmark;
+    a_quote_may_be_cut_off_anywhere = Quote;
+    a_deletion_of_a_quote_may_be_cut_off_anywhere = DeleteQuote;
     a_repost_may_be_cut_off_anywhere = Repost;
     an_undone_repost_may_be_cut_off_anywhere = UndoRepost;
     a_deletion_of_a_bookmarked_status_may_be_cut_off_anywhere = DeleteBookmarked;

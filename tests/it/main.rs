@@ -65,6 +65,7 @@ mod power;
 mod privacy_matrix;
 mod privacy_model;
 mod private;
+mod quotes;
 mod rates;
 mod schema;
 mod sessions;

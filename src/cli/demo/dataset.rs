@@ -81,6 +81,8 @@ impl Dataset {
             reply_policy: ReplyPolicy::default(),
             replies: SparseCount::default(),
             last_edit: None,
+            quote: None,
+            quotes: SparseCount::default(),
             reposts: SparseCount::default(),
         };
         self.statuses.push((author, status));

@@ -3,6 +3,7 @@
 mod conversations;
 mod edits;
 mod edges;
+mod quotes;
 mod records;
 mod sets;
 
@@ -56,6 +57,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Marked(mark, id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::OfAccount(Edge::Mark(mark), id), entry.key.clone()))
             }
+            Some(KeyKind::Quotes(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
+                sets.push((Set::Quotes(id), entry.key.clone()))
+            }
             Some(KeyKind::Pins(id)) if entry.check_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Pins(id), entry.key.clone()))
             }
@@ -76,7 +80,8 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     };
     let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
     let of_account = |id| [posts(id), marked(Mark::Bookmark, id), marked(Mark::Repost, id)];
-    let of_status = |id| [likes(id), reposts(id)];
+    let quotes = |id: &StatusId| StoredCount { key: keys::status(*id), field: "quotes", set: keys::quotes(*id) };
+    let of_status = |id| [likes(id), reposts(id), quotes(id)];
     reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().flat_map(of_status)).collect(), found).await?;
     check_statuses(reader, &statuses, found).await?;
     conversations::check_places(reader, entries, found).await?;
@@ -103,6 +108,7 @@ struct StatusRefs {
     audience_list: Option<UserListId>,
     reply: Option<String>,
     edited: Option<String>,
+    quote: Option<StatusId>,
 }
 
 async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
@@ -117,6 +123,8 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
     conversations::check_replies(reader, &replies, found).await?;
     let edited: Vec<_> = refs.iter().map(|it| (it.id, it.edited.clone())).collect();
     edits::check_edits(reader, &edited, found).await?;
+    let quotes: Vec<_> = refs.iter().filter_map(|it| Some((it.id, it.author?, it.quote?))).collect();
+    quotes::check_quotes(reader, &quotes, found).await?;
     let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
     for (id, author) in listings() {
         // It is in the profile, or its author was deleted.
@@ -166,6 +174,7 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
         audience_list: audience.and_then(ChosenAudience::list),
         reply: value("reply").map(str::to_owned),
         edited: value("edited").map(str::to_owned),
+        quote: value("quote").and_then(audit::id).map(StatusId),
     }
 }
 
@@ -209,7 +218,9 @@ async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut 
         }
         let (own, edges): (Vec<_>, Vec<_>) =
             parts.into_iter().partition(|part| matches!(part.of, Set::Profile(_) | Set::Pins(_)));
+        let (quotes, edges): (Vec<_>, Vec<_>) = edges.into_iter().partition(|part| matches!(part.of, Set::Quotes(_)));
         check_edges(reader, &edges, found).await?;
+        quotes::check_quoting(reader, &quotes, found).await?;
         check_own(reader, &own, found).await?;
     }
 }
@@ -217,7 +228,7 @@ async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut 
 async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
     let users = sets.iter().filter_map(|(set, _)| set.owner());
     let missing_accounts = reader.missing_accounts(users).await?;
-    let marked = sets.iter().filter_map(|(set, _)| if let Set::OfStatus(_, id) = set { Some(*id) } else { None });
+    let marked = sets.iter().filter_map(|(set, _)| set.status());
     let status_records = status_records(reader, marked).await?;
     let sizes = reader.query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for (set, key) in sets {
@@ -234,6 +245,12 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
         {
             found.add_repairable(key, "there is no such status", [edge.forget(*id)]);
         }
+        if let Set::Quotes(id) = set
+            && status_records.get(id) == Some(&StatusRecord::Missing)
+        {
+            let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![keys::status(*id)] };
+            found.add_repairable(key, "there is no such status", [orphan]);
+        }
         if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > set.most()) {
             found.add_with(key, format!("holds more than {}", set.most()), size.to_string());
         }
@@ -248,7 +265,7 @@ fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     match set {
         Set::OfStatus(edge, status) => vec![restamp, edge.settle(UserId(member), status)],
         Set::OfAccount(edge, user) => vec![edge.settle(user, StatusId(member))],
-        Set::Profile(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
+        Set::Profile(_) | Set::Quotes(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
         Set::Pins(_) => vec![restamp],
     }
 }

@@ -2,6 +2,7 @@
 
 mod bookmarks;
 mod edits;
+mod mutations;
 mod pins;
 mod reposters;
 mod reposts;
@@ -9,11 +10,12 @@ mod versions;
 
 pub use bookmarks::{BookmarkMutation, BookmarkQuery};
 pub use edits::EditMutation;
+pub use mutations::StatusMutation;
 pub use pins::{PinMutation, pinned_statuses};
 pub use reposts::RepostMutation;
 
 use super::load::ViewedStatus;
-use super::model::{AudienceInput, Location, StatusDraft};
+use super::model::Location;
 use super::service;
 use crate::base::audience::AudienceKind;
 use crate::base::error::{Error, Outcome};
@@ -26,12 +28,10 @@ use crate::domains::conversations::{
 };
 use crate::domains::entities::{TextEntitiesObject, TextUnit};
 use crate::domains::lists::UserListObject;
-use crate::domains::timelines;
 use crate::domains::users::UserObject;
-use crate::schema::{
-    Connection, ConnectionKind, DateTime, LikedAt, Text, TotalCount, UserError, object, payload, refuse, request, schema_enum,
-};
-use async_graphql::{Context, ID, InputObject, Object, Result};
+use crate::schema::{Connection, ConnectionKind, DateTime, LikedAt, Text, TotalCount, object, request, schema_enum};
+use async_graphql::connection::EmptyFields;
+use async_graphql::{Context, Result};
 
 schema_enum! {
     AudienceKind as "StatusAudience";
@@ -75,6 +75,12 @@ object! {
 
         /// Number of direct replies, deleted ones excluded.
         "replyCount" reply_count: u64 = seen.status.replies.0;
+
+        /// Whether this status quotes another one.
+        "isQuote" is_quote: bool = seen.status.quote.is_some();
+
+        /// Number of statuses that quote this status, deleted ones excluded.
+        "quoteCount" quote_count: u64 = seen.status.quotes.0;
 
         /// Number of accounts that have reposted this status, also those whose repost the viewer cannot see.
         "repostCount" repost_count: u64 = seen.status.reposts.0;
@@ -196,6 +202,26 @@ object! {
         CommentThread::of(ctx, &self.0).await
     }
 
+    /// The status that this one quotes. Null if it quotes nothing; also if the quoted status is deleted, is not public any more, or is hidden from the viewer, and
+    /// while one of the two authors blocks the other.
+    async fn quoted_status(&self, ctx: &Context<'_>) -> Result<Option<StatusObject>> {
+        let Some(quoted) = self.0.status.quote else { return Ok(None) };
+        let found = Box::pin(service::quoted(&request(ctx)?.loaders(), self.0.status.author, quoted)).await?;
+        Ok(found.map(StatusObject))
+    }
+
+    /// Statuses that quote this status and that the viewer can see, newest first.
+    async fn quotes(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
+    ) -> Result<Connection<Quotes>> {
+        Box::pin(self.page_of_quotes(request(ctx)?, PageArgs { first, after, last, before })).await
+    }
+
     /// Accounts that have reposted this status, the newest repost first. Empty while the status is not public.
     async fn reposters(
         &self,
@@ -223,6 +249,13 @@ object! {
 }
 
 impl StatusObject {
+    async fn page_of_quotes(&self, request: &Request, args: PageArgs) -> Result<Connection<Quotes>> {
+        let id = self.0.status.id;
+        let page = service::quotes_page(&request.app, &request.loaders(), id, &args).await?;
+        let entry = |_, seen| (StatusObject(seen), EmptyFields);
+        Connection::from_page(request, page, service::quotes_id(id), EmptyFields, entry).await
+    }
+
     async fn page_of_likers(&self, request: &Request, args: PageArgs) -> Result<Connection<Likers>> {
         let id = self.0.status.id;
         let page = service::likers(&request.app, &request.loaders(), &self.0.status, &args).await?;
@@ -230,6 +263,17 @@ impl StatusObject {
         let like = |position, user| (UserObject(user), LikedAt::from_position(position));
         Connection::from_page(request, page, service::likers_id(id), total, like).await
     }
+}
+
+/// The statuses that quote a status.
+struct Quotes;
+
+impl ConnectionKind for Quotes {
+    const CONNECTION: &'static str = "QuoteConnection";
+    const EDGE: &'static str = "QuoteEdge";
+    type Node = StatusObject;
+    type Fields = EmptyFields;
+    type EdgeFields = EmptyFields;
 }
 
 /// The accounts that like a status.
@@ -255,225 +299,6 @@ object! {
         /// Longitude: -180 to 180, east is positive.
         "longitude" longitude: f64 = place.longitude;
     }
-}
-
-/// A place on the earth, in degrees.
-#[derive(InputObject)]
-struct LocationInput {
-    /// Latitude: -90 to 90, north is positive.
-    latitude: f64,
-    /// Longitude: -180 to 180, east is positive.
-    longitude: f64,
-}
-
-/// Input of `postStatus`.
-#[derive(InputObject)]
-struct PostStatusInput {
-    /// Text of the status: 1 to 500 grapheme clusters, newlines allowed. Leading and trailing white space is removed.
-    message: String,
-    /// Place of posting, visible to everyone.
-    location: Option<LocationInput>,
-    /// The accounts that can see the status. Null or omitted: `PUBLIC`.
-    audience: Option<AudienceKind>,
-    /// Id of a list of the viewer whose members can see the status. Required for the audience `LIST`, and only valid with it.
-    audience_list_id: Option<ID>,
-    /// Id of the status that this one replies to. `NOT_FOUND` if the viewer cannot see it, `FORBIDDEN` if its `viewerCanReply` is false.
-    reply_to_id: Option<ID>,
-    /// Who may reply to the status. Null or omitted: `EVERYONE`.
-    reply_policy: Option<ReplyPolicy>,
-    /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
-    /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
-    idempotency_key: Option<String>,
-}
-
-/// Input of `setStatusAudience`.
-#[derive(InputObject)]
-struct SetStatusAudienceInput {
-    /// Id of a status of the viewer.
-    status_id: ID,
-    /// The accounts that can see the status from now on.
-    audience: AudienceKind,
-    /// Id of a list of the viewer whose members can see the status. Required for the audience `LIST`, and only valid with it.
-    audience_list_id: Option<ID>,
-}
-
-/// Input of `deleteStatus`.
-#[derive(InputObject)]
-struct DeleteStatusInput {
-    /// Id of a status of the viewer.
-    status_id: ID,
-}
-
-/// Input of `likeStatus`.
-#[derive(InputObject)]
-struct LikeStatusInput {
-    /// Id of the status.
-    status_id: ID,
-}
-
-/// Input of `unlikeStatus`.
-#[derive(InputObject)]
-struct UnlikeStatusInput {
-    /// Id of the status.
-    status_id: ID,
-}
-
-payload! {
-    {
-        /// The new status. Null if there are user errors.
-        status: StatusObject,
-    }
-    /// Result of `postStatus`. If a request is repeated with its idempotency key after its status was deleted, `status` is null and `userErrors` is
-    /// empty.
-    PostStatusPayload;
-}
-
-payload! {
-    {
-        /// The status after the change. Null if there are user errors.
-        status: StatusObject,
-    }
-    /// Result of `setStatusAudience`.
-    SetStatusAudiencePayload;
-    /// Result of `likeStatus`.
-    LikeStatusPayload;
-    /// Result of `unlikeStatus`.
-    UnlikeStatusPayload;
-}
-
-payload! {
-    {
-        /// Id of the deleted status. Null if there are user errors.
-        deleted_status_id: ID,
-    }
-    /// Result of `deleteStatus`.
-    DeleteStatusPayload;
-}
-
-/// Mutations of statuses.
-#[derive(Default)]
-pub struct StatusMutation;
-
-#[Object]
-impl StatusMutation {
-    /// Posts a status. On return it is in the viewer's timelines and in the home timelines of the first 1,000 followers; other followers receive it
-    /// within seconds. Requires a session.
-    async fn post_status(
-        &self,
-        ctx: &Context<'_>,
-        #[graphql(desc = "The new status.")] input: PostStatusInput,
-    ) -> Option<Result<PostStatusPayload>> {
-        let posted = post(ctx, input).await;
-        Some(posted.map(Into::into))
-    }
-
-    /// Changes the audience of a status of the viewer. On return the status is hidden from accounts outside the new audience, and is at its position
-    /// in the timelines of accounts within it. Its comments, likes and votes stay. Succeeds without a change if the status has this audience. Requires
-    /// a session.
-    async fn set_status_audience(
-        &self,
-        ctx: &Context<'_>,
-        #[graphql(desc = "The status and its audience.")] input: SetStatusAudienceInput,
-    ) -> Option<Result<SetStatusAudiencePayload>> {
-        Some(set_audience(ctx, input).await.map(Into::into))
-    }
-
-    /// Deletes a status of the viewer. On return nobody can read it. Requires a session.
-    async fn delete_status(
-        &self,
-        ctx: &Context<'_>,
-        #[graphql(desc = "The status to delete.")] input: DeleteStatusInput,
-    ) -> Option<Result<DeleteStatusPayload>> {
-        Some(delete(ctx, input).await)
-    }
-
-    /// Likes a status. Succeeds without a change if the viewer likes it already. Requires a session.
-    async fn like_status(
-        &self,
-        ctx: &Context<'_>,
-        #[graphql(desc = "The status to like.")] input: LikeStatusInput,
-    ) -> Option<Result<LikeStatusPayload>> {
-        let liked = like(ctx, &input.status_id, true).await;
-        Some(liked.map(Into::into))
-    }
-
-    /// Removes the viewer's like of a status. Succeeds without a change if there is none. Requires a session.
-    async fn unlike_status(
-        &self,
-        ctx: &Context<'_>,
-        #[graphql(desc = "The status to unlike.")] input: UnlikeStatusInput,
-    ) -> Option<Result<UnlikeStatusPayload>> {
-        let unliked = like(ctx, &input.status_id, false).await;
-        Some(unliked.map(Into::into))
-    }
-}
-
-async fn post(ctx: &Context<'_>, input: PostStatusInput) -> Result<(Option<StatusObject>, Vec<UserError>)> {
-    let request = request(ctx)?;
-    let viewer = request.viewer()?.user;
-    let location = input.location.map(|place| Location { latitude: place.latitude, longitude: place.longitude });
-    let audience = AudienceInput { kind: input.audience, list: input.audience_list_id.map(|id| id.0) };
-    let reply_to = input.reply_to_id.map(|id| id.0);
-    let reply = match &reply_to {
-        Some(parent) => Some(service::reply_target(&request.loaders(), viewer, parent).await?),
-        None => None,
-    };
-    let draft = StatusDraft {
-        message: input.message,
-        location,
-        audience,
-        reply_to,
-        reply,
-        reply_policy: input.reply_policy.unwrap_or_default(),
-        idempotency_key: input.idempotency_key,
-    };
-    let (posted, user_errors) = refuse(timelines::service::post(&request.app, viewer, draft).await)?;
-    request.reset_loaders();
-    Ok((load(request, posted.flatten()).await?, user_errors))
-}
-
-async fn set_audience(ctx: &Context<'_>, input: SetStatusAudienceInput) -> Result<(Option<StatusObject>, Vec<UserError>)> {
-    let request = request(ctx)?;
-    let viewer = request.viewer()?.user;
-    let audience = AudienceInput { kind: Some(input.audience), list: input.audience_list_id.map(|id| id.0) };
-    let changed: Outcome<StatusId> = async {
-        let id = parse_id(&input.status_id)?;
-        service::set_audience(&request.app, viewer, id, &audience).await?;
-        Ok(id)
-    }
-    .await;
-    let (changed, user_errors) = refuse(changed)?;
-    request.reset_loaders();
-    Ok((load(request, changed).await?, user_errors))
-}
-
-async fn delete(ctx: &Context<'_>, input: DeleteStatusInput) -> Result<DeleteStatusPayload> {
-    let request = request(ctx)?;
-    let viewer = request.viewer()?.user;
-    let deleted: Outcome<StatusId> = async {
-        let id = parse_id(&input.status_id)?;
-        timelines::service::delete(&request.app, viewer, id).await?;
-        Ok(id)
-    }
-    .await;
-    let (deleted, user_errors) = refuse(deleted)?;
-    request.reset_loaders();
-    Ok(DeleteStatusPayload { deleted_status_id: deleted.map(|id| id.global().into()), user_errors })
-}
-
-async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObject>, Vec<UserError>)> {
-    let request = request(ctx)?;
-    let viewer = request.viewer()?.user;
-    let liked: Outcome<StatusObject> = async {
-        let id = parse_id(id)?;
-        service::like(&request.app, &request.loaders(), viewer, id, on).await?;
-        request.reset_loaders();
-        // A status that the viewer may no longer see is not found; its likes are deleted with it.
-        let seen = service::load_visible(&request.loaders(), [id]).await?.pop().flatten();
-        Ok(StatusObject(seen.ok_or_else(service::not_found)?))
-    }
-    .await;
-    refuse(liked)
 }
 
 fn parse_id(id: &str) -> Outcome<StatusId> {

@@ -5,7 +5,7 @@ use crate::base::audit;
 use crate::base::ids::{StatusId, UserId};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 12] = [
+pub const KINDS: [&str; 13] = [
     "status",
     "gone",
     "versions",
@@ -15,17 +15,18 @@ pub const KINDS: [&str; 12] = [
     "bookmarks",
     "reposters",
     "reposts",
+    "quotes",
     "profile",
     "pins",
     "answered",
 ];
 
-/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities] [edited] [reposts]` (posted in ms since the epoch). No time to live.
+/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities] [edited] [reposts] [quote] [quotes]` (posted in ms since the epoch). No time to live.
 pub fn status(id: StatusId) -> String {
     audit::id_key("status:{", id.0)
 }
 
-/// STRING `1`: the tombstone of a deleted status, without its author. Time to live: 25 hours, longer than any step may be late. The stored name is
+/// STRING `1 [parent root] [qID]`, see [`super::store::replies::DeletedPlace`] and [`super::store::quotes`]: the tombstone of a deleted status, without its author. Time to live: 25 hours, longer than any step may be late. The stored name is
 /// older than the function's, and stays: while servers of two versions run, both must find the tombstone.
 pub fn tombstone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
@@ -64,6 +65,11 @@ pub(super) fn marked(mark: Mark, user: UserId) -> String {
     }
 }
 
+/// ZSET, status id → itself: the statuses that quote a status. At most the number of statuses, no time to live: deleted with the quoted status.
+pub(super) fn quotes(id: StatusId) -> String {
+    format!("quotes:{{{}}}", id.0)
+}
+
 /// ZSET, status id → pin id: the account's own statuses that it has pinned. At most [`super::model::MAX_PINS`], no time to live.
 pub(super) fn pins(author: UserId) -> String {
     format!("pins:{{{}}}", author.0)
@@ -90,6 +96,7 @@ pub(super) enum KeyKind {
     Liked(UserId),
     Markers(Mark, StatusId),
     Marked(Mark, UserId),
+    Quotes(StatusId),
     Profile(UserId),
     Answered(UserId),
     Pins(UserId),
@@ -109,6 +116,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "bookmarks" => id().map(|id| KeyKind::Marked(Mark::Bookmark, UserId(id))),
         "reposters" => id().map(|id| KeyKind::Markers(Mark::Repost, StatusId(id))),
         "reposts" => id().map(|id| KeyKind::Marked(Mark::Repost, UserId(id))),
+        "quotes" => id().map(|id| KeyKind::Quotes(StatusId(id))),
         "pins" => id().map(|id| KeyKind::Pins(UserId(id))),
         "answered" => id().map(|id| KeyKind::Answered(UserId(id))),
         "profile" => id().map(|id| KeyKind::Profile(UserId(id))),

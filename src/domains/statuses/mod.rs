@@ -1,8 +1,8 @@
-//! Statuses, likes, bookmarks, reposts and pins.
+//! Statuses, likes, bookmarks, reposts, quotes and pins.
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public, `entities` if there are any, `edited` after an edit, `reposts` | 18 fields, 20 KB |
+//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public, `entities` if there are any, `edited` after an edit, `reposts`, `quote quotes` | 20 fields, 20 KB |
 //! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
 //! | `versions:{id}` | LIST | the versions of the text before the current one, the first one first | 50, then `LIMIT_REACHED` |
 //! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
@@ -11,6 +11,7 @@
 //! | `bookmarks:{uid}` | ZSET | status that the account has bookmarked → the same bookmark's id | 100,000, then `LIMIT_REACHED` |
 //! | `reposters:{id}` | ZSET | account that has reposted it → the repost's id | the number of accounts |
 //! | `reposts:{uid}` | ZSET | status that the account has reposted → the same repost's id | 1,000,000, then `LIMIT_REACHED` |
+//! | `quotes:{id}` | ZSET | status that quotes it → itself | the number of statuses |
 //! | `pins:{uid}` | ZSET | status of the account that it has pinned → the pin's id | 5, then `LIMIT_REACHED` |
 //! | `answered:{uid}` | ZSET | places of deleted statuses to which there were replies | 1,000,000, the newest |
 //! | `profile:{uid}` | ZSET | status id → itself: the author's statuses | 1,000,000, then `LIMIT_REACHED` |
@@ -34,6 +35,9 @@
 //! **Edits.** The current text is in the HASH; the script that replaces it appends the text before to the LIST, and deletion removes both.
 //!
 //! **Bookmarks** are known to the account alone: they change no count of the status, and no event reports them.
+//!
+//! **Quotes.** A status names the one that it quotes, and its tombstone does. The quoted one has the set of those that quote it; `quotes` equals its size.
+//! Whether a quoted status is shown is decided when it is read, as for a repost by the author of the quote.
 //!
 //! **Reposts** stand while the status is public and no block separates its author and the account. That is decided when they are read.
 //!

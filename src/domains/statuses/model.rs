@@ -60,6 +60,10 @@ pub struct Status {
     pub replies: SparseCount,
     /// The number of accounts that have reposted it.
     pub reposts: SparseCount,
+    /// The status that it quotes.
+    pub quote: Option<StatusId>,
+    /// The number of statuses that quote it and are not deleted.
+    pub quotes: SparseCount,
     /// The last change of the text.
     pub last_edit: Option<Edit>,
 }
@@ -206,6 +210,10 @@ pub struct StatusDraft {
     pub reply_to: Option<String>,
     /// What it replies to, or why that is refused.
     pub reply: Option<Result<ReplyRef, UserError>>,
+    /// The global id of what it quotes, as the client sent it.
+    pub quoted: Option<String>,
+    /// What it quotes, or why that is refused.
+    pub quote: Option<Result<StatusId, UserError>>,
     /// Who may reply to it.
     pub reply_policy: ReplyPolicy,
     /// Identifies a repeated request.
@@ -250,10 +258,8 @@ mod tests {
             message: message.into(),
             location,
             audience,
-            reply_to: None,
-            reply: None,
-            reply_policy: ReplyPolicy::default(),
             idempotency_key: key.map(Into::into),
+            ..StatusDraft::default()
         };
         draft.check().err().unwrap_or_default().into_iter().map(|error| error.code).collect()
     }

@@ -8,6 +8,7 @@ mod likes;
 mod marks;
 mod pins;
 mod profile;
+mod quotes;
 mod replies;
 mod reposts;
 mod terms;
@@ -23,6 +24,7 @@ pub use likes::{forget_likes_of, like, likers, likers_id, purge_likes, settle_li
 pub use marks::{forget as forget_marks, purge_marks, settle_mark};
 pub use pins::{pin, pinned, unpin};
 pub use profile::{ProfileChoice, ProfileEntry, newest, profile, profile_id};
+pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_id};
 pub use replies::{
     answers_a_source, can_reply, leave_deleted, purge_answered, reply_of, reply_target, set_reply_policy, settle_answered,
     settle_place, settle_reply,
@@ -102,6 +104,7 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
             if let Some(reply) = status.reply {
                 replies::count_reply(app, id, reply).await?;
             }
+            quotes::add(app, &status).await?;
             Ok(Some(NewStatus { id, terms: terms::of_posting(app, &status, is_private).await?, audience, lease }))
         }
         refused => {
@@ -129,6 +132,7 @@ async fn write(
     // A repeated request returns the status although its list or its parent was deleted since.
     audience::check_list(app, author, audience, id).await?;
     let reply = replies::check_target(app, author, id, draft.reply).await?;
+    let quote = quotes::check_target(app, author, id, draft.quote).await?;
     let entities = entities::of_new_text(app, &draft.message).await?;
     let StatusDraft { message, location, reply_policy, .. } = draft;
     let (posted_at, replies) = (id.time(), SparseCount::default());
@@ -146,6 +150,8 @@ async fn write(
         reply_policy,
         replies,
         reposts: SparseCount::default(),
+        quote,
+        quotes: SparseCount::default(),
         last_edit: None,
     };
     let lease = journal::begin(app, replies::task(&status)).await?;
@@ -182,7 +188,12 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
         let settled = match by {
             Some(by) if by != author => return Ok(StatusState::OtherAuthor),
             Some(_) => match store::index(app.db(), author, id).await? {
-                AddToProfileResult::Listed(audience, _) => StatusState::Exists(audience.mode),
+                AddToProfileResult::Listed(audience, _) => {
+                    if let Some(status) = store::get(app.db(), id).await? {
+                        quotes::add(app, &status).await?;
+                    }
+                    StatusState::Exists(audience.mode)
+                }
                 AddToProfileResult::NoAccount | AddToProfileResult::LimitReached => {
                     store::delete(app.db(), id, author).await?;
                     continue;
@@ -208,7 +219,8 @@ fn keyed(draft: &StatusDraft, audience: ChosenAudience) -> Option<IdempotentRequ
     // One that is no reply and permits all replies has the digest that it had before there were replies.
     let parent = draft.reply_to.as_ref().map(|parent| format!("reply to {parent} ")).unwrap_or_default();
     let policy = if draft.reply_policy == ReplyPolicy::Everyone { "" } else { draft.reply_policy.name() };
-    let content = format!("{parent}{policy}{audience}{:?} {}", draft.location, draft.message);
+    let quoted = draft.quoted.as_ref().map(|quoted| format!("quote of {quoted} ")).unwrap_or_default();
+    let content = format!("{parent}{quoted}{policy}{audience}{:?} {}", draft.location, draft.message);
     Some(IdempotentRequest::new("postStatus", key, &content))
 }
 
@@ -230,6 +242,9 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLea
     let terms = terms::of_deletion(app, author, &was).await?;
     events::publish_deleted(app, author, id, Some(terms)).await?;
     store::unindex(app.db(), author, &[id]).await?;
+    if let Some(quoted) = was.quote {
+        quotes::remove(app, &[(quoted, id)]).await?;
+    }
     if let Some(place) = was.place {
         replies::leave_as(app, author, place).await?;
     }

@@ -5,6 +5,7 @@ pub(super) mod edits;
 pub(super) mod marks;
 mod members;
 pub(super) mod pins;
+pub(super) mod quotes;
 pub(super) mod replies;
 
 use super::keys;
@@ -99,7 +100,9 @@ hash_record!(Status {
     "policy" => reply_policy,
     "replies" => replies,
     "edited" => last_edit,
-    "reposts" => reposts
+    "reposts" => reposts,
+    "quote" => quote,
+    "quotes" => quotes
 });
 
 impl HashValue<2> for Option<Location> {
@@ -147,6 +150,8 @@ pub(super) struct DeletedStatus {
     pub audience: ChosenAudience,
     /// Its place in a conversation, if it has one.
     pub place: Option<DeletedPlace>,
+    /// The status that it quoted.
+    pub quote: Option<StatusId>,
 }
 
 /// Deletes a status of `author`: the commit. Returns its content; `None` if there is no such status.
@@ -156,8 +161,9 @@ pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Opti
     let mut degrees = || was.next().flatten().and_then(|text| text.parse().ok());
     let location = degrees().zip(degrees()).map(|(latitude, longitude)| Location { latitude, longitude });
     let audience = audience_of(&[was.next().flatten(), was.next().flatten()]);
-    let place = was.next().flatten().and_then(|text| DeletedPlace::parse(id, &text));
-    Ok(Some(DeletedStatus { message: message.unwrap_or_default(), location, audience, place }))
+    let tombstone = was.next().flatten().unwrap_or_default();
+    let (place, quote) = (DeletedPlace::parse(id, &tombstone), quotes::parse_tombstone(&tombstone));
+    Ok(Some(DeletedStatus { message: message.unwrap_or_default(), location, audience, place, quote }))
 }
 
 fn audience_of([kind, list]: &[Option<String>; 2]) -> ChosenAudience {
@@ -211,7 +217,7 @@ pub(super) async fn audience(db: &Db, id: StatusId, author: UserId) -> Result<Op
 }
 
 fn delete_call(id: StatusId, author: UserId) -> Call {
-    let keys = [keys::status(id), keys::tombstone(id), conversation_key(id), keys::versions(id)];
+    let keys = [keys::status(id), keys::tombstone(id), conversation_key(id), keys::versions(id), keys::quotes(id)];
     Call::new(&DELETE_STATUS, keys).arg(author.0).arg(TOMBSTONE_TTL)
 }
 

@@ -158,6 +158,8 @@ impl Bed {
                 reply_policy: ReplyPolicy::default(),
                 replies: SparseCount::default(),
                 last_edit: None,
+                quote: None,
+                quotes: SparseCount::default(),
                 reposts: SparseCount::default(),
             }
         };

@@ -116,6 +116,8 @@ async fn import_statuses(bed: &Bed, size: Size, people: &[UserId], status_id: im
             reply_policy: ReplyPolicy::default(),
             replies: SparseCount::default(),
             last_edit: None,
+            quote: None,
+            quotes: SparseCount::default(),
             reposts: SparseCount::default(),
         }
     };

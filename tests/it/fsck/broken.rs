@@ -374,6 +374,12 @@ pub(super) const OF_STATUSES: &[Case] = &[
         &["reposters:{$status}: $bob is in it, but reposts:{$bob} has no $status"],
     ),
     (&["HSET status:{$status} reposts 5"], &["status:{$status}: its reposts is not the size of reposters:{$status}"]),
+    (&["HSET status:{$ofbob} quote $second"], &["status:{$ofbob}: is missing in quotes:{$second}"]),
+    (
+        &["ZADD quotes:{$second} $ofbob $ofbob", "HINCRBY status:{$second} quotes 1"],
+        &["quotes:{$second}: $ofbob in it does not quote the status"],
+    ),
+    (&["HSET status:{$status} quotes 5"], &["status:{$status}: its quotes is not the size of quotes:{$status}"]),
     (&["HSET user:{$bob} reposts 5"], &["user:{$bob}: its reposts is not the size of reposts:{$bob}"]),
     (&["ZADD pins:{$ada} $old $ofbob"], &["pins:{$ada}: status $ofbob is by $bob"]),
     (

@@ -26,7 +26,7 @@ const fn content(covers: &'static [&'static str], document: &'static str) -> Cas
     Case { covers, document, is_of_account: false }
 }
 
-pub(super) const CASES: [Case; 36] = [
+pub(super) const CASES: [Case; 37] = [
     account(&["Query.user"], "query($login: String!) { user(login: $login) { id login followersCount } }"),
     account(&["Query.node"], "query($user: ID!) { node(id: $user) { id ... on User { name } } }"),
     account(&["Query.nodes"], "query($user: ID!) { nodes(ids: [$user]) { id ... on User { followers { totalCount } } } }"),
@@ -127,6 +127,10 @@ pub(super) const CASES: [Case; 36] = [
     content(
         &["Mutation.postStatus"],
         "mutation($status: ID!) { postStatus(input: { replyToId: $status, message: \"x\" }) { status { id } userErrors { code message path } } }",
+    ),
+    content(
+        &["Mutation.postStatus"],
+        "mutation($status: ID!) { postStatus(input: { quotedStatusId: $status, message: \"x\" }) { status { id } userErrors { code message path } } }",
     ),
     content(
         &["Mutation.addComment"],

@@ -5,6 +5,7 @@ mod comments;
 mod conversation;
 mod mentions;
 mod pages;
+mod quotes;
 mod surfaces;
 
 use crate::support::{Actor, TestApp};
@@ -31,6 +32,7 @@ fn covered() -> BTreeSet<&'static str> {
         .chain(comments::COVERED)
         .chain(mentions::COVERED)
         .chain(conversation::COVERED)
+        .chain(quotes::COVERED)
         .chain(LIVE)
         .collect()
 }

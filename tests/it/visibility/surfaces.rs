@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 105] = {
+const ROWS: [(&str, Rule); 107] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -118,6 +118,8 @@ const ROWS: [(&str, Rule); 105] = {
         ("Status.likers", Name),
         ("Status.edits", Discover),
         ("Status.entities", Discover),
+        ("Status.quotedStatus", View),
+        ("Status.quotes", View),
         ("Status.replies", View),
         ("Status.replyTo", View),
         ("Status.reposters", Name),
@@ -151,7 +153,7 @@ const JUDGED: [&str; 3] = ["Comment", "Status", "User"];
 /// Suffixes of types that only contain objects: the fields that return such a type have the rows.
 const PLUMBING: [&str; 3] = ["Payload", "Connection", "Edge"];
 /// The fields of inputs that name an account, a status or a comment.
-const IDS: [&str; 5] = ["commentId", "parentId", "replyToId", "statusId", "userId"];
+const IDS: [&str; 6] = ["commentId", "parentId", "quotedStatusId", "replyToId", "statusId", "userId"];
 
 struct SchemaTypes {
     fields: BTreeMap<String, Vec<FieldDefinition>>,

@@ -150,7 +150,7 @@ impl<'a> Inputs<'a> {
             // Statuses of a private account cannot be promoted.
             "isPrivate" => Some(json!(false)),
             "listId" => id("UserList"),
-            "statusId" | "replyToId" => id("Status"),
+            "statusId" | "replyToId" | "quotedStatusId" => id("Status"),
             "commentId" | "parentId" => id("Comment"),
             "sessionId" => id("Session"),
             "userId" => Some(json!(world.stranger)),

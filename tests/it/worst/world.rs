@@ -298,6 +298,8 @@ async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) 
         reply_policy: ReplyPolicy::default(),
         replies: SparseCount::default(),
         last_edit: None,
+        quote: None,
+        quotes: SparseCount::default(),
         reposts: SparseCount::default(),
     };
     let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
@@ -323,7 +325,7 @@ async fn edit(app: &App, author: UserId, id: StatusId) {
 /// The number of direct replies to the root of the conversation, and its depth.
 const REPLIES: usize = 110;
 
-/// Creates a conversation: replies to the status, and a chain of replies below the last of them. Returns the deepest reply.
+/// Creates a conversation: replies to the status, and a chain of replies below the last of them. All of them quote the status. Returns the deepest reply.
 async fn create_conversation(app: &App, people: &[UserId], root: StatusId) -> StatusId {
     let of_root = ReplyRef { parent: root, root, depth: 1, parent_author: Some(people[HEAVY]) };
     let mut last = reply(app, people[POSTER], of_root).await;
@@ -338,7 +340,12 @@ async fn create_conversation(app: &App, people: &[UserId], root: StatusId) -> St
 }
 
 async fn reply(app: &App, author: UserId, reply: ReplyRef) -> StatusId {
-    let draft = StatusDraft { message: message(FIRST_EVENT), reply: Some(Ok(reply)), ..StatusDraft::default() };
+    let draft = StatusDraft {
+        message: message(FIRST_EVENT),
+        reply: Some(Ok(reply)),
+        quote: Some(Ok(reply.root)),
+        ..StatusDraft::default()
+    };
     timelines::service::post(app, author, draft).await.ok().flatten().expect("a reply")
 }
 

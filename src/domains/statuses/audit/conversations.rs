@@ -95,7 +95,8 @@ pub(super) async fn check_answered(reader: &AuditReader, accounts: &[UserId], fo
     Ok(())
 }
 
-/// Whether a tombstone has a valid form: `1`, or `1 parent root`.
+/// Whether a tombstone has a valid form: `1`, or `1 parent root`, and what the status quoted.
 pub(super) fn is_tombstone(id: StatusId, text: &str) -> bool {
+    let text = text.rsplit_once(" q").filter(|(_, quoted)| quoted.parse::<u64>().is_ok()).map_or(text, |(rest, _)| rest);
     text == "1" || DeletedPlace::parse(id, text).is_some_and(|it| it.place.root.0 > 0)
 }

@@ -14,7 +14,7 @@ const fn edge_of(set: Set, row: &Row) -> Option<(Edge, StatusId, UserId)> {
     match set {
         Set::OfStatus(edge, id) => Some((edge, id, UserId(row.member))),
         Set::OfAccount(edge, user) => Some((edge, StatusId(row.member), user)),
-        Set::Profile(_) | Set::Pins(_) => None,
+        Set::Profile(_) | Set::Pins(_) | Set::Quotes(_) => None,
     }
 }
 

@@ -14,20 +14,30 @@ pub(super) enum Set {
     OfAccount(Edge, UserId),
     Profile(UserId),
     Pins(UserId),
+    /// The statuses that quote a status.
+    Quotes(StatusId),
 }
 
 impl Set {
     /// The account whose set it is.
     pub(super) const fn owner(self) -> Option<UserId> {
         match self {
-            Self::OfStatus(..) => None,
+            Self::OfStatus(..) | Self::Quotes(_) => None,
             Self::OfAccount(_, id) | Self::Profile(id) | Self::Pins(id) => Some(id),
+        }
+    }
+
+    /// The status whose set it is.
+    pub(super) const fn status(self) -> Option<StatusId> {
+        match self {
+            Self::OfStatus(_, id) | Self::Quotes(id) => Some(id),
+            Self::OfAccount(..) | Self::Profile(_) | Self::Pins(_) => None,
         }
     }
 
     pub(super) const fn most(self) -> usize {
         match self {
-            Self::OfStatus(..) => usize::MAX,
+            Self::OfStatus(..) | Self::Quotes(_) => usize::MAX,
             Self::OfAccount(edge, _) => edge.most(),
             Self::Profile(_) => MAX_STATUSES,
             Self::Pins(_) => MAX_PINS,

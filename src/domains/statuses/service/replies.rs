@@ -4,8 +4,10 @@
 use super::super::load::ViewedStatus;
 use super::super::model::{Status, not_found};
 use super::super::store as statuses_store;
+use super::super::store::quotes::parse_tombstone;
 use super::super::store::replies::{self as store, DeletedPlace};
 use super::super::visible::load_visible;
+use super::quotes;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{PlaceId, StatusId, UserId};
@@ -198,13 +200,18 @@ async fn remove(app: &App, place: PlaceId) -> Result<(), Error> {
     }
 }
 
-/// Removes the places of deleted statuses of `author`. One pipeline, and five round trips for each that had a place, those of all at the same time.
+/// Removes the places of deleted statuses of `author`, and their quotes of others. One pipeline, one for quotes, and five round trips for each that had a place,
+/// those of all at the same time.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn leave_deleted(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
-    let places = store::deleted_places(app.db(), ids).await?;
-    try_join_all(places.into_iter().flatten().map(|place| leave_as(app, author, place))).await.map(drop)
+    let tombstones = store::tombstones(app.db(), ids).await?;
+    let of_ids = || ids.iter().zip(&tombstones);
+    let quotes: Vec<_> = of_ids().filter_map(|(id, text)| Some((parse_tombstone(text)?, *id))).collect();
+    quotes::remove(app, &quotes).await?;
+    let places = of_ids().filter_map(|(id, text)| DeletedPlace::parse(*id, text));
+    try_join_all(places.map(|place| leave_as(app, author, place))).await.map(drop)
 }
 
 /// Makes the replies to deleted statuses of a deleted account forget the account, in the background: up to a hundred statuses; `true` means that more may

@@ -26,7 +26,7 @@ pub(in super::super) struct DeletedPlace {
 }
 
 impl DeletedPlace {
-    /// Parses the tombstone of a status, `1 parent root`; `None` if it had no place.
+    /// Parses the tombstone of a status, `1 parent root`, and what it quoted; `None` if it had no place.
     pub(in super::super) fn parse(status: StatusId, tombstone: &str) -> Option<Self> {
         let mut ids = tombstone.split(' ').skip(1).map(|text| text.parse::<u64>().ok().map(StatusId));
         let (parent, root) = (ids.next()??, ids.next()??);
@@ -34,11 +34,11 @@ impl DeletedPlace {
     }
 }
 
-/// The places of deleted statuses, in the order of `ids`; `None` for those that had none, exist, or were deleted more than a day ago. One pipeline.
-pub(in super::super) async fn deleted_places(db: &Db, ids: &[StatusId]) -> Result<Vec<Option<DeletedPlace>>, Error> {
+/// The tombstones of deleted statuses, in the order of `ids`; empty for those that exist, or were deleted more than a day ago. One pipeline.
+pub(in super::super) async fn tombstones(db: &Db, ids: &[StatusId]) -> Result<Vec<String>, Error> {
     let commands = ids.iter().map(|id| cmd("GET").arg(keys::tombstone(*id)).take()).collect();
-    let tombstones = db.read_many(commands).await?.into_iter().map(decode::value::<Option<String>>);
-    ids.iter().zip(tombstones).map(|(id, text)| Ok(text?.and_then(|text| DeletedPlace::parse(*id, &text)))).collect()
+    let replies = db.read_many(commands).await?.into_iter();
+    replies.map(|reply| Ok(decode::value::<Option<String>>(reply)?.unwrap_or_default())).collect()
 }
 
 /// Whether a status was deleted in the last 25 hours. One command.

@@ -1,0 +1,105 @@
+//! Quotes: a status shows another one, which is public when it is quoted. Whether the quoted status is shown is decided at each read.
+//!
+//! The status that quotes is the truth: it names the quoted one, and its tombstone does after its deletion. The quoted status has the set of those that
+//! quote it, on its own tag; the steps of posting, settling and deleting keep the set.
+
+use super::super::load::ViewedStatus;
+use super::super::model::Status;
+use super::super::store as statuses_store;
+use super::super::store::{quotes as store, replies as tombstones};
+use super::super::visible::{facts, load_visible};
+use super::reposts::keep_standing;
+use crate::app::App;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::request::Loaders;
+
+const PATH: &[&str] = &["quotedStatusId"];
+
+/// What a new status quotes, by its global id, or the user error: `NOT_FOUND` for a status that the viewer cannot see, `FORBIDDEN` for one that is not
+/// public. The cost of [`load_visible`].
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn quote_target(loaders: &Loaders, quoted: &str) -> Result<Result<StatusId, UserError>, Error> {
+    let found = match StatusId::from_global(quoted) {
+        Some(id) => load_visible(loaders, [id]).await?.pop().flatten(),
+        None => None,
+    };
+    Ok(match found {
+        None => Err(UserError::new(UserErrorCode::NotFound, "There is no such status.", PATH)),
+        Some(seen) if facts(&seen).is_public() => Ok(seen.status.id),
+        Some(_) => Err(UserError::new(UserErrorCode::Forbidden, "Only public statuses of public accounts can be quoted.", PATH)),
+    })
+}
+
+/// Checks what a new status quotes. A repeated request has the result of the first one although the quoted status was deleted since.
+pub(super) async fn check_target(
+    app: &App,
+    author: UserId,
+    id: StatusId,
+    target: Option<Result<StatusId, UserError>>,
+) -> Outcome<Option<StatusId>> {
+    match target {
+        Some(Err(_)) if is_repeated(app, author, id).await? => Ok(None),
+        target => Ok(target.transpose()?),
+    }
+}
+
+async fn is_repeated(app: &App, author: UserId, id: StatusId) -> Result<bool, Error> {
+    Ok(statuses_store::author(app.db(), id).await? == Some(author) || tombstones::was_deleted(app.db(), id).await?)
+}
+
+/// Adds an existing status to those that quote what it quotes. One script; nothing for a status that quotes nothing.
+pub(super) async fn add(app: &App, status: &Status) -> Result<(), Error> {
+    let quote: Vec<_> = status.quote.map(|quoted| (quoted, status.id)).into_iter().collect();
+    store::set(app.db(), &quote, true).await
+}
+
+/// Removes deleted statuses from those that quote other statuses, as (quoted, deleted). One pipeline; nothing for none.
+pub(super) async fn remove(app: &App, quotes: &[(StatusId, StatusId)]) -> Result<(), Error> {
+    store::set(app.db(), quotes, false).await
+}
+
+/// The quoted statuses that the viewer sees, of (author of the quoting status, quoted status): public ones whose author no block separates from the
+/// quoting author. The cost of [`load_visible`], and of finding blocks.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn quoted(loaders: &Loaders, by: UserId, id: StatusId) -> Result<Option<ViewedStatus>, Error> {
+    let found = load_visible(loaders, [id]).await?;
+    Ok(keep_standing(loaders, by, found).await?.pop().flatten())
+}
+
+/// A page of the statuses that quote a status which the viewer may see, newest first, without those that the viewer cannot see.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn quotes(app: &App, loaders: &Loaders, id: StatusId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
+    let request = args.check(&app.cursors().await?, quotes_id(id))?;
+    page::read_page(&Quotes { app, loaders, id }, request).await
+}
+
+/// The id under which cursors of [`quotes`] are sealed.
+pub const fn quotes_id(id: StatusId) -> ListId {
+    ListId { kind: b'Q', owner: id.0 }
+}
+
+struct Quotes<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    id: StatusId,
+}
+
+impl PageSource for Quotes<'_> {
+    type Item = ViewedStatus;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        store::read(self.app.db(), self.id, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
+        load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await
+    }
+}
