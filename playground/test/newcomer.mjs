@@ -73,6 +73,20 @@ test('the home has the post, and its events have it', async () => {
   assert.equal(await firstEvent('HomeEvents'), node.status.message);
 });
 
+test('the post is edited, reposted, quoted and answered, and the conversation shows it', async () => {
+  const { status: edited } = (await data('EditStatus')).editStatus;
+  assert.deepEqual(edited.edits.edges.map(({ node }) => node.message === edited.message), [false, true]);
+  const { status: reposted } = (await data('RepostStatus')).repostStatus;
+  const [{ node: profile }] = reposted.reposters.edges;
+  assert.deepEqual(profile.profileTimeline.entries.edges[0].node, { repostedBy: { login: 'newcomer' }, status: { message: edited.message } });
+  const { status: quote } = (await data('Quote')).postStatus;
+  assert.deepEqual([quote.quotedStatus.message, quote.quotedStatus.quoteCount], [edited.message, 1]);
+  const { status: reply } = (await data('Reply')).postStatus;
+  assert.deepEqual([reply.conversationId, reply.replyTo], [quote.id, { depth: 0, status: { message: quote.message } }]);
+  const { node } = await data('Conversation');
+  assert.deepEqual([node.message, node.ancestors.edges.map(({ node: { depth, status } }) => [depth, status.message])], [reply.message, [[0, quote.message]]]);
+});
+
 test('a post for followers, the relation to oneself, and no requests', async () => {
   const { status } = (await data('PostTo')).postStatus;
   assert.deepEqual([status.audience, status.audienceList], ['FOLLOWERS', null]);
