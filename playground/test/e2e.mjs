@@ -69,7 +69,7 @@ test('Home answers 30 entries', async () => {
 test('a reload keeps the session and the tabs', async () => {
   await playground.load();
   await playground.status.waitFor();
-  assert.equal(await page.getByRole('tab').count(), 20);
+  assert.equal(await page.getByRole('tab').count(), 25);
   assert.equal((await playground.run('Home')).data.viewer.login, login);
 });
 

@@ -112,7 +112,7 @@ test('a campaign with an ad is served to a website', async () => {
 
 test('the other routes show the results', async () => {
   await page.getByRole('link', { name: 'Home' }).click();
-  const card = page.getByRole('list', { name: 'Timeline' }).getByRole('article').filter({ hasText: 'Hello from the playground.' });
+  const card = page.getByRole('list', { name: 'Timeline' }).getByRole('article').filter({ hasText: 'Hello again, #waxwing!' });
   await card.getByRole('button', { name: 'Like: 1 like' }).waitFor();
   await card.getByRole('button', { name: 'Like: 1 like' }).click();
   await card.getByRole('button', { name: 'Like: 0 likes' }).waitFor();
