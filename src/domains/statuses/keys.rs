@@ -26,8 +26,9 @@ pub fn status(id: StatusId) -> String {
     audit::id_key("status:{", id.0)
 }
 
-/// STRING `1 [parent root] [qID]`, see [`super::store::replies::DeletedPlace`] and [`super::store::quotes`]: the tombstone of a deleted status, without its author. Time to live: 25 hours, longer than any step may be late. The stored name is
-/// older than the function's, and stays: while servers of two versions run, both must find the tombstone.
+/// STRING `1 [parent root] [qID]`: the tombstone of a deleted status, without its author. It has the place of a reply in its conversation, and the
+/// status that a quote names. Time to live: 25 hours, longer than any step may be late. The stored name is older than the function's, and stays: while
+/// servers of two versions run, both must find the tombstone.
 pub fn tombstone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
 }
