@@ -157,8 +157,8 @@ async fn a_deleted_account_is_invisible_once_the_deletion_is_answered() {
 #[tokio::test]
 async fn statuses_of_a_deleted_star_are_merged_into_no_home() {
     let scene = Scene::create(Config { star_followers: 2, home_window: 20, ..Config::default() }).await;
-    let reach: Option<String> = scene.app.redis.run(&["HGET", &format!("user:{{{}}}", scene.ada().0), "reach"]);
-    assert!(reach.is_some_and(|reach| reach.starts_with("merged ")), "it is a star");
+    let mode: Option<String> = scene.app.redis.run(&["HGET", &format!("user:{{{}}}", scene.ada().0), "reach"]);
+    assert!(mode.is_some_and(|mode| mode.starts_with("merged ")), "it is a star");
     delete_account(&scene.people[0], "correct horse").await;
     scene.assert_invisible().await;
     scene.app.drain().await;

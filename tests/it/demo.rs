@@ -117,8 +117,8 @@ async fn accounts_with_many_followers_are_merged_on_read_from_the_start() {
     let many = follows.keys().filter(|login| followers(login) >= 15).count();
     assert_eq!(many, 2);
     let users = app.redis.keys().into_iter().filter(|key| key.starts_with("user:"));
-    let reaches = users.filter_map(|key| app.redis.run::<Option<String>>(&["HGET", &key, "reach"])).collect::<Vec<_>>();
-    assert!(reaches.len() == many && reaches.iter().all(|reach| reach.starts_with("merged ")), "{many}: {reaches:?}");
+    let modes = users.filter_map(|key| app.redis.run::<Option<String>>(&["HGET", &key, "reach"])).collect::<Vec<_>>();
+    assert!(modes.len() == many && modes.iter().all(|mode| mode.starts_with("merged ")), "{many}: {modes:?}");
     waxwing::domains::timelines::service::apply_mode_threshold(&app.app).await.expect("a store");
     let waiting = waxwing::platform::journal::service::queue_length(&app.app, waxwing::platform::journal::Queue::Long)
         .await

@@ -15,22 +15,22 @@ struct Url {
 
 /// The ranges of the links in a text, in its order.
 pub(super) fn find(text: &[char]) -> Vec<Range<usize>> {
-    let (mut links, mut past) = (Vec::new(), 0);
+    let (mut links, mut previous_end) = (Vec::new(), 0);
     for dot in domains::dots(text) {
-        if dot.at < past {
+        if dot.at < previous_end {
             continue;
         }
-        if let Some(url) = find_url(text, &dot, past) {
-            past = url.end;
+        if let Some(url) = find_url(text, &dot, previous_end) {
+            previous_end = url.end;
             links.extend(links_of(text, url));
         }
     }
     links
 }
 
-/// The first URL whose domain has its first dot here and that begins past what was found.
-fn find_url(text: &[char], dot: &Dot, past: usize) -> Option<Url> {
-    let can_begin = |start: usize| start == 0 || start > past && can_precede_link(text[start - 1]);
+/// Returns the first URL whose domain has `dot` as its first dot and that begins after `previous_end`, the end of the previous URL.
+fn find_url(text: &[char], dot: &Dot, previous_end: usize) -> Option<Url> {
+    let can_begin = |start: usize| start == 0 || start > previous_end && can_precede_link(text[start - 1]);
     let protocol = protocol_before(text, dot.from).filter(|start| can_begin(*start));
     let starts = protocol.map(|start| (start, dot.from)).into_iter().chain((dot.from..dot.at).map(|start| (start, start)));
     let (start, domain) = starts
@@ -43,7 +43,7 @@ fn find_url(text: &[char], dot: &Dot, past: usize) -> Option<Url> {
     Some(Url { start, has_protocol: start < domain.start, domain, has_path, end })
 }
 
-/// Where the protocol begins that ends here.
+/// Returns the start of the protocol (`http://` or `https://`) that ends at `end`.
 fn protocol_before(text: &[char], end: usize) -> Option<usize> {
     ["https://", "http://"].into_iter().find_map(|protocol| {
         let start = end.checked_sub(protocol.len())?;
@@ -52,7 +52,8 @@ fn protocol_before(text: &[char], end: usize) -> Option<usize> {
     })
 }
 
-/// With a protocol a URL is a link as it is. Without, each domain in Latin letters is one, and the path belongs to the last.
+/// Returns the links in a URL. A URL with a protocol is one link. Without a protocol, each domain in Latin letters is a link, and the last one includes
+/// the path.
 fn links_of(text: &[char], url: Url) -> Vec<Range<usize>> {
     if !domains::is_valid(&text[url.domain.clone()]) {
         return Vec::new();

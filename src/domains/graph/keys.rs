@@ -1,4 +1,6 @@
 //! Every key of this domain.
+//!
+//! The field `reach` of `user:{id}` has the fan-out mode of the account: its name is older than that of [`super::FanoutMode`].
 
 use super::model::Direction;
 use crate::base::audit;

@@ -36,5 +36,5 @@ pub use graphql::{Follows, GraphMutation, RequestMutation, RequestQuery};
 pub use keys::{follow_requests_sent as sent_requests_key, following as following_key, unfollowed as unfollowed_key};
 pub use load::{FetchRelations, FetchRequests, PendingRequests, Relation};
 pub use model::{
-    AcceptResult, Audience, Direction, Edge, FanoutMode, FollowState, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING, RequestDirection,
+    AcceptResult, Direction, Edge, FanoutMode, FollowState, FollowerStats, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING, RequestDirection,
 };

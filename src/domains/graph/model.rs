@@ -65,9 +65,9 @@ impl FanoutMode {
     }
 }
 
-/// An author's followers.
+/// The number of an author's followers, and how statuses come to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Audience {
+pub struct FollowerStats {
     /// The number of followers.
     pub followers: u64,
     /// The fan-out mode.

@@ -6,7 +6,7 @@ pub use requests::{
     accept, count_requests, end_follow, oldest_requesters, purge_requests, request_follow, request_windows, requests_id, withdraw,
 };
 
-use super::model::{Audience, Direction, Edge, FanoutMode, PASS};
+use super::model::{Direction, Edge, FanoutMode, FollowerStats, PASS};
 use super::store::{self, EdgeCommands, FollowResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -58,23 +58,23 @@ pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, a: UserId, b: UserId, edge: Edge) -> Result<Option<Audience>, Error> {
+pub async fn settle(app: &App, a: UserId, b: UserId, edge: Edge) -> Result<Option<FollowerStats>, Error> {
     if edge.follow.is_some() && edge.request.is_some() {
         requests::withdraw(app, a, b).await?;
     }
-    let audience = match (edge.follow, edge.request) {
+    let stats = match (edge.follow, edge.request) {
         (None, Some(request)) => requests::settle(app, a, b, request).await?,
         (follow, _) => settle_follow(app, a, b, follow).await?,
     };
-    if audience.is_none() {
+    if stats.is_none() {
         store::remove_following(app.db(), a, b, true).await?;
     }
-    Ok(audience)
+    Ok(stats)
 }
 
 /// Writes or removes `b`'s side of a follow, and removes that of a request. Not in one script: in a slot that is being moved, a script with a key that
 /// does not exist has to wait.
-async fn settle_follow(app: &App, a: UserId, b: UserId, follow: Option<u64>) -> Result<Option<Audience>, Error> {
+async fn settle_follow(app: &App, a: UserId, b: UserId, follow: Option<u64>) -> Result<Option<FollowerStats>, Error> {
     let requester = [a];
     let settle = async {
         match follow {
@@ -121,16 +121,16 @@ pub async fn sources(app: &App, id: UserId) -> Result<(Vec<UserId>, u64), Error>
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn audience(app: &App, id: UserId) -> Result<Audience, Error> {
-    store::audience_of(app.db(), id).await
+pub async fn follower_stats(app: &App, id: UserId) -> Result<FollowerStats, Error> {
+    store::follower_stats(app.db(), id).await
 }
 
-/// As [`audience`] for many accounts, in their order. One round trip; nothing for none.
+/// As [`follower_stats`] for many accounts, in their order. One round trip; nothing for none.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn audiences(app: &App, ids: &[UserId]) -> Result<Vec<Audience>, Error> {
-    store::audiences(app.db(), ids).await
+pub async fn many_follower_stats(app: &App, ids: &[UserId]) -> Result<Vec<FollowerStats>, Error> {
+    store::many_follower_stats(app.db(), ids).await
 }
 
 /// Sets the fan-out mode of `id` to `to`, if it is `from`. Returns the mode afterwards. One script.

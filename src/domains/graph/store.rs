@@ -3,7 +3,7 @@
 pub(super) mod requests;
 
 use super::keys;
-use super::model::{Audience, Direction, Edge, FanoutMode, MAX_FOLLOWING};
+use super::model::{Direction, Edge, FanoutMode, FollowerStats, MAX_FOLLOWING};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::page::{Row, Window};
@@ -17,7 +17,7 @@ static REMOVE_FOLLOWING: Script = Script::allow_oom(include_str!("lua/remove_fol
 static ADD_FOLLOWER: Script = Script::allow_oom(include_str!("lua/add_follower.lua"));
 static REMOVE_FOLLOWER: Script = Script::allow_oom(include_str!("lua/remove_follower.lua"));
 static FORGET_UNFOLLOWED: Script = Script::new(include_str!("lua/forget_unfollowed.lua"));
-static SET_REACH: Script = Script::allow_oom(include_str!("lua/set_reach.lua"));
+static SET_FANOUT_MODE: Script = Script::allow_oom(include_str!("lua/set_fanout_mode.lua"));
 
 /// Result of writing the follower's side of a follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +41,10 @@ pub(super) async fn add_following(db: &Db, a: UserId, b: UserId, follow: u64) ->
 }
 
 /// Writes the other side of a follow; `None` if that account was deleted.
-pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> Result<Option<Audience>, Error> {
+pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> Result<Option<FollowerStats>, Error> {
     let call = Call::new(&ADD_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0).arg(follow);
-    let audience = audience(db.call(call).await?)?;
-    Ok((audience.followers > 0).then_some(audience))
+    let stats = decode_stats(db.call(call).await?)?;
+    Ok((stats.followers > 0).then_some(stats))
 }
 
 /// Commits an unfollow, on the follower's tag; `withdraw` ends a follow request, too. Returns the id of the removed follow.
@@ -59,36 +59,36 @@ fn remove_follower_call(b: UserId, a: UserId) -> Call {
 }
 
 /// Removes the other side of a follow.
-pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<Audience, Error> {
-    audience(db.call(remove_follower_call(b, a)).await?)
+pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<FollowerStats, Error> {
+    decode_stats(db.call(remove_follower_call(b, a)).await?)
 }
 
-fn audience((followers, reach): (u64, String)) -> Result<Audience, Error> {
-    Ok(Audience { followers, mode: FanoutMode::parse(&reach)? })
+fn decode_stats((followers, mode): (u64, String)) -> Result<FollowerStats, Error> {
+    Ok(FollowerStats { followers, mode: FanoutMode::parse(&mode)? })
 }
 
 /// Reads the number of followers of `id`, and the fan-out mode. One pipeline.
-pub(super) async fn audience_of(db: &Db, id: UserId) -> Result<Audience, Error> {
+pub(super) async fn follower_stats(db: &Db, id: UserId) -> Result<FollowerStats, Error> {
     let commands = vec![cmd("ZCARD").arg(keys::followers(id)).take(), cmd("HGET").arg(user_key(id)).arg("reach").take()];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (followers, reach): (u64, Option<String>) = (decode::value(reply())?, decode::value(reply())?);
-    audience((followers, reach.unwrap_or_default()))
+    let (followers, mode): (u64, Option<String>) = (decode::value(reply())?, decode::value(reply())?);
+    decode_stats((followers, mode.unwrap_or_default()))
 }
 
-/// As [`audience_of`] for many accounts, in their order; deleted ones have no followers. One pipeline.
-pub(super) async fn audiences(db: &Db, ids: &[UserId]) -> Result<Vec<Audience>, Error> {
+/// As [`follower_stats`] for many accounts, in their order; deleted ones have no followers. One pipeline.
+pub(super) async fn many_follower_stats(db: &Db, ids: &[UserId]) -> Result<Vec<FollowerStats>, Error> {
     let ask = |id: &UserId| cmd("HMGET").arg(user_key(*id)).arg(&["followers", "reach"]).take();
     let replies = db.read_many(ids.iter().map(ask).collect()).await?.into_iter();
     let fields = |reply| decode::value::<(Option<u64>, Option<String>)>(reply);
     replies
-        .map(|reply| fields(reply).and_then(|(followers, reach)| audience((followers.unwrap_or(0), reach.unwrap_or_default()))))
+        .map(|reply| fields(reply).and_then(|(followers, mode)| decode_stats((followers.unwrap_or(0), mode.unwrap_or_default()))))
         .collect()
 }
 
 /// Sets the fan-out mode of `id` to `to`, if it is `from`. Returns the mode afterwards. One script.
 pub(super) async fn set_fanout_mode(db: &Db, id: UserId, from: FanoutMode, to: FanoutMode) -> Result<FanoutMode, Error> {
-    FanoutMode::parse(&db.call::<String>(Call::new(&SET_REACH, [user_key(id)]).arg(from.encode()).arg(to.encode())).await?)
+    FanoutMode::parse(&db.call::<String>(Call::new(&SET_FANOUT_MODE, [user_key(id)]).arg(from.encode()).arg(to.encode())).await?)
 }
 
 /// Reads the follower's side of an edge. One pipeline on its tag.

@@ -42,7 +42,7 @@ use crate::base::page::{Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::domains::conversations::ReplyPolicy;
 use crate::domains::entities::service as entities;
-use crate::domains::graph::{Audience, FanoutMode};
+use crate::domains::graph::{FanoutMode, FollowerStats};
 use crate::domains::users::service as users;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
@@ -65,7 +65,7 @@ pub struct NewStatus {
     /// The terms that filters match.
     pub terms: FilterTerms,
     /// The author's followers, and the fan-out mode.
-    pub audience: Audience,
+    pub followers: FollowerStats,
     /// The entry in the journal.
     pub lease: EntryLease,
 }
@@ -100,12 +100,12 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
             lease.ack(app);
             Ok(None)
         }
-        AddToProfileResult::Listed(audience, is_private) => {
+        AddToProfileResult::Listed(followers, is_private) => {
             if let Some(reply) = status.reply {
                 replies::count_reply(app, id, reply).await?;
             }
             quotes::add(app, &status).await?;
-            Ok(Some(NewStatus { id, terms: terms::of_posting(app, &status, is_private).await?, audience, lease }))
+            Ok(Some(NewStatus { id, terms: terms::of_posting(app, &status, is_private).await?, followers, lease }))
         }
         refused => {
             store::delete(app.db(), id, author).await?;
@@ -188,11 +188,11 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
         let settled = match by {
             Some(by) if by != author => return Ok(StatusState::OtherAuthor),
             Some(_) => match store::index(app.db(), author, id).await? {
-                AddToProfileResult::Listed(audience, _) => {
+                AddToProfileResult::Listed(followers, _) => {
                     if let Some(status) = store::get(app.db(), id).await? {
                         quotes::add(app, &status).await?;
                     }
-                    StatusState::Exists(audience.mode)
+                    StatusState::Exists(followers.mode)
                 }
                 AddToProfileResult::NoAccount | AddToProfileResult::LimitReached => {
                     store::delete(app.db(), id, author).await?;

@@ -19,7 +19,7 @@ use crate::db::hash::{Form, HashRecord, HashValue, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, decode, ranges};
 use crate::domains::conversations::conversation_key;
-use crate::domains::graph::{Audience, FanoutMode};
+use crate::domains::graph::{FanoutMode, FollowerStats};
 use crate::domains::users::user_key;
 use bookmarks::BookmarkLookup;
 use redis::{Cmd, Value, cmd};
@@ -230,7 +230,7 @@ pub(super) async fn delete_many(db: &Db, author: UserId, ids: &[StatusId]) -> Re
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddToProfileResult {
     /// It is in the profile; the author's followers at that time, and whether the author was private.
-    Listed(Audience, bool),
+    Listed(FollowerStats, bool),
     NoAccount,
     LimitReached,
 }
@@ -238,9 +238,9 @@ pub(super) enum AddToProfileResult {
 /// Adds a status to its author's profile.
 pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<AddToProfileResult, Error> {
     let call = Call::new(&INDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0).arg(MAX_STATUSES);
-    let (listed, followers, reach, is_private): (i64, u64, String, bool) = db.call(call).await?;
+    let (listed, followers, mode, is_private): (i64, u64, String, bool) = db.call(call).await?;
     Ok(match listed {
-        1 => AddToProfileResult::Listed(Audience { followers, mode: FanoutMode::parse(&reach)? }, is_private),
+        1 => AddToProfileResult::Listed(FollowerStats { followers, mode: FanoutMode::parse(&mode)? }, is_private),
         0 => AddToProfileResult::NoAccount,
         _ => AddToProfileResult::LimitReached,
     })

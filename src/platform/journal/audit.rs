@@ -1,7 +1,7 @@
 //! Audits the journal: no entry is long past its lease, there are no dead letters, and every entry is in a queue.
 
 use super::keys::{self, KeyKind};
-use super::model::{JournalEntry as Job, LEASE};
+use super::model::{JournalEntry, LEASE};
 use super::task::Queue;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::Millis;
@@ -24,19 +24,17 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    for entry in entries {
-        match keys::parse(&entry.key) {
-            Some(KeyKind::Journal(shard)) if entry.check_type("hash", Expiry::Never, found) => {
+pub async fn check(reader: &AuditReader, keys: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
+    for key in keys {
+        match keys::parse(&key.key) {
+            Some(KeyKind::Journal(shard)) if key.check_type("hash", Expiry::Never, found) => {
                 check_shard(reader, shard, found).await?
             }
-            Some(KeyKind::Due(_)) => drop(entry.check_derived_type("zset", Expiry::Never, found)),
-            Some(KeyKind::Dead(_)) if entry.check_type("hash", Expiry::Never, found) => {
-                check_dead(reader, &entry.key, found).await?
-            }
-            Some(KeyKind::Settled(_)) => drop(entry.check_derived_type("zset", Expiry::Never, found)),
-            Some(KeyKind::Copies(_)) if entry.check_type("hash", Expiry::Never, found) => {
-                check_copies(reader, &entry.key, found).await?
+            Some(KeyKind::Due(_)) => drop(key.check_derived_type("zset", Expiry::Never, found)),
+            Some(KeyKind::Dead(_)) if key.check_type("hash", Expiry::Never, found) => check_dead(reader, &key.key, found).await?,
+            Some(KeyKind::Settled(_)) => drop(key.check_derived_type("zset", Expiry::Never, found)),
+            Some(KeyKind::Copies(_)) if key.check_type("hash", Expiry::Never, found) => {
+                check_copies(reader, &key.key, found).await?
             }
             _ => {}
         }
@@ -59,14 +57,14 @@ async fn check_shard(reader: &AuditReader, shard: u64, found: &mut Findings) -> 
         })
         .await?;
     for (id, record) in &records {
-        let job = audit::id(id).and_then(|id| Job::parse(id, record));
-        match (job, due.get(id)) {
+        let entry = audit::id(id).and_then(|id| JournalEntry::parse(id, record));
+        match (entry, due.get(id)) {
             (None, _) => found.add_with(&key, format!("entry {id:?} cannot be read"), record.clone()),
             // A settled entry waits until a worker sweeps it; where no server runs it stays settled.
             (_, None) if settled.contains_key(id) => {}
             (_, None) => found.add(&key, format!("entry {id} is in no queue")),
-            (Some(job), Some(due)) if due + MAX_OVERDUE < reader.now() => {
-                found.add_with(&key, format!("entry {id} is overdue: does a server run?"), format!("{:?}", job.task));
+            (Some(entry), Some(due)) if due + MAX_OVERDUE < reader.now() => {
+                found.add_with(&key, format!("entry {id} is overdue: does a server run?"), format!("{:?}", entry.task));
             }
             _ => {}
         }
@@ -89,7 +87,7 @@ async fn check_copies(reader: &AuditReader, key: &str, found: &mut Findings) -> 
             let journal = |id| cmd("HEXISTS").arg(keys::journal(super::model::shard_of(id))).arg(id).take();
             let there = reader.query(ids, journal).await?;
             for (key, id, record) in page {
-                match audit::id(&id).filter(|id| Job::parse(*id, &record).is_some()) {
+                match audit::id(&id).filter(|id| JournalEntry::parse(*id, &record).is_some()) {
                     None => {
                         let what = format!("the copy {id:?} cannot be read");
                         let remove = Remedy::SetField { key: key.clone(), field: id, found: Some(record.clone()), value: None };

@@ -44,13 +44,13 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
         let settled = store::settled(app.db(), before, PAGE).await?;
         let count = settled.len();
         let is_safe = |entry: &JournalEntry| entry.copies.as_ref().is_some_and(|copies| copies.generation == generation);
-        let (safe, doubtful): (Vec<JournalEntry>, Vec<JournalEntry>) = settled.into_iter().partition(is_safe);
+        let (safe, possibly_lost): (Vec<JournalEntry>, Vec<JournalEntry>) = settled.into_iter().partition(is_safe);
         if !safe.is_empty() {
             store::retire(app.db(), &safe, before).await?;
         }
-        if !doubtful.is_empty() {
+        if !possibly_lost.is_empty() {
             requeued = true;
-            store::requeue(app.db(), &doubtful, app.now()).await?;
+            store::requeue(app.db(), &possibly_lost, app.now()).await?;
         }
         if count < PAGE {
             return Ok(requeued);

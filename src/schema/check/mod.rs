@@ -1,12 +1,12 @@
 //! Checks of a document before execution, so that no document can harm the server: first its bytes ([`mod@scan`]), then, once it is parsed, its
-//! selections ([`mod@walk`]), then [`super::validation`]. The first two are linear in the size of the document; a document that passes them is small
+//! selections ([`mod@measure`]), then [`super::validation`]. The first two are linear in the size of the document; a document that passes them is small
 //! enough for validation.
 
 mod filter;
 mod parsed;
 mod scan;
 mod subscription;
-mod walk;
+mod measure;
 mod weight;
 
 pub(super) use scan::end_of_token;
@@ -17,9 +17,9 @@ use crate::base::config::{Config, DocumentLimits};
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::parser::{self, parse_query};
 use async_graphql::{ErrorExtensionValues, Name, Pos, Positioned, Request, Response, ServerError, Value, Variables};
+use measure::{CostError, DocumentMeasure, MAX_LEVELS, Measure, measure_document};
 use parsed::ParsedDocument;
 use scan::scan;
-use walk::{CostError, MAX_LEVELS, Measure, Walk, walk};
 
 /// The response to a rejected request.
 pub(super) type Rejection = Box<Response>;
@@ -217,8 +217,8 @@ fn check_shape(
     config: &Config,
 ) -> Result<CheckResult, Rejection> {
     let limits = &config.documents;
-    let Walk { operations, fragment } = match walk(document, variables) {
-        Ok(walked) => walked,
+    let DocumentMeasure { operations, fragment } = match measure_document(document, variables) {
+        Ok(measured) => measured,
         Err(CostError::Cycle(at)) => {
             return refuse_at("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself.".into(), vec![at]);
         }

@@ -70,7 +70,7 @@ async fn switch_mode(bed: &Bed, id: UserId, followers: usize) -> Author {
     let before = bed.cpu();
     journal::enqueue(&bed.app, Task::FanoutMode { author: id }).await.expect("an entry");
     let took = bed.work(Queue::Long).await;
-    let (cpu, mode) = (bed.cpu().since(before), graph::audience(&bed.app, id).await.expect("it is there").mode);
+    let (cpu, mode) = (bed.cpu().since(before), graph::follower_stats(&bed.app, id).await.expect("it is there").mode);
     if !mode.is_pushed() {
         let (own, redis) = (cpu.own / 1e6, cpu.redis / 1e6);
         println!("Switching with {followers} followers: {:.2} s; CPU: {own:.2} s own, {redis:.2} s Redis.", took.as_secs_f64());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) const CONNECTIONS: usize = 32;
 
 /// The measurements of the clients.
-pub(crate) struct Seen {
+pub(crate) struct LoadMeasurement {
     pub(crate) requests: usize,
     pub(crate) rate: f64,
     /// In milliseconds.
@@ -80,7 +80,7 @@ pub(crate) fn wire_form(token: Option<&str>, body: &[u8]) -> Vec<u8> {
 
 /// Runs the load. Without a rate, every connection sends its next request as soon as the previous one is answered. With a rate, requests
 /// are due at equal intervals, and the latency of a request that had to wait for a connection counts from the time when it was due.
-pub(crate) fn run(address: &str, requests: &[Vec<u8>], rate: Option<f64>, length: Duration) -> Seen {
+pub(crate) fn run(address: &str, requests: &[Vec<u8>], rate: Option<f64>, length: Duration) -> LoadMeasurement {
     // All connections are open before the time begins: the first requests must not wait for them.
     let wires: Vec<Wire> = (0..CONNECTIONS).map(|_| Wire::to(address).expect("a connection")).collect();
     let (next, over, began) = (AtomicUsize::new(0), AtomicBool::new(false), Instant::now());
@@ -114,5 +114,5 @@ pub(crate) fn run(address: &str, requests: &[Vec<u8>], rate: Option<f64>, length
     });
     let took = began.elapsed().as_secs_f64();
     let (half, most) = (percentile(&mut times, 50), percentile(&mut times, 99));
-    Seen { requests: times.len(), rate: times.len() as f64 / took, half, most }
+    LoadMeasurement { requests: times.len(), rate: times.len() as f64 / took, half, most }
 }

@@ -124,13 +124,13 @@ async fn explanations_of_one_request_share_their_reads() {
         ["hgetall", "hmget", "zrange", "get"].map(|name| calls.get(name).copied().unwrap_or(0))
     };
     explained(&["v".into()]).await;
-    let [definitions, purses, ranges, visits] = explained(&["v".into()]).await;
+    let [definitions, balances, ranges, visits] = explained(&["v".into()]).await;
     assert!(
         (121..150).contains(&definitions) && ranges < 121 + 2 * 51 + 20 && (121..150).contains(&visits),
-        "{definitions} {purses} {ranges} {visits}"
+        "{definitions} {balances} {ranges} {visits}"
     );
     // Of twenty equal explanations each reads only the keywords and the ads of its campaign.
-    assert_eq!(explained(&vec!["v".into(); 20]).await, [definitions, purses, ranges + 2 * 19, visits]);
+    assert_eq!(explained(&vec!["v".into(); 20]).await, [definitions, balances, ranges + 2 * 19, visits]);
     // With two visitors, the frequency counts of both are read.
     let [two_definitions, _, two_ranges, two_visits] = explained(&["v".into(), "w".into()]).await;
     assert_eq!((two_definitions, two_ranges), (definitions, ranges + 2));

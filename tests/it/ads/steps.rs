@@ -15,7 +15,7 @@ const SUMS: &str = include_str!("../../../src/domains/ads/lua/sums.lua");
 const SHARE: &str = include_str!("../../../src/domains/ads/lua/share.lua");
 const RESERVE: &str = include_str!("../../../src/domains/ads/lua/reserve_impression.lua");
 const RETURN: &str = include_str!("../../../src/domains/ads/lua/return_grant.lua");
-const DRAW: &str = include_str!("../../../src/domains/ads/lua/draw_grant.lua");
+const GRANT_BUDGET: &str = include_str!("../../../src/domains/ads/lua/grant_budget.lua");
 
 /// Runs a script on keys of one hash tag.
 fn run(redis: &RedisServer, script: &str, keys: &[String], arguments: &[String]) -> String {
@@ -25,13 +25,13 @@ fn run(redis: &RedisServer, script: &str, keys: &[String], arguments: &[String])
     redis.run(&words)
 }
 
-fn draw(redis: &RedisServer, campaign: u64, arguments: &[u64]) -> String {
-    draw_sums(redis, campaign, &arguments.iter().map(|it| u128::from(*it)).collect::<Vec<_>>())
+fn grant_budget(redis: &RedisServer, campaign: u64, arguments: &[u64]) -> String {
+    grant_budget_of_sums(redis, campaign, &arguments.iter().map(|it| u128::from(*it)).collect::<Vec<_>>())
 }
 
-fn draw_sums(redis: &RedisServer, campaign: u64, arguments: &[u128]) -> String {
+fn grant_budget_of_sums(redis: &RedisServer, campaign: u64, arguments: &[u128]) -> String {
     let keys = ["campaign", "frozen"].map(|kind| format!("{kind}:{{{campaign}}}"));
-    run(redis, &format!("{SUMS}{DRAW}"), &keys, &arguments.iter().map(u128::to_string).collect::<Vec<_>>())
+    run(redis, &format!("{SUMS}{GRANT_BUDGET}"), &keys, &arguments.iter().map(u128::to_string).collect::<Vec<_>>())
 }
 
 #[tokio::test]
@@ -81,16 +81,16 @@ async fn the_pool_paces_exactly_as_the_model() {
         words.extend(fields.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_string()]));
         redis.run::<i64>(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let allowed = campaign.daily_allowance(now).0;
-        let refused = draw(&redis, round, &[now, day, 0, 0, allowed + 1, 1]);
+        let refused = grant_budget(&redis, round, &[now, day, 0, 0, allowed + 1, 1]);
         assert_eq!(refused, format!("refused {allowed} {day}"), "{campaign:?} at {now}");
         if allowed > 0 {
-            assert_eq!(draw(&redis, round, &[now, day, 0, 0, allowed, allowed]), format!("granted {allowed} 0 {day}"));
+            assert_eq!(grant_budget(&redis, round, &[now, day, 0, 0, allowed, allowed]), format!("granted {allowed} 0 {day}"));
         }
     }
 }
 
 #[tokio::test]
-async fn a_repeated_draw_grants_nothing_more_and_returns_count_once() {
+async fn a_repeated_grant_request_grants_nothing_more_and_returns_count_once() {
     let redis = RedisServer::single(SingleServerReason::MonitorOutput);
     redis.run::<i64>(&[
         "HSET",
@@ -110,22 +110,22 @@ async fn a_repeated_draw_grants_nothing_more_and_returns_count_once() {
     ]);
     let day = 20_513;
     let now = day * DAY;
-    assert_eq!(draw(&redis, 7, &[now, day, 0, 0, 10, 10]), "granted 10 0 20513");
+    assert_eq!(grant_budget(&redis, 7, &[now, day, 0, 0, 10, 10]), "granted 10 0 20513");
     assert_eq!(
-        draw(&redis, 7, &[now, day, 0, 0, 10, 10]),
+        grant_budget(&redis, 7, &[now, day, 0, 0, 10, 10]),
         "granted 10 0 20513",
         "repeated, or by a share that has not recorded the grant"
     );
-    assert_eq!(draw(&redis, 7, &[now, day, 0, 10, 80, 10]), "granted 90 0 20513");
-    assert_eq!(draw(&redis, 7, &[now, day, 1, 0, 20, 10]), "refused 10 20513");
+    assert_eq!(grant_budget(&redis, 7, &[now, day, 0, 10, 80, 10]), "granted 90 0 20513");
+    assert_eq!(grant_budget(&redis, 7, &[now, day, 1, 0, 20, 10]), "refused 10 20513");
     // Share 0 returns 30, and reports it twice.
     for _ in 0..2 {
-        assert_eq!(draw(&redis, 7, &[now, day, 1, 0, 50, 10, 0, 30, day, 30]), "refused 40 20513");
+        assert_eq!(grant_budget(&redis, 7, &[now, day, 1, 0, 50, 10, 0, 30, day, 30]), "refused 40 20513");
     }
-    assert_eq!(draw(&redis, 7, &[now, day, 1, 0, 40, 10]), "granted 40 0 20513");
+    assert_eq!(grant_budget(&redis, 7, &[now, day, 1, 0, 40, 10]), "granted 40 0 20513");
     // A new day: share 0 returns unused money, which does not count for the new day.
-    assert_eq!(draw(&redis, 7, &[now + DAY, day + 1, 0, 90, 100, 10, 0, 60, day + 1, 0]), "granted 190 90 20514");
-    assert_eq!(draw(&redis, 7, &[now, day, 1, 40, 1, 1]), "refused 0 20514", "a late clock uses the pool's day");
+    assert_eq!(grant_budget(&redis, 7, &[now + DAY, day + 1, 0, 90, 100, 10, 0, 60, day + 1, 0]), "granted 190 90 20514");
+    assert_eq!(grant_budget(&redis, 7, &[now, day, 1, 40, 1, 1]), "refused 0 20514", "a late clock uses the pool's day");
     let out: u64 = redis.run(&["HGET", "campaign:{7}", "out"]);
     assert_eq!(out, 10 + 80 - 60 + 40 + 100);
 }
@@ -146,13 +146,16 @@ async fn sums_stay_exact_past_the_precision_of_a_double() {
     let mut granted = 1;
     for _ in 0..1_000 {
         granted += want;
-        assert_eq!(draw_sums(&redis, 7, &[now, day, 0, granted - want, want, 1]), format!("granted {granted} 0 {day}"));
+        assert_eq!(
+            grant_budget_of_sums(&redis, 7, &[now, day, 0, granted - want, want, 1]),
+            format!("granted {granted} 0 {day}")
+        );
         let arguments = [now, day, granted, 0, day].map(|it| it.to_string());
         let mut words = vec!["EVAL".to_owned(), format!("{SUMS}{SHARE}{RETURN}"), "2".into()];
         words.extend(keys.iter().cloned().chain(arguments));
         let back: Vec<u128> = redis.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(back, [granted - 1, day, granted - 1], "all but the spent money");
-        let refused = draw_sums(&redis, 7, &[now, day, 0, granted, 0, 1, 0, back[0], day, back[2]]);
+        let refused = grant_budget_of_sums(&redis, 7, &[now, day, 0, granted, 0, 1, 0, back[0], day, back[2]]);
         assert_eq!(refused, format!("refused {want} {day}"));
     }
     assert_eq!(redis.run::<u64>(&["HGET", "campaign:{7}", "out"]), 1);

@@ -27,7 +27,7 @@ pub(super) struct CastVote {
 
 /// A comment that a user has read.
 #[derive(Clone, Debug)]
-struct Seen {
+struct ReadComment {
     id: String,
     status: String,
     author: Option<String>,
@@ -42,7 +42,7 @@ pub(super) struct ThreadKnowledge {
     pub(super) votes: BTreeMap<String, CastVote>,
     /// The roots of branches that were deleted, or may have been.
     pub(super) branches: BTreeMap<String, KnownState>,
-    seen: Vec<Seen>,
+    seen: Vec<ReadComment>,
     /// The parents of the comments that were read.
     pub(super) below: BTreeMap<String, String>,
     /// The statuses that all users comment on, until they are deleted.
@@ -80,12 +80,12 @@ impl Person {
         }
         let edges = thread["commentThread"]["tree"]["edges"].as_array().unwrap_or_else(|| panic!("{thread}"));
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let all = edges.iter().map(|edge| &edge["node"]).map(|node| Seen {
+        let all = edges.iter().map(|edge| &edge["node"]).map(|node| ReadComment {
             id: text(&node["id"]).expect("an id"),
             status: status.clone(),
             author: text(&node["author"]["id"]),
         });
-        let all: Vec<Seen> = all.collect();
+        let all: Vec<ReadComment> = all.collect();
         let below =
             edges.iter().map(|edge| &edge["node"]).filter_map(|node| Some((text(&node["id"])?, text(&node["parent"]["id"])?)));
         self.threads.below.extend(below);
@@ -104,7 +104,7 @@ impl Person {
 
     /// Adds a comment or a reply. With a key, the request is retried until it is acknowledged, and sometimes repeated.
     async fn add_comment(&mut self, world: &Shared, with_key: bool) {
-        let living: Vec<&Seen> = self.threads.seen.iter().filter(|it| it.author.is_some()).collect();
+        let living: Vec<&ReadComment> = self.threads.seen.iter().filter(|it| it.author.is_some()).collect();
         let topics: Vec<&String> = self.threads.shared_statuses.iter().chain(&self.threads.newest).collect();
         let (status, parent) = match (living.choose(&mut self.random), topics.choose(&mut self.random)) {
             (Some(seen), _) if self.random.random_bool(0.7) => (seen.status.clone(), Some(seen.id.clone())),
@@ -145,7 +145,7 @@ impl Person {
             }
         }
         if let Some(id) = comment.id.clone() {
-            self.threads.seen.push(Seen { id, status: comment.status.clone(), author: Some(self.actor.id.clone()) });
+            self.threads.seen.push(ReadComment { id, status: comment.status.clone(), author: Some(self.actor.id.clone()) });
         }
         self.threads.comments.insert(message, comment);
     }
@@ -200,7 +200,7 @@ impl Person {
     /// Deletes a branch below an own status.
     async fn delete_branch_below_own_status(&mut self, world: &Shared) {
         let own: BTreeSet<&String> = self.posted.values().filter_map(|posted| posted.id.as_ref()).collect();
-        let under_own: Vec<&Seen> = self.threads.seen.iter().filter(|it| own.contains(&it.status)).collect();
+        let under_own: Vec<&ReadComment> = self.threads.seen.iter().filter(|it| own.contains(&it.status)).collect();
         let Some(id) = under_own.choose(&mut self.random).map(|it| it.id.clone()) else { return };
         if let Outcome::Refused(codes) = self.send_deletion(world, &id, true).await {
             assert_eq!(codes, ["NOT_FOUND"]);

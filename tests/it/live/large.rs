@@ -143,9 +143,9 @@ async fn a_filter_is_charged_per_entry_before_any_read() {
     let rates = Some(RateLimits::new(|limit| quota(limit).parse().expect("a quota")));
     let app = TestApp::with(Config { rates, ..Config::default() }).await;
     // An invalid document executes nothing, and its response contains the cost that was charged.
-    let mut unfit = follow_request(0, 1_000);
-    unfit["query"] = json!(FOLLOW.replace("cursor", "nothing"));
-    let response = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&unfit)).await.json();
+    let mut invalid = follow_request(0, 1_000);
+    invalid["query"] = json!(FOLLOW.replace("cursor", "nothing"));
+    let response = HttpResponse::fetch(app.post().header("waxwing-cost", "1").json(&invalid)).await.json();
     assert_eq!(response["extensions"]["cost"]["charged"], 2 + 4 * 1_000, "{response}");
     let mut socket = Socket::connect(&app, None).await;
     subscribe(&mut socket, "a", follow_request(0, 5_000)).await;

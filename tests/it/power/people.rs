@@ -27,7 +27,7 @@ pub(super) struct Person {
 
 /// Statuses and comments that all users can find.
 #[derive(Default)]
-struct Seen {
+struct SharedObjects {
     statuses: Vec<String>,
     comments: Vec<String>,
 }
@@ -39,8 +39,8 @@ fn remember(all: &mut Vec<String>, new: String) {
     all.push(new);
 }
 
-fn seen<T>(change: impl FnOnce(&mut Seen) -> T) -> T {
-    static SEEN: OnceLock<Mutex<Seen>> = OnceLock::new();
+fn seen<T>(change: impl FnOnce(&mut SharedObjects) -> T) -> T {
+    static SEEN: OnceLock<Mutex<SharedObjects>> = OnceLock::new();
     change(&mut SEEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -84,7 +84,7 @@ impl Person {
         (payload.is_object() && user_error_codes(&payload).is_empty()).then_some(payload)
     }
 
-    fn any(&mut self, from: impl Fn(&Seen) -> &Vec<String>) -> Option<String> {
+    fn any(&mut self, from: impl Fn(&SharedObjects) -> &Vec<String>) -> Option<String> {
         let Self { random, .. } = self;
         seen(|seen| from(seen).choose(random).cloned())
     }

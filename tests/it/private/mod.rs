@@ -216,9 +216,9 @@ async fn requesters(app: &TestApp, count: usize, to: &Actor) -> Vec<Actor> {
 }
 
 async fn followers_and_requests(app: &TestApp, of: &Actor) -> (u64, u64) {
-    let audience = graph::audience(&app.app, of.user_id()).await.expect("a store");
+    let stats = graph::follower_stats(&app.app, of.user_id()).await.expect("a store");
     let requests = graph::count_requests(&app.app, of.user_id(), RequestDirection::Received).await.expect("a store");
-    (audience.followers, requests)
+    (stats.followers, requests)
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The timeout for every change of a cluster's state.
-const PATIENCE: Duration = Duration::from_secs(60);
+const STATE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Slots of a cluster.
 const SLOTS: usize = 16_384;
 const PRIMARIES: usize = 3;
@@ -241,7 +241,7 @@ impl Cluster {
         });
     }
 
-    /// Starts the primaries, each in place of a phantom.
+    /// Starts each primary as the replica of a placeholder node, whose slots it then takes over.
     fn bootstrap(&self) {
         for (at, node) in self.primaries().iter().enumerate() {
             let mut lines = String::new();
@@ -305,8 +305,8 @@ impl Cluster {
             let role = || node.try_run::<String>(&[b"INFO", b"replication"]).unwrap_or_default();
             eventually("a replica follows", || role().contains("master_link_status:up"));
         }
-        // A new replica receives nothing until it has acknowledged its sync, which may take a second. A primary that fails until then takes later
-        // writes with it.
+        // A new replica receives nothing until it has acknowledged its sync, which may take a second. If the primary fails before that, writes after
+        // the synchronization are lost.
         for (primary, replica) in self.nodes.iter().zip(&self.nodes[PRIMARIES..]) {
             primary.run::<()>(&["FLUSHALL"]);
             let offset = |node: &Node| node.run::<redis::InfoDict>(&["INFO", "replication"]).get::<u64>("master_repl_offset");
@@ -354,12 +354,12 @@ impl Node {
         Self { port, bus, id: format!("{:040x}", at + 1), arguments, child: Mutex::default() }
     }
 
-    /// A line of `nodes.conf` on this one.
+    /// Appends the line of `nodes.conf` that describes this node.
     fn describe(&self, lines: &mut String, role: &str, epoch: usize, slots: &str) {
         let _ = writeln!(lines, "{} {}:{}@{} {role} 0 0 {epoch} connected {slots}", self.id, host(), self.port, self.bus);
     }
 
-    /// Each primary begins with an epoch of its own: with equal epochs, a migrating slot may lose its owner.
+    /// Writes `nodes.conf`. Each primary begins with an epoch of its own: with equal epochs, a migrating slot may lose its owner.
     fn configure(&self, lines: &str, epoch: usize) {
         let text = format!("{lines}vars currentEpoch {epoch} lastVoteEpoch 0\n");
         std::fs::write(Path::new(self.folder()).join("nodes.conf"), text).expect("it is written");
@@ -481,7 +481,7 @@ fn eventually_some<T>(what: &str, some: impl Fn() -> Option<T>) -> T {
         if let Some(it) = some() {
             return it;
         }
-        assert!(began.elapsed() < PATIENCE, "timeout: {what}");
+        assert!(began.elapsed() < STATE_TIMEOUT, "timeout: {what}");
         std::thread::sleep(Duration::from_millis(4));
     }
 }

@@ -48,19 +48,19 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
         let keys: Vec<String> = own.into_iter().chain(days.iter().map(|day| keys::daily_stats(*share, *day))).collect();
         Call::with_keys(&SUM_SHARE, keys).arg(MAX_HOLDS)
     };
-    let weighed: Vec<Option<Vec<Sum>>> = reader.call(shares.iter().map(call).collect()).await?;
+    let replies: Vec<Option<Vec<Sum>>> = reader.call(shares.iter().map(call).collect()).await?;
     let after = Pool::read(reader, id).await?;
     let (mut taken, mut out) = (0, 0);
-    for (share, weights) in shares.iter().zip(&weighed) {
+    for (share, sums) in shares.iter().zip(&replies) {
         out += after.share_field("g", share.n).saturating_sub(after.share_field("r", share.n));
-        let Some(weights) = weights.as_deref().filter(|weights| weights.len() == 21) else {
+        let Some(sums) = sums.as_deref().filter(|sums| sums.len() == 21) else {
             found.add(&key, format!("{}: its money is not a number, or negative", keys::share(*share)));
             continue;
         };
-        taken += weights[2] + weights[3];
+        taken += sums[2] + sums[3];
         let whole = first + COMPLETE_DAYS > reader.now() / DAY;
-        check_share(*share, weights, whole, found);
-        if weights[0] > after.share_field("g", share.n) || weights[1] < before.share_field("r", share.n) {
+        check_share(*share, sums, whole, found);
+        if sums[0] > after.share_field("g", share.n) || sums[1] < before.share_field("r", share.n) {
             let what = "has more than it was granted, or has returned less than the pool has booked";
             found.add(&key, format!("{}: {what}", keys::share(*share)));
         }
@@ -80,11 +80,11 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
 }
 
 /// Checks the fields of a share against the sums over its ads, its holds and its days.
-fn check_share(share: Share, weights: &[Sum], whole: bool, found: &mut Findings) {
+fn check_share(share: Share, sums: &[Sum], whole: bool, found: &mut Findings) {
     // Findings name the campaign, because a second check of the campaign includes its shares.
     let (key, share_key) = (keys::campaign(share.campaign), keys::share(share));
-    let [granted, returned, spent, held, shown, clicked, invalid] = [0, 1, 2, 3, 4, 5, 6].map(|at: usize| weights[at]);
-    let [invalid_shown, reasons] = [weights[16], weights[19]];
+    let [granted, returned, spent, held, shown, clicked, invalid] = [0, 1, 2, 3, 4, 5, 6].map(|at: usize| sums[at]);
+    let [invalid_shown, reasons] = [sums[16], sums[19]];
     if granted < returned + spent + held {
         found.add_with(
             &key,
@@ -93,21 +93,21 @@ fn check_share(share: Share, weights: &[Sum], whole: bool, found: &mut Findings)
         );
     }
     let mut pairs = vec![
-        ("spent is not the spend of its ads", spent, weights[7]),
-        ("i is not the number of impressions of its ads", shown, weights[8]),
-        ("c is not the number of valid clicks of its ads", clicked, weights[9]),
-        ("x is not the number of invalid clicks of its ads", invalid, weights[15]),
-        ("y is not the number of invalid impressions of its ads", invalid_shown, weights[17]),
-        ("the reasons of x are not those of its ads", reasons, weights[20]),
-        ("held is not the sum of its holds", held, weights[10]),
+        ("spent is not the spend of its ads", spent, sums[7]),
+        ("i is not the number of impressions of its ads", shown, sums[8]),
+        ("c is not the number of valid clicks of its ads", clicked, sums[9]),
+        ("x is not the number of invalid clicks of its ads", invalid, sums[15]),
+        ("y is not the number of invalid impressions of its ads", invalid_shown, sums[17]),
+        ("the reasons of x are not those of its ads", reasons, sums[20]),
+        ("held is not the sum of its holds", held, sums[10]),
     ];
     if whole {
         pairs.extend([
-            ("i is not the sum of its days", shown, weights[11]),
-            ("c is not the sum of its days", clicked, weights[12]),
-            ("x is not the sum of its days", invalid, weights[13]),
-            ("y is not the sum of its days", invalid_shown, weights[18]),
-            ("spent is not the sum of its days", spent, weights[14]),
+            ("i is not the sum of its days", shown, sums[11]),
+            ("c is not the sum of its days", clicked, sums[12]),
+            ("x is not the sum of its days", invalid, sums[13]),
+            ("y is not the sum of its days", invalid_shown, sums[18]),
+            ("spent is not the sum of its days", spent, sums[14]),
         ]);
     }
     if reasons > invalid {

@@ -1,6 +1,6 @@
 //! Follow requests to private accounts.
 
-use super::super::model::{AcceptResult, Audience, MAX_FOLLOW_REQUESTS, PASS, RequestDirection};
+use super::super::model::{AcceptResult, FollowerStats, MAX_FOLLOW_REQUESTS, PASS, RequestDirection};
 use super::super::store as follows;
 use super::super::store::requests::{self as store, CommitRequestResult, FollowRequestResult};
 use crate::app::App;
@@ -50,11 +50,11 @@ pub async fn end_follow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
 
 /// Reconciles `b`'s side of a request with `a`'s; `None` if `b` was deleted. `b` may have become public after `a` read that it is private:
 /// then the request becomes a follow, or ends if `a` follows as many accounts as an account can.
-pub(super) async fn settle(app: &App, a: UserId, b: UserId, request: u64) -> Result<Option<Audience>, Error> {
+pub(super) async fn settle(app: &App, a: UserId, b: UserId, request: u64) -> Result<Option<FollowerStats>, Error> {
     match store::add(app.db(), b, a, request).await? {
-        FollowRequestResult::Pending(audience) => Ok(Some(audience)),
+        FollowRequestResult::Pending(stats) => Ok(Some(stats)),
         FollowRequestResult::NoAccount => Ok(None),
-        FollowRequestResult::Public(audience) => {
+        FollowRequestResult::Public(stats) => {
             match accept(app, a, b).await? {
                 AcceptResult::LimitReached => withdraw(app, a, b).await?,
                 // The account has become private again meanwhile: the request is pending again. The caller reads the change and settles it.
@@ -64,7 +64,7 @@ pub(super) async fn settle(app: &App, a: UserId, b: UserId, request: u64) -> Res
                 }
                 AcceptResult::Follows | AcceptResult::NoRequest => {}
             }
-            Ok(Some(audience))
+            Ok(Some(stats))
         }
     }
 }

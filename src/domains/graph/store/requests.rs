@@ -1,8 +1,8 @@
 //! Follow requests in Redis.
 
 use super::super::keys;
-use super::super::model::{AcceptResult, Audience, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING, RequestDirection};
-use super::audience;
+use super::super::model::{AcceptResult, FollowerStats, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING, RequestDirection};
+use super::decode_stats;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::page::{Row, Window};
@@ -30,9 +30,9 @@ pub(in super::super) enum CommitRequestResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum FollowRequestResult {
     /// The request is pending.
-    Pending(Audience),
+    Pending(FollowerStats),
     /// The account is public and receives no requests.
-    Public(Audience),
+    Public(FollowerStats),
     /// The account was deleted.
     NoAccount,
 }
@@ -80,12 +80,12 @@ pub(in super::super) async fn withdraw_from(db: &Db, requesters: &[UserId], b: U
 /// Writes the other side of a follow request, unless the account is public. One script.
 pub(in super::super) async fn add(db: &Db, b: UserId, a: UserId, request: u64) -> Result<FollowRequestResult, Error> {
     let keys = [keys::follow_requests_received(b), keys::followers(b), user_key(b)];
-    let (status, followers, reach): (u8, u64, String) = db.call(Call::new(&ADD_REQUEST, keys).arg(a.0).arg(request)).await?;
-    let audience = audience((followers, reach))?;
+    let (status, followers, mode): (u8, u64, String) = db.call(Call::new(&ADD_REQUEST, keys).arg(a.0).arg(request)).await?;
+    let stats = decode_stats((followers, mode))?;
     Ok(match status {
         0 => FollowRequestResult::NoAccount,
-        1 => FollowRequestResult::Pending(audience),
-        _ => FollowRequestResult::Public(audience),
+        1 => FollowRequestResult::Pending(stats),
+        _ => FollowRequestResult::Public(stats),
     })
 }
 

@@ -100,11 +100,11 @@ async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Fi
         of_others.map(|(author, _)| *author).filter(|author| !it.marked.contains(author)).collect()
     };
     let requested = feeds.iter().flat_map(unmarked);
-    let reaches = reader.query(requested, |author| cmd("HGET").arg(user_key(author)).arg("reach").take()).await?;
+    let modes = reader.query(requested, |author| cmd("HGET").arg(user_key(author)).arg("reach").take()).await?;
     for it in feeds {
         for author in unmarked(it) {
-            let reach: Option<String> = reaches.read(&author).flatten();
-            match reach.as_deref().map(FanoutMode::parse) {
+            let mode: Option<String> = modes.read(&author).flatten();
+            match mode.as_deref().map(FanoutMode::parse) {
                 Some(Ok(FanoutMode::Merge(_))) => {
                     let what = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(it.feed));
                     found.add_repairable(&store::owner_key(it.feed), what, [settle_source(it.feed, author)]);

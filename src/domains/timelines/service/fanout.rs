@@ -22,12 +22,12 @@ use crate::platform::journal::{Feed, Progress};
 /// # Errors
 /// As [`statuses::create`].
 pub async fn post(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Option<StatusId>> {
-    let Some(NewStatus { id, terms, audience, lease }) = statuses::create(app, author, draft).await? else { return Ok(None) };
+    let Some(NewStatus { id, terms, followers, lease }) = statuses::create(app, author, draft).await? else { return Ok(None) };
     // The status is posted, so an error here only delays the switch of the author's fan-out mode to the next status.
-    if let Err(error) = fanout_mode::switch_if_due(app, author, audience).await {
+    if let Err(error) = fanout_mode::switch_if_due(app, author, followers).await {
         tracing::debug!(%error, "the switch of an author's fan-out mode is left to the next status");
     }
-    let fanout = FanoutPass { author, id, is_pushed: audience.mode.is_pushed(), exists: Some(true), terms: Some(terms) };
+    let fanout = FanoutPass { author, id, is_pushed: followers.mode.is_pushed(), exists: Some(true), terms: Some(terms) };
     lease.finish(app, fanout.pass(app, Progress::default()).await?).await;
     Ok(Some(id))
 }

@@ -17,7 +17,7 @@ use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::Row;
 use crate::domains::graph::service as graph;
-use crate::domains::graph::{Audience, FanoutMode};
+use crate::domains::graph::{FanoutMode, FollowerStats};
 use crate::domains::lists::service as lists;
 use crate::domains::users::user_of_key;
 use crate::platform::journal::service as journal;
@@ -30,19 +30,19 @@ const KEYS_PER_PASS: usize = 1_000;
 /// Maximum number of attempts for a home whose floor is lowered meanwhile.
 const MAX_TRIES: usize = 10;
 
-/// The switch that an author with this audience must begin if merging starts at `high` followers; `None` for no switch.
-fn due_switch(high: u64, audience: Audience) -> Option<fn(u64) -> FanoutMode> {
+/// The switch that an author with these followers must begin if merging starts at `high` followers; `None` for no switch.
+fn due_switch(high: u64, stats: FollowerStats) -> Option<fn(u64) -> FanoutMode> {
     let low = high.saturating_mul(4) / 5;
-    match audience.mode {
-        FanoutMode::Push | FanoutMode::ToPush(_) if audience.followers >= high => Some(FanoutMode::ToMerge),
-        FanoutMode::Merge(_) | FanoutMode::ToMerge(_) if audience.followers < low => Some(FanoutMode::ToPush),
+    match stats.mode {
+        FanoutMode::Push | FanoutMode::ToPush(_) if stats.followers >= high => Some(FanoutMode::ToMerge),
+        FanoutMode::Merge(_) | FanoutMode::ToMerge(_) if stats.followers < low => Some(FanoutMode::ToPush),
         _ => None,
     }
 }
 
 /// Enqueues a switch of the author's mode if one is due. Two round trips then, otherwise none.
-pub(super) async fn switch_if_due(app: &App, author: UserId, audience: Audience) -> Result<(), Error> {
-    match due_switch(app.config().star_followers, audience) {
+pub(super) async fn switch_if_due(app: &App, author: UserId, stats: FollowerStats) -> Result<(), Error> {
+    match due_switch(app.config().star_followers, stats) {
         Some(_) => journal::enqueue(app, Task::FanoutMode { author }).await,
         None => Ok(()),
     }
@@ -54,10 +54,10 @@ pub(super) async fn switch_if_due(app: &App, author: UserId, audience: Audience)
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn switch_mode(app: &App, author: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
-    let (audience, recorded) = futures_util::try_join!(graph::audience(app, author), app.db().star_followers())?;
-    let mode = match due_switch(recorded.unwrap_or(app.config().star_followers), audience) {
-        Some(begin_switch) => graph::set_fanout_mode(app, author, audience.mode, begin_switch(app.next_id().await?)).await?,
-        None => audience.mode,
+    let (stats, recorded) = futures_util::try_join!(graph::follower_stats(app, author), app.db().star_followers())?;
+    let mode = match due_switch(recorded.unwrap_or(app.config().star_followers), stats) {
+        Some(begin_switch) => graph::set_fanout_mode(app, author, stats.mode, begin_switch(app.next_id().await?)).await?,
+        None => stats.mode,
     };
     let (switch_id, target) = match mode {
         FanoutMode::ToMerge(id) => (id, FanoutMode::Merge(id)),
@@ -139,8 +139,8 @@ pub async fn review(app: &App, followers: u64, progress: Progress) -> Result<Opt
     }
     let (next, keys) = app.db().scan(node, progress.below, KEYS_PER_PASS).await?;
     let authors: Vec<UserId> = keys.iter().filter_map(|key| user_of_key(key)).collect();
-    for (author, audience) in authors.iter().zip(graph::audiences(app, &authors).await?) {
-        if due_switch(followers, audience).is_some() {
+    for (author, stats) in authors.iter().zip(graph::many_follower_stats(app, &authors).await?) {
+        if due_switch(followers, stats).is_some() {
             journal::enqueue(app, Task::FanoutMode { author: *author }).await?;
         }
     }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{StatusId, UserId};
 use crate::domains::graph::service as graph;
-use crate::domains::graph::{Audience, Edge};
+use crate::domains::graph::{Edge, FollowerStats};
 use crate::domains::lists::service as lists;
 use crate::domains::relations::service::{self as relations, friends};
 use crate::domains::statuses::service as statuses;
@@ -118,23 +118,23 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
                 }
             }
         }
-        let audience = write_other_side(app, feed, source, edge).await?;
-        match (edge.follow, audience) {
-            (Some(_), Some(audience)) if audience.mode.is_marked() => store::mark(app.db(), &[feed], source).await?,
+        let stats = write_other_side(app, feed, source, edge).await?;
+        match (edge.follow, stats) {
+            (Some(_), Some(stats)) if stats.mode.is_marked() => store::mark(app.db(), &[feed], source).await?,
             (Some(follow), Some(_)) => backfill(app, feed, source, follow).await?,
             // The statuses of an account that was never followed are in no home.
             (None, Some(_)) if edge.request.is_some() && edge.unfollowed.is_none() => {}
             _ => sweep(app, feed, source).await?,
         }
         // The write to the source's side was undone, and the undone edge is reconciled, too.
-        if audience.is_none() {
+        if stats.is_none() {
             settled = SettledEdge::NoSource;
         }
         if let Some(undone) = edge.unfollowed {
             forget(app, feed, source, undone).await?;
         }
-        if let Some(audience) = audience {
-            fanout_mode::switch_if_due(app, source, audience).await?;
+        if let Some(stats) = stats {
+            fanout_mode::switch_if_due(app, source, stats).await?;
         }
         let now = read_edge(app, feed, source).await?;
         if now.follow == edge.follow && now.request == edge.request && now.unfollowed.is_none() {
@@ -189,12 +189,12 @@ async fn remove(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
 }
 
 /// Writes the source's side of an edge. Returns the source's fan-out mode; `None` if the account was deleted.
-async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: Edge) -> Result<Option<Audience>, Error> {
+async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: Edge) -> Result<Option<FollowerStats>, Error> {
     match feed {
         Feed::Home(owner) => graph::settle(app, owner, source, edge).await,
         // Read after the list is in place: a switch of modes that begins later finds it.
         Feed::List(list) => match lists::settle_member(app, list, source, edge).await? {
-            true => graph::audience(app, source).await.map(Some),
+            true => graph::follower_stats(app, source).await.map(Some),
             false => Ok(None),
         },
     }

@@ -11,7 +11,7 @@ use crate::domains::ads::model::{Money, Share, Sum};
 use redis::cmd;
 
 const SUMS_PRELUDE: &str = include_str!("../../lua/sums.lua");
-static DRAW_GRANT: Script = Script::after(SUMS_PRELUDE, include_str!("../../lua/draw_grant.lua"));
+static GRANT_BUDGET: Script = Script::after(SUMS_PRELUDE, include_str!("../../lua/grant_budget.lua"));
 /// Maximum time for which a pool is frozen while its campaign is changed.
 const FROZEN_FOR: Millis = 2_000;
 
@@ -44,7 +44,7 @@ pub(in crate::domains::ads) enum GrantResult {
 /// Requests grants for shares, and reports returned money to the pools. One pipeline of scripts.
 pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, requests: &[GrantRequest]) -> Result<Vec<GrantResult>, Error> {
     let call = |request: &GrantRequest| {
-        let call = Call::new(&DRAW_GRANT, [keys::campaign(request.share.campaign), keys::freeze(request.share.campaign)]);
+        let call = Call::new(&GRANT_BUDGET, [keys::campaign(request.share.campaign), keys::freeze(request.share.campaign)]);
         let call = call.arg(now).arg(request.day).arg(request.share.n);
         let call = call.arg(request.granted).arg(request.want.0).arg(request.unit.0.max(1));
         request.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.total).arg(it.day).arg(it.day_total))
@@ -62,7 +62,7 @@ fn decode_grant(answer: &str) -> Result<GrantResult, Error> {
         }
         (Some("refused"), &[left, _]) => Ok(GrantResult::Refused(Money(to_u64(left)?))),
         (Some("gone"), _) => Ok(GrantResult::NoCampaign),
-        _ => Err(Error::corrupt("an unknown reply of draw_grant")),
+        _ => Err(Error::corrupt("an unknown reply of grant_budget")),
     }
 }
 

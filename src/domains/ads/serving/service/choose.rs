@@ -25,7 +25,8 @@ const CHUNK: usize = 16;
 /// Maximum number of campaigns that one page evaluates, without duplicates and deleted statuses. Campaigns further down are not promoted to
 /// a viewer who has reached the caps of all campaigns above.
 const MAX_EVALUATED: usize = 256;
-/// Maximum number of campaigns that one page reads, including duplicates and deleted statuses. One account cannot create so many.
+/// Maximum number of campaigns that one page reads, including duplicates and deleted statuses. More than one account can have
+/// ([`MAX_CAMPAIGNS`]).
 const MAX_READ: usize = 2 * MAX_CAMPAIGNS;
 /// Maximum number of campaigns with a deleted status that one page reevaluates in the background.
 const MAX_REEVALUATED: usize = 64;
@@ -89,19 +90,19 @@ struct PromotionSelection<'a> {
 
 impl PromotionSelection<'_> {
     async fn choose(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
-        let (mut passed, mut chunk) = (0, CHUNK);
+        let (mut read_count, mut chunk) = (0, CHUNK);
         loop {
             let chosen = self.best(want).await?;
             let is_enough = chosen.get(want - 1).is_some_and(|(it, _)| it.ecpm >= self.candidates.best_ecpm());
-            if is_enough || passed >= MAX_READ || self.refused + self.in_order().len() >= MAX_EVALUATED {
+            if is_enough || read_count >= MAX_READ || self.refused + self.in_order().len() >= MAX_EVALUATED {
                 return Ok(chosen);
             }
             let mut batch = self.next(chunk).await?;
             if batch.is_empty() {
                 return Ok(chosen);
             }
-            let is_first = passed == 0;
-            (passed, chunk) = (passed + batch.len(), (chunk * 4).min(MAX_EVALUATED));
+            let is_first = read_count == 0;
+            (read_count, chunk) = (read_count + batch.len(), (chunk * 4).min(MAX_EVALUATED));
             batch.retain(|id| !self.capped.contains_key(id));
             if !is_first {
                 batch = self.retain_new_statuses(batch).await?;

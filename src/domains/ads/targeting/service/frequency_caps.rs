@@ -25,7 +25,7 @@ pub(in crate::domains::ads) fn record(
     let app = app.clone();
     app.clone().spawn(async move {
         if let Err(error) = store::add_capped_campaigns(app.db(), now, visitor, &capped).await {
-            tracing::debug!(%error, "it was not noted of whom a visitor has seen enough");
+            tracing::debug!(%error, "the frequency caps that a visitor has reached were not stored");
         }
     });
 }

@@ -1,4 +1,4 @@
--- set_reach.lua - sets an author's fan-out mode, if it has not changed.
+-- set_fanout_mode.lua - sets an author's fan-out mode, if it has not changed.
 -- KEYS 1 user:{b}
 -- ARGV 1 the expected mode ('' for pushed)  2 the new mode
 -- Returns the mode afterwards; nothing is written if there is no such account

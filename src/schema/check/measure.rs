@@ -1,5 +1,5 @@
 //! Measures a parsed document: its fields with fragments expanded, their nesting, and the cost of its operations. Each fragment is measured once.
-//! The library walks a fragment again at every spread before it applies a limit, so that a few hundred bytes of fragments, each with two spreads,
+//! The library visits a fragment again at every spread before it applies a limit, so that a few hundred bytes of fragments, each with two spreads,
 //! would keep a core busy for hours.
 
 use super::filter;
@@ -20,8 +20,8 @@ pub(super) struct Measure {
     pub(super) depth: usize,
     /// Cost: fields that the response can have; a field with a long text counts as several.
     pub(super) cost: usize,
-    /// Fields of each day of a report. The argument of the field around it says how many days there are.
-    of_days: usize,
+    /// Cost of one day of a report. The enclosing field multiplies it by its argument `days`.
+    cost_per_day: usize,
     /// Fields directly in the set.
     pub(super) roots: usize,
     /// Nesting of introspection lists below `__schema` or `__type`.
@@ -43,9 +43,9 @@ pub(super) enum CostError {
     TooManyLevels,
 }
 
-/// The measures of a document: each operation, and the fragments by themselves, since validation walks those too.
+/// The measures of a document: each operation, and the fragments by themselves, since validation visits those too.
 #[derive(Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct DocumentMeasure<'a> {
     /// The operations, by name.
     pub(super) operations: Vec<(Option<&'a str>, Measure)>,
     /// The largest counts of any fragment, used or not.
@@ -53,17 +53,20 @@ pub(super) struct Walk<'a> {
 }
 
 /// Measures a document. Linear in its size.
-pub(super) fn walk<'a>(document: &'a ExecutableDocument, variables: &Variables) -> Result<Walk<'a>, CostError> {
-    let mut walker = Walker { fragments: &document.fragments, variables, measured: HashMap::new() };
+pub(super) fn measure_document<'a>(
+    document: &'a ExecutableDocument,
+    variables: &Variables,
+) -> Result<DocumentMeasure<'a>, CostError> {
+    let mut measurer = Measurer { fragments: &document.fragments, variables, measured: HashMap::new() };
     let mut operations = Vec::new();
     for (name, operation) in document.operations.iter() {
-        operations.push((name.map(Name::as_str), walker.set(&operation.node.selection_set.node, 0)?));
+        operations.push((name.map(Name::as_str), measurer.set(&operation.node.selection_set.node, 0)?));
     }
     let mut fragment = Measure::default();
     for (name, definition) in &document.fragments {
-        fragment = fragment.larger(walker.fragment(name, 0, definition.pos)?);
+        fragment = fragment.larger(measurer.fragment(name, 0, definition.pos)?);
     }
-    Ok(Walk { operations, fragment })
+    Ok(DocumentMeasure { operations, fragment })
 }
 
 impl Measure {
@@ -72,7 +75,7 @@ impl Measure {
         Self {
             fields: self.fields.saturating_add(other.fields),
             cost: self.cost.saturating_add(other.cost),
-            of_days: self.of_days.saturating_add(other.of_days),
+            cost_per_day: self.cost_per_day.saturating_add(other.cost_per_day),
             roots: self.roots.saturating_add(other.roots),
             introspection: self.introspection.saturating_add(other.introspection),
             filter_entries: self.filter_entries.saturating_add(other.filter_entries),
@@ -86,7 +89,7 @@ impl Measure {
             fields: self.fields.max(other.fields),
             depth: self.depth.max(other.depth),
             cost: self.cost.max(other.cost),
-            of_days: self.of_days.max(other.of_days),
+            cost_per_day: self.cost_per_day.max(other.cost_per_day),
             roots: self.roots.max(other.roots),
             lists: self.lists.max(other.lists),
             introspection: self.introspection.max(other.introspection),
@@ -96,14 +99,14 @@ impl Measure {
     }
 }
 
-struct Walker<'a> {
+struct Measurer<'a> {
     fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
     variables: &'a Variables,
     /// Measured fragments; `None` for a fragment that is being measured.
     measured: HashMap<&'a str, Option<Measure>>,
 }
 
-impl<'a> Walker<'a> {
+impl<'a> Measurer<'a> {
     fn set(&mut self, set: &'a SelectionSet, level: usize) -> Result<Measure, CostError> {
         if set.items.is_empty() {
             return Ok(Measure::default());
@@ -129,15 +132,15 @@ impl<'a> Walker<'a> {
             Selection::Field(field) => {
                 let inner = self.set(&field.node.selection_set.node, level)?;
                 let name = field.node.name.node.as_str();
-                let of_days = inner.of_days.saturating_mul(days(&field.node, self.variables));
+                let cost_per_day = inner.cost_per_day.saturating_mul(days(&field.node, self.variables));
                 let entries = filter::entries(&field.node, self.variables);
                 let filter = entries.saturating_mul(filter::ENTRY_COST);
-                let each = inner.cost.saturating_add(of_days).saturating_mul(multiplier(&field.node, self.variables));
+                let each = inner.cost.saturating_add(cost_per_day).saturating_mul(multiplier(&field.node, self.variables));
                 Measure {
                     fields: inner.fields.saturating_add(1),
                     depth: inner.depth + 1,
                     cost: if name == "days" { 1 } else { each.saturating_add(weight(name)).saturating_add(filter) },
-                    of_days: if name == "days" { each } else { 0 },
+                    cost_per_day: if name == "days" { each } else { 0 },
                     roots: 1,
                     lists: inner.lists + usize::from(is_introspection_list(name)),
                     introspection: inner.introspection + usize::from(matches!(name, "__schema" | "__type")),
@@ -176,8 +179,8 @@ mod tests {
 
     fn measure(document: &str, given: serde_json::Value) -> Result<Measure, CostError> {
         let document = parse_query(document).expect("a document");
-        let walk = walk(&document, &Variables::from_json(given))?;
-        Ok(walk.operations.iter().fold(walk.fragment, |sum, (_, one)| sum.larger(*one)))
+        let measured = measure_document(&document, &Variables::from_json(given))?;
+        Ok(measured.operations.iter().fold(measured.fragment, |sum, (_, one)| sum.larger(*one)))
     }
 
     fn cost(document: &str) -> Result<usize, CostError> {
