@@ -71,7 +71,8 @@ impl ChosenAudience {
         Self::of(kind.map_or(Some(AudienceKind::Public), AudienceKind::from_name)?, list)
     }
 
-    /// Whether everyone who can see a status with the audience `other` can see it with this one. The members of a list may be no followers.
+    /// Whether everyone who can see a status with the audience `other` can see it with this one. `Public` does not include a list: `Public` of a
+    /// private account shows a status to followers and friends only, and a member of a list need not be one.
     pub fn includes(self, other: Self) -> bool {
         self == other || self == Self::Public && other.list().is_none() || (self, other) == (Self::Followers, Self::Friends)
     }

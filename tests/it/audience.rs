@@ -34,7 +34,7 @@ const VIEWERS: [Viewer; 12] = {
 const AUDIENCES: [&str; 4] = ["PUBLIC", "FOLLOWERS", "FRIENDS", "LIST"];
 
 /// The model: whether a viewer may see a status.
-fn may_see(viewer: Viewer, is_private: bool, audience: &str) -> bool {
+fn can_view(viewer: Viewer, is_private: bool, audience: &str) -> bool {
     let is_connected = matches!(viewer, Viewer::Follower | Viewer::Muter | Viewer::Friend);
     match (viewer, audience) {
         (Viewer::Author, _) => true,
@@ -180,7 +180,7 @@ impl Scene {
     /// Compares every surface with the model.
     async fn check(&self, is_private: bool) {
         for (at, viewer) in VIEWERS.into_iter().enumerate() {
-            let visible: Vec<&str> = AUDIENCES.into_iter().filter(|audience| may_see(viewer, is_private, audience)).collect();
+            let visible: Vec<&str> = AUDIENCES.into_iter().filter(|audience| can_view(viewer, is_private, audience)).collect();
             let none = Vec::new();
             for (surface, shown) in self.read(viewer).await {
                 let expected = match surface {
@@ -201,7 +201,7 @@ impl Scene {
         }
         let actor = self.of(viewer);
         for (audience, status) in AUDIENCES.into_iter().zip(&self.statuses) {
-            let expected = if may_see(viewer, is_private, audience) {
+            let expected = if can_view(viewer, is_private, audience) {
                 json!([])
             } else {
                 json!([{ "code": "NOT_FOUND", "path": ["statusId"] }])
@@ -247,7 +247,7 @@ async fn a_changed_audience_holds_on_every_surface_and_can_be_reversed() {
             let expected = json!({ "id": status, "audience": to, "audienceList": list });
             assert_eq!((&changed["status"], &changed["userErrors"]), (&expected, &json!([])));
             for viewer in VIEWERS {
-                let (shown, sees) = (scene.read(viewer).await, may_see(viewer, false, to));
+                let (shown, sees) = (scene.read(viewer).await, can_view(viewer, false, to));
                 assert_eq!(shown[0].1.contains(&from.to_owned()), sees, "{viewer:?}: {from} as {to}");
                 assert_eq!(shown[2].1.contains(&from.to_owned()), sees, "profile of {viewer:?}: {from} as {to}");
                 let is_in_home = sees && matches!(viewer, Viewer::Follower | Viewer::Author);

@@ -76,8 +76,8 @@ pub async fn needs_relationships<T>(
     items: &[Option<T>],
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<bool, Error> {
-    let is_open = |item: &Option<T>| item.as_ref().is_some_and(|item| facts(item).is_public());
-    Ok(kinds(loaders).await?.has_blocks() || !items.iter().all(is_open))
+    let is_public = |item: &Option<T>| item.as_ref().is_some_and(|item| facts(item).is_public());
+    Ok(kinds(loaders).await?.has_blocks() || !items.iter().all(is_public))
 }
 
 /// Loads the relationships that [`keep_viewable`] reads, for a caller that loads something else at the same time. One pipeline.
@@ -256,7 +256,7 @@ pub async fn find_by_global_id(loaders: &Loaders, id: &str) -> Outcome<UserId> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn are_parted(loaders: &Loaders, pairs: impl Iterator<Item = (UserId, UserId)>) -> Result<Vec<bool>, Error> {
+pub async fn are_blocked_between(loaders: &Loaders, pairs: impl Iterator<Item = (UserId, UserId)>) -> Result<Vec<bool>, Error> {
     let pairs: Vec<(UserId, UserId)> = pairs.collect();
     let mut ids: Vec<UserId> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
     ids.sort_unstable();
@@ -268,7 +268,7 @@ pub async fn are_parted(loaders: &Loaders, pairs: impl Iterator<Item = (UserId, 
     let asked: Vec<(UserId, UserId)> = directions.filter(|(from, to)| from != to && may_block(*from)).collect();
     let blocks = loaders.blocks.load_many(asked.iter().copied()).await?;
     let is_block = |pair: (UserId, UserId)| asked.iter().zip(&blocks).any(|(asked, is_block)| *asked == pair && *is_block);
-    let is_parted =
+    let is_blocked_between =
         |(a, b): (UserId, UserId)| account(a).is_none() || account(b).is_none() || is_block((a, b)) || is_block((b, a));
-    Ok(pairs.into_iter().map(is_parted).collect())
+    Ok(pairs.into_iter().map(is_blocked_between).collect())
 }

@@ -166,7 +166,7 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     check_entities(&key, value("message"), value("entities"), found);
     let audience = ChosenAudience::parse(value("audience"), value("circle"));
     if audience.is_none() {
-        found.add(&key, "its audience and circle are not an audience");
+        found.add(&key, "the audience and its list are not valid");
     }
     StatusRefs {
         id,

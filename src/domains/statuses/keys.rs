@@ -21,7 +21,8 @@ pub const KINDS: [&str; 13] = [
     "answered",
 ];
 
-/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities] [edited] [reposts] [quote] [quotes]` (posted in ms since the epoch). No time to live.
+/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities] [edited] [reposts] [quote] [quotes]` (posted in ms
+/// since the epoch). `circle` is the audience list: the stored name is older than that term. No time to live.
 pub fn status(id: StatusId) -> String {
     audit::id_key("status:{", id.0)
 }

@@ -39,7 +39,7 @@
 //! **Quotes.** A status names the one that it quotes, and its tombstone does. The quoted one has the set of those that quote it; `quotes` equals its size.
 //! Whether a quoted status is shown is decided when it is read, as for a repost by the author of the quote.
 //!
-//! **Reposts** stand while the status is public and no block separates its author and the account. That is decided when they are read.
+//! **Reposts** are visible while the status is public and no block separates its author and the account. That is decided when they are read.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes and bookmarks: one pipeline. The bookmarks are one ZMSCORE in it; they are not read if the
 //! request does not select them, and if the viewer's account is cached and has none.

@@ -17,8 +17,9 @@ use std::sync::Arc;
 /// A list id that no list has, as [`UNUSED_USER_ID`].
 const UNUSED_LIST_ID: UserListId = UserListId(1);
 
-/// Loads the statuses that the viewer may see, in the order of `ids`: they, their authors, and the policy. Two pipelines more, at the same time, for a
-/// viewer with blocks, and if a status is missing or not public: a missing status has the cost of a hidden one, for whatever reason it is hidden.
+/// Loads statuses in the order of `ids`; `None` for each that does not exist or that the viewer cannot see. Cost: the statuses, then their authors. Two
+/// more pipelines, sent concurrently (list memberships and relationships), if the viewer has blocks or if a status is missing or not public, so that a
+/// missing and a hidden status cost the same.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -38,12 +39,14 @@ pub async fn load_visible(
     }
     let padding = Some(AudienceList { owner: UNUSED_USER_ID, list: UNUSED_LIST_ID });
     // The relationships stay in the loader for the policy.
-    let (joined, ()) = try_join!(load_joined(loaders, &found, padding), relations::load_ahead(loaders, &found, facts))?;
-    relations::keep_viewable(loaders, with_memberships(found, &joined), facts).await
+    let (memberships, ()) = try_join!(load_memberships(loaders, &found, padding), relations::load_ahead(loaders, &found, facts))?;
+    relations::keep_viewable(loaders, with_memberships(found, &memberships), facts).await
 }
 
-/// Loads the statuses that are delivered to the viewer, who has not requested them, in the order of `ids`. One round trip more than
-/// [`load_existing`] for a viewer with relations.
+/// Loads the statuses that the policy allows in feeds and events of the viewer ([`can_deliver`]), in the order of `ids`; `None` for the others. One round
+/// trip more than [`load_existing`] for a viewer with relations.
+///
+/// [`can_deliver`]: crate::domains::relations::policy::can_deliver
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -64,14 +67,18 @@ pub async fn load_existing(
     ids: impl IntoIterator<Item = StatusId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
     let found = loaders.statuses.load_many(ids).await?;
-    let (authors, joined) = try_join!(load_authors(loaders, &found, None), load_joined(loaders, &found, None))?;
-    Ok(with_memberships(with_authors(found, &authors), &joined))
+    let (authors, memberships) = try_join!(load_authors(loaders, &found, None), load_memberships(loaders, &found, None))?;
+    Ok(with_memberships(with_authors(found, &authors), &memberships))
 }
 
 type Author = (UserId, Option<Arc<User>>);
 
-/// Loads the authors of statuses and the account of `padding`, sorted by id. The policy needs the kinds of the viewer's relations next: they are read
-/// in the same round trip. The viewer is not one of these keys, since a batch that contains a key which was fetched before uses no cached value.
+/// Loads the authors of statuses, sorted by id, and the kinds of the viewer's relations, which the policy needs next, in the same round trip.
+///
+/// `padding` is the id of an account that does not exist. It is read, too, so that a missing status costs the same as a hidden one.
+///
+/// The viewer's account is loaded by a call of its own: the loader skips the client-side cache for a whole call if one of its keys was already fetched in
+/// this request.
 async fn load_authors(loaders: &Loaders, found: &[Option<ViewedStatus>], padding: Option<UserId>) -> Result<Vec<Author>, Error> {
     let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).chain(padding).collect();
     if authors.is_empty() {
@@ -91,8 +98,11 @@ fn with_authors(found: Vec<Option<ViewedStatus>>, authors: &[Author]) -> Vec<Opt
     found.into_iter().map(|seen| seen.and_then(by)).collect()
 }
 
-/// Loads which audience lists of other authors' statuses have the viewer as a member. Reads the list of `padding` if there is none.
-async fn load_joined(
+/// Loads the viewer's memberships in the audience lists of statuses: the lists of other authors that have the viewer as a member. One pipeline; none
+/// without a list to read.
+///
+/// `padding` is the id of a list that does not exist. It is read if the statuses have no list, so that a missing status costs the same as a hidden one.
+async fn load_memberships(
     loaders: &Loaders,
     found: &[Option<ViewedStatus>],
     padding: Option<AudienceList>,
@@ -107,9 +117,9 @@ async fn load_joined(
     Ok(lists.into_iter().zip(members).filter(|(_, is_member)| *is_member).map(|(list, _)| list).collect())
 }
 
-fn with_memberships(mut found: Vec<Option<ViewedStatus>>, joined: &HashSet<AudienceList>) -> Vec<Option<ViewedStatus>> {
+fn with_memberships(mut found: Vec<Option<ViewedStatus>>, memberships: &HashSet<AudienceList>) -> Vec<Option<ViewedStatus>> {
     for seen in found.iter_mut().flatten() {
-        seen.is_in_audience_list = audience_list_of(seen).is_some_and(|list| joined.contains(&list));
+        seen.is_in_audience_list = audience_list_of(seen).is_some_and(|list| memberships.contains(&list));
     }
     found
 }

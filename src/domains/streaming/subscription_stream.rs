@@ -193,7 +193,7 @@ impl StatusStream {
         !is_hidden && self.has_source(author)
     }
 
-    /// Whether a new or edited status stands in the feed of this subscription: it is no reply, or answers a source. At most one round trip; none for a cached status.
+    /// Whether the feed of this subscription shows a new or edited status by the rule on replies. At most one round trip; none for a cached status.
     async fn shows_reply(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
         let (Interest::Feed(sources), Some(viewer)) = (&self.interest, viewer) else { return true };
         let (OutgoingEventKind::Posted(id) | OutgoingEventKind::Edited(id)) = event.kind else { return true };

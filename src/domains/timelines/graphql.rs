@@ -178,13 +178,13 @@ object! {
         /// that were visible with `recordImpressions`.
         "promotion" promotion: Option<&Promotion> = promotion.as_ref();
 
-        /// Time of the repost by which the status is here. Null for a status that is here by itself.
+        /// Time of the repost. Null if the entry is not a repost.
         "repostedAt" reposted_at: Option<DateTime> = repost.map(|repost| DateTime(ids::source::time_of(repost.id)));
 
         direct "repostedBy" = repost.is_none().then_some(None::<UserObject>)?;
     }
 
-    /// The account that has reposted the status. Null for a status that is here by itself.
+    /// The account that has reposted the status. Null if the entry is not a repost.
     async fn reposted_by(&self, ctx: &Context<'_>) -> Result<Option<UserObject>> {
         let Some(Repost { by, .. }) = self.repost else { return Ok(None) };
         Ok(Box::pin(request(ctx)?.loaders().users.load(by)).await?.map(UserObject))

@@ -1,4 +1,4 @@
-//! Replies and conversations: their pages, who may reply, what is left of deleted ones, and which replies stand in homes and lists.
+//! Replies and conversations: their pages, who may reply, what is left of deleted ones, and which replies homes and lists show.
 
 mod model;
 mod pages;

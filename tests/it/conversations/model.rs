@@ -31,9 +31,9 @@ impl Model {
         (0..self.statuses.len()).filter(|at| self.statuses[*at].parent == Some(of)).collect()
     }
 
-    /// Returns whether the place of a status stands: it lives, or a place below it stands.
-    fn stands(&self, at: usize) -> bool {
-        self.statuses[at].is_living || self.children(at).into_iter().any(|child| self.stands(child))
+    /// Returns whether the position of a status remains: it is not deleted, or a reply below it at any depth is not.
+    fn remains(&self, at: usize) -> bool {
+        self.statuses[at].is_living || self.children(at).into_iter().any(|child| self.remains(child))
     }
 
     fn shown(&self, at: usize) -> String {
@@ -50,7 +50,7 @@ impl Model {
     }
 
     fn replies(&self, of: usize, sort: &str) -> Vec<String> {
-        let mut all: Vec<usize> = self.children(of).into_iter().filter(|at| self.stands(*at)).collect();
+        let mut all: Vec<usize> = self.children(of).into_iter().filter(|at| self.remains(*at)).collect();
         match sort {
             "OLD" => {}
             "NEW" => all.reverse(),

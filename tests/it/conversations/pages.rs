@@ -121,7 +121,7 @@ async fn the_place_of_a_deleted_status_goes_with_the_last_place_below_it() {
         entry["id"].as_str().expect("an id").to_owned()
     };
     let places = [place(&ids[2]).await, place(&ids[3]).await, place(&ids[4]).await];
-    let stands = async |at: usize| {
+    let entry = async |at: usize| {
         let found = bea
             .gql(
                 "query($id: ID!) { node(id: $id) { ... on ConversationEntry { replyCount status { id } } } }",
@@ -134,14 +134,14 @@ async fn the_place_of_a_deleted_status_goes_with_the_last_place_below_it() {
     assert_eq!(field(&bea, &ids[1], "replyCount").await, 0, "it is lowered at once");
     assert_eq!(all_pages(&bea, &ids[1], "replies", None, 5).await, ["-"]);
     assert_eq!(all_pages(&bea, &ids[5], "ancestors", None, 5).await, ["0", "1", "-", "3", "4"]);
-    assert_eq!(stands(1).await, json!({ "replyCount": 2, "status": null }));
+    assert_eq!(entry(1).await, json!({ "replyCount": 2, "status": null }));
     for at in [3, 4] {
         ada.delete(&ids[at]).await;
     }
-    assert_eq!(stands(2).await, json!({ "replyCount": 0, "status": null }), "5 is below it");
+    assert_eq!(entry(2).await, json!({ "replyCount": 0, "status": null }), "5 is below it");
     ada.delete(&ids[5]).await;
-    assert_eq!(stands(2).await, json!(null), "nothing is below it");
-    assert_eq!(stands(1).await, json!({ "replyCount": 1, "status": null }), "the side is below it");
+    assert_eq!(entry(2).await, json!(null), "nothing is below it");
+    assert_eq!(entry(1).await, json!({ "replyCount": 1, "status": null }), "the side is below it");
     assert_eq!(field(&bea, &side, "conversationId").await, json!(ids[0]));
     ada.delete(&ids[0]).await;
     ada.delete(&ids[1]).await;
@@ -152,7 +152,7 @@ async fn the_place_of_a_deleted_status_goes_with_the_last_place_below_it() {
     );
     bea.delete(&side).await;
     app.drain_journal().await;
-    assert_eq!(stands(0).await, json!(null));
+    assert_eq!(entry(0).await, json!(null));
     assert_eq!(findings(&app.app).await, [""; 0]);
     let left = app.redis.keys().into_iter().filter(|key| key.starts_with("conversation")).collect::<Vec<_>>();
     assert_eq!(left, [""; 0], "nothing is left of the conversation");

@@ -1,4 +1,4 @@
-//! Which replies stand in homes, lists and their events, as a truth table.
+//! Which replies homes, lists and their events show, as a truth table.
 
 use super::reply;
 use crate::support::{Actor, TestApp};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use waxwing::base::ids::UserId;
 use waxwing::domains::statuses::service::answers_a_source;
 
-/// Whether a reply stands in a feed: (by the viewer, answers the viewer, answers its author, answers a source).
+/// Whether a feed shows a reply: (by the viewer, answers the viewer, answers its author, answers a source).
 const TABLE: [([bool; 4], bool); 16] = {
     const T: bool = true;
     const F: bool = false;
@@ -31,7 +31,7 @@ const TABLE: [([bool; 4], bool); 16] = {
 };
 
 #[test]
-fn a_reply_stands_where_it_answers_somebody_of_the_feed() {
+fn a_reply_is_shown_where_it_answers_somebody_of_the_feed() {
     const VIEWER: UserId = UserId(1);
     for ([by_viewer, answers_viewer, answers_author, answers_source], expected) in TABLE {
         // What contradicts itself cannot happen.

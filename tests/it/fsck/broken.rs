@@ -279,11 +279,8 @@ pub(super) const OF_STATUSES: &[Case] = &[
     (&["HSET status:{$status} id 7"], &["status:{$status}: has another id"]),
     (&["HSET status:{$status} comments 3"], &["status:{$status}: counts comments, but there are none"]),
     (&["HSET status:{$status} likes 5"], &["status:{$status}: its likes is not the size of likers:{$status}"]),
-    (&["HSET status:{$status} audience some"], &["status:{$status}: its audience and circle are not an audience"]),
-    (
-        &["HSET status:{$status} audience friends circle $list"],
-        &["status:{$status}: its audience and circle are not an audience"],
-    ),
+    (&["HSET status:{$status} audience some"], &["status:{$status}: the audience and its list are not valid"]),
+    (&["HSET status:{$status} audience friends circle $list"], &["status:{$status}: the audience and its list are not valid"]),
     (
         &["HSET status:{$ofbob} audience list circle $list"],
         &["status:{$ofbob}: its audience list $list is not a list of its author"],

@@ -19,7 +19,7 @@ const LEFT: &[&str] = &[
     "dead:{2}: should be a hash",
     "status:{$status}: has no message",
     "status:{$status}: its lat and lon are not a location",
-    "status:{$status}: its audience and circle are not an audience",
+    "status:{$status}: the audience and its list are not valid",
     "status:{$ofbob}: its audience list $list is not a list of its author",
     "status:{$status}: has versions, but no edit",
     "versions:{$status}: has a version that cannot be read",

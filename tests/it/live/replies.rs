@@ -1,4 +1,4 @@
-//! Replies in the events of homes and lists: those that stand in the feed at delivery.
+//! Replies in the events of homes and lists: those that the feed shows at delivery.
 
 use super::LiveSubscription;
 use crate::conversations::reply;

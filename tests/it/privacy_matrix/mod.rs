@@ -1,5 +1,5 @@
 //! The matrix of the policy: every kind of viewer, a public and a private account, and four audiences, on every surface. The expectations are
-//! computed by a model of the rulings.
+//! computed by a model of the visibility policy.
 
 mod live;
 mod model;

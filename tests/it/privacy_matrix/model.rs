@@ -1,4 +1,4 @@
-//! The rulings as a model: what a kind of viewer may see of a public and of a private account.
+//! The visibility policy as a model: what a kind of viewer may see of a public and of a private account.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
@@ -8,7 +8,7 @@ pub(super) enum Audience {
     List,
 }
 
-/// How a viewer stands to the author. All but `Nobody` and `Author` have the author on a list; `Requested` waits for an answer to a request.
+/// The relation of a viewer to the author. All but `Nobody` and `Author` have the author on a list; `Requested` waits for an answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Viewer {
     Nobody,
@@ -45,33 +45,33 @@ impl Model {
         self.0 == Viewer::Author
     }
 
-    pub(super) fn is_parted(self) -> bool {
+    pub(super) fn is_blocked_between(self) -> bool {
         matches!(self.0, Viewer::Blocked | Viewer::Blocker)
     }
 
-    /// Question 1.
-    pub(super) fn finds(self) -> bool {
+    /// Whether the viewer can find the account of the author.
+    pub(super) fn can_discover(self) -> bool {
         self.0 != Viewer::Blocked
     }
 
-    /// Questions 4 and 5: the profile of the author, and the author in something of another account's.
-    pub(super) fn reads_profile(self) -> bool {
-        self.is_author() || (!self.is_parted() && (!self.1 || self.follows()))
+    /// Whether the viewer can read the profile of the author, and is shown the author in lists of other accounts.
+    pub(super) fn can_read_profile(self) -> bool {
+        self.is_author() || (!self.is_blocked_between() && (!self.1 || self.follows()))
     }
 
-    /// Question 2.
-    pub(super) fn sees(self, audience: Audience) -> bool {
+    /// Whether the viewer can see a status of the author.
+    pub(super) fn can_view(self, audience: Audience) -> bool {
         let is_in_audience = match audience {
             Audience::Public => !self.1 || self.follows(),
             Audience::Followers => self.follows(),
             Audience::Friends => self.is_friend(),
             Audience::List => self.0 == Viewer::AudienceListMember,
         };
-        self.is_author() || (!self.is_parted() && is_in_audience)
+        self.is_author() || (!self.is_blocked_between() && is_in_audience)
     }
 
-    /// Question 3.
-    pub(super) fn receives(self, audience: Audience) -> bool {
-        self.sees(audience) && self.0 != Viewer::Muter
+    /// Whether a status of the author is delivered to feeds and events of the viewer.
+    pub(super) fn can_deliver(self, audience: Audience) -> bool {
+        self.can_view(audience) && self.0 != Viewer::Muter
     }
 }

@@ -51,25 +51,29 @@ impl Row<'_> {
         let model = self.model;
         let is_friend_of_host = self.viewer != Viewer::Nobody;
         let mut check = |surface, is_shown, expected| matrix.check(self.cell(surface, None), is_shown, expected);
-        check("user", !data["user"].is_null(), model.finds());
-        check("node of an account", !data["node"].is_null(), model.finds());
+        check("user", !data["user"].is_null(), model.can_discover());
+        check("node of an account", !data["node"].is_null(), model.can_discover());
         for (surface, expected) in [
-            ("followers", model.reads_profile()),
-            ("following", model.reads_profile()),
+            ("followers", model.can_read_profile()),
+            ("following", model.can_read_profile()),
             ("friends", model.is_author() || model.is_friend()),
-            ("mutualFriends", model.reads_profile() && is_friend_of_host && !model.is_author()),
+            ("mutualFriends", model.can_read_profile() && is_friend_of_host && !model.is_author()),
         ] {
             check(surface, texts(&data["user"][surface], "/login").contains(&"host"), expected);
         }
         let names_author = |connection: &Value, at: &str| texts(connection, at).contains(&login.as_str());
         for (surface, list) in [("followers of another", "followers"), ("following of another", "following")] {
-            check(surface, names_author(&data["host"][list], "/login"), model.reads_profile());
+            check(surface, names_author(&data["host"][list], "/login"), model.can_read_profile());
         }
-        check("friends of another", names_author(&data["host"]["friends"], "/login"), model.reads_profile() && is_friend_of_host);
+        check(
+            "friends of another",
+            names_author(&data["host"]["friends"], "/login"),
+            model.can_read_profile() && is_friend_of_host,
+        );
         let hosted = &data["hosted"];
-        check("likers", names_author(&hosted["likers"], "/login"), model.reads_profile());
-        check("tree", names_author(&hosted["commentThread"]["tree"], "/message"), !model.is_parted());
-        check("comments", names_author(&hosted["commentThread"]["comments"], "/author/login"), !model.is_parted());
+        check("likers", names_author(&hosted["likers"], "/login"), model.can_read_profile());
+        check("tree", names_author(&hosted["commentThread"]["tree"], "/message"), !model.is_blocked_between());
+        check("comments", names_author(&hosted["commentThread"]["comments"], "/author/login"), !model.is_blocked_between());
     }
 
     async fn check_statuses(&self, matrix: &mut Matrix) {
@@ -85,7 +89,7 @@ impl Row<'_> {
         let read = data(&self.actor, &query, variables).await;
         let profile = texts(&read["user"]["profileTimeline"]["entries"], "/status/id");
         for (at, audience) in AUDIENCES.into_iter().enumerate() {
-            let expected = self.model.sees(audience);
+            let expected = self.model.can_view(audience);
             let mut check = |surface, is_shown| matrix.check(self.cell(surface, Some(audience)), is_shown, expected);
             check("node of a status", !read["statuses"][at].is_null());
             check("node of a comment", !read["comments"][at].is_null());
@@ -106,17 +110,17 @@ impl Row<'_> {
         let home = texts(&read["homeTimeline"]["entries"], "/status/id");
         let list = texts(&read["node"]["timeline"]["entries"], "/status/id");
         for (at, audience) in AUDIENCES.into_iter().enumerate() {
-            let (status, receives) = (self.author.statuses[at].0.as_str(), self.model.receives(audience));
+            let (status, can_deliver) = (self.author.statuses[at].0.as_str(), self.model.can_deliver(audience));
             let is_source = self.model.follows() || self.model.is_author();
-            matrix.check(self.cell("homeTimeline", Some(audience)), home.contains(&status), receives && is_source);
+            matrix.check(self.cell("homeTimeline", Some(audience)), home.contains(&status), can_deliver && is_source);
             if self.list.is_some() {
-                matrix.check(self.cell("timeline of a list", Some(audience)), list.contains(&status), receives);
+                matrix.check(self.cell("timeline of a list", Some(audience)), list.contains(&status), can_deliver);
             }
         }
         if self.list.is_some() {
             let members = texts(&read["node"]["members"], "/login");
             let is_named = members.contains(&self.author.actor.login.as_str());
-            matrix.check(self.cell("members of a list", None), is_named, !self.model.is_parted());
+            matrix.check(self.cell("members of a list", None), is_named, !self.model.is_blocked_between());
         }
     }
 
@@ -129,7 +133,7 @@ impl Row<'_> {
         let read = data(&self.actor, query, json!({})).await;
         let names = texts(&read["homeTimeline"]["entries"], "/promotion/campaignName");
         let is_shown = names.contains(&self.author.actor.login.as_str());
-        let expected = self.model.receives(Audience::Public) && !self.author.is_private && !self.model.is_author();
+        let expected = self.model.can_deliver(Audience::Public) && !self.author.is_private && !self.model.is_author();
         matrix.check(self.cell("promoted statuses", Some(Audience::Public)), is_shown, expected);
     }
 
@@ -150,18 +154,18 @@ impl Row<'_> {
                 let payload = self.actor.mutate(field, input, "").await;
                 let code = payload["userErrors"][0]["code"].as_str();
                 assert!(matches!(code, None | Some("NOT_FOUND")), "{field}: {payload}");
-                matrix.check(self.cell(field, Some(audience)), code.is_none(), self.model.sees(audience));
+                matrix.check(self.cell(field, Some(audience)), code.is_none(), self.model.can_view(audience));
             }
         }
         for field in ["rejectFollowRequest", "rejectFriendRequest", "removeFollower"] {
             let payload = self.actor.mutate(field, json!({ "userId": self.author.actor.id }), "").await;
-            matrix.check(self.cell(field, None), payload["userErrors"] == json!([]), self.model.finds());
+            matrix.check(self.cell(field, None), payload["userErrors"] == json!([]), self.model.can_discover());
         }
     }
 }
 
 #[tokio::test]
-async fn reads_and_mutations_agree_with_the_rulings() {
+async fn reads_and_mutations_agree_with_the_policy() {
     let world = World::start().await;
     let mut matrix = Matrix::default();
     let rows: Vec<Row> = world

@@ -82,7 +82,7 @@ impl Play {
         let person = self.people[viewer].at(&self.servers[viewer % 2]);
         let answer = person.gql(query, json!({ "ids": &self.statuses[recent..] })).await;
         let nodes = answer["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{answer}"));
-        let is_leak = |at: usize| models.iter().all(|model| model.statuses.len() > at && !model.may_see(viewer, at));
+        let is_leak = |at: usize| models.iter().all(|model| model.statuses.len() > at && !model.can_view(viewer, at));
         (recent..).zip(nodes).filter(|(at, node)| !node.is_null() && is_leak(*at)).map(|(at, _)| at).collect()
     }
 

@@ -75,11 +75,11 @@ impl Model {
             RemoveFollower, RemoveFriend, RemoveFromList, RequestFriend, SetAudience, SetPrivate, Unblock, Unfollow, Unmute,
         };
         match operation {
-            Follow(a, b) | RequestFriend(a, b) | AddToList(a, b) if !self.finds(a, b) || self.blocks.contains(&(a, b)) => {
-                return Some(if self.finds(a, b) { "FORBIDDEN" } else { "NOT_FOUND" });
+            Follow(a, b) | RequestFriend(a, b) | AddToList(a, b) if !self.can_discover(a, b) || self.blocks.contains(&(a, b)) => {
+                return Some(if self.can_discover(a, b) { "FORBIDDEN" } else { "NOT_FOUND" });
             }
             Unblock(a, b) if self.blocks.contains(&(a, b)) => drop(self.blocks.remove(&(a, b))),
-            AcceptFollow(a, b) | AcceptFriend(a, b) if self.parted(a, b) => return Some("NOT_FOUND"),
+            AcceptFollow(a, b) | AcceptFriend(a, b) if self.is_blocked_between(a, b) => return Some("NOT_FOUND"),
             Unfollow(a, b)
             | RejectFollow(a, b)
             | RemoveFollower(a, b)
@@ -90,7 +90,7 @@ impl Model {
             | Mute(a, b)
             | Unmute(a, b)
             | RemoveFromList(a, b)
-                if !self.finds(a, b) =>
+                if !self.can_discover(a, b) =>
             {
                 return Some("NOT_FOUND");
             }
@@ -138,7 +138,7 @@ impl Model {
             }
             SetAudience(_, at, audience) => self.statuses[at].audience = audience,
             Delete(_, at) => self.statuses[at].is_deleted = true,
-            Like(a, at) | Comment(a, at) if !self.may_see(a, at) => return Some("NOT_FOUND"),
+            Like(a, at) | Comment(a, at) if !self.can_view(a, at) => return Some("NOT_FOUND"),
             Like(..) | Comment(..) => {}
         }
         None
@@ -168,7 +168,7 @@ impl Model {
         }
     }
 
-    fn parted(&self, a: usize, b: usize) -> bool {
+    fn is_blocked_between(&self, a: usize, b: usize) -> bool {
         both(a, b).any(|pair| self.blocks.contains(&pair))
     }
 
@@ -176,13 +176,13 @@ impl Model {
         self.follows.contains(&(viewer, other)) || self.friends.contains(&(viewer, other))
     }
 
-    /// Question 1.
-    pub(super) fn finds(&self, viewer: usize, other: usize) -> bool {
+    /// Whether `viewer` can find the account of `other`.
+    pub(super) fn can_discover(&self, viewer: usize, other: usize) -> bool {
         !self.blocks.contains(&(other, viewer))
     }
 
-    /// Question 2, for a status by its number.
-    pub(super) fn may_see(&self, viewer: usize, at: usize) -> bool {
+    /// Whether `viewer` can see a status, by its number.
+    pub(super) fn can_view(&self, viewer: usize, at: usize) -> bool {
         let ModelStatus { author, audience, is_deleted } = self.statuses[at];
         let in_audience = match audience {
             Audience::Public => !self.private.contains(&author) || self.connected(viewer, author),
@@ -190,37 +190,37 @@ impl Model {
             Audience::Friends => self.friends.contains(&(viewer, author)),
             Audience::List => self.members.contains(&(author, viewer)),
         };
-        !is_deleted && (viewer == author || (!self.parted(viewer, author) && in_audience))
+        !is_deleted && (viewer == author || (!self.is_blocked_between(viewer, author) && in_audience))
     }
 
-    /// Question 4.
-    fn reads_profile(&self, viewer: usize, other: usize) -> bool {
-        let is_open = !self.private.contains(&other) || self.connected(viewer, other);
-        viewer == other || (!self.parted(viewer, other) && is_open)
+    /// Whether `viewer` can read the profile of `other`.
+    fn can_read_profile(&self, viewer: usize, other: usize) -> bool {
+        let is_public = !self.private.contains(&other) || self.connected(viewer, other);
+        viewer == other || (!self.is_blocked_between(viewer, other) && is_public)
     }
 
-    /// Question 5: whether `named` is shown in a list of `of`.
-    fn names(&self, viewer: usize, of: usize, named: usize) -> bool {
-        let is_open = viewer == of || !self.private.contains(&named) || self.connected(viewer, named);
-        viewer == named || (!self.parted(viewer, named) && is_open)
+    /// Whether `viewer` is shown `named` in a list of `of`.
+    fn can_name(&self, viewer: usize, of: usize, named: usize) -> bool {
+        let is_public = viewer == of || !self.private.contains(&named) || self.connected(viewer, named);
+        viewer == named || (!self.is_blocked_between(viewer, named) && is_public)
     }
 
     /// The statuses that a viewer sees of some authors, the newest first.
     fn shown(&self, viewer: usize, is_author: impl Fn(usize) -> bool) -> Vec<usize> {
-        (0..self.statuses.len()).rev().filter(|at| is_author(self.statuses[*at].author) && self.may_see(viewer, *at)).collect()
+        (0..self.statuses.len()).rev().filter(|at| is_author(self.statuses[*at].author) && self.can_view(viewer, *at)).collect()
     }
 
     pub(super) fn profile(&self, viewer: usize, other: usize) -> Vec<usize> {
         self.shown(viewer, |author| author == other)
     }
 
-    /// Question 3, for the home.
+    /// The statuses that are delivered to the home of a viewer, the newest first.
     pub(super) fn home(&self, viewer: usize) -> Vec<usize> {
         let is_source = |author| author == viewer || self.follows.contains(&(viewer, author));
         self.shown(viewer, |author| is_source(author) && !self.mutes.contains(&(viewer, author)))
     }
 
-    /// Question 3, for the timeline of the viewer's list.
+    /// The statuses that are delivered to the timeline of the viewer's list, the newest first.
     pub(super) fn list(&self, viewer: usize) -> Vec<usize> {
         self.shown(viewer, |author| self.members.contains(&(viewer, author)) && !self.mutes.contains(&(viewer, author)))
     }
@@ -228,8 +228,8 @@ impl Model {
     /// The followers of `other`, or whom `other` follows, as a viewer is shown them.
     pub(super) fn people(&self, viewer: usize, other: usize, pairs: &Pairs, are_first: bool) -> Vec<usize> {
         let is_in = |named: usize| pairs.contains(&if are_first { (named, other) } else { (other, named) });
-        let shown = (0..PEOPLE).filter(|named| is_in(*named) && self.names(viewer, other, *named));
-        if self.reads_profile(viewer, other) { shown.collect() } else { Vec::new() }
+        let shown = (0..PEOPLE).filter(|named| is_in(*named) && self.can_name(viewer, other, *named));
+        if self.can_read_profile(viewer, other) { shown.collect() } else { Vec::new() }
     }
 }
 

@@ -49,7 +49,7 @@ impl Play {
         all.compare(&format!("home of {viewer}"), messages(&data["homeTimeline"]), newest(model.home(viewer)));
         all.compare(&format!("list of {viewer}"), messages(&data["node"]["timeline"]), newest(model.list(viewer)));
         let nodes: Vec<bool> = data["nodes"].as_array().expect("nodes").iter().map(|node| !node.is_null()).collect();
-        let visible: Vec<bool> = (recent..self.statuses.len()).map(|at| model.may_see(viewer, at)).collect();
+        let visible: Vec<bool> = (recent..self.statuses.len()).map(|at| model.can_view(viewer, at)).collect();
         all.compare(&format!("statuses by id for {viewer}, from {recent}"), nodes, visible);
         for other in 0..PEOPLE {
             self.compare_account(viewer, other, &data[format!("u{other}")], model, &mut all);
@@ -64,8 +64,8 @@ impl Play {
 
     fn compare_account(&self, viewer: usize, other: usize, shown: &Value, model: &Model, all: &mut Differences) {
         let when = format!("{viewer} looks at {other}");
-        if !model.finds(viewer, other) || shown.is_null() {
-            all.compare(&format!("{when}: is hidden"), shown.is_null(), !model.finds(viewer, other));
+        if !model.can_discover(viewer, other) || shown.is_null() {
+            all.compare(&format!("{when}: is hidden"), shown.is_null(), !model.can_discover(viewer, other));
             return;
         }
         let has = |pairs: &BTreeSet<(usize, usize)>| pairs.contains(&(viewer, other));

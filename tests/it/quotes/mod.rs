@@ -1,6 +1,6 @@
 //! Quotes: what may be quoted, what a quote shows, its counts and lists.
 
-mod standing;
+mod visibility;
 
 use crate::support::{Actor, TestApp, findings, references};
 use futures_util::future::join_all;
@@ -76,7 +76,7 @@ async fn a_quote_is_a_status_that_shows_another_one() {
         );
     }
     bea.follow(&ada).await;
-    assert_eq!(bea.home().await, ["a reply that quotes", "third", "second", "first"], "a quote stands in homes as any status");
+    assert_eq!(bea.home().await, ["a reply that quotes", "third", "second", "first"], "a quote is in homes as any status");
     assert_no_findings(&app).await;
 }
 

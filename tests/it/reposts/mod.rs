@@ -2,7 +2,7 @@
 
 mod deletion;
 mod profiles;
-mod standing;
+mod visibility;
 
 use crate::support::{Actor, TestApp, findings};
 use futures_util::future::join_all;

@@ -16,7 +16,7 @@ pub(super) const PASS: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettledRelation {
     /// The relation exists.
-    Stands,
+    Exists,
     /// There is no relation.
     Ended,
     /// There is no relation: the other account was deleted.
@@ -49,7 +49,7 @@ pub(super) async fn settle(app: &App, kind: OneWayRelation, from: UserId, to: Us
         let now = store::id(db, kind, from, to).await?;
         if now == id {
             return Ok(match now {
-                Some(_) => SettledRelation::Stands,
+                Some(_) => SettledRelation::Exists,
                 None if exists => SettledRelation::Ended,
                 None => SettledRelation::NoAccount,
             });

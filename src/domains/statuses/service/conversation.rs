@@ -128,7 +128,7 @@ impl PageSource<u128> for Replies<'_> {
         conversations::replies(self.app, self.place, self.sort, windows).await
     }
 
-    /// An entry without a status stands only while places are below it.
+    /// An entry without a status is in the list only while places are below it.
     async fn hydrate(&self, rows: &[Row<u128>]) -> Result<Vec<Option<ConversationEntry>>, Error> {
         let ids: Vec<PlaceId> = rows.iter().map(|row| PlaceId { status: StatusId(row.member), ..self.place }).collect();
         let statuses = load_visible(self.loaders, ids.iter().map(|id| id.status));

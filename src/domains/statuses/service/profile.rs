@@ -4,7 +4,7 @@ use super::super::load::ViewedStatus;
 use super::super::model::Mark;
 use super::super::store::{self, marks};
 use super::super::visible::load_visible;
-use super::reposts::keep_standing;
+use super::reposts::keep_visible_reposts;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -62,7 +62,7 @@ async fn read(
     choice: ProfileChoice,
     request: PageRequest,
 ) -> Result<Page<ProfileEntry>, Error> {
-    if !may_see_any(app, loaders, author).await? {
+    if !can_view_any(app, loaders, author).await? {
         return Ok(Page::empty());
     }
     page::read_page(&ProfileListing { app, loaders, author, choice }, request).await
@@ -112,16 +112,16 @@ impl PageSource for ProfileListing<'_> {
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ProfileEntry>>, Error> {
         let is_repost = |row: &Row| row.position != row.member;
         let found = load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
-        let reposted = rows.iter().zip(&found).map(|(row, seen)| seen.clone().filter(|_| is_repost(row))).collect();
-        let standing = keep_standing(self.loaders, self.author, reposted).await?;
-        let entry = |((row, seen), standing): ((&Row, Option<ViewedStatus>), Option<ViewedStatus>)| {
+        let candidates = rows.iter().zip(&found).map(|(row, seen)| seen.clone().filter(|_| is_repost(row))).collect();
+        let reposted = keep_visible_reposts(self.loaders, self.author, candidates).await?;
+        let entry = |((row, seen), reposted): ((&Row, Option<ViewedStatus>), Option<ViewedStatus>)| {
             if is_repost(row) {
-                return standing.map(|seen| ProfileEntry { seen, repost: Some(row.position) });
+                return reposted.map(|seen| ProfileEntry { seen, repost: Some(row.position) });
             }
             let is_shown = |seen: &ViewedStatus| self.choice.replies || seen.status.reply.is_none();
             seen.filter(is_shown).map(|seen| ProfileEntry { seen, repost: None })
         };
-        Ok(rows.iter().zip(found).zip(standing).map(entry).collect())
+        Ok(rows.iter().zip(found).zip(reposted).map(entry).collect())
     }
 }
 
@@ -139,7 +139,7 @@ fn merge(window: &Window, mut rows: Vec<Row>, others: Vec<Row>) -> Vec<Row> {
 
 /// Whether the viewer may see statuses of an author: the viewer can read the profile, or is on a list of the author, who may address statuses to its
 /// members. Two round trips more where the account is private and the viewer is not connected to it.
-async fn may_see_any(app: &App, loaders: &Loaders, author: UserId) -> Result<bool, Error> {
+async fn can_view_any(app: &App, loaders: &Loaders, author: UserId) -> Result<bool, Error> {
     if relations::can_read_profile(loaders, author).await? {
         return Ok(true);
     }

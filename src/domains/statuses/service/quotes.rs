@@ -8,7 +8,7 @@ use super::super::model::Status;
 use super::super::store as statuses_store;
 use super::super::store::{quotes as store, replies as tombstones};
 use super::super::visible::{facts, load_visible};
-use super::reposts::keep_standing;
+use super::reposts::keep_visible_reposts;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
@@ -69,7 +69,7 @@ pub(super) async fn remove(app: &App, quotes: &[(StatusId, StatusId)]) -> Result
 /// `STORAGE_UNAVAILABLE`.
 pub async fn quoted(loaders: &Loaders, by: UserId, id: StatusId) -> Result<Option<ViewedStatus>, Error> {
     let found = load_visible(loaders, [id]).await?;
-    Ok(keep_standing(loaders, by, found).await?.pop().flatten())
+    Ok(keep_visible_reposts(loaders, by, found).await?.pop().flatten())
 }
 
 /// A page of the statuses that quote a status which the viewer may see, newest first, without those that the viewer cannot see.

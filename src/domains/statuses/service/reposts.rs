@@ -1,5 +1,5 @@
-//! Reposts: an account shows a status of anybody in its own name. A repost is no status: it has a time and no text. It stands while the status is public
-//! and no block separates its author and the account; that is decided when it is read, so what hides a repost can be undone.
+//! Reposts: an account shows a status of anybody in its own name. A repost is no status: it has a time and no text. It is visible while the
+//! status is public and no block separates its author and the account; that is decided when it is read, so what hides a repost can be undone.
 
 use super::super::load::ViewedStatus;
 use super::super::model::{Mark, Status, not_found};
@@ -42,20 +42,20 @@ pub async fn undo_repost(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
     Ok(marks::remove(app, Mark::Repost, user, id).await?)
 }
 
-/// Keeps the statuses whose repost by `reposter` stands, of statuses that the viewer may see, in their order: they are public, and no block separates their
-/// author and the reposter. At most one batch of accounts and one of blocks; none for accounts that are cached and block nobody.
+/// Keeps the statuses whose repost by `reposter` is visible, of statuses that the viewer may see, in their order: they are public, and no block separates
+/// their author and the reposter. At most one batch of accounts and one of blocks; none for accounts that are cached and block nobody.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub(super) async fn keep_standing(
+pub(super) async fn keep_visible_reposts(
     loaders: &Loaders,
     reposter: UserId,
     found: Vec<Option<ViewedStatus>>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
     let found: Vec<Option<ViewedStatus>> = found.into_iter().map(|seen| seen.filter(|seen| facts(seen).is_public())).collect();
     let pairs = found.iter().flatten().map(|seen| (seen.status.author, reposter));
-    let mut are_parted = relations::are_parted(loaders, pairs).await?.into_iter();
-    Ok(found.into_iter().map(|seen| seen.filter(|_| are_parted.next() == Some(false))).collect())
+    let mut are_blocked_between = relations::are_blocked_between(loaders, pairs).await?.into_iter();
+    Ok(found.into_iter().map(|seen| seen.filter(|_| are_blocked_between.next() == Some(false))).collect())
 }
 
 /// A page of the accounts that have reposted a status which the viewer may see, newest repost first. Empty while the status is not public; accounts that
@@ -94,7 +94,7 @@ impl PageSource for Reposters<'_> {
         let is_own = self.loaders.statuses.fetcher().viewer == Some(self.status.author);
         let accounts = relations::load_named(self.loaders, rows.iter().map(|row| UserId(row.member)), is_own).await?;
         let pairs = accounts.iter().flatten().map(|account| (self.status.author, account.id));
-        let mut are_parted = relations::are_parted(self.loaders, pairs).await?.into_iter();
-        Ok(accounts.into_iter().map(|account| account.filter(|_| are_parted.next() == Some(false))).collect())
+        let mut are_blocked_between = relations::are_blocked_between(self.loaders, pairs).await?.into_iter();
+        Ok(accounts.into_iter().map(|account| account.filter(|_| are_blocked_between.next() == Some(false))).collect())
     }
 }

@@ -60,7 +60,7 @@ pub async fn unblock(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<SettledRelation, Error> {
     let settled = relations::settle_block(app, from, to).await?;
-    if settled == SettledRelation::Stands {
+    if settled == SettledRelation::Exists {
         sever(app, from, to).await?;
     }
     Ok(settled)

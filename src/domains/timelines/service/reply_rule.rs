@@ -1,5 +1,6 @@
-//! Which replies stand in a home or a list: those that answer somebody whom the feed shows. It is decided when a feed is read, so a follow brings older
-//! replies to that account, too, at their positions.
+//! The rule on which replies a home or list timeline shows: replies to the viewer, to their own author, or to an account that is a source of the feed.
+//! The viewer's own replies are always shown. It is applied when a feed is read, so a follow also brings older replies to that account, at their
+//! positions.
 
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -9,7 +10,7 @@ use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service::answers_a_source;
 use crate::platform::journal::Feed;
 
-/// Keeps the statuses that stand in a feed of the viewer, in their order. No round trip without replies to other accounts; otherwise one.
+/// Keeps the statuses that a feed of the viewer shows by this rule, in their order. No round trip without replies to other accounts; otherwise one.
 pub(super) async fn keep_answers(
     loaders: &Loaders,
     feed: Feed,
@@ -29,9 +30,9 @@ pub(super) async fn keep_answers(
     others.dedup();
     let are_sources = are_sources(loaders, feed, &others).await?;
     let is_source = |author: UserId| others.binary_search(&author).is_ok_and(|at| are_sources.get(at) == Some(&true));
-    let stands =
+    let is_shown =
         |seen: &ViewedStatus| answers(seen, seen.status.reply.and_then(|reply| reply.parent_author).is_some_and(is_source));
-    Ok(found.into_iter().map(|seen| seen.filter(stands)).collect())
+    Ok(found.into_iter().map(|seen| seen.filter(is_shown)).collect())
 }
 
 async fn are_sources(loaders: &Loaders, feed: Feed, accounts: &[UserId]) -> Result<Vec<bool>, Error> {

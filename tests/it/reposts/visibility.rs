@@ -1,4 +1,4 @@
-//! A repost stands while its status is public and no block separates the author and the account; what hides it can be undone.
+//! A repost is visible while its status is public and no block separates the author and the account; what hides it can be undone.
 
 use super::profiles::{lines, page};
 use super::{logins, payload, repost, undo};
@@ -85,7 +85,7 @@ async fn a_hidden_repost_falls_out_and_comes_back_at_its_place() {
 }
 
 #[tokio::test]
-async fn those_whose_repost_does_not_stand_are_not_among_the_reposters() {
+async fn accounts_whose_repost_is_hidden_are_not_among_the_reposters() {
     let scene = Scene::start().await;
     repost(&scene.viewer, &scene.status).await;
     let nobody = scene.app.anonymous();
@@ -98,7 +98,7 @@ async fn those_whose_repost_does_not_stand_are_not_among_the_reposters() {
     assert_eq!(logins(&nobody, &scene.status).await, ["viewer"], "a private account is named to its own and to the author");
     assert_eq!(logins(&scene.bea, &scene.status).await, ["viewer", "ada"]);
     scene.set("audience", true).await;
-    assert_eq!(logins(&scene.bea, &scene.status).await, [""; 0], "no repost stands while the status is not public");
+    assert_eq!(logins(&scene.bea, &scene.status).await, [""; 0], "no repost is visible while the status is not public");
     let hidden = undo(&scene.viewer, &scene.status).await;
     assert_eq!(hidden, payload(1, false), "a hidden repost can be undone, and is counted until then");
 }
