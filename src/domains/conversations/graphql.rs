@@ -24,7 +24,7 @@ schema_enum! {
 pub struct ConversationEntryObject(pub ConversationEntry);
 
 object! {
-    /// The place of a status in a conversation. It remains when its status is deleted, as long as there is a place below it.
+    /// The position of a status in a conversation. It remains after its status is deleted, as long as it has replies at any depth that are not deleted.
     "ConversationEntry": ConversationEntryObject(entry) {
         /// Global id, accepted by `node` while the place remains.
         "id" id: GlobalId = entry.id.global_id();

@@ -172,8 +172,8 @@ comment_event! {
 /// A comment was deleted.
 pub(super) struct CommentDeleted(String, ids::CommentId, u64);
 
-/// A comment was deleted, by itself or with all comments below it. By itself it remains in the thread without its text and author while it has
-/// replies.
+/// A comment was deleted, by itself or with all comments below it. A comment that is deleted without its replies remains in the thread
+/// without its text and author while it has replies.
 #[Object]
 impl CommentDeleted {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
