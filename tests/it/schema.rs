@@ -58,6 +58,7 @@ async fn every_document_of_the_contract_is_valid() {
     validate(&app, "comments", include_str!("contract/comments.graphql")).await;
     validate(&app, "ads", include_str!("contract/ads.graphql")).await;
     validate(&app, "live", include_str!("contract/live.graphql")).await;
+    validate(&app, "audience", include_str!("contract/audience.graphql")).await;
 }
 
 /// Variables with the largest page sizes and depth that the contract allows.
