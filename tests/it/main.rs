@@ -76,6 +76,7 @@ mod stars;
 mod statuses;
 mod storage_down;
 mod supply;
+mod talk_model;
 mod text_entities;
 mod timelines;
 mod traces;

@@ -116,6 +116,70 @@ async fn events_agree_with_the_policy_live_and_after_a_cursor() {
     matrix.finish(500);
 }
 
+const EDITS: &str = "subscription($list: ID!, $after: String) { FIELD { cursor __typename
+    ... on StatusPosted { status { message } } ... on StatusEdited { status { message } } ... on StatusDeleted { statusId } } }";
+
+/// Subscribes to a stream of all kinds of events.
+async fn stream_of_edits(world: &World, actor: &Actor, field: &str, list: Option<&str>, after: Option<&str>) -> LiveSubscription {
+    let document = EDITS.replace("FIELD", field).replace(if list.is_some() { "" } else { "$list: ID!, " }, "");
+    let request = Request::new(document).variables(Variables::from_json(json!({ "list": list, "after": after })));
+    LiveSubscription::start(&world.app, context(&world.app, (!actor.id.is_empty()).then_some(actor)).await, request)
+}
+
+/// The statuses of the authors are edited: those who see them receive the edit where they would receive the status, live and after a cursor.
+#[tokio::test]
+async fn edits_agree_with_the_rulings_live_and_after_a_cursor() {
+    let world = World::start().await;
+    let mut all = Vec::new();
+    for (viewer, actor, list, author) in world.pairs() {
+        let public = format!("statusEvents(filter: {{ follow: [\"{}\", \"host\"] }}, after: $after)", author.actor.login);
+        let mut fields = vec![("statusEvents", public, None)];
+        if viewer != Viewer::Nobody {
+            fields.push(("homeTimelineEvents", "homeTimelineEvents(after: $after)".to_owned(), None));
+        }
+        fields.extend(
+            list.map(|list| ("listTimelineEvents", "listTimelineEvents(listId: $list, after: $after)".to_owned(), Some(list))),
+        );
+        for (surface, field, list) in fields {
+            let live = stream_of_edits(&world, &actor, &field, list, None).await.until_listening().await;
+            all.push((viewer, actor.clone(), author, surface, field, list, live));
+        }
+    }
+    world.host.post("begin").await;
+    let mut cursors = Vec::new();
+    for (.., live) in &mut all {
+        cursors.push(live.next().await.cursor);
+    }
+    for author in &world.authors {
+        for (audience, (status, _)) in AUDIENCES.into_iter().zip(&author.statuses) {
+            crate::edits::edit(&author.actor, status, &message(author, audience)).await;
+        }
+    }
+    world.host.post("end").await;
+    let mut matrix = Matrix::default();
+    for ((viewer, actor, author, surface, field, list, mut live), cursor) in all.into_iter().zip(cursors) {
+        let mut resumed = stream_of_edits(&world, &actor, &field, list, Some(&cursor)).await;
+        for stream in [&mut live, &mut resumed] {
+            let mut received = Vec::new();
+            while received.last().map(String::as_str) != Some("+end") {
+                received.push(stream.next().await.line);
+            }
+            let model = Model(viewer, author.is_private);
+            for audience in AUDIENCES {
+                let operation = match surface {
+                    "homeTimelineEvents" => "HomeEvents",
+                    "listTimelineEvents" => "ListEvents",
+                    _ => "PublicStream",
+                };
+                let (_, expected) = expected(operation, [surface; 3], model, audience);
+                let is_shown = received.contains(&format!("~{}", message(author, audience)));
+                matrix.check((surface, viewer, author.is_private, Some(audience)), is_shown, expected);
+            }
+        }
+    }
+    matrix.finish(500);
+}
+
 const THREAD: &str = "subscription($id: ID!, $after: String) { commentEvents(statusId: $id, after: $after) { cursor
     ... on CommentAdded { comment { message isHidden } } } }";
 

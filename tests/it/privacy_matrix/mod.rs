@@ -4,6 +4,7 @@
 mod live;
 mod model;
 mod read;
+mod talk;
 mod world;
 
 use model::{Audience, Viewer};

@@ -10,12 +10,12 @@ const NAMES: &str = "(first: 50) { edges { node { login } } }";
 const ENTRIES: &str = "{ entries(first: 100) { edges { node { status { id } } } } }";
 
 /// The values at `pointer` of the nodes of a connection.
-fn texts<'a>(connection: &'a Value, pointer: &str) -> Vec<&'a str> {
+pub(super) fn texts<'a>(connection: &'a Value, pointer: &str) -> Vec<&'a str> {
     let edges = connection["edges"].as_array().into_iter().flatten();
     edges.filter_map(|edge| edge["node"].pointer(pointer).and_then(Value::as_str)).collect()
 }
 
-async fn data(actor: &Actor, query: &str, variables: Value) -> Value {
+pub(super) async fn data(actor: &Actor, query: &str, variables: Value) -> Value {
     let mut answer = actor.gql(query, variables).await;
     assert_eq!(answer.get("errors"), None, "{answer}");
     answer["data"].take()

@@ -1,6 +1,7 @@
 //! Two authors, one with a private account, and viewers of every kind.
 
 use super::model::{Audience, Viewer};
+use super::talk::Talk;
 use crate::support::{Actor, TestApp};
 use crate::visibility::block;
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ pub(super) struct Author {
     pub(super) statuses: Vec<(String, String)>,
     /// The comment of each of [`ACCOUNTS`] on each status.
     pub(super) comments: Vec<Vec<String>>,
+    /// What exists around the statuses.
+    pub(super) talk: Talk,
 }
 
 /// An account with its list, which has both authors and the host.
@@ -88,7 +91,7 @@ impl Author {
     }
 
     /// Posts statuses for everyone, on which everyone comments.
-    async fn begin(actor: Actor, is_private: bool, accounts: &[Actor]) -> Self {
+    async fn begin(actor: Actor, is_private: bool, accounts: &[Actor], host: &Actor) -> Self {
         let audience_list = list_with(&actor, &[]).await;
         let (mut statuses, mut comments) = (Vec::new(), Vec::new());
         for audience in AUDIENCES {
@@ -101,7 +104,8 @@ impl Author {
             statuses.push((status, own));
             comments.push(of_accounts);
         }
-        Self { actor, is_private, audience_list, statuses, comments }
+        let talk = Talk::begin(&actor, &statuses, host, accounts).await;
+        Self { actor, is_private, audience_list, statuses, comments, talk }
     }
 
     async fn relate(&self, viewer: Viewer, account: &Actor) {
@@ -135,10 +139,12 @@ impl Author {
 
     /// Gives each status its audience, and makes the account private.
     async fn close(&self) {
-        for (audience, (status, _)) in AUDIENCES.into_iter().zip(&self.statuses) {
-            let mut input = self.input(audience);
-            input["statusId"] = json!(status);
-            self.actor.mutate_ok("setStatusAudience", input, "").await;
+        for (at, audience) in AUDIENCES.into_iter().enumerate() {
+            for status in self.talk.of_author(at).into_iter().chain([&self.statuses[at].0]) {
+                let mut input = self.input(audience);
+                input["statusId"] = json!(status);
+                self.actor.mutate_ok("setStatusAudience", input, "").await;
+            }
         }
         self.actor.mutate_ok("updateProfile", json!({ "isPrivate": self.is_private }), "").await;
     }
@@ -149,7 +155,7 @@ impl World {
         let app = TestApp::start().await;
         let [open, closed, host] = app.users(["open", "closed", "host"]).await;
         let actors = app.create_users("v", ACCOUNTS.len()).await;
-        let authors = [Author::begin(open, false, &actors).await, Author::begin(closed, true, &actors).await];
+        let authors = [Author::begin(open, false, &actors, &host).await, Author::begin(closed, true, &actors, &host).await];
         for actor in actors.iter().chain(authors.iter().map(|author| &author.actor)) {
             befriend(actor, &host).await;
         }

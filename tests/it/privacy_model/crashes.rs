@@ -2,7 +2,7 @@
 //! is applied, and nothing is visible in between that is hidden before and afterwards. `WAXWING_PRIVACY_CRASHES` is their number.
 
 use super::model::{Model, Operation, PEOPLE};
-use super::{Play, number, seed};
+use super::{Play, World, number, seed};
 use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer, findings};
 use rand::Rng;
 use serde_json::{Value, json};
@@ -18,12 +18,16 @@ const BEFORE: usize = 150;
 /// The most writes after which the server dies. Some operations have fewer.
 const WRITES: usize = 25;
 
-impl Play {
-    /// Runs an operation on a server that dies after some writes. Returns whether it was answered, and with which user error.
-    async fn run_on_crashing_server(&mut self, operation: Operation) -> Option<Option<String>> {
-        let (actor, field, input) = self.request(operation);
+/// Redis with an append-only file that is synced at every write.
+pub(crate) const SYNCED: [&str; 4] = ["--appendonly", "yes", "--appendfsync", "always"];
+
+/// The account, the mutation and its input.
+type Request = (usize, &'static str, Value);
+
+impl World {
+    /// Runs a mutation on a server that dies after some writes. Returns whether it was answered, and with which user error.
+    pub(crate) async fn run_on_crashing_server(&self, (actor, field, input): Request, writes: usize) -> Option<Option<String>> {
         let healthy = &self.servers[self.server];
-        let writes = self.random.random_range(0..WRITES);
         let proxy = CrashProxy::start(&healthy.redis, writes).await;
         let target = healthy.redis.tcp_url(proxy.port).parse().expect("an address");
         let db = Db::open(&target, Timing { connections: 1, ..LONG_TIMEOUTS }).await.expect("a store");
@@ -34,11 +38,14 @@ impl Play {
         answer
     }
 
-    /// Runs an operation while Redis is killed and started again.
-    async fn run_while_redis_is_killed(&mut self, operation: Operation) -> Option<Option<String>> {
-        let (actor, field, input) = self.request(operation);
+    /// Runs a mutation while Redis is killed and started again.
+    pub(crate) async fn run_while_redis_is_killed(
+        &self,
+        (actor, field, input): Request,
+        pause: Duration,
+    ) -> Option<Option<String>> {
         let healthy = &self.servers[self.server];
-        let (redis, pause) = (healthy.redis.clone(), Duration::from_micros(self.random.random_range(0..8_000)));
+        let redis = healthy.redis.clone();
         let fault = tokio::task::spawn_blocking(move || {
             std::thread::sleep(pause);
             redis.kill();
@@ -62,16 +69,18 @@ impl Play {
             }
         }
     }
+}
 
+impl Play {
     /// A status that was posted without an answer has its number as its message.
     async fn adopt_status(&mut self, author: usize) -> bool {
         let query = "query($login: String!) { user(login: $login) { profileTimeline { entries(first: 1) { edges { node { status { id message } } } } } } }";
-        let person = &self.people[author];
-        let answer = person.at(&self.servers[self.server]).gql(query, json!({ "login": person.login })).await;
+        let person = &self.world.people[author];
+        let answer = person.at(&self.world.servers[self.world.server]).gql(query, json!({ "login": person.login })).await;
         let status = &answer["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"];
-        let number = self.statuses.len().to_string();
+        let number = self.world.statuses.len().to_string();
         let is_new = status["message"].as_str() == Some(number.as_str());
-        self.statuses.extend(status["id"].as_str().filter(|_| is_new).map(str::to_owned));
+        self.world.statuses.extend(status["id"].as_str().filter(|_| is_new).map(str::to_owned));
         is_new
     }
 
@@ -79,8 +88,8 @@ impl Play {
     async fn leaks(&self, viewer: usize, models: [&Model; 2]) -> Vec<usize> {
         let recent = self.recent();
         let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }";
-        let person = self.people[viewer].at(&self.servers[viewer % 2]);
-        let answer = person.gql(query, json!({ "ids": &self.statuses[recent..] })).await;
+        let person = self.world.people[viewer].at(&self.world.servers[viewer % 2]);
+        let answer = person.gql(query, json!({ "ids": &self.world.statuses[recent..] })).await;
         let nodes = answer["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{answer}"));
         let is_leak = |at: usize| models.iter().all(|model| model.statuses.len() > at && !model.can_view(viewer, at));
         (recent..).zip(nodes).filter(|(at, node)| !node.is_null() && is_leak(*at)).map(|(at, _)| at).collect()
@@ -109,8 +118,7 @@ async fn send(actor: &Actor, field: &str, input: Value) -> Option<Option<String>
 async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
     let seed = seed();
     let crashes = number("WAXWING_PRIVACY_CRASHES").unwrap_or(25) as usize;
-    let redis =
-        RedisServer::single_with(SingleServerReason::ConnectionControl, &["--appendonly", "yes", "--appendfsync", "always"]);
+    let redis = RedisServer::single_with(SingleServerReason::ConnectionControl, &SYNCED);
     let app = TestApp::on_redis(Arc::new(redis), Clock::manual(START), Config::default()).await;
     let mut play = Play::begin(app, seed).await;
     for _ in 0..BEFORE {
@@ -123,17 +131,20 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
         let (operation, when) = (play.operation(), format!("seed {seed}, crash {crash}"));
         let before = play.model.clone();
         let refusal = play.model.apply(operation);
+        let request = play.world.request(operation);
         let answer = if crash % 8 == 7 {
-            play.run_while_redis_is_killed(operation).await
+            let pause = Duration::from_micros(play.random.random_range(0..8_000));
+            play.world.run_while_redis_is_killed(request, pause).await
         } else {
-            play.run_on_crashing_server(operation).await
+            let writes = play.random.random_range(0..WRITES);
+            play.world.run_on_crashing_server(request, writes).await
         };
         for viewer in 0..PEOPLE {
             assert_eq!(play.leaks(viewer, [&before, &play.model]).await, [0; 0], "{when}: {operation:?}, seen by {viewer}");
         }
         // The lease expires, and another server completes the change.
-        play.servers[0].clock.advance(61_000);
-        play.servers[0].drain_journal().await;
+        play.world.servers[0].clock.advance(61_000);
+        play.world.servers[0].drain_journal().await;
         if let Operation::Post(author, _) = operation {
             let is_posted = play.adopt_status(author).await;
             assert!(is_posted || answer.is_none(), "{when}: an acknowledged status is lost");
@@ -157,7 +168,7 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
             applied += 1;
         }
         unanswered += usize::from(answer.is_none());
-        assert_eq!(findings(&play.servers[0].app).await, [""; 0], "{when}: {operation:?}");
+        assert_eq!(findings(&play.world.servers[0].app).await, [""; 0], "{when}: {operation:?}");
     }
     println!("{crashes} operations, {unanswered} of them unanswered, {applied} of which were applied");
     assert!(unanswered > crashes / 5, "only {unanswered} of {crashes} were cut off");

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-pub(super) const PEOPLE: usize = 12;
+pub(crate) const PEOPLE: usize = 12;
 
 /// The audience of a status in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Audience {
+pub(crate) enum Audience {
     Public,
     Followers,
     Friends,
@@ -14,9 +14,13 @@ pub(super) enum Audience {
     List,
 }
 
+impl Audience {
+    pub(crate) const ALL: [Self; 4] = [Self::Public, Self::Followers, Self::Friends, Self::List];
+}
+
 /// An operation of the first account on the second, or on a status.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     Follow(usize, usize),
     Unfollow(usize, usize),
     AcceptFollow(usize, usize),
@@ -41,35 +45,35 @@ pub(super) enum Operation {
 }
 
 /// The result of an operation: the code of a user error, or none.
-pub(super) type Refusal = Option<&'static str>;
+pub(crate) type Refusal = Option<&'static str>;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ModelStatus {
-    pub(super) author: usize,
-    pub(super) audience: Audience,
-    pub(super) is_deleted: bool,
+pub(crate) struct ModelStatus {
+    pub(crate) author: usize,
+    pub(crate) audience: Audience,
+    pub(crate) is_deleted: bool,
 }
 
 type Pairs = BTreeSet<(usize, usize)>;
 
 #[derive(Clone, Default)]
-pub(super) struct Model {
-    pub(super) private: BTreeSet<usize>,
-    pub(super) follows: Pairs,
-    pub(super) follow_requests: Pairs,
+pub(crate) struct Model {
+    pub(crate) private: BTreeSet<usize>,
+    pub(crate) follows: Pairs,
+    pub(crate) follow_requests: Pairs,
     /// Both ways.
-    pub(super) friends: Pairs,
-    pub(super) friend_requests: Pairs,
-    pub(super) blocks: Pairs,
-    pub(super) mutes: Pairs,
+    pub(crate) friends: Pairs,
+    pub(crate) friend_requests: Pairs,
+    pub(crate) blocks: Pairs,
+    pub(crate) mutes: Pairs,
     /// The owner of a list, and a member.
-    pub(super) members: Pairs,
-    pub(super) statuses: Vec<ModelStatus>,
+    pub(crate) members: Pairs,
+    pub(crate) statuses: Vec<ModelStatus>,
 }
 
 impl Model {
     /// Applies an operation, and returns its result.
-    pub(super) fn apply(&mut self, operation: Operation) -> Refusal {
+    pub(crate) fn apply(&mut self, operation: Operation) -> Refusal {
         use Operation::{
             AcceptFollow, AcceptFriend, AddToList, Block, Comment, Delete, Follow, Like, Mute, Post, RejectFollow, RejectFriend,
             RemoveFollower, RemoveFriend, RemoveFromList, RequestFriend, SetAudience, SetPrivate, Unblock, Unfollow, Unmute,
@@ -168,7 +172,22 @@ impl Model {
         }
     }
 
-    fn is_blocked_between(&self, a: usize, b: usize) -> bool {
+    /// Ends all relations of an account.
+    pub(crate) fn forget(&mut self, account: usize) {
+        for pairs in [
+            &mut self.follows,
+            &mut self.follow_requests,
+            &mut self.friends,
+            &mut self.friend_requests,
+            &mut self.blocks,
+            &mut self.mutes,
+            &mut self.members,
+        ] {
+            pairs.retain(|(a, b)| *a != account && *b != account);
+        }
+    }
+
+    pub(crate) fn is_blocked_between(&self, a: usize, b: usize) -> bool {
         both(a, b).any(|pair| self.blocks.contains(&pair))
     }
 
@@ -177,12 +196,12 @@ impl Model {
     }
 
     /// Whether `viewer` can find the account of `other`.
-    pub(super) fn can_discover(&self, viewer: usize, other: usize) -> bool {
+    pub(crate) fn can_discover(&self, viewer: usize, other: usize) -> bool {
         !self.blocks.contains(&(other, viewer))
     }
 
     /// Whether `viewer` can see a status, by its number.
-    pub(super) fn can_view(&self, viewer: usize, at: usize) -> bool {
+    pub(crate) fn can_view(&self, viewer: usize, at: usize) -> bool {
         let ModelStatus { author, audience, is_deleted } = self.statuses[at];
         let in_audience = match audience {
             Audience::Public => !self.private.contains(&author) || self.connected(viewer, author),
@@ -194,13 +213,13 @@ impl Model {
     }
 
     /// Whether `viewer` can read the profile of `other`.
-    fn can_read_profile(&self, viewer: usize, other: usize) -> bool {
+    pub(crate) fn can_read_profile(&self, viewer: usize, other: usize) -> bool {
         let is_public = !self.private.contains(&other) || self.connected(viewer, other);
         viewer == other || (!self.is_blocked_between(viewer, other) && is_public)
     }
 
     /// Whether `viewer` is shown `named` in a list of `of`.
-    fn can_name(&self, viewer: usize, of: usize, named: usize) -> bool {
+    pub(crate) fn can_name(&self, viewer: usize, of: usize, named: usize) -> bool {
         let is_public = viewer == of || !self.private.contains(&named) || self.connected(viewer, named);
         viewer == named || (!self.is_blocked_between(viewer, named) && is_public)
     }
@@ -210,23 +229,23 @@ impl Model {
         (0..self.statuses.len()).rev().filter(|at| is_author(self.statuses[*at].author) && self.can_view(viewer, *at)).collect()
     }
 
-    pub(super) fn profile(&self, viewer: usize, other: usize) -> Vec<usize> {
+    pub(crate) fn profile(&self, viewer: usize, other: usize) -> Vec<usize> {
         self.shown(viewer, |author| author == other)
     }
 
     /// The statuses that are delivered to the home of a viewer, the newest first.
-    pub(super) fn home(&self, viewer: usize) -> Vec<usize> {
+    pub(crate) fn home(&self, viewer: usize) -> Vec<usize> {
         let is_source = |author| author == viewer || self.follows.contains(&(viewer, author));
         self.shown(viewer, |author| is_source(author) && !self.mutes.contains(&(viewer, author)))
     }
 
     /// The statuses that are delivered to the timeline of the viewer's list, the newest first.
-    pub(super) fn list(&self, viewer: usize) -> Vec<usize> {
+    pub(crate) fn list(&self, viewer: usize) -> Vec<usize> {
         self.shown(viewer, |author| self.members.contains(&(viewer, author)) && !self.mutes.contains(&(viewer, author)))
     }
 
     /// The followers of `other`, or whom `other` follows, as a viewer is shown them.
-    pub(super) fn people(&self, viewer: usize, other: usize, pairs: &Pairs, are_first: bool) -> Vec<usize> {
+    pub(crate) fn people(&self, viewer: usize, other: usize, pairs: &Pairs, are_first: bool) -> Vec<usize> {
         let is_in = |named: usize| pairs.contains(&if are_first { (named, other) } else { (other, named) });
         let shown = (0..PEOPLE).filter(|named| is_in(*named) && self.can_name(viewer, other, *named));
         if self.can_read_profile(viewer, other) { shown.collect() } else { Vec::new() }

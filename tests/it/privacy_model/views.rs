@@ -34,22 +34,22 @@ impl Play {
 
     /// Compares the whole view of an account with a model.
     pub(super) async fn differences(&self, viewer: usize, model: &Model) -> Vec<String> {
-        let users: Vec<String> = self.people.iter().enumerate().map(|(at, person)| Self::account(at, person)).collect();
+        let users: Vec<String> = self.world.people.iter().enumerate().map(|(at, person)| Self::account(at, person)).collect();
         let query = format!(
             "query($list: ID!, $ids: [ID!]!) {{ {} homeTimeline {ENTRIES} node(id: $list) {{ ... on UserList {{ timeline {ENTRIES} }} }}
              nodes(ids: $ids) {{ ... on Status {{ message }} }} }}",
             users.join(" ")
         );
         let recent = self.recent();
-        let variables = json!({ "list": self.lists[viewer], "ids": &self.statuses[recent..] });
-        let answer = self.people[viewer].at(&self.servers[viewer % 2]).gql(&query, variables).await;
+        let variables = json!({ "list": self.world.lists[viewer], "ids": &self.world.statuses[recent..] });
+        let answer = self.world.people[viewer].at(&self.world.servers[viewer % 2]).gql(&query, variables).await;
         assert_eq!(answer.get("errors"), None, "{answer}");
         let (data, mut all) = (&answer["data"], Differences(Vec::new()));
         let newest = |all: Vec<usize>| all.into_iter().take(100).map(|at| at.to_string()).collect::<Vec<_>>();
         all.compare(&format!("home of {viewer}"), messages(&data["homeTimeline"]), newest(model.home(viewer)));
         all.compare(&format!("list of {viewer}"), messages(&data["node"]["timeline"]), newest(model.list(viewer)));
         let nodes: Vec<bool> = data["nodes"].as_array().expect("nodes").iter().map(|node| !node.is_null()).collect();
-        let visible: Vec<bool> = (recent..self.statuses.len()).map(|at| model.can_view(viewer, at)).collect();
+        let visible: Vec<bool> = (recent..self.world.statuses.len()).map(|at| model.can_view(viewer, at)).collect();
         all.compare(&format!("statuses by id for {viewer}, from {recent}"), nodes, visible);
         for other in 0..PEOPLE {
             self.compare_account(viewer, other, &data[format!("u{other}")], model, &mut all);
@@ -59,7 +59,7 @@ impl Play {
 
     /// The first of the statuses that are compared by id.
     pub(super) fn recent(&self) -> usize {
-        self.statuses.len().saturating_sub(50)
+        self.world.statuses.len().saturating_sub(50)
     }
 
     fn compare_account(&self, viewer: usize, other: usize, shown: &Value, model: &Model, all: &mut Differences) {
@@ -106,7 +106,7 @@ impl Play {
         all.compare(&format!("{when}: profile"), messages(&shown["profileTimeline"]), profile);
         for (list, are_first, total) in [("followers", true, followers), ("following", false, following)] {
             let people = model.people(viewer, other, &model.follows, are_first);
-            let mut logins: Vec<&str> = people.iter().map(|at| self.people[*at].login.as_str()).collect();
+            let mut logins: Vec<&str> = people.iter().map(|at| self.world.people[*at].login.as_str()).collect();
             let mut found: Vec<&str> =
                 edges(&shown[list]).iter().map(|edge| edge["node"]["login"].as_str().expect("a login")).collect();
             logins.sort_unstable();
