@@ -128,7 +128,7 @@ async fn stream_of_edits(world: &World, actor: &Actor, field: &str, list: Option
 
 /// The statuses of the authors are edited: those who see them receive the edit where they would receive the status, live and after a cursor.
 #[tokio::test]
-async fn edits_agree_with_the_rulings_live_and_after_a_cursor() {
+async fn edits_agree_with_the_policy_live_and_after_a_cursor() {
     let world = World::start().await;
     let mut all = Vec::new();
     for (viewer, actor, list, author) in world.pairs() {

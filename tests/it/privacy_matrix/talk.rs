@@ -232,5 +232,5 @@ async fn conversations_reposts_and_marks_agree_with_the_policy() {
     for row in &rows {
         row.check_mutations(&mut matrix).await;
     }
-    matrix.finish(2_500);
+    matrix.finish(2_200);
 }

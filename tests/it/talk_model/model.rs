@@ -18,11 +18,12 @@ impl Policy {
     pub(super) const ALL: [Self; 4] = [Self::Everyone, Self::Followed, Self::Mentioned, Self::Nobody];
 }
 
-/// A text with accounts that it mentions.
+/// A text, with accounts that it mentions and numbers of tags that it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) message: String,
     pub(super) mentions: BTreeSet<usize>,
+    pub(super) tags: BTreeSet<usize>,
 }
 
 /// A new status.

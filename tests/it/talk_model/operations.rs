@@ -9,6 +9,8 @@ use rand::seq::IndexedRandom;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+/// The number of tags in all texts.
+pub(super) const TAGS: usize = 4;
 /// The most accounts that are deleted.
 const MAX_DELETED: usize = 3;
 
@@ -105,8 +107,11 @@ impl Dice<'_> {
     fn text(&mut self, start: String) -> Text {
         let count = [0, 0, 0, 1, 2][self.random.random_range(0..5)];
         let mentions: BTreeSet<usize> = (0..count).map(|_| self.account()).collect();
+        let count = [0, 0, 1, 2][self.random.random_range(0..4)];
+        let tags: BTreeSet<usize> = (0..count).map(|_| self.random.random_range(0..TAGS)).collect();
         let message = mentions.iter().fold(start, |text, of| format!("{text} @p{of}"));
-        Text { message, mentions }
+        let message = tags.iter().fold(message, |text, tag| format!("{text} #Tag{tag}"));
+        Text { message, mentions, tags }
     }
 
     /// A change of a relation of accounts that exist, or of an audience.

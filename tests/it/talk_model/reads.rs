@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub(super) const CARD: &str =
     "message likeCount replyCount repostCount quoteCount viewerHasLiked viewerHasReposted viewerHasBookmarked
     viewerCanReply replyPolicy conversationId isQuote quotedStatus { message } replyTo { depth replyCount status { message } }
-    edits(first: 1) { totalCount } author { login } entities { mentions { user { login } } }";
+    edits(first: 1) { totalCount } author { login } entities { mentions { user { login } } tags { tag { name } } }";
 
 /// A page: its lines, whether a next one follows, and whether a previous one precedes.
 pub(super) type PageOfLines = (Vec<String>, bool, bool);

@@ -212,7 +212,10 @@ impl Model {
             "replyTo": reply_to,
             "edits": { "totalCount": status.versions.len() },
             "author": { "login": format!("p{}", self.author(at)) },
-            "entities": { "mentions": mentions.map(|of| json!({ "user": { "login": format!("p{of}") } })).collect::<Vec<_>>() },
+            "entities": {
+                "mentions": mentions.map(|of| json!({ "user": { "login": format!("p{of}") } })).collect::<Vec<_>>(),
+                "tags": self.text(at).tags.iter().map(|tag| json!({ "tag": { "name": format!("tag{tag}") } })).collect::<Vec<_>>(),
+            },
         })
     }
 
