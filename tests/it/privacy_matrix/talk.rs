@@ -9,7 +9,7 @@ use crate::edits::edit;
 use crate::quotes::quote;
 use crate::reposts::repost;
 use crate::support::Actor;
-use serde_json::{Value, json};
+use serde_json::json;
 
 const ENTRIES: &str = "(first: 100) { edges { node { depth status { id } } } }";
 const PROFILE: &str =
