@@ -12,7 +12,7 @@ const OF_GRAPHIQL = ['nested-interactive', 'scrollable-region-focusable'];
 const HOME = '{ homeTimeline { entries(first: 50) { edges { node { status { id commentCount } } } } } }';
 const CAMPAIGN = '{ viewerCampaigns(first: 1) { edges { node { id } } } }';
 
-let server, status, campaign;
+let server, status, campaign, conversation;
 
 before(async () => {
   server = await Server.start({ options: ['--rate-limits', 'off'] });
@@ -26,10 +26,27 @@ before(async () => {
   campaign = viewerCampaigns.edges[0]?.node.id;
   assert.ok(campaign, 'the demo has a campaign');
   await server.ask(ada, 'mutation { postStatus(input: { message: "For friends.", audience: FRIENDS }) { status { id } } }');
+  conversation = await postConversation(ada, await server.logIn('bram'));
   const { viewer } = await server.ask(ada, '{ viewer { id } }');
   const befriend = 'mutation ($input: RequestFriendInput!) { requestFriend(input: $input) { userErrors { message } } }';
   await server.ask(await server.logIn('bram'), befriend, { input: { userId: viewer.id } });
 });
+
+// A status with one above it, replies, a deleted one among them, and a quote. It is bookmarked and pinned.
+async function postConversation(ada, bram) {
+  const post = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } } }';
+  const send = async (token, message, input) => (await server.ask(token, post, { input: { message, ...input } })).postStatus.status.id;
+  const above = await send(bram, 'Where do #waxwings winter? See example.org, @ada.');
+  const subject = await send(ada, 'Ask @bram, who knows.', { replyToId: above, replyPolicy: 'FOLLOWED' });
+  const deleted = await send(ada, 'A reply.', { replyToId: subject });
+  await send(ada, 'Below it.', { replyToId: deleted });
+  await send(ada, 'Another reply.', { replyToId: subject });
+  await send(bram, 'A quote.', { quotedStatusId: subject });
+  await server.ask(ada, 'mutation ($id: ID!) { deleteStatus(input: { statusId: $id }) { deletedStatusId } }', { id: deleted });
+  const marks = 'mutation ($id: ID!) { bookmarkStatus(input: { statusId: $id }) { status { id } } pinStatus(input: { statusId: $id }) { user { id } } }';
+  await server.ask(ada, marks, { id: subject });
+  return subject;
+}
 
 after(() => server?.remove());
 
@@ -39,6 +56,10 @@ const parts = () => [
   ['/home', (page, isIn) => (isIn ? page.getByRole('article').first() : page.getByText('Log in above to see your home.'))],
   ['/live', (page) => page.getByText('Nothing yet.')],
   [`/thread/${status.id}`, openThread],
+  [`/conversation/${conversation}`, openConversation],
+  [`/conversation/${conversation}/quotes`, (page) => page.getByText('A quote.')],
+  ['/profile/ada', (page) => page.getByRole('list', { name: 'Statuses' }).getByRole('article').first()],
+  ['/bookmarks', (page, isIn) => (isIn ? page.getByText('Ask @bram') : page.getByText('Log in above to see your bookmarks.'))],
   [`/ads#campaign=${campaign}`, (page, isIn) => (isIn ? page.getByRole('region', { name: 'Figures', exact: true }) : page.getByText('Log in above to see your campaigns'))],
   ['/ads#campaign=new', (page, isIn) => (isIn ? page.getByRole('form', { name: 'Create campaign' }) : page.getByText('Log in above to see your campaigns'))],
   ['/ads#side=publisher', (page) => page.getByRole('heading', { name: 'Try a slot' })],
@@ -78,6 +99,17 @@ async function beginPeople(page, isIn) {
   await side.locator('.audience').first().waitFor();
   await side.getByRole('table').first().waitFor();
   return side.getByRole('button', { name: /^Accept friend request of/ });
+}
+
+// With replies below the deleted one, and with boxes to reply and to quote.
+async function openConversation(page, isIn) {
+  await page.getByRole('button', { name: 'Show 1 reply' }).click();
+  if (!isIn) return page.getByText('Below it.');
+  await page.getByText('Below it.').waitFor();
+  const reply = page.getByRole('article').filter({ hasText: 'Another reply.' });
+  await reply.getByRole('button', { name: 'Reply', exact: true }).click();
+  await page.locator('.subject').getByRole('button', { name: 'Quote', exact: true }).click();
+  return page.locator('.subject').getByRole('form', { name: 'Post quote' });
 }
 
 // With the card of the author.

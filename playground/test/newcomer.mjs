@@ -87,6 +87,16 @@ test('the post is edited, reposted, quoted and answered, and the conversation sh
   assert.deepEqual([node.message, node.ancestors.edges.map(({ node: { depth, status } }) => [depth, status.message])], [reply.message, [[0, quote.message]]]);
 });
 
+test('the reply has entities and a reply policy, is bookmarked and pinned', async () => {
+  assert.equal((await data('ReplyPolicy')).setReplyPolicy.status.replyPolicy, 'FOLLOWED');
+  const { node } = await data('Entities');
+  assert.deepEqual(node.entities, { mentions: [], tags: [{ range: { start: 9, end: 17 }, tag: { name: 'waxwing' } }], links: [] });
+  assert.equal((await data('Bookmark')).bookmarkStatus.status.viewerHasBookmarked, true);
+  const [bookmarked] = (await data('Bookmarks')).viewerBookmarks.edges;
+  const [pinned] = (await data('Pin')).pinStatus.user.pinnedStatuses;
+  assert.deepEqual([bookmarked.node.message, pinned.message], [node.message, node.message]);
+});
+
 test('a post for followers, the relation to oneself, and no requests', async () => {
   const { status } = (await data('PostTo')).postStatus;
   assert.deepEqual([status.audience, status.audienceList], ['FOLLOWERS', null]);

@@ -11,7 +11,7 @@ import { Server } from './server.mjs';
 const KEPT = 100;
 const POST = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } userErrors { message } } }';
 const DELETE = 'mutation ($input: DeleteStatusInput!) { deleteStatus(input: $input) { deletedStatusId } }';
-const HOME = 'query { homeTimeline { entries(first: 50) { edges { node { status { message } } } } } }';
+const HOME = 'query { homeTimeline { entries(first: 25) { edges { node { status { message } } } } } }';
 const OTHERS = '{ viewer { following(first: 1) { edges { node { login } } } } }';
 const END_OTHERS = 'mutation { endSessions(input: { allOthers: true }) { endedSessionIds userErrors { message } } }';
 
@@ -264,8 +264,8 @@ test('a gap has a notice, and the home is complete after it', async () => {
   await live.followed();
   await post('after the gap', { token: friend });
   await live.upTo('after the gap');
-  // The page read fifty, and one came.
-  assert.deepEqual((await live.shown()).slice(0, 50), await home(ada));
+  // The page read 25, and one came.
+  assert.deepEqual((await live.shown()).slice(0, 25), await home(ada));
 });
 
 test('a gap in the public stream is marked at its place, and statuses that were deleted meanwhile disappear', async () => {

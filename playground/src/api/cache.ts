@@ -8,8 +8,8 @@ const LISTS = { createCampaign: 'viewerCampaigns', registerWebsite: 'viewerWebsi
 
 // Types that are stored within their parent: they have no id, or `node` does not take it (`TimelineEntry`).
 const EMBEDDED = [
-  'AdExplanation', 'AdImpression', 'CampaignDay', 'CampaignReport', 'CommentThread', 'FrequencyCap', 'Location', 'NewSession', 'ShownAd', 'Timeline',
-  'TimelineEntry',
+  'AdExplanation', 'AdImpression', 'CampaignDay', 'CampaignReport', 'CommentThread', 'FrequencyCap', 'LinkEntity', 'Location', 'MentionEntity', 'NewSession',
+  'ShownAd', 'TagEntity', 'TextEntities', 'TextRange', 'Timeline', 'TimelineEntry',
   // Events, which have a cursor and no id.
   'CommentAdded', 'CommentDeleted', 'CommentEdited', 'CommentVoted', 'StatusDeleted', 'StatusEdited', 'StatusPosted', 'StatusVersion', 'StreamGap',
 ];

@@ -5,6 +5,7 @@ import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
 import { onEscape, usePageEscape } from '../ui/onEscape.ts';
 import { PersonDocument } from './operations/Person.generated.ts';
 import { PersonCard } from './PersonCard.tsx';
+import { PinnedLinks } from './PinnedLinks.tsx';
 import './people.css';
 
 export function PersonButton({ person: { login, name } }: { person: { login: string; name: string } }) {
@@ -30,7 +31,9 @@ function OpenCard({ login, onClose }: { login: string; onClose: () => void }) {
   if (data?.user) {
     return (
       <div className="person-panel">
-        <PersonCard person={data.user} onClose={onClose} />
+        <PersonCard person={data.user} onClose={onClose}>
+          <PinnedLinks person={data.user} />
+        </PersonCard>
       </div>
     );
   }

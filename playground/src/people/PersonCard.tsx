@@ -1,5 +1,6 @@
 // An account: its counts, its relation to the viewer, and the actions of the viewer.
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
+import { Link } from 'react-router';
 import { useViewer } from '../session/useSession.ts';
 import { ConfirmButton } from '../ui/ConfirmButton.tsx';
 import { useBusy } from '../ui/useBusy.ts';
@@ -14,9 +15,11 @@ const NUMBER = new Intl.NumberFormat();
 interface Props {
   person: PersonStandingFragment;
   onClose?: () => void;
+  // Shown before the actions.
+  children?: ReactNode;
 }
 
-export function PersonCard({ person, onClose }: Props) {
+export function PersonCard({ person, onClose, children }: Props) {
   const viewer = useViewer();
   const title = useId();
   const [error, setError] = useState('');
@@ -27,7 +30,9 @@ export function PersonCard({ person, onClose }: Props) {
     <section className="person" aria-labelledby={title} ref={card} tabIndex={-1}>
       <div className="person-head">
         <h3 id={title}>
-          <span dir="auto">{person.name}</span> <span className="login">@{person.login}</span>
+          <Link to={`/profile/${person.login}`}>
+            <span dir="auto">{person.name}</span> <span className="login">@{person.login}</span>
+          </Link>
         </h3>
         {person.isPrivate && <span className="mark">Private</span>}
         {onClose && (
@@ -44,6 +49,7 @@ export function PersonCard({ person, onClose }: Props) {
           ))}
         </ul>
       )}
+      {children}
       {isOwn && <PrivateSwitch isPrivate={person.isPrivate} />}
       {viewer && !isOwn && <Actions person={person} onError={setError} onAct={act} />}
       {!viewer && <p className="hint">Log in to follow, befriend, mute or block.</p>}

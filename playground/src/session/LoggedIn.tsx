@@ -1,4 +1,5 @@
 // The bar with a session: its user, its expiry, and the log-out.
+import { Link } from 'react-router';
 import { useBusy } from '../ui/useBusy.ts';
 import { logOut } from './actions.ts';
 import type { Session } from './store.ts';
@@ -10,7 +11,7 @@ export function LoggedIn({ session }: { session: Session }) {
   return (
     <>
       <p role="status">
-        Logged in as <strong>{session.user.name}</strong> ({session.user.login})
+        Logged in as <Link to={`/profile/${session.user.login}`}>{session.user.name}</Link> ({session.user.login})
         {session.expiresAt && <Expiry at={session.expiresAt} />}
       </p>
       <button type="button" aria-disabled={busy} onClick={() => void run(logOut)}>

@@ -9,7 +9,7 @@ import type { StatusChange } from './LikeButton.tsx';
 import { StatusEditDocument } from './operations/EditStatus.generated.ts';
 import { StatusVersionsDocument } from './operations/Versions.generated.ts';
 
-const MAX_LENGTH = 500;
+export const MAX_LENGTH = 500;
 
 interface Props {
   status: StatusCardFragment;

@@ -1,96 +1,113 @@
-// One status: author, message and actions.
+// One status: author, message, what it quotes, and actions.
 import { useEffect, useRef, useState } from 'react';
-import { useMutation } from 'urql';
-import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
+import { Link } from 'react-router';
+import { Message } from '../entities/Message.tsx';
 import { PersonButton } from '../people/PersonButton.tsx';
 import { useViewer } from '../session/useSession.ts';
-import { ConfirmButton } from '../ui/ConfirmButton.tsx';
 import { Time } from '../ui/Time.tsx';
 import { EditBox, EditedMark } from './EditStatus.tsx';
 import type { StatusCardFragment } from './fragments/StatusCard.generated.ts';
-import { LikeButton, type StatusChange } from './LikeButton.tsx';
-import { StatusDeleteDocument } from './operations/DeleteStatus.generated.ts';
-import { RepostButton } from './RepostButton.tsx';
-import { AudienceMark, StatusAudienceMenu } from './StatusAudience.tsx';
+import { Quoted } from './Quoted.tsx';
+import { ReplyPolicyMark } from './ReplyPolicyMenu.tsx';
+import { StatusActions, type ActionProps, type Writing } from './StatusActions.tsx';
+import { AudienceMark } from './StatusAudience.tsx';
+import { StatusBox } from './StatusBox.tsx';
 import './statuses.css';
 
-const NUMBER = new Intl.NumberFormat();
-const DEGREES = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
-
-export interface ThreadButton {
-  isOpen: boolean;
-  toggle: () => void;
+interface Props extends ActionProps {
+  // The account that has reposted the status into a list.
+  repostedBy?: { login: string; name: string } | null;
+  // The viewer has replied. Only within a conversation.
+  onReply?: (reply: StatusCardFragment) => void;
 }
 
-interface Props {
-  status: StatusCardFragment;
-  onChange: (status: StatusChange) => void;
-  // The button that opens the thread. Omitted within the thread.
-  thread?: ThreadButton;
-}
-
-export function StatusCard({ status, onChange, thread }: Props) {
-  const { author, message, postedAt, commentCount, location } = status;
+export function StatusCard({ repostedBy, onReply, ...props }: Props) {
+  const { status, within, onChange } = props;
   const [error, setError] = useState('');
+  const [notice, setNotice] = useState('');
   const viewer = useViewer();
-  const isOwn = viewer?.id === author.id;
-  const [isEditing, setIsEditing] = useState(false);
+  const [writing, setWriting] = useState<Writing | null>(null);
   const footer = useRef<HTMLElement>(null);
   // A draft belongs to the session in which it was written.
-  useEffect(() => setIsEditing(false), [viewer?.id]);
-  const closeEditor = () => {
-    footer.current?.querySelector<HTMLElement>('.edit')?.focus({ preventScroll: true });
-    setIsEditing(false);
+  useEffect(() => setWriting(null), [viewer?.id]);
+  const close = () => {
+    // The focus returns to the button that opened the box.
+    if (writing) footer.current?.querySelector<HTMLElement>(`.${writing}`)?.focus({ preventScroll: true });
+    setWriting(null);
+  };
+  const open = (what: Writing) => {
+    setNotice('');
+    setWriting(what);
   };
   return (
     <article className="status">
-      <header>
-        <PersonButton person={author} /> <span className="login">@{author.login}</span> <AudienceMark status={status} />
-        <span className="when">
-          <Time at={postedAt} />
-        </span>
-      </header>
-      <p className="message" dir="auto">
-        {message}
-      </p>
+      {repostedBy && (
+        <p className="reposted-by">
+          <span aria-hidden="true">↻</span> Reposted by <Link to={`/profile/${repostedBy.login}`}>{repostedBy.name}</Link>
+        </p>
+      )}
+      <Head status={status} hasPage={within !== 'conversation'} />
+      <Message text={status.message} entities={status.entities} />
+      <Quoted status={status} />
       <EditedMark status={status} />
       <footer ref={footer}>
-        {thread && (
-          <button type="button" className="comments quiet" aria-expanded={thread.isOpen} onClick={thread.toggle}>
-            {NUMBER.format(commentCount)} {commentCount === 1 ? 'comment' : 'comments'}
-          </button>
-        )}
-        <LikeButton status={status} onChange={onChange} onError={setError} />
-        <RepostButton status={status} onChange={onChange} onError={setError} />
-        {location && <span className="place">{placeText(location)}</span>}
-        {isOwn && <StatusAudienceMenu status={status} onChange={onChange} onError={setError} />}
-        {isOwn && (
-          <button type="button" className="edit quiet" onClick={() => setIsEditing(true)}>
-            Edit
-          </button>
-        )}
-        {isOwn && <DeleteButton id={status.id} onError={setError} />}
+        <StatusActions {...props} onError={setError} onWrite={open} />
       </footer>
       <p className="error" role="alert">
         {error}
       </p>
-      {isOwn && isEditing && <EditBox status={status} onChange={onChange} onClose={closeEditor} />}
+      {writing === 'edit' && <EditBox status={status} onChange={onChange} onClose={close} />}
+      {writing === 'quote' && (
+        <StatusBox
+          className="writing"
+          label="Post quote"
+          field="Quote"
+          placeholder="What do you say about it?"
+          about={{ quotedStatusId: status.id }}
+          onPosted={() => {
+            onChange({ id: status.id, quoteCount: status.quoteCount + 1 });
+            setNotice('The quote was posted.');
+          }}
+          onClose={close}
+        />
+      )}
+      {writing === 'reply' && (
+        <StatusBox
+          className="writing"
+          label="Post reply"
+          field="Reply"
+          placeholder={`Your reply to @${status.author.login}`}
+          about={{ replyToId: status.id }}
+          onPosted={(reply) => onReply?.(reply)}
+          onClose={close}
+        />
+      )}
+      <p className="hint" role="status" hidden={!notice}>
+        {notice}
+      </p>
     </article>
   );
 }
 
-// The event of the deletion removes the status from the list.
-function DeleteButton({ id, onError }: { id: string; onError: (message: string) => void }) {
-  const [, remove] = useMutation(StatusDeleteDocument);
-  const act = async () => {
-    const { data, error } = await remove({ statusId: id });
-    onError(messageOf(errorMessagesOf(error, data?.deleteStatus)));
-  };
-  return <ConfirmButton className="delete quiet" label="Delete" question="Delete for everybody?" act={act} />;
-}
-
-function placeText({ latitude, longitude }: { latitude: number; longitude: number }): string {
-  const north = latitude < 0 ? 'S' : 'N';
-  const east = longitude < 0 ? 'W' : 'E';
-  return `${DEGREES.format(Math.abs(latitude))}° ${north}, ${DEGREES.format(Math.abs(longitude))}° ${east}`;
+function Head({ status, hasPage }: { status: StatusCardFragment; hasPage: boolean }) {
+  const { id, author, postedAt, replyPolicy, replyTo } = status;
+  return (
+    <header>
+      <PersonButton person={author} /> <span className="login">@{author.login}</span> <AudienceMark status={status} /> <ReplyPolicyMark policy={replyPolicy} />
+      {hasPage && replyTo && (
+        <span className="to">
+          {replyTo.status ? (
+            <>
+              to <Link to={`/conversation/${replyTo.status.id}`}>@{replyTo.status.author.login}</Link>
+            </>
+          ) : (
+            'a reply'
+          )}
+        </span>
+      )}
+      <Link to={`/conversation/${id}`} className="when">
+        <Time at={postedAt} />
+      </Link>
+    </header>
+  );
 }

@@ -1,4 +1,4 @@
-// A button with a count that is on or off: a like, a repost. Disabled without a session.
+// A button that is on or off: a like, a repost, a bookmark. Disabled without a session.
 import { useViewer } from '../session/useSession.ts';
 
 interface Props {
@@ -7,7 +7,8 @@ interface Props {
   // Off and on.
   icons: [string, string];
   isOn: boolean;
-  count: string;
+  // Shown in place of the label.
+  count?: string;
   // The hint without a session.
   title: string;
   busy: boolean;
@@ -26,7 +27,7 @@ export function ToggleButton({ className, label, icons: [off, on], isOn, count, 
       aria-disabled={busy}
       onClick={onPress}
     >
-      <span aria-hidden="true">{isOn ? on : off}</span> <span className="visually-hidden">{label}:</span> {count}
+      <span aria-hidden="true">{isOn ? on : off}</span> {count ? <span className="visually-hidden">{label}:</span> : label} {count}
     </button>
   );
 }

@@ -1,6 +1,7 @@
 // One comment, with the actions that the viewer may perform.
 import { useEffect, useRef, useState } from 'react';
 import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
+import { Message } from '../entities/Message.tsx';
 import { PersonButton } from '../people/PersonButton.tsx';
 import { useViewer } from '../session/useSession.ts';
 import { ConfirmButton } from '../ui/ConfirmButton.tsx';
@@ -41,9 +42,7 @@ export function CommentItem({ comment, thread, acts }: Props) {
   return (
     <article tabIndex={-1}>
       <Head comment={comment} to={tree.comment(comment.parent?.id)} />
-      <p className="message" dir="auto">
-        {textOf(comment)}
-      </p>
+      <Text comment={comment} />
       <footer ref={footer}>
         {!comment.isDeleted && !comment.isHidden && <Votes comment={comment} onVote={(vote) => showErrors(acts.vote(id, vote))} />}
         {may.collapse && (
@@ -85,9 +84,10 @@ export function CommentItem({ comment, thread, acts }: Props) {
   );
 }
 
-function textOf({ isDeleted, isHidden, message }: ThreadCommentFragment): string {
-  if (isDeleted) return 'This comment was deleted.';
-  return isHidden ? 'Comment by an account that you blocked or that blocked you.' : message;
+function Text({ comment: { isDeleted, isHidden, message, entities } }: { comment: ThreadCommentFragment }) {
+  if (isDeleted) return <p className="message">This comment was deleted.</p>;
+  if (isHidden) return <p className="message">Comment by an account that you blocked or that blocked you.</p>;
+  return <Message text={message} entities={entities} />;
 }
 
 function Head({ comment, to }: { comment: ThreadCommentFragment; to: ThreadCommentFragment | undefined }) {

@@ -6,8 +6,8 @@ import { useViewer } from '../session/useSession.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import { StatusCard } from '../statuses/StatusCard.tsx';
 import { ConnectionLine } from '../ui/ConnectionLine.tsx';
+import { MoreButton } from '../ui/MoreButton.tsx';
 import { usePageEscape } from '../ui/onEscape.ts';
-import { useBusy } from '../ui/useBusy.ts';
 import { WritingBox } from '../ui/WritingBox.tsx';
 import { Comments } from './Comments.tsx';
 import { MAX_LENGTH, useCommentActions } from './useCommentActions.ts';
@@ -65,7 +65,7 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
         </div>
         {status && (
           <div className="subject">
-            <StatusCard status={status} onChange={thread.changeStatus} />
+            <StatusCard status={status} within="thread" onChange={thread.changeStatus} />
           </div>
         )}
         {viewer ? (
@@ -81,7 +81,7 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
         )}
         <Comments thread={thread} acts={acts} />
         {status && tree.size === 0 && <p className="nothing">No comments yet. {viewer ? 'Write the first one above.' : 'Log in to write the first one.'}</p>}
-        {thread.next && <MoreButton readNextPage={thread.readNextPage} />}
+        {thread.next && <MoreButton label="More comments" read={thread.readNextPage} />}
         <p className="error" role="alert">
           {thread.moreError}
         </p>
@@ -105,14 +105,5 @@ function SortChoice({ sort, onChange }: { sort: CommentSort; onChange: (sort: Co
         ))}
       </select>
     </label>
-  );
-}
-
-function MoreButton({ readNextPage }: { readNextPage: () => Promise<void> }) {
-  const [busy, run] = useBusy();
-  return (
-    <button type="button" className="more" aria-disabled={busy} onClick={() => void run(readNextPage)}>
-      More comments
-    </button>
   );
 }

@@ -21,9 +21,9 @@ export function Stream({ timeline, thread, onThread, empty }: Props) {
   const announcement = useAnnouncement(posted, (count) => (count === 1 ? 'One new post' : `${count} new posts`));
   const item = (row: Row) => {
     if (row.kind === 'gap') return gapText(row.reason);
-    const isOpen = row.key === thread;
-    const button = { isOpen, toggle: () => onThread(isOpen ? null : row.key) };
-    return <StatusCard status={row.status} onChange={updateStatus} thread={button} />;
+    const isOpen = row.status.id === thread;
+    const button = { isOpen, toggle: () => onThread(isOpen ? null : row.status.id) };
+    return <StatusCard status={row.status} repostedBy={row.repostedBy} onChange={updateStatus} thread={button} />;
   };
   return (
     <div className="stream">
@@ -34,7 +34,7 @@ export function Stream({ timeline, thread, onThread, empty }: Props) {
       )}
       <ol ref={list} className="timeline" aria-label="Timeline" tabIndex={-1}>
         {rows.map((row) => (
-          <li key={row.key} data-id={row.key} tabIndex={-1} className={row.kind === 'gap' ? 'gap' : row.isNew ? 'new' : undefined}>
+          <li key={row.key} data-id={row.kind === 'status' ? row.status.id : undefined} tabIndex={-1} className={row.kind === 'gap' ? 'gap' : row.isNew ? 'new' : undefined}>
             {item(row)}
           </li>
         ))}

@@ -5,32 +5,42 @@ import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.
 
 export const MAX_ROWS = 200;
 
+// The account by whose repost a status is in a timeline.
+export interface Reposter {
+  id: string;
+  login: string;
+  name: string;
+}
+
 export type Row =
-  | { kind: 'status'; key: string; status: StatusCardFragment; isNew: boolean }
+  | { kind: 'status'; key: string; status: StatusCardFragment; repostedBy: Reposter | null; isNew: boolean }
   | { kind: 'gap'; key: string; reason: string };
 
 let gaps = 0;
 
-export function statusRow(status: StatusCardFragment, isNew = false): Row {
-  return { kind: 'status', key: status.id, status, isNew };
+export function statusRow(status: StatusCardFragment, repostedBy: Reposter | null = null, isNew = false): Row {
+  return { kind: 'status', key: repostedBy ? `${status.id} ${repostedBy.id}` : status.id, status, repostedBy, isNew };
 }
 
 // Applies an event to the rows.
 export function applyEvent(rows: Row[], event: TimelineEventFragment): Row[] {
-  if (event.__typename === 'StatusPosted') return [statusRow(event.status, true), ...without(rows, event.status.id)];
+  if (event.__typename === 'StatusPosted') return [statusRow(event.status, null, true), ...without(rows, (row) => row.key === event.status.id)];
   if (event.__typename === 'StatusEdited') return updateStatus(rows, event.status);
   if (event.__typename === 'StreamGap') return [{ kind: 'gap', key: `gap ${++gaps}`, reason: event.reason }, ...rows];
-  return without(rows, event.statusId);
+  return without(rows, (row) => row.kind === 'status' && row.status.id === event.statusId);
 }
 
 // Updates the counters of a status.
 export function updateStatus(rows: Row[], change: StatusChange): Row[] {
-  return rows.map((row) => (row.kind === 'status' && row.key === change.id ? { ...row, status: { ...row.status, ...change } } : row));
+  return rows.map((row) => (row.kind === 'status' && row.status.id === change.id ? { ...row, status: { ...row.status, ...change } } : row));
 }
 
-// Clears the likes of the previous viewer.
+// The fields of a status that are another viewer's.
+const OF_NOBODY = { viewerHasLiked: false, viewerHasReposted: false, viewerHasBookmarked: false, viewerCanReply: false };
+
+// Clears the likes, reposts and bookmarks of the previous viewer.
 export function withoutLikes(rows: Row[]): Row[] {
-  return rows.map((row) => (row.kind === 'status' ? { ...row, status: { ...row.status, viewerHasLiked: false, viewerHasReposted: false } } : row));
+  return rows.map((row) => (row.kind === 'status' ? { ...row, status: { ...row.status, ...OF_NOBODY } } : row));
 }
 
-const without = (rows: Row[], key: string) => rows.filter((row) => row.key !== key);
+const without = (rows: Row[], isGone: (row: Row) => boolean) => rows.filter((row) => !isGone(row));

@@ -11,7 +11,7 @@ import { TimelineHomeDocument } from './operations/Home.generated.ts';
 import { TimelineHomeEventsDocument } from './operations/HomeEvents.generated.ts';
 import { useRows } from './useRows.ts';
 
-const FIRST = 50;
+const FIRST = 25;
 
 export function useHome() {
   const client = useClient();
@@ -34,7 +34,7 @@ export function useHome() {
     async read() {
       const { homeTimeline } = await read(client, TimelineHomeDocument, { first: FIRST });
       if (!homeTimeline) throw new Error('no home');
-      if (current.current === token) rows.replace(homeTimeline.entries.edges.map(({ node }) => node.status));
+      if (current.current === token) rows.replace(homeTimeline.entries.edges.map(({ node }) => node));
       return homeTimeline.syncCursor;
     },
     onData: ({ homeTimelineEvents }) => rows.enqueue(homeTimelineEvents),

@@ -4,12 +4,18 @@ import { flushSync } from 'react-dom';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
-import { MAX_ROWS, updateStatus, statusRow, applyEvent, withoutLikes, type Row } from './rows.ts';
+import { MAX_ROWS, updateStatus, statusRow, applyEvent, withoutLikes, type Reposter, type Row } from './rows.ts';
 
 // Events of this period are applied together, with one layout.
 const BATCH_MS = 50;
 // Whether the browser supports scroll anchoring.
 const SUPPORTS_SCROLL_ANCHORING = CSS.supports('overflow-anchor', 'auto');
+
+// An entry of a timeline, as a read returns it.
+interface Entry {
+  status: StatusCardFragment;
+  repostedBy?: Reposter | null;
+}
 
 export function useRows() {
   const list = useRef<HTMLOListElement>(null);
@@ -29,11 +35,11 @@ export function useRows() {
     if (hadFocus.current && document.activeElement === document.body) list.current?.focus({ preventScroll: true });
     hadFocus.current = false;
   }, [rows]);
-  const replace = useCallback((statuses: readonly StatusCardFragment[]) => {
+  const replace = useCallback((entries: readonly Entry[]) => {
     clearQueue();
     hadFocus.current = list.current?.contains(document.activeElement) ?? false;
     setUnseen(0);
-    setRows(statuses.map((status) => statusRow(status)));
+    setRows(entries.map(({ status, repostedBy }) => statusRow(status, repostedBy)));
   }, [clearQueue]);
   const enqueue = useCallback((event: TimelineEventFragment) => {
     state.current.queue.push(event);
@@ -69,7 +75,7 @@ export function useRows() {
     clearLikes: useCallback(() => setRows(withoutLikes), []),
     updateStatus: useCallback((change: StatusChange) => setRows((rows) => updateStatus(rows, change)), []),
     // The ids of the rows and of queued events.
-    ids: () => [...state.current.rows.filter(({ kind }) => kind === 'status').map(({ key }) => key), ...state.current.queue.flatMap(idsOf)],
+    ids: () => [...state.current.rows.flatMap((row) => (row.kind === 'status' ? row.status.id : [])), ...state.current.queue.flatMap(idsOf)],
     scrollToTop() {
       list.current?.scrollIntoView({ block: 'start' });
       list.current?.focus({ preventScroll: true });

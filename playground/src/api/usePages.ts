@@ -1,0 +1,69 @@
+// A list that is read a page at a time, outside of the cache. A page that is read again has no item twice.
+import { useEffect, useRef, useState } from 'react';
+import { useClient, type Client } from 'urql';
+import { messageOf, type ErrorMessage } from './errorMessages.ts';
+
+export interface Page<Item> {
+  items: Item[];
+  // The cursor of the next page; null at the end.
+  next: string | null;
+}
+
+type ReadPage<Item> = (client: Client, after: string | null) => Promise<Page<Item>>;
+
+interface State<Item> {
+  // Null until the first page has been read.
+  items: Item[] | null;
+  next: string | null;
+  error: string;
+}
+
+const EMPTY = { items: null, next: null, error: '' };
+
+// The list begins again when `key` changes. Null means no list.
+export function usePages<Item extends { key: string }>(key: string | null, readPage: ReadPage<Item>) {
+  const client = useClient();
+  const [state, setState] = useState<State<Item>>(EMPTY);
+  // Counts the reads of first pages: the result of a read is ignored if the list has begun again since.
+  const reading = useRef(0);
+  const latest = useRef(readPage);
+  latest.current = readPage;
+
+  const read = async (after: string | null) => {
+    const current = after === null ? ++reading.current : reading.current;
+    try {
+      const page = await latest.current(client, after);
+      if (current !== reading.current) return;
+      const keys = new Set(page.items.map((item) => item.key));
+      const before = (items: Item[] | null) => (after === null ? [] : (items ?? []).filter((item) => !keys.has(item.key)));
+      setState(({ items }) => ({ items: [...before(items), ...page.items], next: page.next, error: '' }));
+    } catch (errors) {
+      if (current === reading.current) setState((state) => ({ ...state, error: messageOf(errors as ErrorMessage[]) }));
+    }
+  };
+  useEffect(() => {
+    reading.current++;
+    setState(EMPTY);
+    if (key !== null) void read(null);
+  }, [client, key]);
+
+  return {
+    ...state,
+    readNextPage: () => read(state.next),
+    // Reads the first page again.
+    readAgain: () => read(null),
+    change: (act: (items: Item[]) => Item[]) => setState((state) => ({ ...state, items: state.items && act(state.items) })),
+  };
+}
+
+export type Pages<Item extends { key: string }> = ReturnType<typeof usePages<Item>>;
+
+// A connection, as a page of its edges.
+export function pageOf<Edge, Item>(
+  connection: { edges: readonly Edge[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } | null | undefined,
+  itemOf: (edge: Edge) => Item,
+): Page<Item> {
+  if (!connection) return { items: [], next: null };
+  const { edges, pageInfo } = connection;
+  return { items: edges.map(itemOf), next: pageInfo.hasNextPage ? pageInfo.endCursor : null };
+}

@@ -1,0 +1,16 @@
+// The status of a place, or the placeholder of one that is deleted or hidden. The server does not tell which of the two.
+import type { StatusCardFragment } from '../../statuses/fragments/StatusCard.generated.ts';
+import type { StatusChange } from '../../statuses/LikeButton.tsx';
+import { StatusCard } from '../../statuses/StatusCard.tsx';
+
+interface Props {
+  status: StatusCardFragment | null;
+  onChange: (change: StatusChange) => void;
+  onDelete: (id: string) => void;
+  onReply: (reply: StatusCardFragment) => void;
+}
+
+export function PlaceCard({ status, ...props }: Props) {
+  if (!status) return <p className="placeholder">This status is not available.</p>;
+  return <StatusCard status={status} within="conversation" {...props} />;
+}

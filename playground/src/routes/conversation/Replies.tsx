@@ -1,0 +1,91 @@
+// A list of replies. Each opens the replies to it below itself; from a certain depth a link leads to its own page.
+import { useState } from 'react';
+import { Link } from 'react-router';
+import type { ReplySort } from '../../api/schema.generated.ts';
+import { countText } from '../../statuses/StatusActions.tsx';
+import { Loading } from '../../ui/Loading.tsx';
+import { MoreButton } from '../../ui/MoreButton.tsx';
+import { useFocusOnNextPage } from '../../ui/useFocusOnNextPage.ts';
+import { PlaceCard } from './PlaceCard.tsx';
+import type { Place } from './places.ts';
+import { useReplies, type RepliesState } from './useReplies.ts';
+
+const DEEPEST = 4;
+
+interface Props {
+  label: string;
+  replies: RepliesState;
+  sort: ReplySort;
+  // How deep the list is within the lists of this page.
+  level?: number;
+}
+
+export function Replies({ label, replies, sort, level = 1 }: Props) {
+  const { items, next, error, readNextPage } = replies;
+  const [list, focusNext] = useFocusOnNextPage(items?.length ?? 0);
+  const onDelete = (id: string) => {
+    replies.remove(id);
+    list.current?.focus({ preventScroll: true });
+  };
+  const readMore = () => {
+    focusNext();
+    return readNextPage();
+  };
+  return (
+    <>
+      {!items && !error && <Loading />}
+      <ol ref={list} className="replies" aria-label={label} tabIndex={-1}>
+        {items?.map((place) => (
+          <li key={place.key} tabIndex={-1}>
+            <Reply place={place} sort={sort} level={level} onChange={replies.update} onDelete={onDelete} />
+          </li>
+        ))}
+      </ol>
+      {next && <MoreButton label="More replies" read={readMore} />}
+      <p className="error" role="alert">
+        {error}
+      </p>
+    </>
+  );
+}
+
+interface ReplyProps {
+  place: Place;
+  sort: ReplySort;
+  level: number;
+  onChange: RepliesState['update'];
+  onDelete: (id: string) => void;
+}
+
+function Reply({ place, sort, level, onChange, onDelete }: ReplyProps) {
+  const { id, depth, replyCount, status } = place;
+  const [isOpen, setIsOpen] = useState(false);
+  const replies = useReplies(isOpen ? id : null, sort);
+  const isDeepest = level === DEEPEST;
+  const text = countText(replyCount, 'reply', 'replies');
+  return (
+    <>
+      <PlaceCard
+        status={status}
+        onChange={onChange}
+        onDelete={onDelete}
+        onReply={(reply) => {
+          if (isOpen) replies.add(reply, depth + 1);
+          if (!isDeepest) setIsOpen(true);
+          if (status) onChange({ id: status.id, replyCount: replyCount + 1 });
+        }}
+      />
+      {replyCount > 0 && isDeepest && status && (
+        <Link className="deeper" to={`/conversation/${status.id}`}>
+          Continue with {text}
+        </Link>
+      )}
+      {(replyCount > 0 || !status) && !(isDeepest && status) && (
+        <button type="button" className="deeper quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          {isOpen ? 'Hide' : 'Show'} {replyCount > 0 ? text : 'what is below'}
+        </button>
+      )}
+      {isOpen && <Replies label={`Replies to ${status ? `@${status.author.login}` : 'a status that is not available'}`} replies={replies} sort={sort} level={level + 1} />}
+    </>
+  );
+}
