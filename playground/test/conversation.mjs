@@ -8,6 +8,7 @@ const POST = 'mutation ($input: PostStatusInput!) { answer: postStatus(input: $i
 const DELETE = 'mutation ($input: DeleteStatusInput!) { answer: deleteStatus(input: $input) { userErrors { message } } }';
 const LIKE = 'mutation ($input: LikeStatusInput!) { answer: likeStatus(input: $input) { userErrors { message } } }';
 const ADD = 'mutation ($input: AddCommentInput!) { answer: addComment(input: $input) { userErrors { message } } }';
+const EDIT = 'mutation ($input: EditStatusInput!) { answer: editStatus(input: $input) { userErrors { message } } }';
 const REPOST = 'mutation ($input: RepostStatusInput!) { answer: repostStatus(input: $input) { userErrors { message } } }';
 const STATUS = `query ($id: ID!) { node(id: $id) { ... on Status { replyPolicy replyCount quoteCount viewerHasBookmarked replyTo { status { id } } } } }`;
 
@@ -176,6 +177,44 @@ test('the viewer replies to the status and to a reply, and Escape closes the box
   await page.reload();
   await shows('Replies', ['the first', 'by chiara']);
   assert.equal((await statusOf('ada', root)).replyCount, 2);
+});
+
+test('replies, edits, counts and deletions of others show in place', async () => {
+  const root = await post('ada', 'a moving conversation');
+  const above = await post('bram', 'its first reply', { replyToId: root });
+  const reply = await post('chiara', 'a reply to it', { replyToId: above });
+  await go(`/conversation/${above}`);
+  await shows('Replies', ['a reply to it']);
+  await page.locator(".connection[data-phase='live']").waitFor();
+  const last = await post('ada', 'a later reply', { replyToId: above });
+  await shows('Replies', ['a reply to it', 'a later reply']);
+  await page.getByRole('link', { name: '2 replies' }).waitFor();
+  await page.getByText('One new reply').waitFor();
+  const deeper = await post('bram', 'below the reply', { replyToId: reply });
+  await button('Show 1 reply').click();
+  await shows('Replies to @chiara', ['below the reply']);
+  await post('ada', 'another below', { replyToId: reply });
+  await shows('Replies to @chiara', ['below the reply', 'another below']);
+  await button('Hide 2 replies').waitFor();
+  for (const [login, statusId, message] of [['ada', root, 'edited above'], ['bram', above, 'edited itself'], ['bram', deeper, 'edited below']]) {
+    await change(login, EDIT, { statusId, message });
+  }
+  await shows('Earlier in this conversation', ['edited above']);
+  await subject().getByText('edited itself').waitFor();
+  await shows('Replies to @chiara', ['edited below', 'another below']);
+  await change('bram', DELETE, { statusId: deeper });
+  await shows('Replies to @chiara', ['another below']);
+  await button('Hide 1 reply').waitFor();
+  await change('ada', DELETE, { statusId: last });
+  await shows('Replies', ['a reply to it']);
+  await page.getByRole('link', { name: '1 reply', exact: true }).waitFor();
+  await post('chiara', 'a quote of it', { quotedStatusId: above });
+  await page.getByRole('navigation', { name: 'Below the status' }).getByRole('link', { name: '1 quote' }).waitFor();
+  await server.restart();
+  tokens = Object.fromEntries(await Promise.all(Object.keys(tokens).map(async (login) => [login, await server.logIn(login)])));
+  await post('chiara', 'after the restart', { replyToId: above });
+  await shows('Replies', ['a reply to it', 'after the restart']);
+  pageErrors.splice(0, Infinity, ...pageErrors.filter((text) => !/ERR_CONNECTION_REFUSED|WebSocket connection to/.test(text)));
 });
 
 test('who may reply is chosen with the post and changed afterwards', async () => {

@@ -16,9 +16,14 @@ interface State<Item> {
   items: Item[] | null;
   next: string | null;
   error: string;
+  // Changes that were made during the read of the first page, which may lack them.
+  waiting: Change<Item>[];
 }
 
-const EMPTY = { items: null, next: null, error: '' };
+// A change of the items that have been read. It may be applied to a page that has it already.
+type Change<Item> = (items: Item[], hasMore: boolean) => Item[];
+
+const EMPTY = { items: null, next: null, error: '', waiting: [] };
 
 // The list begins again when `key` changes. Null means no list.
 export function usePages<Item extends { key: string }>(key: string | null, readPage: ReadPage<Item>) {
@@ -36,7 +41,10 @@ export function usePages<Item extends { key: string }>(key: string | null, readP
       if (current !== reading.current) return;
       const keys = new Set(page.items.map((item) => item.key));
       const before = (items: Item[] | null) => (after === null ? [] : (items ?? []).filter((item) => !keys.has(item.key)));
-      setState(({ items }) => ({ items: [...before(items), ...page.items], next: page.next, error: '' }));
+      setState(({ items, waiting }) => {
+        const all = waiting.reduce((items, act) => act(items, page.next !== null), [...before(items), ...page.items]);
+        return { items: all, next: page.next, error: '', waiting: [] };
+      });
     } catch (errors) {
       if (current === reading.current) setState((state) => ({ ...state, error: messageOf(errors as ErrorMessage[]) }));
     }
@@ -47,12 +55,16 @@ export function usePages<Item extends { key: string }>(key: string | null, readP
     if (key !== null) void read(null);
   }, [client, key]);
 
+  const { items, next, error } = state;
   return {
-    ...state,
+    items,
+    next,
+    error,
     readNextPage: () => read(state.next),
     // Reads the first page again.
     readAgain: () => read(null),
-    change: (act: (items: Item[]) => Item[]) => setState((state) => ({ ...state, items: state.items && act(state.items) })),
+    change: (act: Change<Item>) =>
+      setState((state) => (state.items ? { ...state, items: act(state.items, state.next !== null) } : { ...state, waiting: [...state.waiting, act] })),
   };
 }
 

@@ -31,8 +31,8 @@ export interface ActionProps {
   onDelete?: (id: string) => void;
   // The button that opens the thread beside a list. Without it, a link leads to the thread.
   thread?: ThreadButton;
-  // The page that the status is the subject of, or is shown in.
-  within?: 'thread' | 'conversation';
+  // The page that shows the status: its thread, its conversation, or the conversation of which it is the subject.
+  within?: 'thread' | 'conversation' | 'subject';
 }
 
 interface Props extends ActionProps {
@@ -44,6 +44,7 @@ export function StatusActions({ status, onChange, onDelete, thread, within, onEr
   const { id, author, audience, replyCount, quoteCount, viewerCanReply, location } = status;
   const viewer = useViewer();
   const isOwn = viewer?.id === author.id;
+  const isInConversation = within === 'conversation' || within === 'subject';
   const parts = { status, onChange, onError };
   const write = (what: Writing, label: string) => (
     <button type="button" className={`${what} quiet`} onClick={() => onWrite(what)}>
@@ -53,8 +54,8 @@ export function StatusActions({ status, onChange, onDelete, thread, within, onEr
   return (
     <>
       {within !== 'thread' && <CommentCount status={status} thread={thread} />}
-      {within !== 'conversation' && <Link to={`/conversation/${id}`}>{countText(replyCount, 'reply', 'replies')}</Link>}
-      {within === 'conversation' && viewer && viewerCanReply && write('reply', 'Reply')}
+      {!isInConversation && <Link to={`/conversation/${id}`}>{countText(replyCount, 'reply', 'replies')}</Link>}
+      {isInConversation && viewer && viewerCanReply && write('reply', 'Reply')}
       <LikeButton {...parts} />
       <RepostButton {...parts} />
       {quoteCount > 0 && <Link to={`/conversation/${id}/quotes`}>{countText(quoteCount, 'quote', 'quotes')}</Link>}
@@ -64,7 +65,7 @@ export function StatusActions({ status, onChange, onDelete, thread, within, onEr
       {isOwn && (
         <span className="own">
           <StatusAudienceMenu {...parts} />
-          {within === 'conversation' && <StatusReplyPolicyMenu {...parts} />}
+          {within === 'subject' && <StatusReplyPolicyMenu {...parts} />}
           <PinButton id={id} onError={onError} />
           {write('edit', 'Edit')}
           <DeleteButton id={id} onError={onError} onDelete={onDelete} />

@@ -46,7 +46,7 @@ export function StatusCard({ repostedBy, onReply, ...props }: Props) {
           <span aria-hidden="true">↻</span> Reposted by <Link to={`/profile/${repostedBy.login}`}>{repostedBy.name}</Link>
         </p>
       )}
-      <Head status={status} hasPage={within !== 'conversation'} />
+      <Head status={status} hasPage={within !== 'conversation' && within !== 'subject'} />
       <Message text={status.message} entities={status.entities} />
       <Quoted status={status} />
       <EditedMark status={status} />
@@ -64,8 +64,8 @@ export function StatusCard({ repostedBy, onReply, ...props }: Props) {
           field="Quote"
           placeholder="What do you say about it?"
           about={{ quotedStatusId: status.id }}
-          onPosted={() => {
-            onChange({ id: status.id, quoteCount: status.quoteCount + 1 });
+          onPosted={({ quotedStatus }) => {
+            if (quotedStatus) onChange({ id: quotedStatus.id, quoteCount: quotedStatus.quoteCount });
             setNotice('The quote was posted.');
           }}
           onClose={close}

@@ -22,12 +22,24 @@ export function statusRow(status: StatusCardFragment, repostedBy: Reposter | nul
   return { kind: 'status', key: repostedBy ? `${status.id} ${repostedBy.id}` : status.id, status, repostedBy, isNew };
 }
 
+// Whether an edited status belongs to a timeline now.
+export type Belongs = (status: StatusCardFragment) => boolean;
+
 // Applies an event to the rows.
-export function applyEvent(rows: Row[], event: TimelineEventFragment): Row[] {
+export function applyEvent(rows: Row[], event: TimelineEventFragment, belongs?: Belongs): Row[] {
   if (event.__typename === 'StatusPosted') return [statusRow(event.status, null, true), ...without(rows, (row) => row.key === event.status.id)];
-  if (event.__typename === 'StatusEdited') return updateStatus(rows, event.status);
+  if (event.__typename === 'StatusEdited') return applyEdit(rows, event.status, belongs);
   if (event.__typename === 'StreamGap') return [{ kind: 'gap', key: `gap ${++gaps}`, reason: event.reason }, ...rows];
-  return without(rows, (row) => row.kind === 'status' && row.status.id === event.statusId);
+  if (event.__typename === 'StatusDeleted') return without(rows, (row) => row.kind === 'status' && row.status.id === event.statusId);
+  return rows;
+}
+
+// An edit may bring a status in, at its place by the time of posting, or take it out.
+function applyEdit(rows: Row[], status: StatusCardFragment, belongs?: Belongs): Row[] {
+  if (belongs && !belongs(status)) return without(rows, (row) => row.key === status.id);
+  if (!belongs || rows.some((row) => row.key === status.id)) return updateStatus(rows, status);
+  const at = rows.findIndex((row) => row.kind === 'status' && row.status.postedAt < status.postedAt);
+  return rows.toSpliced(at < 0 ? rows.length : at, 0, statusRow(status));
 }
 
 // Updates the counters of a status.

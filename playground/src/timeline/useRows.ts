@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
-import { MAX_ROWS, updateStatus, statusRow, applyEvent, withoutLikes, type Reposter, type Row } from './rows.ts';
+import { MAX_ROWS, updateStatus, statusRow, applyEvent, withoutLikes, type Belongs, type Reposter, type Row } from './rows.ts';
 
 // Events of this period are applied together, with one layout.
 const BATCH_MS = 50;
@@ -12,18 +12,18 @@ const BATCH_MS = 50;
 const SUPPORTS_SCROLL_ANCHORING = CSS.supports('overflow-anchor', 'auto');
 
 // An entry of a timeline, as a read returns it.
-interface Entry {
+export interface Entry {
   status: StatusCardFragment;
   repostedBy?: Reposter | null;
 }
 
-export function useRows() {
+export function useRows(belongs?: Belongs) {
   const list = useRef<HTMLOListElement>(null);
   const [rows, setRows] = useState<Row[]>([]);
   const [posted, setPosted] = useState(0);
   const [unseen, setUnseen] = useState(0);
-  const state = useRef({ rows, queue: [] as TimelineEventFragment[], timer: 0 });
-  state.current.rows = rows;
+  const state = useRef({ rows, belongs, queue: [] as TimelineEventFragment[], timer: 0 });
+  Object.assign(state.current, { rows, belongs });
 
   const clearQueue = useCallback(() => {
     clearTimeout(state.current.timer);
@@ -51,7 +51,7 @@ export function useRows() {
     state.current.timer = 0;
     const count = events.filter(({ __typename }) => __typename === 'StatusPosted').length;
     const scrolledDown = isScrolledDown();
-    keepScrollPosition(list.current, scrolledDown, () => setRows((rows) => events.reduce(applyEvent, rows).slice(0, MAX_ROWS)));
+    keepScrollPosition(list.current, scrolledDown, () => setRows((rows) => events.reduce((rows, event) => applyEvent(rows, event, state.current.belongs), rows).slice(0, MAX_ROWS)));
     if (scrolledDown) setUnseen((unseen) => unseen + count);
     setPosted((posted) => posted + count);
   }

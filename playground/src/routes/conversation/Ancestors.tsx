@@ -12,7 +12,7 @@ interface Props {
   readAbove: () => Promise<void>;
   onChange: (change: StatusChange) => void;
   onDelete: (id: string) => void;
-  onReply: (parent: Place, reply: StatusCardFragment) => void;
+  onReply: (reply: StatusCardFragment) => void;
 }
 
 export function Ancestors({ places, hasMore, readAbove, onChange, onDelete, onReply }: Props) {
@@ -29,7 +29,7 @@ export function Ancestors({ places, hasMore, readAbove, onChange, onDelete, onRe
       <ol ref={list} className="ancestors" aria-label="Earlier in this conversation" tabIndex={-1}>
         {places.map((place) => (
           <li key={place.key}>
-            <PlaceCard status={place.status} onChange={onChange} onDelete={onDelete} onReply={(reply) => onReply(place, reply)} />
+            <PlaceCard status={place.status} onChange={onChange} onDelete={onDelete} onReply={onReply} />
           </li>
         ))}
       </ol>

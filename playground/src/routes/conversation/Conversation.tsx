@@ -1,14 +1,17 @@
 // A status with what it replies to above it, and the replies to it or its quotes below.
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { NavLink } from 'react-router';
 import type { ReplySort } from '../../api/schema.generated.ts';
 import { RelationChange } from '../../people/usePersonAction.ts';
 import { useViewer } from '../../session/useSession.ts';
 import type { StatusCardFragment } from '../../statuses/fragments/StatusCard.generated.ts';
-import type { StatusChange } from '../../statuses/LikeButton.tsx';
 import { countText } from '../../statuses/StatusActions.tsx';
+import { ConnectionLine } from '../../ui/ConnectionLine.tsx';
 import { Loading } from '../../ui/Loading.tsx';
+import { useAnnouncement } from '../../ui/useAnnouncement.ts';
 import { Ancestors } from './Ancestors.tsx';
+import { EventListeners, useConversationEvent, useConversationEvents } from './events.ts';
+import { countsAfter } from './places.ts';
 import { Quotes } from './Quotes.tsx';
 import { Replies } from './Replies.tsx';
 import { Subject } from './Subject.tsx';
@@ -23,66 +26,50 @@ interface Props {
   showsQuotes: boolean;
 }
 
-export function Conversation({ statusId, showsQuotes }: Props) {
+export function Conversation(props: Props) {
+  const { listeners, hasBegun, connection, gap, reconnect } = useConversationEvents();
+  return (
+    <EventListeners value={listeners}>
+      <ConnectionLine connection={connection} gap={gap} onReconnect={reconnect} />
+      {hasBegun ? <Statuses {...props} /> : <Loading />}
+    </EventListeners>
+  );
+}
+
+function Statuses({ statusId, showsQuotes }: Props) {
   const [sort, setSort] = useState<ReplySort>('OLD');
   const conversation = useConversation(statusId);
-  const { status, ancestors, before, error } = conversation;
-  const replies = useReplies(showsQuotes ? null : statusId, sort);
-  const viewer = useViewer();
+  const { status, ancestors, before, error, update, remove } = conversation;
+  const parent = { id: statusId, statusId, depth: 0 };
+  const replies = useReplies(showsQuotes ? null : parent, sort, () => status && update({ id: statusId, replyCount: status.replyCount - 1 }));
+  const announcement = useNewReplies(statusId);
   const [notice, setNotice] = useState('');
-  const posted = (parent: StatusCardFragment) => {
-    conversation.update({ id: parent.id, replyCount: parent.replyCount + 1 });
+  const onReply = (reply: StatusCardFragment) => {
+    countsAfter(reply).forEach(update);
+    if (reply.replyTo?.status?.id === statusId) replies.add(reply);
     setNotice('The reply was posted.');
   };
   const onRelation = () => {
     void conversation.readAgain();
     void replies.readAgain();
   };
-  const onChange = (change: StatusChange) => conversation.update(change);
+  const actions = { onChange: update, onDelete: remove, onReply };
   return (
     <RelationChange value={onRelation}>
-      <Ancestors
-        places={ancestors}
-        hasMore={before !== null}
-        readAbove={conversation.readAbove}
-        onChange={onChange}
-        onDelete={conversation.remove}
-        onReply={(place) => place.status && posted(place.status)}
-      />
+      <Ancestors places={ancestors} hasMore={before !== null} readAbove={conversation.readAbove} {...actions} />
       {status === undefined && !error && <Loading />}
       {status === null && (
         <p className="placeholder" role="status">
           This status is not available: it was deleted, or you cannot see it.
         </p>
       )}
-      {status && (
-        <>
-          <Subject
-            status={status}
-            hasAncestors={ancestors.length > 0}
-            onChange={onChange}
-            onDelete={conversation.remove}
-            onReply={(reply) => {
-              replies.add(reply, 0);
-              posted(status);
-            }}
-          />
-          <div className="below">
-            <nav aria-label="Below the status">
-              <NavLink to={`/conversation/${statusId}`} end>
-                {countText(status.replyCount, 'reply', 'replies')}
-              </NavLink>
-              <NavLink to={`/conversation/${statusId}/quotes`}>{countText(status.quoteCount, 'quote', 'quotes')}</NavLink>
-            </nav>
-            {!showsQuotes && <SortChoice sort={sort} onChange={setSort} />}
-          </div>
-        </>
-      )}
+      {status && <Subject status={status} hasAncestors={ancestors.length > 0} {...actions} />}
+      {status && <Below status={status}>{!showsQuotes && <SortChoice sort={sort} onChange={setSort} />}</Below>}
       {status && showsQuotes && <Quotes id={statusId} version={status.quoteCount} />}
-      {!showsQuotes && (status || (replies.items?.length ?? 0) > 0) && (
+      {status !== undefined && !showsQuotes && (
         <>
           <Replies label="Replies" replies={replies} sort={sort} />
-          {replies.items?.length === 0 && <p className="nothing">No replies yet. {firstAction(viewer !== null, status)}</p>}
+          {status && replies.items?.length === 0 && <Empty canReply={status.viewerCanReply} />}
         </>
       )}
       <p className="error" role="alert">
@@ -91,13 +78,44 @@ export function Conversation({ statusId, showsQuotes }: Props) {
       <p className="visually-hidden" role="status">
         {notice}
       </p>
+      <p className="visually-hidden" aria-live="polite">
+        {announcement}
+      </p>
     </RelationChange>
   );
 }
 
-function firstAction(isLoggedIn: boolean, status: StatusCardFragment | null | undefined): string {
-  if (!isLoggedIn) return 'Log in above to write the first one.';
-  return status?.viewerCanReply ? 'Write the first one above.' : '';
+// The two lists below a status, each with a link.
+function Below({ status: { id, replyCount, quoteCount }, children }: { status: StatusCardFragment; children: ReactNode }) {
+  return (
+    <div className="below">
+      <nav aria-label="Below the status">
+        <NavLink to={`/conversation/${id}`} end>
+          {countText(replyCount, 'reply', 'replies')}
+        </NavLink>
+        <NavLink to={`/conversation/${id}/quotes`}>{countText(quoteCount, 'quote', 'quotes')}</NavLink>
+      </nav>
+      {children}
+    </div>
+  );
+}
+
+function Empty({ canReply }: { canReply: boolean }) {
+  const viewer = useViewer();
+  const action = viewer ? 'Write the first one above.' : 'Log in above to write the first one.';
+  return <p className="nothing">No replies yet. {(canReply || !viewer) && action}</p>;
+}
+
+// Announces the replies of others that events have brought.
+function useNewReplies(statusId: string): string {
+  const viewer = useViewer();
+  const [count, setCount] = useState(0);
+  useConversationEvent((event) => {
+    if (event.__typename !== 'StatusPosted') return;
+    const { replyTo, author } = event.status;
+    if (replyTo?.status?.id === statusId && author.id !== viewer?.id) setCount((count) => count + 1);
+  });
+  return useAnnouncement(count, (added) => (added === 1 ? 'One new reply' : `${added} new replies`));
 }
 
 function SortChoice({ sort, onChange }: { sort: ReplySort; onChange: (sort: ReplySort) => void }) {

@@ -5,12 +5,13 @@ import { StatusCard } from '../../statuses/StatusCard.tsx';
 
 interface Props {
   status: StatusCardFragment | null;
+  isSubject?: boolean;
   onChange: (change: StatusChange) => void;
   onDelete: (id: string) => void;
   onReply: (reply: StatusCardFragment) => void;
 }
 
-export function PlaceCard({ status, ...props }: Props) {
+export function PlaceCard({ status, isSubject, ...props }: Props) {
   if (!status) return <p className="placeholder">This status is not available.</p>;
-  return <StatusCard status={status} within="conversation" {...props} />;
+  return <StatusCard status={status} within={isSubject ? 'subject' : 'conversation'} {...props} />;
 }

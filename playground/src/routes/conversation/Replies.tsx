@@ -7,7 +7,7 @@ import { Loading } from '../../ui/Loading.tsx';
 import { MoreButton } from '../../ui/MoreButton.tsx';
 import { useFocusOnNextPage } from '../../ui/useFocusOnNextPage.ts';
 import { PlaceCard } from './PlaceCard.tsx';
-import type { Place } from './places.ts';
+import { countsAfter, type Place } from './places.ts';
 import { useReplies, type RepliesState } from './useReplies.ts';
 
 const DEEPEST = 4;
@@ -60,7 +60,8 @@ interface ReplyProps {
 function Reply({ place, sort, level, onChange, onDelete }: ReplyProps) {
   const { id, depth, replyCount, status } = place;
   const [isOpen, setIsOpen] = useState(false);
-  const replies = useReplies(isOpen ? id : null, sort);
+  const changeCount = (by: number) => status && onChange({ id: status.id, replyCount: replyCount + by });
+  const replies = useReplies(isOpen ? { id, statusId: status?.id ?? null, depth } : null, sort, () => changeCount(-1));
   const isDeepest = level === DEEPEST;
   const text = countText(replyCount, 'reply', 'replies');
   return (
@@ -70,9 +71,9 @@ function Reply({ place, sort, level, onChange, onDelete }: ReplyProps) {
         onChange={onChange}
         onDelete={onDelete}
         onReply={(reply) => {
-          if (isOpen) replies.add(reply, depth + 1);
+          countsAfter(reply).forEach(onChange);
+          if (isOpen) replies.add(reply);
           if (!isDeepest) setIsOpen(true);
-          if (status) onChange({ id: status.id, replyCount: replyCount + 1 });
         }}
       />
       {replyCount > 0 && isDeepest && status && (

@@ -26,7 +26,7 @@ export function Subject({ status, hasAncestors, ...actions }: Props) {
   return (
     <>
       <section ref={section} className="subject" aria-label={`Status of @${status.author.login}`} tabIndex={-1}>
-        <PlaceCard status={status} {...actions} />
+        <PlaceCard status={status} isSubject {...actions} />
       </section>
       {!viewer && <p className="hint">Log in to reply, to like, and to quote.</p>}
       {viewer && !status.viewerCanReply && <p className="hint">{REFUSALS[status.replyPolicy]}</p>}

@@ -20,6 +20,16 @@ export function updatePlaces(places: Place[], { id, ...change }: StatusChange): 
   });
 }
 
+// The counts of the statuses that a new status replies to and quotes, as the server told them with it.
+export function countsAfter({ replyTo, quotedStatus }: StatusCardFragment): StatusChange[] {
+  const above = replyTo?.status;
+  const counts: (StatusChange | null | undefined)[] = [
+    above && { id: above.id, replyCount: above.replyCount },
+    quotedStatus && { id: quotedStatus.id, quoteCount: quotedStatus.quoteCount },
+  ];
+  return counts.filter((change) => change != null);
+}
+
 // The place of a deleted status stays while there are places below it.
 export function removeStatus(places: Place[], id: string): Place[] {
   return places.flatMap((place) => (place.status?.id !== id ? place : place.replyCount > 0 ? { ...place, status: null } : []));
