@@ -175,6 +175,20 @@ test('home shows its entries and new ones; the viewer posts and deletes', async 
   assert.deepEqual(await live.shown(), [], 'nothing of a home stays on the page');
 });
 
+test('older posts of a home are read on request, also by keyboard', async () => {
+  await several('old', 30, friend);
+  await live.load('/home');
+  await live.logIn(server.login, server.password);
+  await live.followed();
+  assert.deepEqual(await live.shown(), (await home(ada)).slice(0, 25));
+  await live.button('Older posts').focus();
+  await page.keyboard.press('Enter');
+  await live.items.nth(49).waitFor();
+  const { homeTimeline } = await other.ask(ada, HOME.replace('25', '50'));
+  assert.deepEqual(await live.shown(), homeTimeline.entries.edges.map(({ node }) => node.status.message));
+  assert.equal(await live.items.nth(25).evaluate((row) => row === document.activeElement), true, 'the first older post has the focus');
+});
+
 test('a log-out shows no notice of an ended session, though the socket is closed first', async () => {
   await live.load('/home');
   await live.logIn(server.login, server.password);

@@ -12,16 +12,24 @@ import './timeline.css';
 
 interface Props {
   title: string;
+  // The heading of the page. Without it, only screen readers have the title.
+  head?: ReactNode;
   aside?: ReactNode;
   empty: ReactNode;
-  timeline: ReturnType<typeof useRows> & { connection: Connection; reconnect: () => void; gap: string | null };
+  timeline: ReturnType<typeof useRows> & {
+    connection: Connection;
+    reconnect: () => void;
+    gap: string | null;
+    readOlder?: (() => Promise<void>) | null;
+    olderError?: string;
+  };
   // Called after a change between the viewer and another account.
   onRelation?: () => void;
   // Whether there is a subscription whose state is shown.
   hasSubscription?: boolean;
 }
 
-export function TimelinePage({ title, aside, empty, timeline, onRelation = () => {}, hasSubscription = true }: Props) {
+export function TimelinePage({ title, head, aside, empty, timeline, onRelation = () => {}, hasSubscription = true }: Props) {
   const [thread, openThread] = useThreadLink();
   useScrollRestoration(thread, timeline.list);
   return (
@@ -29,10 +37,17 @@ export function TimelinePage({ title, aside, empty, timeline, onRelation = () =>
       <div className={`columns timelines${aside ? '' : ' no-aside'}${thread ? ' with-thread' : ''}`}>
         {aside}
         <main>
-          <h1 className="visually-hidden">{title}</h1>
+          {head ?? <h1 className="visually-hidden">{title}</h1>}
           <PostBox />
           {hasSubscription && <ConnectionLine connection={timeline.connection} gap={timeline.gap} onReconnect={timeline.reconnect} />}
-          <Stream timeline={timeline} thread={thread} onThread={openThread} empty={empty} />
+          <Stream
+            timeline={timeline}
+            thread={thread}
+            onThread={openThread}
+            empty={empty}
+            readOlder={timeline.readOlder ?? null}
+            olderError={timeline.olderError ?? ''}
+          />
         </main>
         {thread && <Thread key={thread} statusId={thread} onStatus={timeline.updateStatus} onClose={() => openThread(null)} />}
       </div>

@@ -12,7 +12,7 @@ export function useHome() {
   return useFeed(token, {
     document: TimelineHomeEventsDocument,
     variables: {},
-    readFirst: async (client) => (await read(client, TimelineHomeDocument, { first: FIRST })).homeTimeline,
+    readPage: async (client, after) => (await read(client, TimelineHomeDocument, { first: FIRST, after })).homeTimeline,
     eventOf: ({ homeTimelineEvents }) => homeTimelineEvents,
   });
 }

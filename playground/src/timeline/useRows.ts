@@ -41,6 +41,14 @@ export function useRows(belongs?: Belongs) {
     setUnseen(0);
     setRows(entries.map(({ status, repostedBy }) => statusRow(status, repostedBy)));
   }, [clearQueue]);
+  // Adds the entries of an older page. The first of them takes the focus: the button that asked for them may disappear.
+  const append = useCallback((entries: readonly Entry[]) => {
+    const added = entries.map(({ status, repostedBy }) => statusRow(status, repostedBy));
+    flushSync(() => setRows((rows) => [...rows, ...added.filter(({ key }) => rows.every((row) => row.key !== key))]));
+    const [first] = added;
+    const row = first && [...(list.current?.children ?? [])].find((item) => item instanceof HTMLElement && item.dataset.key === first.key);
+    if (row instanceof HTMLElement) row.focus({ preventScroll: true });
+  }, []);
   const enqueue = useCallback((event: TimelineEventFragment) => {
     state.current.queue.push(event);
     state.current.timer ||= window.setTimeout(apply, BATCH_MS);
@@ -71,6 +79,7 @@ export function useRows(belongs?: Belongs) {
     posted,
     unseen,
     replace,
+    append,
     enqueue,
     clearLikes: useCallback(() => setRows(withoutLikes), []),
     updateStatus: useCallback((change: StatusChange) => setRows((rows) => updateStatus(rows, change)), []),
