@@ -4,7 +4,7 @@ import { useBusy } from '../ui/useBusy.ts';
 import { logOut } from './actions.ts';
 import type { Session } from './store.ts';
 
-const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 export function LoggedIn({ session }: { session: Session }) {
   const [busy, run] = useBusy();

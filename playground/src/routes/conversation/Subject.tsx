@@ -18,9 +18,9 @@ interface Props {
 export function Subject({ status, hasAncestors, ...actions }: Props) {
   const viewer = useViewer();
   const section = useRef<HTMLElement>(null);
-  // The page begins here, below what is above.
+  // The page begins here, below what is above. A control that has the focus, such as that of the session, keeps it.
   useEffect(() => {
-    section.current?.focus({ preventScroll: true });
+    if (document.activeElement === document.body) section.current?.focus({ preventScroll: true });
     if (hasAncestors) section.current?.scrollIntoView({ block: 'center' });
   }, [status.id]);
   return (

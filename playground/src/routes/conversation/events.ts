@@ -1,7 +1,7 @@
 // The events of a conversation, for every list of it that is shown. No stream has one conversation alone: the public stream is followed, and each list
 // picks what concerns it.
 import { createContext, use, useEffect, useRef, useState } from 'react';
-import { useClient } from 'urql';
+import { useClient, type Client } from 'urql';
 import { SESSION_ENDED } from '../../api/client.ts';
 import { read } from '../../api/read.ts';
 import { useEvents } from '../../api/useEvents.ts';
@@ -21,7 +21,8 @@ export function useConversationEvents() {
   const client = useClient();
   const token = useSession().session?.token ?? null;
   const [listeners] = useState(() => new Set<Listener>());
-  const [hasBegun, setHasBegun] = useState(false);
+  // The client whose cursor is known: after a log-in another one begins.
+  const [begun, setBegun] = useState<Client | null>(null);
   const [gap, setGap] = useState<string | null>(null);
   const emit = (event: TimelineEventFragment) => listeners.forEach((listen) => listen(event));
   const following = useEvents('conversation', {
@@ -31,7 +32,7 @@ export function useConversationEvents() {
     asViewer: true,
     async begin() {
       const { statusEventsSyncCursor } = await read(client, TimelinePublicBeginDocument, {});
-      setHasBegun(true);
+      setBegun(client);
       return statusEventsSyncCursor;
     },
     onData: ({ statusEvents }) => emit(statusEvents),
@@ -42,7 +43,7 @@ export function useConversationEvents() {
     // The socket may report the end of the session before a request does.
     onState: ({ phase }) => void (phase === 'login' && token && endSession(token, SESSION_ENDED)),
   });
-  return { ...following, listeners, hasBegun, gap };
+  return { ...following, listeners, hasBegun: begun === client, gap };
 }
 
 // Calls the listener for each event of the conversation around it.
