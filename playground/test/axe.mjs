@@ -58,6 +58,7 @@ const parts = () => [
   [`/thread/${status.id}`, openThread],
   [`/conversation/${conversation}`, openConversation],
   [`/conversation/${conversation}/quotes`, (page) => page.getByText('A quote.')],
+  ['/tag/waxwings', (page) => page.getByRole('heading', { name: '#waxwings' })],
   ['/profile/ada', (page) => page.getByRole('list', { name: 'Statuses' }).getByRole('article').first()],
   ['/bookmarks', (page, isIn) => (isIn ? page.getByText('Ask @bram') : page.getByText('Log in above to see your bookmarks.'))],
   [`/ads#campaign=${campaign}`, (page, isIn) => (isIn ? page.getByRole('region', { name: 'Figures', exact: true }) : page.getByText('Log in above to see your campaigns'))],

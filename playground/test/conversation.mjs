@@ -282,6 +282,17 @@ test('mentions, tags and links are links in statuses and comments, wherever an e
   await page.getByRole('heading', { name: 'Ada Lindqvist @ada' }).waitFor();
 });
 
+test('a tag leads to its page, which moves', async () => {
+  const id = await post('ada', 'about #Straße');
+  await go(`/conversation/${id}`);
+  await page.getByRole('link', { name: '#Straße' }).press('Enter');
+  await page.getByRole('heading', { name: '#strasse' }).waitFor();
+  await page.getByText('Log in above to write the first post with #strasse.').waitFor();
+  await page.locator(".connection[data-phase='live']").waitFor();
+  for (const message of ['another tag: #weg', 'once more: #STRASSE']) await post('bram', message);
+  await shows('Timeline', ['once more: #STRASSE']);
+});
+
 test('an edit shows in place, with its entities and its history', async () => {
   const root = await post('bram', 'to be discussed');
   const reply = await post('ada', 'befor #tpyo', { replyToId: root });
