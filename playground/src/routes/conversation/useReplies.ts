@@ -44,7 +44,7 @@ export function useReplies(parent: Parent | null, sort: ReplySort, onRemoved: ()
       if (parent.statusId && event.status.replyTo?.status?.id === parent.statusId) addFromEvent(event.status);
     } else if (event.__typename === 'StatusEdited') update(event.status);
     else if (event.__typename === 'StatusDeleted') remove(event.statusId);
-    else void pages.readAgain();
+    else if (event.__typename === 'StreamGap') void pages.readAgain();
   });
   return { ...pages, add, update, remove };
 }
