@@ -69,12 +69,12 @@ pub(super) const fn can_precede_link(c: char) -> bool {
 
 /// Whether a label of a domain may begin and end with the character: all but punctuation, spaces and directional marks.
 pub(super) const fn is_label(c: char) -> bool {
-    !(is_punctuation(c) || is_space(c) || is_never_text(c) || is_directional_mark(c))
+    c.is_ascii_alphanumeric() || !(is_punctuation(c) || is_space(c) || is_never_text(c) || is_directional_mark(c))
 }
 
-/// Whether the character is in a label of a domain.
-pub(super) const fn is_inside_label(c: char) -> bool {
-    is_label(c) || matches!(c, '-' | '_')
+/// Whether the character is inside of a label of a domain, but neither its first nor its last one.
+pub(super) const fn is_label_joiner(c: char) -> bool {
+    matches!(c, '-' | '_')
 }
 
 /// Whether the character is in a label of a domain without a protocol: other text may follow such a domain without a space.

@@ -1,22 +1,25 @@
 //! Finds domains. All tables are made in one pass over a text, so that the time is linear in its length whatever it contains.
 
-use super::chars::{is_inside_label, is_label, is_latin_label};
+use super::chars::{is_label, is_label_joiner, is_latin_label};
 use super::tlds;
+use std::iter;
 use std::ops::Range;
 
 /// The longest label of a domain in Punycode.
 const MAX_LABEL: usize = 63;
+/// What a label in Punycode begins with.
+const PUNYCODE: &str = "xn--";
+/// The most digits of a character in Punycode: in base 36 with thresholds up to 26, a difference of code points in a label has no more.
+const MAX_PUNYCODE_DIGITS: usize = 9;
 
-/// A dot of a text, with the label before it.
+/// A dot of a text after a label.
 pub(super) struct Dot {
     /// Its position.
     pub(super) at: usize,
-    /// Where the label before it can begin at the earliest.
+    /// Where the label can begin at the earliest.
     pub(super) from: usize,
     /// The label after the last underscore: a registered name has none.
     plain_from: usize,
-    /// Whether a label ends before it.
-    ends_label: bool,
     /// The end of the top-level domain after it.
     tld_end: Option<usize>,
     /// The end of the longest domain that has more labels after it.
@@ -24,27 +27,37 @@ pub(super) struct Dot {
 }
 
 impl Dot {
+    /// Whether a domain can have this dot.
+    pub(super) const fn is_in_domain(&self) -> bool {
+        self.tld_end.is_some() || self.longer_end.is_some()
+    }
+
     /// The end of the longest domain whose first label begins at `start` and ends before this dot.
     pub(super) fn domain_end(&self, text: &[char], start: usize) -> Option<usize> {
-        let is_first_label = self.ends_label && start < self.at && is_label(text[start]);
+        let is_first_label = self.is_in_domain() && start < self.at && is_label(text[start]);
         let end = || self.longer_end.or(self.tld_end.filter(|_| start >= self.plain_from));
         is_first_label.then(end).flatten()
     }
 }
 
-/// The dots of a text, in its order.
+/// The dots of a text that end labels, in its order.
 pub(super) fn dots(text: &[char]) -> Vec<Dot> {
-    let (mut dots, mut from, mut plain_from) = (Vec::new(), 0, 0);
+    let mut dots = Vec::with_capacity(text.iter().filter(|c| **c == '.').count());
+    if dots.capacity() == 0 {
+        return dots;
+    }
+    let (mut from, mut plain_from, mut is_after_label) = (0, 0, false);
     for (at, c) in text.iter().copied().enumerate() {
-        if c == '.' {
-            let ends_label = at > from && is_label(text[at - 1]);
+        if c == '.' && at > from && is_after_label {
             let tld_end = tlds::length(&text[at + 1..]).map(|length| at + 1 + length);
-            dots.push(Dot { at, from, plain_from, ends_label, tld_end, longer_end: None });
+            dots.push(Dot { at, from, plain_from, tld_end, longer_end: None });
         }
-        if !is_inside_label(c) {
+        is_after_label = is_label(c);
+        let is_inside = is_after_label || is_label_joiner(c);
+        if !is_inside {
             from = at + 1;
         }
-        if !is_inside_label(c) || c == '_' {
+        if !is_inside || c == '_' {
             plain_from = at + 1;
         }
     }
@@ -57,30 +70,39 @@ pub(super) fn dots(text: &[char]) -> Vec<Dot> {
 
 /// Whether all labels of a domain are short enough for DNS, and it is in Latin letters if it looks like Punycode.
 pub(super) fn is_valid(domain: &[char]) -> bool {
-    if domain.starts_with(&['x', 'n', '-', '-']) && latin_domains(domain, 0..domain.len()).is_empty() {
+    if domain.starts_with(&['x', 'n', '-', '-']) && latin_domains(domain, 0..domain.len()).next().is_none() {
         return false;
     }
-    domain.split(|c| *c == '.').all(|label| (1..=MAX_LABEL).contains(&ascii_length(label)))
+    domain.split(|c| *c == '.').all(|label| !label.is_empty() && is_short(label))
 }
 
-/// The length of a label in Punycode; more than any label's if it cannot be encoded.
-fn ascii_length(label: &[char]) -> usize {
-    if label.len() > MAX_LABEL || label.iter().all(char::is_ascii) {
-        return label.len();
+/// Whether a label is short enough, in Punycode if it is not in ASCII.
+fn is_short(label: &[char]) -> bool {
+    let others = label.iter().filter(|c| !c.is_ascii()).count();
+    if others == 0 || label.len() > MAX_LABEL {
+        return label.len() <= MAX_LABEL;
     }
-    idna::punycode::encode(label).map_or(usize::MAX, |encoded| "xn--".len() + encoded.len())
+    let at_most = PUNYCODE.len() + label.len() + MAX_PUNYCODE_DIGITS * others + 1;
+    let length = || idna::punycode::encode(label).map_or(usize::MAX, |encoded| PUNYCODE.len() + encoded.len());
+    at_most <= MAX_LABEL || length() <= MAX_LABEL
 }
 
 /// The domains in Latin letters within `domain`, in their order, as positions in `text`.
-pub(super) fn latin_domains(text: &[char], domain: Range<usize>) -> Vec<Range<usize>> {
-    let text = &text[..domain.end];
-    let (mut found, mut at) = (Vec::new(), domain.start);
-    while at < text.len() {
-        let (end, past) = latin_domain(text, at);
-        found.extend(end.map(|end| at..end));
-        at = end.unwrap_or(past);
-    }
-    found
+pub(super) fn latin_domains(text: &[char], domain: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let (text, mut at) = (&text[..domain.end], domain.start);
+    let is_latin = text[at..].iter().all(|c| *c == '.' || is_latin_label(*c));
+    iter::from_fn(move || {
+        while at < text.len() {
+            let start = at;
+            // Nothing needs to be found in a domain that is in Latin letters as a whole.
+            let (end, past) = if is_latin { (Some(text.len()), at) } else { latin_domain(text, at) };
+            at = end.unwrap_or(past);
+            if let Some(end) = end {
+                return Some(start..end);
+            }
+        }
+        None
+    })
 }
 
 /// The end of the domain that begins at `start`, and a position before which no other domain begins.

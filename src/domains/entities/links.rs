@@ -2,7 +2,7 @@
 
 use super::chars::{can_precede_link, ends_path, ends_query, is_path, is_query};
 use super::domains::{self, Dot};
-use std::{iter, ops::Range};
+use std::ops::Range;
 
 /// A URL in a text, before it is known whether it is a link.
 struct Url {
@@ -17,12 +17,12 @@ struct Url {
 pub(super) fn find(text: &[char]) -> Vec<Range<usize>> {
     let (mut links, mut previous_end) = (Vec::new(), 0);
     for dot in domains::dots(text) {
-        if dot.at < previous_end {
+        if dot.at < previous_end || !dot.is_in_domain() {
             continue;
         }
         if let Some(url) = find_url(text, &dot, previous_end) {
             previous_end = url.end;
-            links.extend(links_of(text, url));
+            add_links(text, url, &mut links);
         }
     }
     links
@@ -52,23 +52,22 @@ fn protocol_before(text: &[char], end: usize) -> Option<usize> {
     })
 }
 
-/// Returns the links in a URL. A URL with a protocol is one link. Without a protocol, each domain in Latin letters is a link, and the last one includes
+/// Adds the links in a URL. A URL with a protocol is one link. Without a protocol, each domain in Latin letters is a link, and the last one includes
 /// the path.
-fn links_of(text: &[char], url: Url) -> Vec<Range<usize>> {
+fn add_links(text: &[char], url: Url, links: &mut Vec<Range<usize>>) {
     if !domains::is_valid(&text[url.domain.clone()]) {
-        return Vec::new();
+        return;
     }
     if url.has_protocol {
-        return iter::once(url.start..url.end).collect();
+        return links.push(url.start..url.end);
     }
     if url.start > 0 && matches!(text[url.start - 1], '-' | '_' | '.' | '/') {
-        return Vec::new();
+        return;
     }
-    let mut links = domains::latin_domains(text, url.domain.clone());
+    links.extend(domains::latin_domains(text, url.domain.clone()));
     if let Some(last) = links.last_mut().filter(|last| url.has_path && last.end == url.domain.end) {
         last.end = url.end;
     }
-    links
 }
 
 fn end_of_port(text: &[char], at: usize) -> usize {

@@ -5,21 +5,36 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// The top-level domains in lower case, one in each line: those of twitter-text 3.1 and those of the root zone. `make tlds` renews them.
-static TLDS: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("tlds.txt").lines().collect());
+static TLDS: LazyLock<HashSet<&[u8]>> = LazyLock::new(|| include_str!("tlds.txt").lines().map(str::as_bytes).collect());
 /// In code points.
 const SHORTEST: usize = 2;
-static LONGEST: LazyLock<usize> = LazyLock::new(|| TLDS.iter().map(|tld| tld.chars().count()).max().unwrap_or_default());
+/// In bytes.
+const LONGEST: usize = 40;
 
 /// The length of the top-level domain that the text begins with, and which ends there: the longest one, in any case, or one in Punycode.
 pub(super) fn length(text: &[char]) -> Option<usize> {
-    let (mut tld, mut longest) = (String::new(), None);
-    for (length, c) in (1..).zip(text.iter().take(*LONGEST).take_while(|c| is_label(**c))) {
-        tld.extend(c.to_lowercase());
-        if length >= SHORTEST && text.get(length).is_none_or(|next| ends(*next)) && TLDS.contains(tld.as_str()) {
+    let (mut tld, mut bytes, mut longest) = ([0; LONGEST], 0, None);
+    for (length, c) in (1..).zip(text.iter().copied().take_while(|c| is_label(*c))) {
+        let Some(end) = append_lower(c, &mut tld, bytes) else { break };
+        bytes = end;
+        if length >= SHORTEST && text.get(length).is_none_or(|next| ends(*next)) && TLDS.contains(&tld[..bytes]) {
             longest = Some(length);
         }
     }
     longest.or_else(|| punycode_length(text))
+}
+
+/// Writes a character in lower case at `at`, and returns the position after it; `None` if there is no room.
+fn append_lower(c: char, bytes: &mut [u8; LONGEST], mut at: usize) -> Option<usize> {
+    if c.is_ascii() {
+        *bytes.get_mut(at)? = c.to_ascii_lowercase() as u8;
+        return Some(at + 1);
+    }
+    for lower in c.to_lowercase() {
+        let room = bytes.get_mut(at..at + lower.len_utf8())?;
+        at += lower.encode_utf8(room).len();
+    }
+    Some(at)
 }
 
 const fn ends(next: char) -> bool {
@@ -40,6 +55,7 @@ mod tests {
     fn the_list_is_sorted_and_in_lower_case() {
         let tlds: Vec<&str> = include_str!("tlds.txt").lines().collect();
         assert!(tlds.len() > 1_500 && tlds.is_sorted_by(|before, after| before < after));
+        assert!(tlds.iter().all(|tld| tld.len() <= LONGEST));
         assert!(
             tlds.iter().all(|tld| tld.to_lowercase() == *tld && tld.chars().count() >= SHORTEST && tld.chars().all(is_label))
         );
