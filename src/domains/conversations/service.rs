@@ -17,6 +17,14 @@ pub async fn add(app: &App, root: StatusId, parent: StatusId, reply: StatusId) -
     store::add(app.db(), root, parent, reply).await
 }
 
+/// Adds replies with their parents, once each, a parent before the replies to it. A pipeline of scripts for every thousand. For bulk loads.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `STORAGE_FULL`, `OUTCOME_UNKNOWN`: import again; internal for a reply whose parent has no place.
+pub async fn import(app: &App, replies: &[(PlaceId, StatusId)]) -> Result<(), Error> {
+    store::add_many(app.db(), replies).await
+}
+
 /// Marks a status as deleted in its conversation, and removes the places that nothing keeps any more. Returns the place with which the next pass
 /// continues. One script over at most a hundred places.
 ///

@@ -11,6 +11,8 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use redis::{Cmd, cmd};
 
+/// Scripts in a pipeline of a bulk load.
+const BULK: usize = 1_000;
 const PLACE_PRELUDE: &str = include_str!("lua/place.lua");
 static ADD_PLACE: Script = Script::after(PLACE_PRELUDE, include_str!("lua/add_place.lua"));
 static REMOVE_PLACE: Script = Script::allow_oom_after(PLACE_PRELUDE, include_str!("lua/remove_place.lua"));
@@ -82,13 +84,30 @@ pub enum AddPlaceResult {
 
 /// Adds a reply. One script.
 pub(super) async fn add(db: &Db, root: StatusId, parent: StatusId, reply: StatusId) -> Result<AddPlaceResult, Error> {
-    let call = [parent, reply, root].iter().fold(call(&ADD_PLACE, root), |call, id| call.arg(&bytes_of(id.0)[..]));
-    Ok(match db.call::<i64>(call.arg(MAX_LIVING)).await? {
+    let call = add_call(PlaceId { root, status: reply }, parent);
+    Ok(match db.call::<i64>(call).await? {
         0 => AddPlaceResult::NoParent,
         -1 => AddPlaceResult::LimitReached,
         -2 => AddPlaceResult::Deleted,
         depth => AddPlaceResult::Added(depth as u32),
     })
+}
+
+fn add_call(reply: PlaceId, parent: StatusId) -> Call {
+    let ids = [parent, reply.status, reply.root];
+    ids.iter().fold(call(&ADD_PLACE, reply.root), |call, id| call.arg(&bytes_of(id.0)[..])).arg(MAX_LIVING)
+}
+
+/// Adds replies with their parents, in this order. A pipeline of scripts for every thousand.
+pub(super) async fn add_many(db: &Db, replies: &[(PlaceId, StatusId)]) -> Result<(), Error> {
+    for part in replies.chunks(BULK) {
+        for depth in db.call_many(part.iter().map(|(reply, parent)| add_call(*reply, *parent)).collect()).await? {
+            if decode::value::<i64>(depth)? < 1 {
+                return Err(Error::corrupt("an imported reply that has no place"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Marks the status of a place as deleted, and removes the places that nothing keeps any more. Returns the place with which to continue. One script.

@@ -69,6 +69,34 @@ pub struct Status {
 }
 
 impl Status {
+    /// A public status as it is when it was just posted: without entities, replies and marks.
+    pub fn new(id: StatusId, author: UserId, message: String) -> Self {
+        Self {
+            id,
+            author,
+            message,
+            posted_at: id.time(),
+            likes: 0,
+            comments: 0,
+            location: None,
+            audience: ChosenAudience::Public,
+            entities: TextEntities::default(),
+            reply: None,
+            reply_policy: ReplyPolicy::default(),
+            replies: SparseCount::default(),
+            reposts: SparseCount::default(),
+            quote: None,
+            quotes: SparseCount::default(),
+            last_edit: None,
+        }
+    }
+
+    /// What a reply to it refers to.
+    pub fn as_parent(&self) -> ReplyRef {
+        let (root, depth) = self.reply.map_or((self.id, 0), |reply| (reply.root, reply.depth));
+        ReplyRef { parent: self.id, root, depth: depth + 1, parent_author: Some(self.author) }
+    }
+
     /// When the current text was written.
     pub fn written_at(&self) -> Millis {
         self.last_edit.map_or(self.posted_at, |edit| edit.at)

@@ -362,12 +362,14 @@ pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Erro
     Ok(store::author(app.db(), id).await? == Some(author))
 }
 
-/// Writes statuses in bulk, without profiles and counts.
+/// Writes statuses in bulk, and the places of replies, a status before the replies to it; without profiles and counts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.
 pub async fn import(app: &App, statuses: impl Iterator<Item = &Status>) -> Result<(), Error> {
-    app.db().write_many(statuses.map(BulkCommands::status).collect()).await.map(drop)
+    let statuses: Vec<&Status> = statuses.collect();
+    app.db().write_many(statuses.iter().map(|status| BulkCommands::status(status)).collect()).await?;
+    replies::import(app, &statuses).await
 }
 
 /// Writes the likes of a status, as (account, like id), on both sides. For bulk loads.

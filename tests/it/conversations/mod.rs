@@ -1,9 +1,12 @@
 //! Replies and conversations: their pages, who may reply, what is left of deleted ones, and which replies homes and lists show.
 
+mod cost;
+mod large;
 mod model;
 mod pages;
 mod policies;
 mod rule;
+mod shape;
 
 use crate::support::Actor;
 use serde_json::{Value, json};

@@ -46,8 +46,7 @@ pub async fn reply_target(loaders: &Loaders, viewer: UserId, parent: &str) -> Re
     if !can_reply(loaders, viewer, &status).await? {
         return Ok(Err(UserError::new(UserErrorCode::Forbidden, "The author has restricted who can reply.", PATH)));
     }
-    let (root, depth) = status.reply.map_or((status.id, 0), |reply| (reply.root, reply.depth));
-    Ok(Ok(ReplyRef { parent: status.id, root, depth: depth + 1, parent_author: Some(status.author) }))
+    Ok(Ok(status.as_parent()))
 }
 
 fn no_parent() -> UserError {
@@ -133,6 +132,19 @@ pub(super) async fn join(app: &App, status: &Status) -> Outcome<()> {
         AddPlaceResult::NoParent => Err(no_parent().into()),
         AddPlaceResult::LimitReached => Err(conversation_is_full().into()),
     }
+}
+
+/// Adds the replies among statuses to their conversations, at the places of their likes. Pipelines of scripts; nothing for statuses that are no replies.
+pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error> {
+    let replies = || statuses.iter().filter_map(|status| Some((status, status.reply?)));
+    let places: Vec<_> = replies().map(|(status, reply)| (status.place(), reply.parent)).collect();
+    conversations::import(app, &places).await?;
+    let likes: Vec<_> =
+        replies().filter(|(status, _)| status.likes > 0).map(|(status, _)| (status.place(), status.likes)).collect();
+    for part in likes.chunks(REPLIES_PER_PASS) {
+        conversations::set_likes(app, part).await?;
+    }
+    Ok(())
 }
 
 /// Sets the number of replies of a status to that of its place, as often as that changes meanwhile. Returns whether the status exists; one that was
