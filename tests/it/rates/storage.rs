@@ -260,7 +260,7 @@ async fn tokens_of_a_live_node_are_refunded_if_another_is_down() {
 #[tokio::test]
 async fn the_audit_recognizes_every_bucket() {
     let app = TestApp::with_default_timeouts(limited(
-        &Limit::ALL.map(|limit| (limit, if limit == Limit::Requests { "10000/1h" } else { "1000/1h" })),
+        &Limit::ALL.map(|limit| (limit, if limit == Limit::Requests { "10000/1h" } else { "100/1h" })),
     ))
     .await;
     let people = app.create_users("c", 2).await;

@@ -46,7 +46,7 @@ impl Reader<'_> {
             |at: usize, field: &str| format!("node(id: {:?}) {{ ... on Status {{ list: {field} }} }}", self.world.statuses[at]);
         match list {
             List::Home => ("homeTimeline { list: entries(@) }".to_owned(), ENTRY),
-            List::OfList => {
+            List::Timeline => {
                 let id = &self.world.lists[self.viewer];
                 (format!("node(id: {id:?}) {{ ... on UserList {{ timeline {{ list: entries(@) }} }} }}"), ENTRY)
             }

@@ -13,7 +13,7 @@ pub(super) const NOBODY: usize = PEOPLE;
 pub(super) enum List {
     Home,
     /// The timeline of the viewer's list.
-    OfList,
+    Timeline,
     /// The profile of an account, with replies, and with reposts.
     Profile(usize, bool, bool),
     Pins(usize),
@@ -33,7 +33,7 @@ impl Model {
         let lines = |all: Vec<usize>| all.into_iter().map(|at| self.message(at)).collect::<Vec<_>>();
         match list {
             List::Home => Some(lines(self.home(viewer))),
-            List::OfList => Some(lines(self.timeline_of_list(viewer))),
+            List::Timeline => Some(lines(self.timeline_of_list(viewer))),
             List::Profile(of, ..) | List::Pins(of) if !self.can_discover(viewer, of) => None,
             List::Profile(of, replies, reposts) => Some(self.profile(viewer, of, replies, reposts)),
             List::Pins(of) => Some(lines(self.pinned(viewer, of))),

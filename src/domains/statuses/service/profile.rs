@@ -62,9 +62,12 @@ async fn read(
     choice: ProfileChoice,
     request: PageRequest,
 ) -> Result<Page<ProfileEntry>, Error> {
-    if !can_view_any(app, loaders, author).await? {
+    // Members of an audience list can see statuses of a private account, but not what it reposts.
+    let can_read = relations::can_read_profile(loaders, author).await?;
+    if !can_read && !is_in_audience(app, loaders, author).await? {
         return Ok(Page::empty());
     }
+    let choice = ProfileChoice { reposts: choice.reposts && can_read, ..choice };
     page::read_page(&ProfileListing { app, loaders, author, choice }, request).await
 }
 
@@ -137,12 +140,8 @@ fn merge(window: &Window, mut rows: Vec<Row>, others: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// Whether the viewer may see statuses of an author: the viewer can read the profile, or is on a list of the author, who may address statuses to its
-/// members. Two round trips more where the account is private and the viewer is not connected to it.
-async fn can_view_any(app: &App, loaders: &Loaders, author: UserId) -> Result<bool, Error> {
-    if relations::can_read_profile(loaders, author).await? {
-        return Ok(true);
-    }
+/// Whether the viewer is on a list of an author whose profile the viewer cannot read: the author may address statuses to its members. Two round trips.
+async fn is_in_audience(app: &App, loaders: &Loaders, author: UserId) -> Result<bool, Error> {
     match loaders.audience_lists.fetcher().viewer {
         Some(viewer) if !relations::hides_content(loaders, author).await? => {
             lists::is_member_of_any_list(app, author, viewer).await
