@@ -152,7 +152,8 @@ async fn a_client_without_a_pong_is_closed() {
     assert!(pings > 5 && matches!(last, Some(Message::Close(Some(_)))), "{pings} {last:?}");
 }
 
-#[tokio::test]
+// On one thread, the documents would delay the request for metrics beyond the timeout of its first byte.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_does_not_read_is_closed_without_affecting_others() {
     let soon = Duration::from_millis(300);
     let app = with(LiveConfig { write_timeout: soon, message_burst: 1_000_000, ..LiveConfig::default() }).await;
