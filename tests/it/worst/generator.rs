@@ -23,6 +23,14 @@ pub(super) struct Document {
     pub finds_cursor: Option<String>,
 }
 
+/// All generated queries.
+pub(super) struct Queries {
+    /// Every field, alone.
+    pub fields: Vec<Document>,
+    /// Pages in each item of a page.
+    pub nested: Vec<Document>,
+}
+
 /// Returns a cursor in the middle of the list of a response.
 pub(super) fn cursor_in(answer: &Value) -> Option<String> {
     fn collect<'a>(answer: &'a Value, found: &mut Vec<&'a str>) {
@@ -88,7 +96,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Returns all queries.
-    pub(super) fn queries(&mut self) -> Vec<Document> {
+    pub(super) fn queries(&mut self) -> Queries {
         let (routes, of_other, of_reply) = (self.routes(), other_account(), reply(self.world));
         let (mut documents, mut nested) = (BTreeMap::new(), Vec::new());
         for (of, route) in &routes {
@@ -109,11 +117,15 @@ impl<'a> Generator<'a> {
                 }
             }
         }
+        let mut drawn = BTreeSet::new();
         for _ in 0..NESTED.min(nested.len()) {
             let at = self.dice.random_range(0..nested.len());
-            documents.insert(nested.swap_remove(at), None);
+            drawn.insert(nested.swap_remove(at));
         }
-        documents.into_iter().map(|(text, finds_cursor)| Document { text, finds_cursor }).collect()
+        Queries {
+            fields: documents.into_iter().map(|(text, finds_cursor)| Document { text, finds_cursor }).collect(),
+            nested: drawn.into_iter().map(|text| Document { text, finds_cursor: None }).collect(),
+        }
     }
 
     /// Returns the shortest path to each object type.
