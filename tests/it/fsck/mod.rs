@@ -252,7 +252,7 @@ async fn the_command_reports_findings_and_fails() {
 
 #[tokio::test]
 async fn an_audit_writes_nothing() {
-    let scene = Scene::create().await;
+    let scene = Scene::create_with_votes_published().await;
     scene.run_commands(&["HSET user:{$ada} followers 9"]);
     scene.app.redis.reset_calls();
     scene.findings(QUICK).await;
