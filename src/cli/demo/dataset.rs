@@ -1,12 +1,8 @@
 //! A data set in memory before it is loaded: accounts, follows, statuses and likes, each with its id.
 
-use crate::base::audience::ChosenAudience;
 use crate::base::clock::{DAY, Millis};
-use crate::base::count::SparseCount;
 use crate::base::ids::source::{self, IMPORT_WORKER};
 use crate::base::ids::{StatusId, UserId};
-use crate::domains::conversations::ReplyPolicy;
-use crate::domains::entities::TextEntities;
 use crate::domains::statuses::Status;
 use crate::domains::users::User;
 
@@ -67,24 +63,7 @@ impl Dataset {
         let id = StatusId(id);
         self.users[author].posts += 1;
         let author_id = self.users[author].id;
-        let status = Status {
-            id,
-            author: author_id,
-            message,
-            posted_at: id.time(),
-            likes: 0,
-            comments: 0,
-            location: None,
-            audience: ChosenAudience::Public,
-            entities: TextEntities::default(),
-            reply: None,
-            reply_policy: ReplyPolicy::default(),
-            replies: SparseCount::default(),
-            last_edit: None,
-            quote: None,
-            quotes: SparseCount::default(),
-            reposts: SparseCount::default(),
-        };
+        let status = Status::new(id, author_id, message);
         self.statuses.push((author, status));
     }
 

@@ -8,16 +8,12 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use waxwing::app::App;
-use waxwing::base::audience::ChosenAudience;
 use waxwing::base::clock::{Clock, MINUTE};
 use waxwing::base::config::Config;
-use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::cli::workers;
 use waxwing::db::{Db, Target, Timing};
-use waxwing::domains::conversations::ReplyPolicy;
-use waxwing::domains::entities::TextEntities;
 use waxwing::domains::statuses::Status;
 use waxwing::domains::users::User;
 use waxwing::domains::{graph, statuses, timelines, users};
@@ -144,24 +140,7 @@ impl Bed {
         let entries: Vec<StatusId> = (0..=*longest).map(|_| StatusId(past.next())).collect();
         let status = |id: &StatusId| {
             let (author, message) = (UserId(entries[0].0), "The tea is ready.".to_owned());
-            Status {
-                id: *id,
-                author,
-                message,
-                posted_at: id.time(),
-                likes: 0,
-                comments: 0,
-                location: None,
-                audience: ChosenAudience::Public,
-                entities: TextEntities::default(),
-                reply: None,
-                reply_policy: ReplyPolicy::default(),
-                replies: SparseCount::default(),
-                last_edit: None,
-                quote: None,
-                quotes: SparseCount::default(),
-                reposts: SparseCount::default(),
-            }
+            Status::new(*id, author, message)
         };
         let all: Vec<Status> = entries.iter().map(status).collect();
         statuses::service::import(&self.app, all.iter()).await.expect("statuses");

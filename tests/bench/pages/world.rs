@@ -3,13 +3,9 @@
 use super::bed::Bed;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
-use waxwing::base::audience::ChosenAudience;
 use waxwing::base::clock::{DAY, Millis};
-use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{StatusId, UserId};
-use waxwing::domains::conversations::ReplyPolicy;
-use waxwing::domains::entities::TextEntities;
 use waxwing::domains::statuses::Status;
 use waxwing::domains::users::User;
 use waxwing::domains::{graph, sessions, statuses, timelines, users};
@@ -102,24 +98,7 @@ async fn accounts(bed: &Bed, size: Size, people: &[UserId], edges: &[(usize, usi
 async fn import_statuses(bed: &Bed, size: Size, people: &[UserId], status_id: impl Fn(usize, usize) -> StatusId + Copy) {
     let status = |at: usize, user: usize| {
         let (id, message) = (status_id(user, at), MESSAGES[(at + user) % MESSAGES.len()].to_owned());
-        Status {
-            id,
-            author: people[user],
-            message,
-            posted_at: id.time(),
-            likes: 0,
-            comments: 0,
-            location: None,
-            audience: ChosenAudience::Public,
-            entities: TextEntities::default(),
-            reply: None,
-            reply_policy: ReplyPolicy::default(),
-            replies: SparseCount::default(),
-            last_edit: None,
-            quote: None,
-            quotes: SparseCount::default(),
-            reposts: SparseCount::default(),
-        }
+        Status::new(id, people[user], message)
     };
     let places: Vec<(usize, usize)> = (0..size.statuses).flat_map(|at| (0..size.users).map(move |user| (at, user))).collect();
     for part in places.chunks(CHUNK) {

@@ -11,7 +11,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use waxwing::app::App;
-use waxwing::base::audience::{AudienceKind, ChosenAudience};
+use waxwing::base::audience::AudienceKind;
 use waxwing::base::clock::DAY;
 use waxwing::base::count::SparseCount;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
@@ -22,7 +22,7 @@ use waxwing::domains::ads::{
     CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
 };
 use waxwing::domains::comments::{self, ParentRef, service as threads};
-use waxwing::domains::conversations::{ReplyPolicy, ReplyRef};
+use waxwing::domains::conversations::ReplyRef;
 use waxwing::domains::entities::{EntityKind, MAX_MENTIONED, TextEntities, find};
 use waxwing::domains::lists::NewList;
 use waxwing::domains::statuses::{AudienceInput, Location, MAX_EDITS, Status, StatusDraft};
@@ -285,22 +285,10 @@ fn entities(text: &str) -> TextEntities {
 /// Imports all statuses, and the profiles and homes with them.
 async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) {
     let status = |(at, id): (usize, &StatusId)| Status {
-        id: *id,
-        author: people[author(at)],
-        message: message(at),
-        posted_at: id.time(),
         likes: if at == 0 { PEOPLE as u64 } else { 0 },
-        comments: 0,
         location: (at < OWN_STATUSES).then_some(Location { latitude: 51.5, longitude: 0.125 }),
-        audience: ChosenAudience::Public,
         entities: entities(&message(at)),
-        reply: None,
-        reply_policy: ReplyPolicy::default(),
-        replies: SparseCount::default(),
-        last_edit: None,
-        quote: None,
-        quotes: SparseCount::default(),
-        reposts: SparseCount::default(),
+        ..Status::new(*id, people[author(at)], message(at))
     };
     let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
     statuses::service::import(app, all.iter()).await.expect("statuses");
