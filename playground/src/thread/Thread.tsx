@@ -8,6 +8,7 @@ import { StatusCard } from '../statuses/StatusCard.tsx';
 import { ConnectionLine } from '../ui/ConnectionLine.tsx';
 import { MoreButton } from '../ui/MoreButton.tsx';
 import { usePageEscape } from '../ui/onEscape.ts';
+import { SortChoice } from '../ui/SortChoice.tsx';
 import { WritingBox } from '../ui/WritingBox.tsx';
 import { Comments } from './Comments.tsx';
 import { MAX_LENGTH, useCommentActions } from './useCommentActions.ts';
@@ -56,7 +57,7 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
           <h2 id="thread-title" ref={title} tabIndex={-1}>
             Comments <span className="total">{status && NUMBER.format(status.commentCount)}</span>
           </h2>
-          <SortChoice sort={sort} onChange={setSort} />
+          <SortChoice sorts={SORTS} sort={sort} onChange={setSort} />
           {onClose && (
             <button type="button" className="close" onClick={onClose}>
               Close
@@ -90,20 +91,5 @@ export function Thread({ statusId, onStatus = () => {}, onClose }: Props) {
         </p>
       </section>
     </RelationChange>
-  );
-}
-
-function SortChoice({ sort, onChange }: { sort: CommentSort; onChange: (sort: CommentSort) => void }) {
-  return (
-    <label>
-      <span className="visually-hidden">Sort by</span>
-      <select autoComplete="off" value={sort} onChange={({ target }) => onChange(target.value as CommentSort)}>
-        {Object.entries(SORTS).map(([name, label]) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -8,6 +8,7 @@ import type { StatusCardFragment } from '../../statuses/fragments/StatusCard.gen
 import { countText } from '../../statuses/StatusActions.tsx';
 import { ConnectionLine } from '../../ui/ConnectionLine.tsx';
 import { Loading } from '../../ui/Loading.tsx';
+import { SortChoice } from '../../ui/SortChoice.tsx';
 import { useAnnouncement } from '../../ui/useAnnouncement.ts';
 import { Ancestors } from './Ancestors.tsx';
 import { EventListeners, useConversationEvent, useConversationEvents } from './events.ts';
@@ -64,7 +65,7 @@ function Statuses({ statusId, showsQuotes }: Props) {
         </p>
       )}
       {status && <Subject status={status} hasAncestors={ancestors.length > 0} {...actions} />}
-      {status && <Below status={status}>{!showsQuotes && <SortChoice sort={sort} onChange={setSort} />}</Below>}
+      {status && <Below status={status}>{!showsQuotes && <SortChoice sorts={SORTS} sort={sort} onChange={setSort} />}</Below>}
       {status && showsQuotes && <Quotes id={statusId} version={status.quoteCount} />}
       {status !== undefined && !showsQuotes && (
         <>
@@ -116,19 +117,4 @@ function useNewReplies(statusId: string): string {
     if (replyTo?.status?.id === statusId && author.id !== viewer?.id) setCount((count) => count + 1);
   });
   return useAnnouncement(count, (added) => (added === 1 ? 'One new reply' : `${added} new replies`));
-}
-
-function SortChoice({ sort, onChange }: { sort: ReplySort; onChange: (sort: ReplySort) => void }) {
-  return (
-    <label>
-      <span className="visually-hidden">Sort by</span>
-      <select autoComplete="off" value={sort} onChange={({ target }) => onChange(target.value as ReplySort)}>
-        {Object.entries(SORTS).map(([name, label]) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }
