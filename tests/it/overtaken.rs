@@ -5,11 +5,12 @@ use crate::support::proxy::{Flow, Proxy};
 use crate::support::{Actor, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer, findings, references};
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
-use waxwing::base::error::Refusal;
-use waxwing::base::ids::{CampaignId, StatusId, UserListId};
+use waxwing::base::error::{Refusal, UserErrorCode};
+use waxwing::base::ids::{CampaignId, StatusId, UserId, UserListId};
 use waxwing::db::{Db, Timing};
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::graph::service as graph;
@@ -18,6 +19,7 @@ use waxwing::domains::relations::service as relations;
 use waxwing::domains::sessions::service as sessions;
 use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::timelines::service as timelines;
+use waxwing::domains::users::service::ProfileChange;
 use waxwing::platform::journal::service as journal;
 use waxwing::platform::journal::{Feed, Progress, Task};
 
@@ -38,9 +40,13 @@ struct SlowProcess {
 
 impl SlowProcess {
     async fn beside(app: &TestApp) -> Self {
+        Self::with(app, Timing { connections: 1, ..LONG_TIMEOUTS }).await
+    }
+
+    async fn with(app: &TestApp, timing: Timing) -> Self {
         let proxy = Proxy::in_front_of(&app.redis).await;
         let target = app.redis.tcp_url(proxy.port).parse().expect("an address");
-        let db = Db::open(&target, Timing { connections: 1, ..LONG_TIMEOUTS }).await.expect("a store");
+        let db = Db::open(&target, timing).await.expect("a store");
         let slow = Self { app: App::new(db, app.clock.clone(), small()), proxy };
         slow.app.next_id().await.expect("a store");
         slow
@@ -561,4 +567,70 @@ async fn a_follow_after_the_commit_of_a_block_finds_the_block() {
     };
     slow.run_interleaved(b"following:", blocking, connect).await.expect("a block");
     assert_only_the_block(&app, &ada, &bea, list).await;
+}
+
+/// A part of the commit of a follow: the keys that it writes.
+fn commit_of_follow(reader: UserId) -> &'static [u8] {
+    let user = format!("user:{{{}}}", reader.0);
+    format!("following:{{{}}}\r\n${}\r\n{user}\r\n", reader.0, user.len()).leak().as_bytes()
+}
+
+/// Follows by the slow process, so that its next commit is one command.
+async fn load_scripts_of_follows(slow: &SlowProcess, people: &[Actor]) {
+    timelines::follow(&slow.app, people[2].user_id(), people[1].user_id()).await.expect("a store");
+}
+
+/// Redis stops answering after the commit of a follow, before the server has read again whether the account is private.
+#[tokio::test]
+async fn a_follow_without_a_storage_after_its_commit_is_settled_later() {
+    let app = single_server().await;
+    let slow = SlowProcess::with(&app, Timing { connections: 1, response: Duration::from_secs(1), ..LONG_TIMEOUTS }).await;
+    let people = app.create_users("f", 3).await;
+    load_scripts_of_follows(&slow, &people).await;
+    post_statuses(&app, &people[1], 3).await;
+    let (reader, author) = (people[0].user_id(), people[1].user_id());
+    slow.proxy.set_after(commit_of_follow(reader), Flow::Hold);
+    let lost = async {
+        while slow.proxy.is_armed() {
+            tokio::task::yield_now().await;
+        }
+        while app.redis.run::<usize>(&["ZCARD", &format!("following:{{{}}}", reader.0)]) == 0 {
+            tokio::task::yield_now().await;
+        }
+        slow.proxy.set(Flow::Hold, Flow::Pass);
+    };
+    let (followed, ()) = tokio::join!(timelines::follow(&slow.app, reader, author), lost);
+    assert!(matches!(followed, Err(Refusal::Fatal(_))), "{followed:?}");
+    slow.proxy.set(Flow::Pass, Flow::Pass);
+    slow.app.drain().await;
+    app.clock.advance(10_001);
+    app.drain().await;
+    assert_complete(&app, &people[0], 3).await;
+}
+
+/// The account becomes private after the commit of a follow by somebody who cannot send another request.
+#[tokio::test]
+async fn a_follow_that_cannot_become_a_request_leaves_nothing_behind() {
+    let app = single_server().await;
+    let slow = SlowProcess::beside(&app).await;
+    let people = app.create_users("f", 3).await;
+    load_scripts_of_follows(&slow, &people).await;
+    let reader = people[0].user_id();
+    let sent = format!("follow_requests_sent:{{{}}}", reader.0);
+    for id in 1..=1_000 {
+        app.redis.run::<()>(&["ZADD", &sent, &id.to_string(), &(1_000_000 + id).to_string()]);
+    }
+    let following = timelines::follow(&slow.app, reader, people[1].user_id());
+    let becomes_private = async || {
+        let change = ProfileChange { is_private: Some(true), ..ProfileChange::default() };
+        timelines::update_profile(&app.app, people[1].user_id(), change).await.expect("a store");
+    };
+    let followed = slow.run_interleaved(commit_of_follow(reader), following, becomes_private).await;
+    assert!(matches!(&followed, Err(Refusal::User(rows)) if rows[0].code == UserErrorCode::LimitReached), "{followed:?}");
+    app.redis.run::<()>(&["DEL", &sent]);
+    app.drain().await;
+    let left: Vec<String> = app.redis.run(&["ZRANGE", &format!("left:{{{}}}", reader.0), "0", "-1"]);
+    assert_eq!((left, people[0].home().await), (vec![], vec![]));
+    app.clock.advance(61_000);
+    assert_eq!(findings(&app.app).await, [""; 0]);
 }

@@ -83,9 +83,10 @@ impl EntryLease {
         }
     }
 
-    /// Acknowledges the entry after a refused commit. If the outcome of the commit is unknown, a worker settles the entry later.
+    /// Acknowledges the entry after a refused commit. After an error of the storage a worker settles the entry later: the commit may have several
+    /// steps, and the error may be of a later one than the first.
     pub fn on_refusal(self, app: &App, refusal: &Refusal) {
-        if !matches!(refusal, Refusal::Fatal(Error::OutcomeUnknown)) {
+        if !matches!(refusal, Refusal::Fatal(error) if is_storage_error(error)) {
             self.ack(app);
         }
     }

@@ -5,7 +5,7 @@ use super::super::store::{self, FeedPush, MAX_STATUSES_PER_SCRIPT};
 use super::idle::{LatestStatuses, rebuild_if_sparse, remove_deleted};
 use super::{fanout_mode, push_limits};
 use crate::app::App;
-use crate::base::error::{Error, Outcome};
+use crate::base::error::{Error, Outcome, Refusal, UserError};
 use crate::base::ids::{StatusId, UserId};
 use crate::domains::graph::service as graph;
 use crate::domains::graph::{Edge, FollowerStats};
@@ -27,15 +27,21 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     let asks = needs_request(app, viewer, other).await?;
     let lease = journal::begin(app, task(viewer, other)).await?;
     let committed = match asks {
-        true => graph::request_follow(app, viewer, other).await,
-        false => follow_public(app, viewer, other).await,
+        true => graph::request_follow(app, viewer, other).await.map(|()| false),
+        false => graph::follow(app, viewer, other).await,
     };
-    if let Err(refusal) = committed {
-        lease.on_refusal(app, &refusal);
-        return Err(refusal);
-    }
+    let is_new_follow = match committed {
+        Ok(is_new_follow) => is_new_follow,
+        Err(refusal) => {
+            lease.on_refusal(app, &refusal);
+            return Err(refusal);
+        }
+    };
+    // From here on the edge must be settled, so an error leaves the entry to the workers.
+    let refused = if is_new_follow { become_request(app, viewer, other).await? } else { Ok(()) };
     let settled = settle(app, Feed::Home(viewer), other).await?;
     lease.ack(app);
+    refused.map_err(Refusal::User)?;
     settled.into_outcome()
 }
 
@@ -44,15 +50,18 @@ async fn needs_request(app: &App, viewer: UserId, other: UserId) -> Result<bool,
     Ok(users::is_private(app, other).await? && !friends::are_friends(app, viewer, other).await?)
 }
 
-/// Follows an account that needed no request. If the account has become private meanwhile, or the two are no friends any more, a follow that began just
-/// now becomes a request.
-async fn follow_public(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
-    let is_new = graph::follow(app, viewer, other).await?;
-    if is_new && needs_request(app, viewer, other).await? {
-        graph::end_follow(app, viewer, other).await?;
-        return graph::request_follow(app, viewer, other).await;
+/// Makes a follow that began just now a request, if the account has become private meanwhile, or the two are no friends any more. The inner error is
+/// the refusal of the request; the follow has ended then.
+async fn become_request(app: &App, viewer: UserId, other: UserId) -> Result<Result<(), Vec<UserError>>, Error> {
+    if !needs_request(app, viewer, other).await? {
+        return Ok(Ok(()));
     }
-    Ok(())
+    graph::end_follow(app, viewer, other).await?;
+    match graph::request_follow(app, viewer, other).await {
+        Ok(()) => Ok(Ok(())),
+        Err(Refusal::User(rows)) => Ok(Err(rows)),
+        Err(Refusal::Fatal(error)) => Err(error),
+    }
 }
 
 /// Unfollows `other`, or withdraws the request to follow it, and removes their statuses from the viewer's home before it returns; they are
