@@ -43,7 +43,7 @@ enum AdminAction {
     While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
 )]
 struct DeleteAccount {
-    /// The account's login, in any case.
+    /// The account's login, ignoring case.
     login: String,
     #[command(flatten)]
     storage: StorageOptions,
@@ -60,7 +60,7 @@ struct DeleteAccount {
 struct SuspensionOptions {
     /// The role that is suspended or restored.
     role: RoleArgument,
-    /// The account's login, in any case.
+    /// The account's login, ignoring case.
     login: String,
     #[command(flatten)]
     storage: StorageOptions,

@@ -1,5 +1,5 @@
-//! The audit of edges between accounts: follows, mutes. An edge is in two sorted sets, with the same id: in that of the account that it starts from,
-//! which is the truth, and in that of the account that it leads to.
+//! The audit of edges between accounts: follows, mutes. Each edge is stored in two sorted sets with the same id: that of the source account,
+//! which is authoritative, and that of the target.
 
 use super::audit_reader::{AuditReader, SetScan, SetWindow};
 use crate::base::audit::{Findings, Remedy};

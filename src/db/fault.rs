@@ -36,7 +36,7 @@ pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Acces
         }
         StorageFault::Reply => Error::internal(anyhow::Error::msg(error.to_string())),
         StorageFault::Refused => {
-            tracing::warn!(%error, "Redis does not serve now");
+            tracing::warn!(%error, "Redis refuses commands: it is loading, read-only or failing over");
             Error::StorageUnavailable
         }
         StorageFault::Full => {

@@ -71,7 +71,8 @@ pub(super) async fn get(
         return reserved::read(&state, token).unwrap_or_else(|refusal| refusal.into_response(form.media));
     }
     let call = GraphqlCall { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: true };
-    let parameters = parameters.map_err(|_| bad_request("The query string cannot be read."));
+    let parameters =
+        parameters.map_err(|_| bad_request("The query string cannot be read. Percent-encode `query` and `variables`."));
     call.answer(|| graphql_request::from_parameters(parameters?.0)).await
 }
 
@@ -184,7 +185,7 @@ impl GraphqlCall<'_> {
         let operation = Operation::of(self.state, graphql_request)?;
         request_log::record_operation(operation.checked.kind, operation.name.clone());
         if self.is_get && operation.checked.kind == OperationType::Mutation {
-            let message = "Only queries can be sent by GET.";
+            let message = "Only queries can be sent by GET. Send mutations by POST.";
             return Err(RequestError::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message).into());
         }
         Ok(operation)

@@ -94,7 +94,7 @@ pub(super) fn wants_prometheus(headers: &HeaderMap) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Quality {
     weight: u16,
-    /// 3 for the type itself, 2 for all of its kind, 1 for anything, 0 for nothing said.
+    /// How specific the matching range is: 3 `type/subtype`, 2 `type/*`, 1 `*/*`, 0 no match.
     exactness: u8,
 }
 

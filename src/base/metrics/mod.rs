@@ -187,9 +187,13 @@ impl Metrics {
         ours.register("journal_dead", "Changes that could not be settled, as this process has last seen it", self.dead.clone());
         ours.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
         ours.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());
-        let help = "Tokens of the limit `requests` that were charged after the answer, for work beyond the estimate";
+        let help = "Tokens of the limit `requests` that were charged after the response, for work beyond the estimate";
         ours.register("settled_units", help, self.settled_units.clone());
-        ours.register("debt_units", "The part of them that was not in hand, and became a debt", self.debt_units.clone());
+        ours.register(
+            "debt_units",
+            "Tokens of the limit `requests` that were charged after the response, exceeded the leased tokens, and became a debt",
+            self.debt_units.clone(),
+        );
         self.response_meters.register(ours);
         self.ad_meters.register(ours);
         storage.register(ours);

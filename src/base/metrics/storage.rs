@@ -18,7 +18,7 @@ named_enum! {
         Timeout = "timeout",
         /// The connection broke before the answer.
         Lost = "lost",
-        /// Redis does not serve now: loading, read-only, cluster down.
+        /// Redis refuses commands: it is loading, read-only, or its cluster is down.
         Refused = "refused",
         /// Redis has reached its memory limit.
         Full = "full",

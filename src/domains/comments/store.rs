@@ -152,7 +152,7 @@ pub(super) async fn edit(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VoteResult {
     Done,
-    /// An event about the votes is due at this time, and no other process knows.
+    /// This process must publish an event about the votes at this time.
     PublishAt(Millis),
     NotFound,
 }

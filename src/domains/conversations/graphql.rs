@@ -26,7 +26,7 @@ pub struct ConversationEntryObject(pub ConversationEntry);
 object! {
     /// The position of a status in a conversation. It remains after its status is deleted, as long as it has replies at any depth that are not deleted.
     "ConversationEntry": ConversationEntryObject(entry) {
-        /// Global id, accepted by `node` while the place remains.
+        /// Global id, accepted by `node` while this entry exists.
         "id" id: GlobalId = entry.id.global_id();
 
         /// Number of statuses above this one in the conversation: 0 for the root.
@@ -45,7 +45,7 @@ object! {
         Ok(place.map_or(0, |place| place.replies))
     }
 
-    /// Direct replies. A reply that is deleted or that the viewer cannot see has an entry without a status while there are places below it. A page has
+    /// Direct replies. A reply that is deleted or that the viewer cannot see has an entry without a status while replies below it exist. A page has
     /// fewer entries than requested only at the end, or if 10,000 replies in a row have no entry: then `pageInfo` has the cursor to continue from.
     async fn replies(
         &self,

@@ -6,7 +6,7 @@
 //! | `conversation_new:{root}` | ZSET | parent and reply, by posting | a member for each place |
 //! | `conversation_likes:{root}` | ZSET | parent, likes and reply | a member for each place |
 //!
-//! After "Redis in Action" 8.4, which names conversations as what is missing. A reply is a status like any other; the conversation holds its place: all
+//! After "Redis in Action" 8.4, which lists conversations as an omitted feature. A reply is a status like any other; the conversation holds its place: all
 //! of it on the tag of the root, so that each change is one script, also when the statuses are on other nodes.
 //!
 //! **Paths.** A place names ancestors in lists of at most 16: the nearest ones, and for depths that are multiples of 16, 256, … ancestors at such depths. So

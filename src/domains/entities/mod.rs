@@ -25,7 +25,7 @@ pub use model::{MAX_LINKS, MAX_MENTIONED, MAX_TAGS, StoredEntity, TextEntities, 
 
 use std::ops::Range;
 
-/// What an entity is.
+/// The kind of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntityKind {
     /// A sign and a login.
@@ -36,7 +36,7 @@ pub enum EntityKind {
     Link,
 }
 
-/// A part of a text that stands for something else.
+/// A mention, a tag or a link in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entity {
     /// What it is.

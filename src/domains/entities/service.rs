@@ -75,7 +75,7 @@ pub fn place(text: &str, entities: &TextEntities, unit: TextUnit) -> PlacedEntit
     placed
 }
 
-/// Whether a text mentions a login, in any case.
+/// Whether a text mentions a login, ignoring case.
 pub fn mentions(text: &str, entities: &TextEntities, login: &str) -> bool {
     let login = login.to_ascii_lowercase();
     place(text, entities, TextUnit::CodePoints).mentions.iter().any(|mention| mention.target == login)

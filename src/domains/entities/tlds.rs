@@ -11,7 +11,7 @@ const SHORTEST: usize = 2;
 /// In bytes.
 const LONGEST: usize = 40;
 
-/// The length of the top-level domain that the text begins with, and which ends there: the longest one, in any case, or one in Punycode.
+/// The length of the top-level domain that the text begins with, and which ends there: the longest one, ignoring case, or one in Punycode.
 pub(super) fn length(text: &[char]) -> Option<usize> {
     let (mut tld, mut bytes, mut longest) = ([0; LONGEST], 0, None);
     for (length, c) in (1..).zip(text.iter().copied().take_while(|c| is_label(*c))) {

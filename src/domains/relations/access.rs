@@ -66,7 +66,7 @@ pub async fn keep_viewable<T>(
     keep(loaders, items, |item| facts(item).author, can_view).await
 }
 
-/// Whether a caller must ask [`keep_viewable`], which reads: for a viewer with blocks, and if an item is missing or not public. Other items are shown to
+/// Whether [`keep_viewable`] needs to read relationships: for a viewer with blocks, and if an item is missing or not public. Other items are shown to
 /// everybody. Reads the viewer's own account.
 ///
 /// # Errors
@@ -223,7 +223,7 @@ pub async fn find(loaders: &Loaders, id: UserId) -> Result<Option<Arc<User>>, Er
     Ok(account.filter(|_| policy::can_discover(relationship)))
 }
 
-/// The account with this login, in any case, if the viewer can discover it. One HGET, then the cost of [`find`]; no round trip for an invalid login.
+/// The account with this login, ignoring case, if the viewer can discover it. One HGET, then the cost of [`find`]; no round trip for an invalid login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

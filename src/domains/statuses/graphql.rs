@@ -158,7 +158,7 @@ object! {
         Box::pin(page_of_ancestors(request(ctx)?, &self.0.status, args)).await
     }
 
-    /// Direct replies. A reply that is deleted or that the viewer cannot see has an entry without a status while there are places below it. A page has
+    /// Direct replies. A reply that is deleted or that the viewer cannot see has an entry without a status while replies below it exist. A page has
     /// fewer entries than requested only at the end, or if 10,000 replies in a row have no entry: then `pageInfo` has the cursor to continue from.
     async fn replies(
         &self,

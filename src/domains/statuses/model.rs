@@ -199,8 +199,8 @@ impl AudienceInput {
         let kind = self.kind.unwrap_or_default();
         match (kind, &self.list) {
             (AudienceKind::List, Some(list)) => Ok(ChosenAudience::List(UserListId::from_global(list).ok_or_else(no_such_list)?)),
-            (AudienceKind::List, None) => Err(invalid_list("An audience of the members of a list needs the id of the list.")),
-            (_, Some(_)) => Err(invalid_list("Only an audience of the members of a list has the id of a list.")),
+            (AudienceKind::List, None) => Err(invalid_list("Set `audienceListId` for the audience `LIST`.")),
+            (_, Some(_)) => Err(invalid_list("Omit `audienceListId`, unless the audience is `LIST`.")),
             (_, None) => Ok(ChosenAudience::of(kind, None).unwrap_or_default()),
         }
     }

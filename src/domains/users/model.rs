@@ -12,7 +12,7 @@ const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: ma
 const BIO: TextRules = TextRules { what: "The bio", min: 0, max: 160, bytes: max_bytes(160), newlines: true };
 /// The most characters of a login.
 pub(super) const LOGIN_MAX: usize = 30;
-/// The upper bounds keep hashing cheap. The bound in bytes is larger than that of other texts, so that no existing password is refused.
+/// Rules for passwords. The upper bounds keep hashing cheap. The bound in bytes is larger than that of other texts, so that no existing password is refused.
 const PASSWORD: TextRules = TextRules { what: "The password", min: 1, max: 128, bytes: 40 * 128, newlines: false };
 /// The fewest characters of a password.
 const PASSWORD_MIN: usize = 8;
@@ -104,7 +104,7 @@ pub(super) struct PasswordRecord {
 /// The input of a log-in.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
-    /// The login, in any case.
+    /// The login, ignoring case.
     pub login: &'a str,
     /// The password.
     pub password: &'a str,

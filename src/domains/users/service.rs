@@ -25,7 +25,7 @@ const ABANDONED_AFTER: Millis = 10_000;
 /// A user id that no account has: ids of the first millisecond are never issued.
 pub const UNUSED_USER_ID: UserId = UserId(1);
 
-/// Creates an account for a client at this address. Of concurrent sign-ups with one login, in any case, exactly one succeeds.
+/// Creates an account for a client at this address. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
 ///
 /// A charge, a read, a journal entry, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the
 /// first read.
@@ -277,7 +277,7 @@ pub async fn is_private(app: &App, id: UserId) -> Result<bool, Error> {
     store::is_private(app.db(), id).await
 }
 
-/// The accounts with these logins, in any case; unknown logins are left out. A round trip for every 500 logins; texts that cannot be a
+/// The accounts with these logins, ignoring case; unknown logins are left out. A round trip for every 500 logins; texts that cannot be a
 /// login are not looked up.
 ///
 /// # Errors
@@ -295,7 +295,7 @@ pub async fn accounts_by_login(app: &App, logins: BTreeSet<String>) -> Result<Ha
     store::find_many(app.db(), logins).await
 }
 
-/// The id of the account with this login, in any case. One HGET; nothing for what cannot be a login.
+/// The id of the account with this login, ignoring case. One HGET; nothing for what cannot be a login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -16,7 +16,7 @@ static CREATE_USER: Script = Script::new(include_str!("lua/create_user.lua"));
 static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
 static RELEASE_LOGIN: Script = Script::new(include_str!("lua/release_login.lua"));
 static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
-/// The same script, allowed in a full store: revoking tokens adds nothing.
+/// The script of [`UPDATE_USER`], allowed in a full store: revoking tokens adds nothing.
 static REVOKE_DEVICES: Script = Script::allow_oom(include_str!("lua/update_user.lua"));
 
 /// The field of an account's HASH that holds its device epoch. Not part of [`User`]: only log-ins read it.
@@ -62,7 +62,7 @@ hash_record!(User {
     "relations" => relations_version
 });
 
-/// The account that has claimed a login, in any case. One HGET. The account may still be being created.
+/// The account that has claimed a login, ignoring case. One HGET. The account may still be being created.
 pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> {
     let login = login.to_ascii_lowercase();
     let id: Option<u64> = db.read(cmd("HGET").arg(keys::logins(&login)).arg(&login).take()).await?;

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const COPIES: usize = 500;
 
 static WRITE_ENTRY: Script = Script::new(include_str!("lua/write_entry.lua"));
-/// The same before a deletion: an entry takes some 200 bytes until it is acknowledged.
+/// [`WRITE_ENTRY`] before a deletion: an entry takes some 200 bytes until it is acknowledged.
 static WRITE_DELETION: Script = Script::allow_oom(include_str!("lua/write_entry.lua"));
 static CLAIM_ENTRIES: Script = Script::allow_oom(include_str!("lua/claim_entries.lua"));
 static MOVE_ENTRY: Script = Script::allow_oom(include_str!("lua/move_entry.lua"));

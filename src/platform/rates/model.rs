@@ -133,7 +133,7 @@ const VALUES_PER_UNIT: u64 = 8;
 /// Bytes per unit of work.
 const BYTES_PER_UNIT: u64 = 512;
 /// The work that every operation may do regardless of its estimate: less than twenty times the smallest estimate. The smallest documents read two
-/// or three objects at a cost of one or two, and for an object that is hidden or missing what the policy would ask.
+/// or three objects at a cost of one or two, and for an object that is hidden or missing the reads of the policy.
 pub const FREE_UNITS: u64 = 12;
 
 /// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and Redis together; a token of an estimate represents

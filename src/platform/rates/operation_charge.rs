@@ -46,7 +46,7 @@ impl OperationCharge {
         Settlement { worked, charged: self.estimate + beyond, allowance }
     }
 
-    /// The same, without the allowance. Returns the units of work so far.
+    /// Charges the work so far, without the free allowance. Returns the units of work so far.
     pub fn charge(&self) -> u64 {
         let worked = units(self.meter.read());
         let beyond = TOKENS_PER_EXTRA_UNIT * worked.saturating_sub(self.estimate.max(FREE_UNITS));

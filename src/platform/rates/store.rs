@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use redis::cmd;
 
 static TAKE_TOKENS: Script = Script::new(include_str!("lua/take_tokens.lua"));
-/// The same script for a store whose memory is full: buckets expire, so they may still be written. The other script has no flags, because Redis
+/// [`TAKE_TOKENS`] for a store whose memory is full: buckets expire, so they may still be written. The other script has no flags, because Redis
 /// rejects a script with flags before it runs where writes are refused for another reason, and a script without flags only at its first write:
 /// an empty bucket is reported even then.
 static TAKE_TOKENS_WHEN_FULL: Script = Script::allow_oom(include_str!("lua/take_tokens.lua"));

@@ -220,7 +220,7 @@ fn check_shape(
     let DocumentMeasure { operations, fragment } = match measure_document(document, variables) {
         Ok(measured) => measured,
         Err(CostError::Cycle(at)) => {
-            return refuse_at("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself.".into(), vec![at]);
+            return refuse_at("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself. Remove the cycle.".into(), vec![at]);
         }
         Err(CostError::TooManyLevels) => return limit_exceeded("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
     };

@@ -184,7 +184,7 @@ impl Coercion {
                 PathStep::Item(at) => write!(path, "[{at}]"),
             };
         }
-        let why = if self.reveals_schema { why() } else { "It does not fit its type.".to_owned() };
+        let why = if self.reveals_schema { why() } else { "The value does not match the type of the variable.".to_owned() };
         self.problem = Some((path, why));
     }
 }

@@ -118,7 +118,7 @@ fn is_subtype(ty: &Type, of: &Type) -> bool {
     (of.nullable || !ty.nullable) && is_base_subtype(ty, of)
 }
 
-/// The same, ignoring null.
+/// Whether one type is a subtype of another, ignoring null.
 fn is_base_subtype(ty: &Type, of: &Type) -> bool {
     match (&ty.base, &of.base) {
         (BaseType::Named(one), BaseType::Named(other)) => one == other,

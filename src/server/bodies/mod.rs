@@ -98,11 +98,13 @@ impl Bodies {
         let slow = |message| RequestError::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", message);
         match error {
             BodyReadError::Long => too_long(),
-            BodyReadError::Broken => RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read."),
-            BodyReadError::Late => slow("The body did not arrive in time."),
-            BodyReadError::Slow => slow("The body arrived too slowly."),
+            BodyReadError::Broken => {
+                RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read. Send the request again.")
+            }
+            BodyReadError::Late => slow("The body did not arrive in time. Send the request again."),
+            BodyReadError::Slow => slow("The body arrived too slowly. Send the request again."),
             BodyReadError::Full(BudgetFull::Address) => {
-                let message = "Too many long bodies are being sent from this address at once.";
+                let message = "Too many long bodies are being sent from this address at once. Send them one after the other.";
                 RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("bodies").retry_after(1)
             }
             BodyReadError::Full(BudgetFull::All) | BodyReadError::Revoked => RequestError::from(&Error::Overloaded),
@@ -112,7 +114,7 @@ impl Bodies {
 
 /// The refusal of a body that exceeds the maximum length, by its head or by its bytes.
 fn too_long() -> RequestError {
-    RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", "A body is at most 1 MiB.")
+    RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", "A body has at most 1 MiB. Send a shorter one.")
 }
 
 /// The reason why the reading of a body fails.

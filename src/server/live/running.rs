@@ -140,7 +140,7 @@ impl RunningOperation {
     }
 }
 
-/// The library's responses cannot be cloned.
+/// Clones a response; the library's type does not implement `Clone`.
 fn copy(response: &Response) -> Response {
     let mut copy = Response::new(response.data.clone());
     copy.errors.clone_from(&response.errors);

@@ -152,7 +152,11 @@ fn begin(state: &State, context: &Request, place: LiveSlot) -> String {
 pub(in crate::server) fn read(state: &State, token: &str) -> Result<Response, RequestError> {
     let reserved = state.reservations.find(token)?;
     let Some(queue) = reserved.queue().take() else {
-        return Err(RequestError::new(StatusCode::CONFLICT, "STREAM_TAKEN", "This event stream is being read."));
+        return Err(RequestError::new(
+            StatusCode::CONFLICT,
+            "STREAM_TAKEN",
+            "Another request reads this event stream. Reserve a new one with PUT.",
+        ));
     };
     let (viewer, reader) = (reserved.viewer.clone(), reserved.reader.clone());
     let attached = AttachedStream { reserved, queue, reservations: Arc::downgrade(&state.reservations.0) };
@@ -220,9 +224,11 @@ impl ReservedOperation {
     ) -> Result<Response, RequestError> {
         match self.reserved.operations.begin(self.id, state.edge.live.operations, work) {
             Ok(()) => Ok(StatusCode::ACCEPTED.into_response()),
-            Err(BeginError::IdTaken) => {
-                Err(RequestError::new(StatusCode::CONFLICT, "OPERATION_EXISTS", "Another operation has this `operationId`."))
-            }
+            Err(BeginError::IdTaken) => Err(RequestError::new(
+                StatusCode::CONFLICT,
+                "OPERATION_EXISTS",
+                "Another operation has this `operationId`. Use another one.",
+            )),
             Err(BeginError::TooMany) => {
                 let message = "Too many operations run on this event stream: complete one first.";
                 Err(RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("operations"))

@@ -52,7 +52,7 @@ pub(super) fn read(text: &str) -> Result<Message<'_>, Close> {
             _ => Err(Close::bad("`subscribe` needs a `payload` that is an object")),
         },
         "complete" => Ok(Message::Complete(checked(id)?)),
-        _ => Err(Close::bad("The `type` of the message is none that a client sends")),
+        _ => Err(Close::bad("Unknown `type` of a message")),
     }
 }
 

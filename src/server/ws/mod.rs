@@ -73,6 +73,6 @@ fn no_handshake() -> RequestError {
 }
 
 fn too_many() -> RequestError {
-    let message = "There are too many sockets of this address without a session.";
+    let message = "There are too many sockets of this address without a session. Close one, or connect with a session.";
     RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("sockets")
 }

@@ -82,7 +82,7 @@ pub(crate) fn all() -> Vec<Case> {
         Case { token: nobody, ..Case::read("ad decision", operation(ADS, &["mutation ServeAds"]), page) },
         Case { publishes: true, guarded: 0, ..Case::post("post to a live stream", |stage, _| Some(&stage.alone)) },
         // Nearly all of its cost is argon2, which is intended.
-        Case { token: nobody, requests: 40, guarded: 0, ..Case::read("sign-in", sign_in, password) },
+        Case { token: nobody, requests: 40, guarded: 0, ..Case::read("log-in", sign_in, password) },
     ]
 }
 

@@ -80,7 +80,8 @@ async fn in_production_errors_of_variables_reveal_nothing_of_the_schema() {
         (json!({ "message": 5 }), " at \"input.message\""),
     ] {
         let answer = app.anonymous().gql(query, json!({ "input": input })).await;
-        let expected = format!("Variable \"$input\" got an invalid value{at}. It does not fit its type.");
+        let expected =
+            format!("Variable \"$input\" got an invalid value{at}. The value does not match the type of the variable.");
         assert_eq!((messages(&answer), error_codes(&answer)), (vec![expected.as_str()], vec!["BAD_USER_INPUT".to_owned()]));
         assert_eq!(answer["errors"][0]["locations"], json!([{ "line": 1, "column": 10 }]), "{answer}");
     }

@@ -45,7 +45,7 @@ fn has_unambiguous_host(text: &str) -> bool {
 }
 
 pub(in crate::domains::ads) fn too_long(field: &'static str) -> UserError {
-    invalid(format!("An address has at most {MAX_URL} bytes."), &[field])
+    invalid(format!("A URL has at most {MAX_URL} bytes. Use a shorter one."), &[field])
 }
 
 /// Returns the error for an invalid field.

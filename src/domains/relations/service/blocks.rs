@@ -1,4 +1,4 @@
-//! The use cases of blocks. What a block severs belongs to the timelines, a higher layer.
+//! The use cases of blocks. The timelines, a higher layer, end follows, friendships and list memberships on a block.
 
 use super::super::model::{BlockState, MAX_BLOCKS, OneWayRelation, Relationship};
 use super::super::policy;

@@ -1,4 +1,4 @@
-//! What mutes and blocks share: agreement of their two sides, and their end with an account.
+//! Common code of mutes and blocks: reconciling their two sides, and deleting them with an account.
 
 use super::super::model::OneWayRelation;
 use super::super::store::edges as store;

@@ -45,7 +45,7 @@ impl Set {
     }
 }
 
-/// What an account can have with a status.
+/// The kind of a relation between an account and a status: a like, a bookmark or a repost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Edge {
     Like,

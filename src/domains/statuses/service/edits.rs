@@ -44,7 +44,11 @@ pub async fn edit(app: &App, author: UserId, id: StatusId, message: &str) -> Out
 }
 
 fn limit_reached() -> UserError {
-    UserError::new(UserErrorCode::LimitReached, format!("A status can be edited at most {MAX_EDITS} times."), &["statusId"])
+    UserError::new(
+        UserErrorCode::LimitReached,
+        format!("A status can be edited at most {MAX_EDITS} times. Post a new status instead."),
+        &["statusId"],
+    )
 }
 
 /// Publishes an edit that was made. Nothing for a status that was deleted since: its deletion is published. Three round trips.

@@ -54,7 +54,11 @@ fn no_parent() -> UserError {
 }
 
 fn conversation_is_full() -> UserError {
-    UserError::new(UserErrorCode::LimitReached, "A conversation has at most a million statuses.", PATH)
+    UserError::new(
+        UserErrorCode::LimitReached,
+        "A conversation has at most a million statuses. Post it without `replyToId`.",
+        PATH,
+    )
 }
 
 /// Whether the viewer may reply to a status, by its policy and that of the conversation's root. A root that was deleted permits and refuses nothing. Up to

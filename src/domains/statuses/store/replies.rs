@@ -1,4 +1,4 @@
-//! What the HASH of a status says of its conversation, and tombstones.
+//! The stored form of a status's parent, and tombstones.
 
 use super::super::keys;
 use super::super::model::MAX_ANSWERED;

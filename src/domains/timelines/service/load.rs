@@ -95,8 +95,8 @@ impl Fetch for FetchFeed {
     }
 }
 
-/// The head that is consistent with the rest of the batch, whatever was posted between two commands of the pipeline: the top of the first
-/// page if it was read, else no older than any row that was read.
+/// The newest entry that is consistent with the other reads of the batch, between which statuses may be posted: the top of the first page if it was
+/// read, else no older than any row that was read.
 fn consistent_head(feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Option<Row> {
     let shown = |part: &FeedPart| part.feed() == feed && !matches!(part, FeedPart::FormerSources(_));
     let same = || parts.iter().zip(found).filter(|(part, _)| shown(part));

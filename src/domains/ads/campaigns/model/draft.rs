@@ -155,12 +155,12 @@ impl NewAd {
     }
 
     fn promoted(&self) -> Result<Creative, Vec<UserError>> {
-        let with_status = "An ad in feeds shows a status: omit this field.";
+        let with_status = "An ad in the slot `IN_FEED` shows a status: omit this field.";
         let mut rows: Vec<UserError> = Vec::new();
         rows.extend(self.snippet.as_ref().map(|_| invalid(with_status, &["snippet"])));
         rows.extend(self.target.as_ref().map(|_| invalid(with_status, &["targetUrl"])));
         let status = match &self.status {
-            None => Err(invalid("An ad in feeds needs the status that it shows.", &["statusId"])),
+            None => Err(invalid("An ad in the slot `IN_FEED` needs `statusId`, the status that it shows.", &["statusId"])),
             Some(id) => StatusId::from_global(id).ok_or_else(|| not_found("There is no such status.", "statusId")),
         };
         match status {
@@ -171,14 +171,14 @@ impl NewAd {
 
     fn written(&self) -> Result<Creative, Vec<UserError>> {
         let text = match &self.snippet {
-            None => Err(invalid("An ad outside of feeds needs a snippet.", &["snippet"])),
+            None => Err(invalid("An ad needs `snippet`, unless its slot is `IN_FEED`.", &["snippet"])),
             Some(text) => SNIPPET.check(text).map_err(|message| invalid(message, &["snippet"])),
         };
         let target = match &self.target {
-            None => Err(invalid("An ad outside of feeds needs a destination URL.", &["targetUrl"])),
+            None => Err(invalid("An ad needs `targetUrl`, unless its slot is `IN_FEED`.", &["targetUrl"])),
             Some(url) => target(url),
         };
-        let status = self.status.as_ref().map(|_| invalid("A status is shown in feeds only.", &["statusId"]));
+        let status = self.status.as_ref().map(|_| invalid("Omit `statusId`, or use the slot `IN_FEED`.", &["statusId"]));
         match (text, target, status) {
             (Ok(text), Ok(target), None) => Ok(Creative::Snippet { text, target }),
             (text, target, status) => Err(text.err().into_iter().chain(target.err()).chain(status).collect()),
@@ -196,7 +196,7 @@ pub(in crate::domains::ads) fn check_times(starts: Option<Millis>, ends: Option<
     check_time(ends, "endsAt")?;
     match ends {
         Some(ends) if starts.is_some_and(|starts| ends <= starts) => {
-            Err(invalid("A campaign ends after it begins.", &["endsAt"]))
+            Err(invalid("The end must be after the start.", &["endsAt"]))
         }
         _ => Ok(()),
     }
@@ -211,7 +211,7 @@ pub(in crate::domains::ads) fn end_in_past() -> UserError {
 pub(in crate::domains::ads) fn cap(draft: CapDraft) -> Result<Cap, Vec<UserError>> {
     let within = |number: i64, most: i64, field| {
         let sound = (1..=most).contains(&number).then_some(number.unsigned_abs());
-        sound.ok_or_else(|| invalid(format!("This must be from 1 to {most}."), &["frequencyCap", field]))
+        sound.ok_or_else(|| invalid(format!("`{field}` must be from 1 to {most}."), &["frequencyCap", field]))
     };
     match (within(draft.impressions, MAX_IMPRESSIONS, "impressions"), within(draft.per_seconds, MAX_SECONDS, "perSeconds")) {
         (Ok(impressions), Ok(per_seconds)) => Ok(Cap { impressions, per_seconds }),
@@ -248,7 +248,11 @@ fn keywords_by(rules: TextRules, texts: &[String]) -> Result<Vec<String>, UserEr
 
 /// The error for more keywords than a campaign can have.
 pub(in crate::domains::ads) fn too_many_keywords() -> UserError {
-    UserError::new(UserErrorCode::LimitReached, format!("A campaign has at most {MAX_KEYWORDS} keywords."), &["keywords"])
+    UserError::new(
+        UserErrorCode::LimitReached,
+        format!("A campaign has at most {MAX_KEYWORDS} keywords. Remove one first."),
+        &["keywords"],
+    )
 }
 
 /// Validates a destination URL and returns it in ASCII, as the redirect sends it to a browser.
