@@ -127,7 +127,11 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
         play.model.apply(operation);
     }
     let (mut unanswered, mut applied) = (0, 0);
-    for crash in 0..crashes {
+    // Some operations have fewer writes than the server survives: it goes on until enough of them were cut off.
+    for crash in 0..4 * crashes {
+        if crash >= crashes && unanswered > crashes / 5 {
+            break;
+        }
         let (operation, when) = (play.operation(), format!("seed {seed}, crash {crash}"));
         let before = play.model.clone();
         let refusal = play.model.apply(operation);
@@ -170,6 +174,6 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
         unanswered += usize::from(answer.is_none());
         assert_eq!(findings(&play.world.servers[0].app).await, [""; 0], "{when}: {operation:?}");
     }
-    println!("{crashes} operations, {unanswered} of them unanswered, {applied} of which were applied");
+    println!("{unanswered} operations were unanswered, {applied} of which were applied");
     assert!(unanswered > crashes / 5, "only {unanswered} of {crashes} were cut off");
 }
