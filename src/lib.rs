@@ -25,7 +25,7 @@
 //! | 0 | [`journal`], [`events`], [`rates`], [`entities`] | unfinished changes, the event log, rate limits, mentions, tags and links in texts |
 //! | 1 | [`users`] | accounts and profiles |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
-//! | 3 | [`relations`] | mutes, friends, and the policy that decides who sees what |
+//! | 3 | [`relations`], [`tags`] | mutes, friends, and the policy that decides who sees what; tags, mentions and followed tags |
 //! | 4 | [`statuses`], [`lists`], [`conversations`] | statuses and likes, lists of accounts, places of replies |
 //! | 5 | [`comments`], [`ads`] | comment threads, campaigns and ad serving |
 //! | 6 | [`timelines`] | home, list and profile timelines, fan-out |
@@ -58,6 +58,7 @@
 //! [`sessions`]: domains::sessions
 //! [`graph`]: domains::graph
 //! [`relations`]: domains::relations
+//! [`tags`]: domains::tags
 //! [`statuses`]: domains::statuses
 //! [`lists`]: domains::lists
 //! [`comments`]: domains::comments

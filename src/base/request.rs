@@ -19,8 +19,10 @@ use crate::domains::comments::FetchComments;
 use crate::domains::comments::FetchLevels;
 use crate::domains::conversations::FetchPlaces;
 use crate::domains::graph::FetchRelations;
+use crate::domains::graph::FetchRepostChoices;
 use crate::domains::graph::FetchRequests;
 use crate::domains::lists::FetchAudienceLists;
+use crate::domains::lists::FetchListTags;
 use crate::domains::lists::FetchLists;
 use crate::domains::relations::FetchBlocks;
 use crate::domains::relations::FetchFriendships;
@@ -28,9 +30,13 @@ use crate::domains::relations::FetchMutualFriends;
 use crate::domains::relations::FetchRelationships;
 use crate::domains::statuses::FetchBookmarks;
 use crate::domains::statuses::FetchPins;
+use crate::domains::statuses::FetchRepostIds;
 use crate::domains::statuses::FetchReposts;
 use crate::domains::statuses::FetchStatuses;
+use crate::domains::tags::FetchFollowedTags;
+use crate::domains::tags::FetchTagCounts;
 use crate::domains::timelines::FetchFeed;
+use crate::domains::timelines::FetchLogEnd;
 use crate::domains::users::FetchLogins;
 use crate::domains::users::FetchUsers;
 use std::net::IpAddr;
@@ -49,10 +55,14 @@ pub struct Loaders {
     pub bookmarks: Loader<FetchBookmarks>,
     /// Whether the viewer has reposted statuses.
     pub reposts: Loader<FetchReposts>,
+    /// The ids of reposts.
+    pub repost_ids: Loader<FetchRepostIds>,
     /// The pinned statuses of accounts.
     pub pins: Loader<FetchPins>,
     /// The relation between the viewer and an account.
     pub relations: Loader<FetchRelations>,
+    /// Whether the viewer's home shows the reposts of an account.
+    pub repost_choices: Loader<FetchRepostChoices>,
     /// The follow requests between the viewer and an account.
     pub requests: Loader<FetchRequests>,
     /// The relationship of the viewer and an account.
@@ -69,6 +79,14 @@ pub struct Loaders {
     pub audience_lists: Loader<FetchAudienceLists>,
     /// The viewer's lists.
     pub lists: Loader<FetchLists>,
+    /// The tags of the viewer's lists.
+    pub list_tags: Loader<FetchListTags>,
+    /// The numbers of statuses of tags.
+    pub tag_counts: Loader<FetchTagCounts>,
+    /// The end of the log of events.
+    pub log_end: Loader<FetchLogEnd>,
+    /// Whether the viewer follows tags.
+    pub followed_tags: Loader<FetchFollowedTags>,
     /// Places in conversations.
     pub places: Loader<FetchPlaces>,
     /// Comments, with the viewer's votes.
@@ -180,8 +198,10 @@ impl Request {
             statuses: Loader::with_response_size(FetchStatuses { db: db.clone(), since, viewer, with_bookmarks }, size),
             bookmarks: Loader::new(FetchBookmarks { db: db.clone(), since, viewer }),
             reposts: Loader::new(FetchReposts { db: db.clone(), since, viewer }),
+            repost_ids: Loader::new(FetchRepostIds(db.clone())),
             pins: Loader::new(FetchPins(db.clone())),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
+            repost_choices: Loader::new(FetchRepostChoices { db: db.clone(), viewer }),
             requests: Loader::new(FetchRequests { db: db.clone(), viewer }),
             relationships: Loader::new(FetchRelationships::new(app.clone(), viewer)),
             blocks: Loader::new(FetchBlocks(db.clone())),
@@ -190,6 +210,10 @@ impl Request {
             feeds: Loader::new(FetchFeed::new(app.clone())),
             audience_lists: Loader::new(FetchAudienceLists { db: db.clone(), viewer }),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
+            list_tags: Loader::new(FetchListTags(db.clone())),
+            tag_counts: Loader::new(FetchTagCounts(db.clone())),
+            log_end: Loader::new(FetchLogEnd::new(app.clone())),
+            followed_tags: Loader::new(FetchFollowedTags { db: db.clone(), viewer }),
             places: Loader::new(FetchPlaces { db: db.clone() }),
             comments: Loader::with_response_size(FetchComments { app: app.clone(), viewer }, size),
             levels: Loader::new(FetchLevels(app.clone())),

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::PlaceId;
+use crate::base::ids::{PlaceId, TagId};
 use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
 use crate::domains::comments::service as comments;
@@ -10,6 +10,7 @@ use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
 use crate::domains::statuses::Mark;
 use crate::domains::statuses::service as statuses;
+use crate::domains::tags::IndexedNames;
 use crate::domains::timelines::service as timelines;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{JournalEntry, Progress, Queue, RelationKind, Task, retention};
@@ -197,8 +198,8 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
                 statuses::settle_answered(app, PlaceId { root: conversation, status }, progress).await
             }
             Task::Like { user, status } => statuses::settle_like(app, user, status).await.map(|()| None),
-            Task::Bookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, user, status).await.map(|()| None),
-            Task::Repost { user, status } => statuses::settle_mark(app, Mark::Repost, user, status).await.map(|()| None),
+            Task::Bookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, user, status).await.map(|_| None),
+            Task::Repost { user, status } => timelines::settle_repost(app, user, status, progress).await,
             Task::Comment { author, comment } => comments::settle(app, author, comment).await.map(|()| None),
             Task::Branch { author, comment } => comments::settle_branch(app, author, comment).await,
             Task::Thread { status } => comments::settle_thread(app, status).await,
@@ -218,6 +219,12 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
                 statuses::settle_audience(app, author, status, before, change).await.map(|()| None)
             }
             Task::Edit { author, status, edit } => statuses::settle_edit(app, author, status, edit).await.map(|()| None),
+            Task::StatusIndexes { author, status, tags, logins } => {
+                let tags = tags.into_iter().map(TagId::of_name).collect();
+                let names = IndexedNames { tags, logins: logins.into_iter().collect() };
+                statuses::settle_indexes(app, author, status, names).await.map(|()| None)
+            }
+            Task::Privacy { user } => statuses::settle_privacy(app, user, progress).await,
             Task::FollowRequests { user } => timelines::accept_all(app, user).await,
             Task::FanoutThreshold { followers } => timelines::review_modes(app, followers, progress).await,
         }

@@ -231,6 +231,8 @@ pub type EntryRepair<T> = fn(T, &str, u64) -> Vec<Remedy>;
 pub struct SetScan<T> {
     open: Vec<(T, String, u64)>,
     repair: EntryRepair<T>,
+    /// Members that are no ids, and that the caller checks.
+    is_other: fn(&str) -> bool,
 }
 
 /// A window of one set.
@@ -241,6 +243,8 @@ pub struct SetWindow<T> {
     pub key: String,
     /// Rows in the order of their positions.
     pub rows: Vec<Row>,
+    /// Members of [`SetScan::with_other_members`], with their positions.
+    pub others: Vec<(String, u64)>,
 }
 
 impl<T: Copy> SetScan<T> {
@@ -265,7 +269,13 @@ impl<T: Copy> SetScan<T> {
             let remedies = members.iter().flat_map(|member| repair_entry(*of, key, member, repair));
             found.add_repairable_with(key, "has scores that are not ids", format!("{count} of them are 0 or less"), remedies);
         }
-        Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect(), repair })
+        Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect(), repair, is_other: |_| false })
+    }
+
+    /// Leaves members that are no ids to the caller.
+    #[must_use]
+    pub fn with_other_members(self, is_other: fn(&str) -> bool) -> Self {
+        Self { is_other, ..self }
     }
 
     /// The next window of every set that has one; none at the end. Reports members and scores that are not ids, and duplicate scores.
@@ -279,17 +289,33 @@ impl<T: Copy> SetScan<T> {
         let commands = self.open.iter().map(|(_, key, above)| ranges::command(key, &window(*above))).collect();
         let mut parts = Vec::with_capacity(self.open.len());
         for ((of, key, above), reply) in self.open.iter_mut().zip(reader.db.read_lenient(commands).await?) {
-            let pairs: Vec<(Vec<u8>, f64)> = read(&reply).unwrap_or_default();
+            let pairs: Vec<ScoredMember> = read(&reply).unwrap_or_default();
             // A score between two ids is reported, and must not stop the scan.
             let last = pairs.last().map_or(u64::MAX, |(_, score)| (*score as u64).max(above.saturating_add(1)));
             *above = if pairs.len() < limit { u64::MAX } else { last };
-            parts.push(SetWindow { of: *of, rows: rows(*of, key, &pairs, self.repair, found), key: key.clone() });
+            let (others, pairs) = split_others(pairs, self.is_other);
+            parts.push(SetWindow { of: *of, rows: rows(*of, key, &pairs, self.repair, found), others, key: key.clone() });
         }
         Ok(parts)
     }
 }
 
-fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], repair: EntryRepair<T>, found: &mut Findings) -> Vec<Row> {
+/// A member of a sorted set as it is stored, and its score.
+type ScoredMember = (Vec<u8>, f64);
+
+/// Members that the caller checks, with their positions; and the other pairs.
+fn split_others(pairs: Vec<ScoredMember>, is_other: fn(&str) -> bool) -> (Vec<(String, u64)>, Vec<ScoredMember>) {
+    let (mut others, mut rest) = (Vec::new(), Vec::with_capacity(pairs.len()));
+    for (member, score) in pairs {
+        match (std::str::from_utf8(&member).ok().filter(|text| is_other(text)), id_of(score)) {
+            (Some(text), Some(position)) => others.push((text.to_owned(), position)),
+            _ => rest.push((member, score)),
+        }
+    }
+    (others, rest)
+}
+
+fn rows<T: Copy>(of: T, key: &str, pairs: &[ScoredMember], repair: EntryRepair<T>, found: &mut Findings) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::with_capacity(pairs.len());
     for (bytes, score) in pairs {
         let text = lossy(bytes);

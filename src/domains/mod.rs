@@ -5,6 +5,7 @@ pub mod users;
 pub mod sessions;
 pub mod graph;
 pub mod relations;
+pub mod tags;
 pub mod statuses;
 pub mod lists;
 pub mod comments;

@@ -50,12 +50,13 @@ use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, Ser
 use crate::domains::comments::CommentMutation;
 use crate::domains::conversations::ReplyMutation;
 use crate::domains::entities::TagQuery;
-use crate::domains::graph::{GraphMutation, RequestMutation, RequestQuery};
-use crate::domains::lists::{ListMutation, ListQuery};
+use crate::domains::graph::{GraphMutation, RepostChoiceMutation, RequestMutation, RequestQuery};
+use crate::domains::lists::{ListMutation, ListQuery, ListTagMutation};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
 use crate::domains::sessions::{SessionMutation, SessionQuery};
 use crate::domains::statuses::{BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, RepostMutation, StatusMutation};
 use crate::domains::streaming::{StreamQuery, StreamSubscription};
+use crate::domains::tags::{FollowedTagMutation, FollowedTagQuery};
 use crate::domains::timelines::TimelineQuery;
 use crate::domains::users::{UserMutation, UserQuery};
 use async_graphql::{MergedObject, MergedSubscription, SDLExportOptions, ValidationMode};
@@ -70,6 +71,7 @@ pub struct Query(
     SessionQuery,
     TimelineQuery,
     TagQuery,
+    FollowedTagQuery,
     RequestQuery,
     RelationQuery,
     BlockQuery,
@@ -96,11 +98,14 @@ pub struct Mutation(
     PinMutation,
     ReplyMutation,
     GraphMutation,
+    RepostChoiceMutation,
     RequestMutation,
     RelationMutation,
     BlockMutation,
     FriendMutation,
     ListMutation,
+    ListTagMutation,
+    FollowedTagMutation,
     CommentMutation,
     AdMutation,
     WebsiteMutation,

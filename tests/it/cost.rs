@@ -27,8 +27,8 @@ async fn the_first_screen_costs_five_round_trips_at_any_length() {
         // The session, the viewer, the statuses (one more, to know whether there is a next page), the authors of all these.
         assert_eq!(total(&calls, "hgetall"), 2 + first as u64 + 1 + authors, "{calls:?}");
         assert_eq!(total(&calls, "zscore"), first as u64 + 1, "{calls:?}");
-        // The page and the sync cursor.
-        assert_eq!(total(&calls, "zrange"), 2, "{calls:?}");
+        // The page, the sync cursor, and the followed tags.
+        assert_eq!(total(&calls, "zrange"), 3, "{calls:?}");
         // The state of the home (before and after its entries), the merged authors, and the hidden authors.
         assert_eq!(["hmget", "zinter", "zdiff"].map(|name| total(&calls, name)), [2, 1, 1], "{calls:?}");
         // The position in each shard of the event log.

@@ -1,6 +1,8 @@
 //! Crashes between any two writes of a change: another process completes the change when the lease has expired. No acknowledged change
 //! is lost, none is applied twice, and the store has no findings.
 
+mod tags;
+
 use crate::support::{
     Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, is_repeated_run, references,
 };
@@ -333,7 +335,7 @@ impl World {
         };
         let reposters: &[usize] = if change == Change::UndoRepost { &[4] } else { bookmarkers };
         for at in reposters {
-            statuses::repost(&app.app, &loaders(&app.app), people[*at].user_id(), status).await.expect("a repost");
+            timelines::repost(&app.app, &loaders(&app.app), people[*at].user_id(), status).await.expect("a repost");
         }
         for at in bookmarkers {
             statuses::bookmark(&app.app, &loaders(&app.app), people[*at].user_id(), status).await.expect("a bookmark");
@@ -454,8 +456,8 @@ impl World {
                 timelines::post(app, id(4), draft).await?;
             }
             Change::DeleteQuote => timelines::delete(app, id(4), self.replies[0]).await?,
-            Change::Repost => statuses::repost(app, &loaders, id(4), self.status).await?,
-            Change::UndoRepost => statuses::undo_repost(app, id(4), self.status).await?,
+            Change::Repost => timelines::repost(app, &loaders, id(4), self.status).await?,
+            Change::UndoRepost => timelines::undo_repost(app, id(4), self.status).await?,
             Change::DeleteBookmarked => timelines::delete(app, id(0), self.status).await?,
             Change::Reply => {
                 let draft = draft_of_reply(app, id(4), self.replies[1], Some("once")).await;
@@ -654,8 +656,8 @@ impl World {
             Change::RemoveBookmark => self.bookmarks(app, 4).await == 0,
             Change::Quote => self.quotes(app).await == (1, 1),
             Change::DeleteQuote => self.quotes(app).await == (0, 0),
-            Change::Repost => self.reposts(app).await == (1, 1),
-            Change::UndoRepost => self.reposts(app).await == (0, 0),
+            Change::Repost => self.reposts(app).await == (1, 1) && self.home(app, 4).await.expect("a store") == 1,
+            Change::UndoRepost => self.reposts(app).await == (0, 0) && self.home(app, 4).await.expect("a store") == 0,
             Change::DeleteBookmarked => {
                 let exists = statuses::exist(app, &[self.status]).await.expect("a store");
                 exists == [false] && self.bookmarks(app, 4).await == 0 && self.pins(app).await == 0

@@ -32,6 +32,7 @@ mod edits;
 mod embedded;
 mod entities;
 mod faults;
+mod followed_tags;
 mod follows;
 mod friends;
 mod fsck;

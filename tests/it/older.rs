@@ -100,15 +100,16 @@ async fn the_profiles_are_read_once_for_many_pages() {
     let before = app.app.db().round_trips();
     let answer = reader.gql(&format!("{{ homeTimeline {{ {pages} }} }}"), json!({})).await;
     assert_eq!(answer["data"]["homeTimeline"]["a1"]["edges"][0]["node"]["status"]["message"], "0", "{answer}");
-    // One more range reads some of the followed authors, to know that there are many.
-    assert_eq!(ranges(&app.redis.calls()), 20 + 1, "{:?}", app.redis.calls());
+    // Two more ranges read the followed tags, and some of the followed authors, to know that there are many.
+    assert_eq!(ranges(&app.redis.calls()), 20 + 2, "{:?}", app.redis.calls());
     assert_eq!(app.app.db().round_trips() - before, 6, "session, skeleton, below the floor, a segment, statuses, authors");
-    // Without a cached segment the profiles are merged once for all pages: two rounds over eleven profiles, and the followed authors.
+    // Without a cached segment the profiles are merged once for all pages: two rounds over eleven profiles, the followed
+    // authors, and the followed tags.
     app.redis.run::<()>(&["DEL", &segments(reader)]);
     app.redis.reset_calls();
     reader.gql(&format!("{{ homeTimeline {{ {pages} }} }}"), json!({})).await;
     let calls = app.redis.calls();
-    assert!((20 + 2 + 11..=20 + 2 + 22).contains(&ranges(&calls)), "{calls:?}");
+    assert!((20 + 3 + 11..=20 + 3 + 22).contains(&ranges(&calls)), "{calls:?}");
     // Consecutive pages below the window.
     let list = home(reader);
     let cursor = list.page(json!({ "first": 100 })).await.cursors.pop().expect("a cursor");
@@ -117,7 +118,12 @@ async fn the_profiles_are_read_once_for_many_pages() {
     for _ in 0..3 {
         app.redis.reset_calls();
         let page = list.page(json!({ "first": 20, "after": after })).await;
-        assert_eq!(ranges(&app.redis.calls()), 2 + 1, "the page, the segment above it, the sources: {:?}", app.redis.calls());
+        assert_eq!(
+            ranges(&app.redis.calls()),
+            2 + 2,
+            "the page, the segment above it, the sources, the tags: {:?}",
+            app.redis.calls()
+        );
         after = page.cursors.last().expect("a cursor").clone();
     }
     // Without a cached segment, one merge serves the page and the segment above it.

@@ -59,6 +59,7 @@ async fn every_document_of_the_contract_is_valid() {
     validate(&app, "ads", include_str!("contract/ads.graphql")).await;
     validate(&app, "live", include_str!("contract/live.graphql")).await;
     validate(&app, "audience", include_str!("contract/audience.graphql")).await;
+    validate(&app, "conversations", include_str!("contract/conversations.graphql")).await;
 }
 
 /// Variables with the largest page sizes and depth that the contract allows.
@@ -168,7 +169,7 @@ async fn every_mutation_takes_one_input_and_returns_user_errors() {
     };
     // Mutations that create objects. `logIn` creates a session, but needs no idempotency key.
     let creates = |name: &str| ["create", "post", "add", "register"].iter().any(|verb| name.starts_with(verb));
-    let repeatable = ["addUserToList", "addCampaignKeywords"]; // Idempotent without a key.
+    let repeatable = ["addUserToList", "addTagToList", "addCampaignKeywords"]; // Idempotent without a key.
     let mut broken = Vec::new();
     let fields = answer["data"]["__schema"]["mutationType"]["fields"].as_array().expect("mutations").clone();
     assert!(fields.len() > 20, "{answer}");

@@ -11,7 +11,7 @@ const EMBEDDED = [
   'AdExplanation', 'AdImpression', 'CampaignDay', 'CampaignReport', 'CommentThread', 'FrequencyCap', 'LinkEntity', 'Location', 'MentionEntity', 'NewSession',
   'ShownAd', 'TagEntity', 'TextEntities', 'TextRange', 'Timeline', 'TimelineEntry',
   // Events, which have a cursor and no id.
-  'CommentAdded', 'CommentDeleted', 'CommentEdited', 'CommentVoted', 'StatusDeleted', 'StatusEdited', 'StatusPosted', 'StatusVersion', 'StreamGap',
+  'CommentAdded', 'CommentDeleted', 'CommentEdited', 'CommentVoted', 'RepostUndone', 'StatusDeleted', 'StatusEdited', 'StatusPosted', 'StatusReposted', 'StatusVersion', 'StreamGap',
 ];
 
 export function cache() {

@@ -29,9 +29,16 @@ export type Belongs = (status: StatusCardFragment) => boolean;
 export function applyEvent(rows: Row[], event: TimelineEventFragment, belongs?: Belongs): Row[] {
   if (event.__typename === 'StatusPosted') return [statusRow(event.status, null, true), ...without(rows, (row) => row.key === event.status.id)];
   if (event.__typename === 'StatusEdited') return applyEdit(rows, event.status, belongs);
+  if (event.__typename === 'StatusReposted') return applyRepost(rows, statusRow(event.status, event.repostedBy, true));
+  if (event.__typename === 'RepostUndone') return without(rows, (row) => row.key === `${event.statusId} ${event.repostedById}`);
   if (event.__typename === 'StreamGap') return [{ kind: 'gap', key: `gap ${++gaps}`, reason: event.reason }, ...rows];
   if (event.__typename === 'StatusDeleted') return without(rows, (row) => row.kind === 'status' && row.status.id === event.statusId);
   return rows;
+}
+
+// A repost that is repeated has a new place.
+function applyRepost(rows: Row[], repost: Row): Row[] {
+  return [repost, ...without(rows, (row) => row.key === repost.key)];
 }
 
 // An edit may bring a status in, at its place by the time of posting, or take it out.

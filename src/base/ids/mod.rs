@@ -11,6 +11,7 @@ use crate::base::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fmt::{self, Display, Formatter};
 
 /// The kind of object that a global id names: its first byte.
@@ -165,7 +166,7 @@ impl PlaceId {
 }
 
 /// A tag's id: its name. The global id contains the name, so it needs no lookup and is the same for ever.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TagId(String);
 
 impl TagId {
@@ -177,6 +178,12 @@ impl TagId {
     /// The name.
     pub fn name(&self) -> &str {
         &self.0
+    }
+
+    /// A number of the name, by which cursors tell tags apart.
+    pub fn number(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(self.0.as_bytes()).into();
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
     }
 
     /// The global id.

@@ -3,8 +3,10 @@
 use crate::base::clock::{DAY, Millis};
 use crate::base::ids::source::{self, IMPORT_WORKER};
 use crate::base::ids::{StatusId, UserId};
+use crate::domains::entities::service::of_text;
 use crate::domains::statuses::Status;
 use crate::domains::users::User;
+use std::collections::HashSet;
 
 /// The age of the oldest account.
 pub(super) const HISTORY: Millis = 30 * DAY;
@@ -65,6 +67,13 @@ impl Dataset {
         let author_id = self.users[author].id;
         let status = Status::new(id, author_id, message);
         self.statuses.push((author, status));
+    }
+
+    /// Finds the mentions, tags and links of all texts. `logins` are the lower-case logins that have accounts.
+    pub(super) fn find_entities(&mut self, logins: &HashSet<String>) {
+        for (_, status) in &mut self.statuses {
+            status.entities = of_text(&status.message, logins);
+        }
     }
 
     /// Adds the likes of the status at an index.

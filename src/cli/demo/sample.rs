@@ -45,6 +45,7 @@ pub(super) fn create(now: Millis) -> Dataset {
     }
     add_follows(&mut data, &mut dice, now);
     add_statuses(&mut data, &mut dice, now);
+    data.find_entities(&PEOPLE.iter().map(|(login, ..)| (*login).to_owned()).collect());
     data
 }
 

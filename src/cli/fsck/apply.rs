@@ -76,8 +76,8 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::SettleMembership { list, user } => timelines::settle_source(app, Feed::List(*list), *user).await.map(drop),
         Remedy::SettleLike { user, status } => statuses::settle_like(app, *user, *status).await,
         Remedy::SettlePlace(place) => statuses::settle_place(app, *place).await,
-        Remedy::SettleBookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, *user, *status).await,
-        Remedy::SettleRepost { user, status } => statuses::settle_mark(app, Mark::Repost, *user, *status).await,
+        Remedy::SettleBookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, *user, *status).await.map(drop),
+        Remedy::SettleRepost { user, status } => settle_repost(app, *user, *status).await,
         Remedy::SettleStatus { author, status } => settle_status(app, *author, *status).await,
         Remedy::ForgetLikes(status) => {
             while !statuses::forget_likes_of(app, &[*status]).await?.is_empty() {}
@@ -105,6 +105,14 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
     }
 }
 
+async fn settle_repost(app: &App, user: UserId, status: StatusId) -> Result<(), Error> {
+    let mut progress = Some(Progress::default());
+    while let Some(from) = progress {
+        progress = timelines::settle_repost(app, user, status, from).await?;
+    }
+    Ok(())
+}
+
 async fn settle_status(app: &App, author: UserId, status: StatusId) -> Result<(), Error> {
     let mut progress = Some(Progress::default());
     while let Some(from) = progress {
@@ -127,6 +135,6 @@ async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
 
 /// Removes all marks of a deleted status.
 async fn forget_marks(app: &App, mark: Mark, status: StatusId) -> Result<(), Error> {
-    while !statuses::forget_marks(app, mark, &[status]).await?.is_empty() {}
+    while !statuses::forget_marks(app, mark, None, &[status]).await?.is_empty() {}
     Ok(())
 }

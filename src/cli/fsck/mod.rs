@@ -16,7 +16,7 @@ use crate::base::audit::{Finding, Findings};
 use crate::base::error::Error;
 use crate::db;
 use crate::db::audit_reader::AuditReader;
-use crate::domains::{ads, comments, conversations, graph, lists, relations, sessions, statuses, timelines, users};
+use crate::domains::{ads, comments, conversations, graph, lists, relations, sessions, statuses, tags, timelines, users};
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{Queue, Task};
 use crate::platform::{events, idempotency, journal, rates};
@@ -137,6 +137,7 @@ impl Fsck<'_> {
         conversations::audit::check(&reader, &entries, &mut found).await?;
         statuses::audit::check(&reader, &entries, &mut found).await?;
         lists::audit::check(&reader, &entries, &mut found).await?;
+        tags::audit::check(&reader, &entries, &mut found).await?;
         comments::audit::check(&reader, &entries, &mut found).await?;
         ads::audit::check(&reader, &entries, &mut found).await?;
         timelines::audit::check(&reader, &entries, self.options.home_window, &mut found).await?;
@@ -181,7 +182,7 @@ impl Fsck<'_> {
 
 /// The prefixes of all keys, before their colon: a Redis user of least privilege is granted these.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 15] = [
+    let domains: [&[&'static str]; 16] = [
         &db::audit::KINDS,
         &journal::audit::KINDS,
         &events::audit::KINDS,
@@ -194,6 +195,7 @@ pub fn key_kinds() -> Vec<&'static str> {
         &conversations::audit::KINDS,
         &statuses::audit::KINDS,
         &lists::audit::KINDS,
+        &tags::audit::KINDS,
         &comments::audit::KINDS,
         &ads::audit::KINDS,
         &timelines::audit::KINDS,
@@ -216,6 +218,7 @@ pub fn is_ours(key: &str) -> bool {
         conversations::audit::owns,
         statuses::audit::owns,
         lists::audit::owns,
+        tags::audit::owns,
         comments::audit::owns,
         ads::audit::owns,
         timelines::audit::owns,
@@ -228,8 +231,8 @@ pub fn is_ours(key: &str) -> bool {
 async fn deletions_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
     let entries = journal_service::list_entries(app, Queue::Long, JOURNAL).await?;
     let deleted = |task| match task {
-        // The requests of an account that became public are being accepted.
-        Task::Account { user, .. } | Task::FollowRequests { user } => Some(user.0),
+        // The requests of an account that became public are being accepted, and its statuses enter or leave their tags.
+        Task::Account { user, .. } | Task::FollowRequests { user } | Task::Privacy { user } => Some(user.0),
         Task::Branch { comment, .. } => Some(comment.status.0),
         Task::Thread { status } => Some(status.0),
         _ => None,

@@ -10,6 +10,7 @@ use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
 use crate::domains::statuses::Mark;
 use crate::domains::statuses::service as statuses;
+use crate::domains::tags::service as tags;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
 use crate::platform::idempotency::service as idempotency;
@@ -24,7 +25,7 @@ const STAGES: [&str; 12] = [
     "lists that it is on",
     "comments",
     "statuses",
-    "whom it follows, and follow requests",
+    "accounts and tags that it follows, follow requests, and mentions of it",
     "likes, bookmarks and reposts",
     "its own lists",
     "its home",
@@ -102,7 +103,11 @@ async fn pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<
             let more = statuses::purge(app, id, async |ids| comments::delete_threads(app, &ids).await).await?;
             more | statuses::purge_answered(app, id).await?
         }
-        5 => graph::purge_following(app, id).await? | graph::purge_requests(app, id).await?,
+        5 => {
+            tags::follows::purge_followed(app, id).await?;
+            tags::purge_mentions(app, id).await?;
+            graph::purge_following(app, id).await? | graph::purge_requests(app, id).await?
+        }
         6 => {
             let is_left = statuses::purge_likes(app, id).await?;
             is_left | statuses::purge_marks(app, Mark::Bookmark, id).await? | statuses::purge_marks(app, Mark::Repost, id).await?

@@ -8,8 +8,9 @@ use crate::base::error::Error;
 use crate::base::ids::TagId;
 use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
+use crate::domains::timelines::{IndexTimeline, Timeline};
 use crate::domains::users::UserObject;
-use crate::schema::{List, object, request, schema_enum};
+use crate::schema::{DirectSerialize, List, object, request, schema_enum};
 use async_graphql::{Context, Object, Result};
 use futures_util::future::try_join_all;
 use std::ops::Range;
@@ -138,11 +139,30 @@ impl TagObject {
         self.0.global().into()
     }
 
+    /// Number of public statuses that have the tag, the same for all viewers. Exact for the account that made the last change; statuses of an account that
+    /// becomes private or public follow within seconds. At most 1,000,000: the newest.
+    async fn statuses_count(&self, ctx: &Context<'_>) -> Result<u64> {
+        Ok(Box::pin(request(ctx)?.loaders().tag_counts.load(self.0.clone())).await?)
+    }
+
+    /// Public statuses that have the tag, also replies, newest first. Statuses of accounts that the viewer mutes, and of accounts that a block separates from
+    /// the viewer, are left out.
+    async fn timeline(&self, ctx: &Context<'_>) -> Timeline {
+        Timeline::index(ctx, IndexTimeline::Tag(self.0.clone()))
+    }
+
+    /// Whether the viewer follows the tag. False without a session.
+    async fn viewer_is_following(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(Box::pin(request(ctx)?.loaders().followed_tags.load(self.0.clone())).await?)
+    }
+
     /// Name without the sign: compatibility forms replaced (NFKC), case folded. At most 100 code points.
     async fn name(&self) -> &str {
         self.0.name()
     }
 }
+
+impl DirectSerialize for TagObject {}
 
 /// Queries of tags.
 #[derive(Default)]

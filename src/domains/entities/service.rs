@@ -8,7 +8,7 @@ use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::domains::users::LOGIN_RESERVATION_TTL;
 use crate::domains::users::service as users;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 /// Finds the entities of a text that is about to be stored. No round trip for a text without mentions; otherwise one for every 500 logins.
@@ -26,6 +26,11 @@ pub async fn of_new_text(app: &App, text: &str) -> Result<TextEntities, Error> {
         mentions.map(|mention| login_of(&chars[mention.range.clone()].iter().collect::<String>())).collect();
     let accounts = if logins.is_empty() { HashMap::new() } else { users::accounts_by_login(app, logins).await? };
     Ok(TextEntities::select(text, &found, &accounts.into_keys().collect()))
+}
+
+/// The entities of a text, if these lower-case logins have accounts.
+pub fn of_text(text: &str, logins: &HashSet<String>) -> TextEntities {
+    TextEntities::select(text, &find(text), logins)
 }
 
 /// An entity with its range in the unit that a client requested.

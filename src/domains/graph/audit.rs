@@ -1,5 +1,6 @@
 //! The audit of follows: an edge is on both sides with the same id, and counts equal the sizes of the sets. Follow requests.
 
+mod hidden_reposts;
 mod requests;
 
 use super::keys;
@@ -26,7 +27,8 @@ static FOLLOWS: EdgeKind = EdgeKind {
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
     let of_requests = keys::parse_sent_requests(key).or_else(|| keys::parse_received_requests(key));
-    keys::parse(key).is_some() || keys::parse_unfollowed(key).or(of_requests).is_some()
+    let of_reposts = keys::parse_hidden_reposts(key);
+    keys::parse(key).is_some() || keys::parse_unfollowed(key).or(of_requests).or(of_reposts).is_some()
 }
 
 /// Checks both sides of follows, and the counts of accounts.
@@ -37,6 +39,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     reader.check_counts(entries.iter().filter_map(|entry| user_of_key(&entry.key)).flat_map(counts).collect(), found).await?;
     check_unfollowed(reader, entries, found).await?;
     requests::check(reader, entries, found).await?;
+    hidden_reposts::check(reader, entries, found).await?;
     let mut sets = Vec::new();
     for entry in entries {
         let Some((direction, id)) = keys::parse(&entry.key) else { continue };

@@ -1,7 +1,9 @@
 //! Follows in GraphQL.
 
+mod hidden_reposts;
 mod requests;
 
+pub use hidden_reposts::RepostChoiceMutation;
 pub use requests::{RequestMutation, RequestQuery};
 
 use crate::base::request::Request;

@@ -7,7 +7,8 @@ use crate::base::audit;
 use crate::base::ids::UserId;
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 5] = ["following", "followers", "left", "follow_requests_sent", "follow_requests_received"];
+pub const KINDS: [&str; 6] =
+    ["following", "followers", "left", "follow_requests_sent", "follow_requests_received", "reposts_hidden"];
 
 /// ZSET, user id → follow id. At most [`super::MAX_FOLLOWING`], no time to live.
 pub fn following(id: UserId) -> String {
@@ -33,6 +34,17 @@ pub fn follow_requests_sent(id: UserId) -> String {
 /// ZSET, user id → request id: accounts that have requested to follow `id`. At most the number of accounts, no time to live.
 pub(super) fn follow_requests_received(id: UserId) -> String {
     format!("follow_requests_received:{{{}}}", id.0)
+}
+
+/// ZSET, user id → follow id: followed accounts whose reposts the home does not show. An entry with the id of another follow than the present one is void.
+/// At most [`super::MAX_FOLLOWING`], and those that are about to be forgotten; no time to live.
+pub fn hidden_reposts(id: UserId) -> String {
+    format!("reposts_hidden:{{{}}}", id.0)
+}
+
+/// The account of a key of [`hidden_reposts`].
+pub(super) fn parse_hidden_reposts(key: &str) -> Option<UserId> {
+    audit::id_in(key, "reposts_hidden").map(UserId)
 }
 
 /// The account of a key of [`follow_requests_sent`].

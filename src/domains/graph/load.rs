@@ -15,6 +15,34 @@ pub struct Relation {
     pub is_followed: bool,
 }
 
+/// Whether the viewer's home shows the reposts of an account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RepostChoice {
+    /// The viewer follows the account.
+    pub follows: bool,
+    /// The viewer has hidden the account's reposts.
+    pub is_hidden: bool,
+}
+
+/// Loads the choices of one viewer; without a session there are none, at no cost.
+pub struct FetchRepostChoices {
+    /// Redis.
+    pub db: Db,
+    /// The viewer, if there is a session.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for FetchRepostChoices {
+    type Key = UserId;
+    type Value = RepostChoice;
+
+    async fn fetch(&self, keys: &[UserId]) -> Result<Vec<RepostChoice>, Error> {
+        let Some(viewer) = self.viewer else { return Ok(vec![RepostChoice::default(); keys.len()]) };
+        let pairs = store::hidden_reposts::read(&self.db, viewer, keys).await?;
+        Ok(pairs.into_iter().map(|(follows, is_hidden)| RepostChoice { follows, is_hidden }).collect())
+    }
+}
+
 /// The pending follow requests between the viewer and an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PendingRequests {

@@ -7,6 +7,7 @@
 //! | `left:{id}` | ZSET | account that `id` has unfollowed → the id of the undone follow | until its statuses are removed from the home |
 //! | `follow_requests_sent:{id}` | ZSET | private account that `id` has requested to follow → the request's id | 1,000, then `LIMIT_REACHED` |
 //! | `follow_requests_received:{id}` | ZSET | account that has requested to follow `id` → the same request's id | the number of accounts |
+//! | `reposts_hidden:{id}` | ZSET | followed account whose reposts the home does not show → the follow's id | the followed accounts |
 //!
 //! As in "Redis in Action" 8.3, with the id of the follow instead of its time as score: no two follows tie, a cursor names one position,
 //! and the id holds the time.
@@ -21,6 +22,8 @@
 //! reads on its own tag whether the account is private. If the account became public after the requester had read that it is private, the request
 //! becomes a follow. So no request to a public account remains, in whatever order both are written.
 //!
+//! **Hidden reposts** belong to a follow: an entry with the id of an earlier follow is void, so unfollowing forgets the choice with its commit.
+//!
 //! **Costs.** A page of accounts: one skeleton, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE,
 //! and two more if the follow requests are selected.
 
@@ -32,9 +35,12 @@ mod model;
 pub mod service;
 mod store;
 
-pub use graphql::{Follows, GraphMutation, RequestMutation, RequestQuery};
-pub use keys::{follow_requests_sent as sent_requests_key, following as following_key, unfollowed as unfollowed_key};
-pub use load::{FetchRelations, FetchRequests, PendingRequests, Relation};
+pub use graphql::{Follows, GraphMutation, RepostChoiceMutation, RequestMutation, RequestQuery};
+pub use keys::{
+    follow_requests_sent as sent_requests_key, following as following_key, hidden_reposts as hidden_reposts_key,
+    unfollowed as unfollowed_key,
+};
+pub use load::{FetchRelations, FetchRepostChoices, FetchRequests, PendingRequests, Relation, RepostChoice};
 pub use model::{
     AcceptResult, Direction, Edge, FanoutMode, FollowState, FollowerStats, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING, RequestDirection,
 };

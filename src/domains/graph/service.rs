@@ -13,6 +13,7 @@ use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
 use crate::base::page::{ListId, Row, Window};
 use crate::base::rate_limits::Limit;
+use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
 use crate::platform::rates::Subject;
@@ -99,6 +100,36 @@ pub async fn edge(app: &App, a: UserId, b: UserId) -> Result<Edge, Error> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn forget_unfollowed(app: &App, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
     store::forget_unfollowed(app.db(), a, b, undone).await
+}
+
+/// Sets whether the home of `a` shows the reposts of `b`. A charge and a script.
+///
+/// # Errors
+/// `INVALID_INPUT` if `a` does not follow `b`; `RATE_LIMITED`.
+pub async fn set_reposts_shown(app: &App, a: UserId, b: UserId, shown: bool) -> Outcome<()> {
+    charge(app, &[(Limit::Relations, Subject::Account(a))]).await?;
+    if store::hidden_reposts::set(app.db(), a, b, shown).await? {
+        events::publish_change(app, a.0);
+        return Ok(());
+    }
+    let message = "You can choose this for accounts that you follow.";
+    Err(UserError::new(UserErrorCode::InvalidInput, message, &["userId"]).into())
+}
+
+/// The accounts whose reposts the home of `id` does not show. One command; at most 10,000.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn hidden_reposters(app: &App, id: UserId) -> Result<Vec<UserId>, Error> {
+    store::hidden_reposts::all(app.db(), id).await
+}
+
+/// Forgets that `a` has hidden the reposts of `b`, if that belonged to a follow that has ended. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn forget_hidden_reposts(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+    store::hidden_reposts::forget(app.db(), a, b).await
 }
 
 /// The versions of the sets of followed accounts (how often they have changed). One round trip.

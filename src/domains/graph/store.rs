@@ -1,5 +1,6 @@
 //! Follows in Redis.
 
+pub(super) mod hidden_reposts;
 pub(super) mod requests;
 
 use super::keys;
@@ -127,9 +128,9 @@ pub(super) async fn forget_following(db: &Db, a: UserId, others: &[UserId]) -> R
     db.write_many(vec![cmd("ZREM").arg(keys::following(a)).arg(members).take()]).await.map(drop)
 }
 
-/// Forgets the undone follows of a deleted account. One command.
+/// Forgets the undone follows of a deleted account, and whose reposts it has hidden. One command.
 pub(super) async fn erase_unfollowed(db: &Db, a: UserId) -> Result<(), Error> {
-    db.write_many(vec![cmd("UNLINK").arg(keys::unfollowed(a)).take()]).await.map(drop)
+    db.write_many(vec![cmd("UNLINK").arg(keys::unfollowed(a)).arg(keys::hidden_reposts(a)).take()]).await.map(drop)
 }
 
 /// The accounts that `id` follows, and the version of that set. One pipeline of two commands; at most 10,000 rows.

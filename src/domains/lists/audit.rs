@@ -2,6 +2,7 @@
 
 use super::keys::{self, KeyKind};
 use super::model::{DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS};
+use super::store::list_tags;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -9,6 +10,7 @@ use crate::base::ids::{UserId, UserListId};
 use crate::base::page::Row;
 use crate::db::audit_reader::{AuditReader, Replies, SetScan, SetWindow};
 use crate::domains::relations::blocks_key;
+use crate::domains::tags::audit::check_sets as check_tag_sets;
 use crate::domains::users::user_key;
 use redis::cmd;
 
@@ -26,7 +28,7 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let (mut lists, mut sets, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lists, mut sets, mut dropped, mut tags) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::List(id)) if entry.check_type("hash", Expiry::Never, found) => lists.push(id),
@@ -35,6 +37,8 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
                 dropped.push(entry.key.as_str())
             }
             Some(KeyKind::DeletedLists(_)) => {}
+            Some(KeyKind::Tags(id)) if entry.check_type("zset", Expiry::Never, found) => tags.push(list_tags(id)),
+            Some(KeyKind::Tags(_)) => {}
             Some(set @ (KeyKind::Memberships(_) | KeyKind::Removed(_))) => {
                 if entry.check_derived_type("zset", Expiry::Never, found) {
                     sets.push((set, entry.key.clone()));
@@ -46,6 +50,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     }
     check_lists(reader, &lists, found).await?;
     check_dropped(reader, &dropped, found).await?;
+    check_tag_sets(reader, &tags, found).await?;
     check_owners(reader, &sets, found).await?;
     let mut scan = SetScan::start(reader, sets, remedies_for_entry, found).await?;
     loop {
@@ -124,7 +129,7 @@ async fn check_dropped(reader: &AuditReader, dropped: &[&str], found: &mut Findi
 fn owner_of(set: KeyKind) -> (String, &'static str, usize) {
     match set {
         KeyKind::Members(id) => (keys::list(id), "there is no such list", MAX_MEMBERS),
-        KeyKind::Removed(id) | KeyKind::List(id) => (keys::list(id), "there is no such list", usize::MAX),
+        KeyKind::Removed(id) | KeyKind::List(id) | KeyKind::Tags(id) => (keys::list(id), "there is no such list", usize::MAX),
         KeyKind::Lists(user) => (user_key(user), "there is no such account", MAX_LISTS),
         KeyKind::Memberships(user) | KeyKind::DeletedLists(user) => (user_key(user), "there is no such account", usize::MAX),
     }
@@ -150,7 +155,7 @@ fn orphan_of(set: KeyKind, key: &str, owner: &str) -> Remedy {
     match set {
         KeyKind::Members(list) => Remedy::EndList { owner: None, list },
         KeyKind::Lists(user) | KeyKind::Memberships(user) => Remedy::PurgeAccount(user),
-        KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) => {
+        KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) | KeyKind::Tags(_) => {
             Remedy::DeleteOrphan { key: key.to_owned(), owners: vec![owner.to_owned()] }
         }
     }
@@ -164,7 +169,7 @@ fn remedies_for_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
         KeyKind::Removed(list) => vec![Remedy::RestampMember { key: key.to_owned(), member }, of_list(list)],
         KeyKind::Memberships(user) => vec![Remedy::SettleMembership { list: UserListId(member), user }],
         KeyKind::Lists(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
-        KeyKind::List(_) | KeyKind::DeletedLists(_) => Vec::new(),
+        KeyKind::List(_) | KeyKind::DeletedLists(_) | KeyKind::Tags(_) => Vec::new(),
     }
 }
 
@@ -193,7 +198,7 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found
                     found.add_repairable(&part.key, format!("{} in it is not an account", row.member), [settle]);
                 }
                 KeyKind::Members(_) | KeyKind::Memberships(_) => check_side(reader, part, row, &sides, found),
-                KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) => {}
+                KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) | KeyKind::Tags(_) => {}
             }
         }
     }
@@ -266,7 +271,7 @@ const fn other_side(set: KeyKind, row: &Row) -> Option<Side> {
 
 fn side_key(side: KeyKind) -> String {
     match side {
-        KeyKind::Members(id) | KeyKind::List(id) | KeyKind::Removed(id) => keys::members(id),
+        KeyKind::Members(id) | KeyKind::List(id) | KeyKind::Removed(id) | KeyKind::Tags(id) => keys::members(id),
         KeyKind::Memberships(user) | KeyKind::Lists(user) | KeyKind::DeletedLists(user) => keys::memberships(user),
     }
 }
@@ -278,7 +283,7 @@ fn check_side(reader: &AuditReader, part: &SetWindow<KeyKind>, row: &Row, sides:
         KeyKind::Members(list) | KeyKind::List(list) | KeyKind::Removed(list) => {
             Remedy::SettleMembership { list, user: UserId(row.member) }
         }
-        KeyKind::Lists(_) | KeyKind::DeletedLists(_) => return,
+        KeyKind::Lists(_) | KeyKind::DeletedLists(_) | KeyKind::Tags(_) => return,
     };
     match sides.score(&(side, member)) {
         None => {

@@ -1,16 +1,21 @@
 //! Lists in GraphQL.
 
+mod tags;
+
+pub use tags::ListTagMutation;
+
 use super::model::{NewList, UserList};
 use super::service;
 use crate::base::error::Outcome;
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
+use crate::domains::entities::TagObject;
 use crate::domains::relations;
 use crate::domains::timelines::{self, Timeline};
 use crate::domains::users::UserObject;
 use crate::schema::{
-    AddedAt, Connection, ConnectionKind, DateTime, DirectSerialize, Text, TotalCount, UserError, payload, refuse, request,
+    AddedAt, Connection, ConnectionKind, DateTime, DirectSerialize, List, Text, TotalCount, UserError, payload, refuse, request,
 };
 use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, ID, InputObject, Object, Result};
@@ -52,7 +57,13 @@ impl UserListObject {
         Box::pin(self.page_of_members(request(ctx)?, PageArgs { first, after, last, before })).await
     }
 
-    /// Statuses of the members, newest first.
+    /// Tags of the list, in the order of adding. At most 20.
+    async fn tags(&self, ctx: &Context<'_>) -> Result<List<TagObject>> {
+        let tags = Box::pin(request(ctx)?.loaders().list_tags.load(self.0.id)).await?;
+        Ok(List(tags.iter().cloned().map(TagObject).collect()))
+    }
+
+    /// Statuses of the members, and public statuses of all accounts that have a tag of the list and are no replies, newest first.
     async fn timeline(&self) -> Timeline {
         Timeline::List(self.0.id)
     }

@@ -4,7 +4,7 @@ use crate::base::audit;
 use crate::base::ids::{UserId, UserListId};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 6] = ["lists", "dropped", "list", "members", "memberships", "removed"];
+pub const KINDS: [&str; 7] = ["lists", "dropped", "list", "members", "memberships", "removed", "list_tags"];
 
 /// ZSET, list id → itself: the lists of an account. At most [`super::MAX_LISTS`], no time to live.
 pub(super) fn lists(owner: UserId) -> String {
@@ -33,6 +33,11 @@ pub fn removed(id: UserListId) -> String {
     format!("removed:{{{}}}", id.0)
 }
 
+/// ZSET, name of a tag → id of its addition: the tags whose statuses the list's timeline shows. At most [`super::MAX_TAGS`]; deleted with the list.
+pub(super) fn tags(id: UserListId) -> String {
+    format!("list_tags:{{{}}}", id.0)
+}
+
 /// ZSET, list id → membership id: the lists that an account is on. At most the number of lists, no time to live.
 pub(super) fn memberships(user: UserId) -> String {
     format!("memberships:{{{}}}", user.0)
@@ -47,6 +52,7 @@ pub(super) enum KeyKind {
     Members(UserListId),
     Removed(UserListId),
     Memberships(UserId),
+    Tags(UserListId),
 }
 
 /// The id of a list from the key of its hash.
@@ -65,6 +71,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "members" => KeyKind::Members(UserListId(id()?)),
         "removed" => KeyKind::Removed(UserListId(id()?)),
         "memberships" => KeyKind::Memberships(UserId(id()?)),
+        "list_tags" => KeyKind::Tags(UserListId(id()?)),
         _ => return None,
     })
 }

@@ -1,9 +1,9 @@
-//! The batch loaders of lists, which exist for their owners only, and of memberships in audience lists.
+//! The batch loaders of lists, which exist for their owners only, of their tags, and of memberships in audience lists.
 
 use super::model::{AudienceList, UserList};
 use super::store;
 use crate::base::error::Error;
-use crate::base::ids::{UserId, UserListId};
+use crate::base::ids::{TagId, UserId, UserListId};
 use crate::base::loader::Fetch;
 use crate::db::Db;
 use std::sync::Arc;
@@ -24,6 +24,18 @@ impl Fetch for FetchLists {
     async fn fetch(&self, keys: &[UserListId]) -> Result<Vec<Option<Arc<UserList>>>, Error> {
         let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };
         Ok(store::load(&self.db, viewer, keys).await?.into_iter().map(|list| list.map(Arc::new)).collect())
+    }
+}
+
+/// Loads the tags of lists that were loaded, each in the order of adding.
+pub struct FetchListTags(pub Db);
+
+impl Fetch for FetchListTags {
+    type Key = UserListId;
+    type Value = Arc<Vec<TagId>>;
+
+    async fn fetch(&self, keys: &[UserListId]) -> Result<Vec<Arc<Vec<TagId>>>, Error> {
+        Ok(store::tags(&self.0, keys).await?.into_iter().map(Arc::new).collect())
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `list:{lid}` | HASH | `id uid name edges` | 4 fields, 2 KB |
 //! | `members:{lid}` | ZSET | member → the membership's id | 500, then `LIMIT_REACHED` |
 //! | `removed:{lid}` | ZSET | former member whose statuses may be in the timeline → the removal's id | removals in progress |
+//! | `list_tags:{lid}` | ZSET | tag whose public statuses the timeline shows, too → the id of its addition | 20, then `LIMIT_REACHED` |
 //! | `memberships:{uid}` | ZSET | list that the account is on → the membership's id | the number of lists |
 //!
 //! **Truth.** A list exists if `lists:{uid}` names it, and an account is a member if `list:{lid}` exists and `members:{lid}` names the
@@ -14,7 +15,9 @@
 //! again afterwards, so both match in any order of changes. Deriving may be repeated at any time, by any process ([`service::settle_list`],
 //! [`service::settle_member`]).
 //!
-//! **Invariants.** A membership is on both sides with the same id. `edges` changes with the members and never goes back. Only its owner can
+//! **Tags** of a list are on the list's tag alone, and are deleted with it.
+//!
+//! **Invariants.** A membership is on both sides with the same id. `edges` changes with the members and the tags and never goes back. Only its owner can
 //! find out that a list exists; its members cannot.
 //!
 //! **Audience lists.** The members of a list can see the statuses that its owner has addressed to the list ([`FetchAudienceLists`]). Both are
@@ -30,7 +33,8 @@ mod model;
 pub mod service;
 mod store;
 
-pub use graphql::{ListMutation, ListQuery, UserListObject};
+pub use graphql::{ListMutation, ListQuery, ListTagMutation, UserListObject};
 pub use keys::{list as list_key, members as members_key, of_key as list_of_key, removed as removed_key};
-pub use load::{FetchAudienceLists, FetchLists};
-pub use model::{AudienceList, MAX_LISTS, MAX_MEMBERS, NewList, UserList};
+pub use load::{FetchAudienceLists, FetchListTags, FetchLists};
+pub use model::{AudienceList, MAX_LISTS, MAX_MEMBERS, MAX_TAGS, NewList, UserList};
+pub use store::list_tags;

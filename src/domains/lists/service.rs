@@ -3,6 +3,8 @@
 //! A change of several steps has a *commit*, one script that changes the primary data, and then reconciles the derived data. An entry of
 //! the journal is written before the commit and acknowledged at the end.
 
+pub mod tags;
+
 use super::model::{MAX_LISTS, MAX_MEMBERS, NewList, UserList, name};
 use super::store::{self, AddMemberResult, CreateListResult, DeleteListResult};
 use crate::app::App;

@@ -1,15 +1,16 @@
 //! Lists in Redis.
 
 use super::keys;
-use super::model::{AudienceList, DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS, UserList};
+use super::model::{AudienceList, DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS, MAX_TAGS, UserList};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
-use crate::base::ids::{UserId, UserListId};
+use crate::base::ids::{TagId, UserId, UserListId};
 use crate::base::page::{Row, Window};
 use crate::db::hash::{HashRecord, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::domains::graph::Edge;
+use crate::domains::tags::{self, TagSet};
 use crate::domains::users::user_key;
 use redis::{Value, cmd};
 
@@ -163,12 +164,12 @@ pub(super) async fn erase_list(db: &Db, id: UserListId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::list(id)).take()]).await.map(drop)
 }
 
-/// Removes members of a deleted list, and forgets its removals. Two pipelines, the members' sides first, since the members are unknown
+/// Removes members of a deleted list, and forgets its removals and its tags. Two pipelines, the members' sides first, since the members are unknown
 /// afterwards.
 pub(super) async fn erase_members(db: &Db, id: UserListId, users: &[UserId]) -> Result<(), Error> {
     let sides = users.iter().map(|user| cmd("ZREM").arg(keys::memberships(*user)).arg(id.0).take());
     db.write_many(sides.collect()).await?;
-    let mut rest = vec![cmd("UNLINK").arg(keys::removed(id)).take()];
+    let mut rest = vec![cmd("UNLINK").arg(keys::removed(id)).arg(keys::tags(id)).take()];
     if !users.is_empty() {
         let members: Vec<u64> = users.iter().map(|user| user.0).collect();
         rest.push(cmd("ZREM").arg(keys::members(id)).arg(members).take());
@@ -257,6 +258,17 @@ pub(super) async fn add_membership(db: &Db, user: UserId, id: UserListId, member
 /// Removes the member's side of a membership. One command.
 pub(super) async fn remove_membership(db: &Db, user: UserId, id: UserListId) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(keys::memberships(user)).arg(id.0).take()]).await.map(drop)
+}
+
+/// The set of the tags of a list.
+pub fn list_tags(id: UserListId) -> TagSet {
+    TagSet { key: keys::tags(id), owner: keys::list(id), max: MAX_TAGS }
+}
+
+/// The tags of lists, each in the order of adding. One pipeline; nothing for no ids.
+pub(super) async fn tags(db: &Db, ids: &[UserListId]) -> Result<Vec<Vec<TagId>>, Error> {
+    let commands = ids.iter().map(|id| tags::names_command(&keys::tags(*id), MAX_TAGS)).collect();
+    db.read_many(commands).await?.into_iter().map(tags::decode_names).collect()
 }
 
 /// Windows of an account's lists. One pipeline.

@@ -3,6 +3,7 @@
 mod conversations;
 mod edits;
 mod edges;
+mod indexes;
 mod quotes;
 mod records;
 mod sets;
@@ -13,7 +14,7 @@ use crate::base::audience::ChosenAudience;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
-use crate::base::page::Window;
+use crate::base::page::{Row, Window};
 use crate::db::audit_reader::{AuditReader, SetScan, SetWindow, StoredCount};
 use crate::db::hash::{self, HashRecord};
 use crate::db::ranges;
@@ -23,6 +24,7 @@ use crate::domains::users::{user_key, user_of_key};
 use edges::check_edges;
 use redis::cmd;
 use sets::{Edge, Set};
+use std::collections::HashMap;
 
 pub use super::keys::KINDS;
 pub use records::{StatusRecord, status_records};
@@ -87,6 +89,8 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     conversations::check_places(reader, entries, found).await?;
     conversations::check_answered(reader, &answered, found).await?;
     edits::check_versions(reader, &versions, found).await?;
+    indexes::check_indexed(reader, &statuses, found).await?;
+    indexes::check_indexes(reader, entries, found).await?;
     check_gone(reader, &gone, found).await?;
     check_sets(reader, sets, found).await
 }
@@ -99,6 +103,35 @@ pub async fn newest_of(reader: &AuditReader, windows: &[(UserId, Window)]) -> Re
     let rows = reader.query(windows.iter().copied(), |(author, window)| ranges::command(&keys::profile(author), &window)).await?;
     let ids = |key| rows.read::<Vec<(u64, f64)>>(key).unwrap_or_default().into_iter().map(|(id, _)| id).collect();
     Ok(windows.iter().map(ids).collect())
+}
+
+/// The newest reposts of accounts within windows, in the order of `windows`. One pipeline.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn reposts_of(reader: &AuditReader, windows: &[(UserId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    let key = |user| keys::marked(Mark::Repost, user);
+    let found = reader.query(windows.iter().copied(), |(user, window)| ranges::command(&key(user), &window)).await?;
+    let row = |(member, score): (u64, f64)| Row { member, position: score as u64 };
+    let rows = |key| found.read::<Vec<(u64, f64)>>(key).unwrap_or_default().into_iter().map(row).collect();
+    Ok(windows.iter().map(rows).collect())
+}
+
+/// The ids of the reposts that exist, of pairs of an account and a status that exists. Two pipelines.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn current_reposts(
+    reader: &AuditReader,
+    pairs: impl Iterator<Item = (UserId, StatusId)>,
+) -> Result<HashMap<(UserId, StatusId), u64>, Error> {
+    let pairs: Vec<(UserId, StatusId)> = pairs.collect();
+    let ask = |(user, status): (UserId, StatusId)| cmd("ZSCORE").arg(keys::markers(Mark::Repost, status)).arg(user.0).take();
+    let ids = reader.query(pairs.iter().copied(), ask).await?;
+    let exist = |status| cmd("EXISTS").arg(keys::status(status)).take();
+    let there = reader.query(pairs.iter().map(|(_, status)| *status), exist).await?;
+    let is_there = |status: &StatusId| there.read::<u64>(status) == Some(1);
+    Ok(pairs.into_iter().filter(|(_, status)| is_there(status)).filter_map(|pair| Some((pair, ids.score(&pair)?))).collect())
 }
 
 /// The author and the audience list in a status's hash, if valid.

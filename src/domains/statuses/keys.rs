@@ -59,6 +59,11 @@ pub(super) fn markers(mark: Mark, id: StatusId) -> String {
     }
 }
 
+/// The key of the accounts that have reposted a status.
+pub fn reposters(id: StatusId) -> String {
+    markers(Mark::Repost, id)
+}
+
 /// ZSET, status id → the mark's id: what an account has marked. At most [`Mark::most`], no time to live.
 pub(super) fn marked(mark: Mark, user: UserId) -> String {
     match mark {

@@ -134,6 +134,18 @@ impl Fetch for FetchReposts {
     }
 }
 
+/// Loads the ids of reposts, by the account and the status; `None` for one that was undone. One pipeline.
+pub struct FetchRepostIds(pub Db);
+
+impl Fetch for FetchRepostIds {
+    type Key = (UserId, StatusId);
+    type Value = Option<u64>;
+
+    async fn fetch(&self, keys: &[(UserId, StatusId)]) -> Result<Vec<Option<u64>>, Error> {
+        marks::ids(&self.0, Mark::Repost, keys).await
+    }
+}
+
 /// Loads the pinned statuses of accounts, newest pin first. Whether the viewer may see them is the service's decision.
 pub struct FetchPins(pub Db);
 

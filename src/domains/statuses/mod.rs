@@ -39,7 +39,10 @@
 //! **Quotes.** A status names the one that it quotes, and its tombstone does. The quoted one has the set of those that quote it; `quotes` equals its size.
 //! Whether a quoted status is shown is decided when it is read, as for a repost by the author of the quote.
 //!
-//! **Reposts** are visible while the status is public and no block separates its author and the account. That is decided when they are read.
+//! **Reposts** are visible while the status is public and no block separates its author and the account. That is decided when they are read. The timelines,
+//! a higher layer, bring them to homes and lists. A repost that was undone is published between the commit and the removal of the account's side, so that
+//! whoever completes an interrupted change finds on that side what to publish. A deleted status is published to the feeds into which it was reposted
+//! while its reposters are forgotten, a thousand at a time.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes and bookmarks: one pipeline. The bookmarks are one ZMSCORE in it; they are not read if the
 //! request does not select them, and if the viewer's account is cached and has none.
@@ -49,6 +52,7 @@ mod graphql;
 mod keys;
 mod load;
 mod model;
+mod names;
 pub mod service;
 mod store;
 mod visible;
@@ -56,7 +60,7 @@ mod visible;
 pub use graphql::{
     BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, RepostMutation, StatusMutation, StatusObject, pinned_statuses,
 };
-pub use keys::{of_key as status_of_key, status as status_key, tombstone as tombstone_key};
-pub use load::{FetchBookmarks, FetchPins, FetchReposts, FetchStatuses, ViewedStatus};
-pub use model::{AudienceInput, Location, MAX_EDITS, MAX_PINS, MESSAGE_BYTES, Mark, Status, StatusDraft};
+pub use keys::{of_key as status_of_key, reposters as reposters_key, status as status_key, tombstone as tombstone_key};
+pub use load::{FetchBookmarks, FetchPins, FetchRepostIds, FetchReposts, FetchStatuses, ViewedStatus};
+pub use model::{AudienceInput, Location, MAX_EDITS, MAX_PINS, MESSAGE_BYTES, Mark, ProfilePart, Status, StatusDraft};
 pub use service::NewStatus;

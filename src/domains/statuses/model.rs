@@ -117,6 +117,15 @@ pub enum Mark {
     Repost,
 }
 
+/// A part of what an account shows to its followers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfilePart {
+    /// Its statuses.
+    Statuses,
+    /// Its reposts.
+    Reposts,
+}
+
 impl Mark {
     /// The most of an account.
     pub(super) const fn most(self) -> usize {

@@ -4,6 +4,7 @@ mod audience;
 mod bookmarks;
 mod edits;
 mod conversation;
+mod indexes;
 mod likes;
 mod marks;
 mod pins;
@@ -14,14 +15,16 @@ mod reposts;
 mod terms;
 
 pub use super::model::not_found;
+pub use super::names::has_tag;
 pub use audience::{set_audience, settle_audience};
 pub use bookmarks::{bookmark, bookmarks, bookmarks_id, remove_bookmark};
 pub use conversation::{
     AncestorsPage, ConversationEntry, ancestors, encode as encode_reply_cursor, entry, find_entry, replies as replies_page,
 };
 pub use edits::{edit, settle_edit, version_count, versions, versions_id};
+pub use indexes::{settle_indexes, settle_privacy};
 pub use likes::{forget_likes_of, like, likers, likers_id, purge_likes, settle_like};
-pub use marks::{forget as forget_marks, purge_marks, settle_mark};
+pub use marks::{ChangedMark, forget as forget_marks, purge_marks, settle_mark};
 pub use pins::{pin, pinned, unpin};
 pub use profile::{ProfileChoice, ProfileEntry, newest, profile, profile_id};
 pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_id};
@@ -29,10 +32,10 @@ pub use replies::{
     answers_a_source, can_reply, leave_deleted, purge_answered, reply_of, reply_target, set_reply_policy, settle_answered,
     settle_place, settle_reply,
 };
-pub use reposts::{repost, reposters, reposters_id, undo_repost};
+pub use reposts::{current_reposts, keep_visible_reposts, repost, reposters, reposters_id, undo_repost};
 
-use super::model::{Mark, Status, StatusDraft};
-use super::store::{self, AddToProfileResult, BulkCommands};
+use super::model::{Mark, ProfilePart, Status, StatusDraft};
+use super::store::{self, AddToProfileResult, BulkCommands, DeleteStatusResult, DeletedStatus};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::count::SparseCount;
@@ -43,6 +46,7 @@ use crate::base::rate_limits::Limit;
 use crate::domains::conversations::ReplyPolicy;
 use crate::domains::entities::service as entities;
 use crate::domains::graph::{FanoutMode, FollowerStats};
+use crate::domains::tags::IndexedNames;
 use crate::domains::users::service as users;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
@@ -53,7 +57,7 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use futures_util::try_join;
 
-pub use super::visible::{facts, load_delivered, load_existing, load_visible, policy_audience};
+pub use super::visible::{facts, load_delivered, load_delivered_beside, load_existing, load_visible, policy_audience};
 
 /// Statuses that one pass deletes.
 const STATUSES_PER_PASS: usize = 60;
@@ -105,10 +109,11 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
                 replies::count_reply(app, id, reply).await?;
             }
             quotes::add(app, &status).await?;
+            indexes::add(app, &status, is_private).await?;
             Ok(Some(NewStatus { id, terms: terms::of_posting(app, &status, is_private).await?, followers, lease }))
         }
         refused => {
-            store::delete(app.db(), id, author).await?;
+            delete_indexed(app, author, id).await?;
             replies::leave_deleted(app, author, &[id]).await?;
             if let Some(keyed) = &keyed {
                 idempotency::forget(app, author, keyed, id.0).await?;
@@ -191,11 +196,14 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
                 AddToProfileResult::Listed(followers, _) => {
                     if let Some(status) = store::get(app.db(), id).await? {
                         quotes::add(app, &status).await?;
+                        if !status.entities.is_empty() {
+                            indexes::settle(app, author, id, IndexedNames::default()).await?;
+                        }
                     }
                     StatusState::Exists(followers.mode)
                 }
                 AddToProfileResult::NoAccount | AddToProfileResult::LimitReached => {
-                    store::delete(app.db(), id, author).await?;
+                    delete_indexed(app, author, id).await?;
                     continue;
                 }
             },
@@ -228,18 +236,37 @@ fn limit_reached() -> UserError {
     UserError::new(UserErrorCode::LimitReached, "An account has at most a million statuses. Delete some first.", &[])
 }
 
-/// Deletes a status (the commit): it is hidden as soon as this returns. The journal, two scripts and a read. The caller removes it from feeds and
+/// Deletes a status of `author` (the commit), and its index entries. An edit in between begins it again, since the names of its text are then unknown.
+/// `None` if there is no such status. A pipeline and a script; an entry of the journal, and the steps of index entries, more for a text with names.
+/// Returns the status with the names of all versions of its text.
+async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Option<(DeletedStatus, IndexedNames)>, Error> {
+    loop {
+        let Some(doomed) = indexes::begin_deletion(app, author, id).await? else { return Ok(None) };
+        match store::delete(app.db(), id, author, &doomed.last_edit).await? {
+            DeleteStatusResult::Deleted(was) => {
+                return Ok(Some((was, doomed.finish(app, author, id).await?)));
+            }
+            DeleteStatusResult::NotFound => {
+                doomed.cancel(app);
+                return Ok(None);
+            }
+            DeleteStatusResult::Edited => doomed.cancel(app),
+        }
+    }
+}
+
+/// Deletes a status (the commit): it is hidden as soon as this returns. The journal, two scripts and two reads. The caller removes it from feeds and
 /// acknowledges the journal entry.
 ///
 /// # Errors
 /// `NOT_FOUND` if the author has no such status, also at the second deletion.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLease> {
     let lease = journal::begin_deletion(app, Task::Status { author, status: id }).await?;
-    let Some(was) = store::delete(app.db(), id, author).await? else {
+    let Some((was, names)) = delete_indexed(app, author, id).await? else {
         lease.ack(app);
         return Err(not_found().into());
     };
-    let terms = terms::of_deletion(app, author, &was).await?;
+    let terms = terms::of_deletion(app, author, &was, &names).await?;
     events::publish_deleted(app, author, id, Some(terms)).await?;
     store::unindex(app.db(), author, &[id]).await?;
     if let Some(quoted) = was.quote {
@@ -270,13 +297,14 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     events::publish_posted(app, author, id, terms).await
 }
 
-/// Removes deleted statuses from the likes, bookmarks and reposts of all accounts, up to a thousand of each. Returns the statuses that have any left. Three
+/// Removes deleted statuses of an author from the likes, bookmarks and reposts of all accounts, up to a thousand of each. Returns the statuses that have any left. Three
 /// round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_marks_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
-    let (bookmarks, reposts) = (forget_marks(app, Mark::Bookmark, ids), forget_marks(app, Mark::Repost, ids));
+pub async fn forget_marks_of(app: &App, author: UserId, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
+    let author = Some(author);
+    let (bookmarks, reposts) = (forget_marks(app, Mark::Bookmark, author, ids), forget_marks(app, Mark::Repost, author, ids));
     let (liked, bookmarked, reposted) = try_join!(forget_likes_of(app, ids), bookmarks, reposts)?;
     Ok([liked, bookmarked, reposted].concat())
 }
@@ -298,11 +326,12 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     let by = store::authors(app.db(), &ids).await?;
     let own: Vec<StatusId> = ids.iter().zip(by).filter(|(_, by)| by.is_none_or(|by| by == author)).map(|(id, _)| *id).collect();
     let parts = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
+    indexes::remove(app, author, &own).await?;
     store::delete_many(app.db(), author, &own).await?;
     events::publish_deleted_batch(app, author, &own).await?;
     replies::leave_deleted(app, author, &own).await?;
     purge_dependents(ids.clone()).await?;
-    let marked = forget_marks_of(app, &ids).await?;
+    let marked = forget_marks_of(app, author, &ids).await?;
     ids.retain(|id| !marked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
     parts.ack(app);
@@ -338,6 +367,14 @@ pub async fn windows(app: &App, windows: &[(UserId, Window)]) -> Result<Vec<Vec<
     store::profiles(app.db(), windows).await
 }
 
+/// Windows of statuses and of reposts of several accounts, in their order. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn part_windows(app: &App, windows: &[(UserId, ProfilePart, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    store::profile_parts(app.db(), windows).await
+}
+
 /// Whether statuses exist, in the order of `ids`. One pipeline.
 ///
 /// # Errors
@@ -362,14 +399,15 @@ pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Erro
     Ok(store::author(app.db(), id).await? == Some(author))
 }
 
-/// Writes statuses in bulk, and the places of replies, a status before the replies to it; without profiles and counts.
+/// Writes statuses of public accounts in bulk, the places of replies, a status before the replies to it, and index entries; without profiles and counts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.
 pub async fn import(app: &App, statuses: impl Iterator<Item = &Status>) -> Result<(), Error> {
     let statuses: Vec<&Status> = statuses.collect();
     app.db().write_many(statuses.iter().map(|status| BulkCommands::status(status)).collect()).await?;
-    replies::import(app, &statuses).await
+    replies::import(app, &statuses).await?;
+    indexes::import(app, &statuses).await
 }
 
 /// Writes the likes of a status, as (account, like id), on both sides. For bulk loads.

@@ -2,6 +2,7 @@
 
 pub(super) mod bookmarks;
 pub(super) mod edits;
+pub(super) mod indexes;
 pub(super) mod marks;
 mod members;
 pub(super) mod pins;
@@ -9,7 +10,7 @@ pub(super) mod quotes;
 pub(super) mod replies;
 
 use super::keys;
-use super::model::{Location, MAX_LIKED, MAX_STATUSES, Status, TOMBSTONE_TTL};
+use super::model::{Location, MAX_LIKED, MAX_STATUSES, Mark, ProfilePart, Status, TOMBSTONE_TTL};
 use crate::base::audience::ChosenAudience;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -19,6 +20,7 @@ use crate::db::hash::{Form, HashRecord, HashValue, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, decode, ranges};
 use crate::domains::conversations::conversation_key;
+use crate::domains::entities::TextEntities;
 use crate::domains::graph::{FanoutMode, FollowerStats};
 use crate::domains::users::user_key;
 use bookmarks::BookmarkLookup;
@@ -146,6 +148,7 @@ pub(super) async fn create(db: &Db, status: &Status) -> Result<bool, Error> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DeletedStatus {
     pub message: String,
+    pub entities: TextEntities,
     pub location: Option<Location>,
     pub audience: ChosenAudience,
     /// Its place in a conversation, if it has one.
@@ -154,16 +157,33 @@ pub(super) struct DeletedStatus {
     pub quote: Option<StatusId>,
 }
 
-/// Deletes a status of `author`: the commit. Returns its content; `None` if there is no such status.
-pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Option<DeletedStatus>, Error> {
-    let mut was = db.call::<Vec<Option<String>>>(delete_call(id, author)).await?.into_iter();
-    let Some(message) = was.next() else { return Ok(None) };
+/// Result of deleting a status.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum DeleteStatusResult {
+    /// It is deleted; its content.
+    Deleted(DeletedStatus),
+    /// The author has no such status.
+    NotFound,
+    /// It has another last edit than expected.
+    Edited,
+}
+
+/// Deletes a status of `author` with this field of its last edit: the commit.
+pub(super) async fn delete(db: &Db, id: StatusId, author: UserId, last_edit: &str) -> Result<DeleteStatusResult, Error> {
+    let was = db.call::<Vec<Option<String>>>(delete_call(id, author, Some(last_edit))).await?;
+    if was.len() == 1 {
+        return Ok(DeleteStatusResult::Edited);
+    }
+    let mut was = was.into_iter();
+    let Some(message) = was.next() else { return Ok(DeleteStatusResult::NotFound) };
     let mut degrees = || was.next().flatten().and_then(|text| text.parse().ok());
     let location = degrees().zip(degrees()).map(|(latitude, longitude)| Location { latitude, longitude });
     let audience = audience_of(&[was.next().flatten(), was.next().flatten()]);
     let tombstone = was.next().flatten().unwrap_or_default();
     let (place, quote) = (DeletedPlace::parse(id, &tombstone), quotes::parse_tombstone(&tombstone));
-    Ok(Some(DeletedStatus { message: message.unwrap_or_default(), location, audience, place, quote }))
+    let message = message.unwrap_or_default();
+    let entities = was.next().flatten().and_then(|record| TextEntities::parse(&record)).unwrap_or_default();
+    Ok(DeleteStatusResult::Deleted(DeletedStatus { message, entities, location, audience, place, quote }))
 }
 
 fn audience_of([kind, list]: &[Option<String>; 2]) -> ChosenAudience {
@@ -216,14 +236,14 @@ pub(super) async fn audience(db: &Db, id: StatusId, author: UserId) -> Result<Op
     Ok((by == Some(author.0)).then(|| StoredAudience { audience: audience_of(&texts), texts }))
 }
 
-fn delete_call(id: StatusId, author: UserId) -> Call {
+fn delete_call(id: StatusId, author: UserId, last_edit: Option<&str>) -> Call {
     let keys = [keys::status(id), keys::tombstone(id), conversation_key(id), keys::versions(id), keys::quotes(id)];
-    Call::new(&DELETE_STATUS, keys).arg(author.0).arg(TOMBSTONE_TTL)
+    Call::new(&DELETE_STATUS, keys).arg(author.0).arg(TOMBSTONE_TTL).arg(last_edit.unwrap_or("*"))
 }
 
 /// Deletes statuses of `author`; ignores others' and unknown ones. One pipeline of scripts.
 pub(super) async fn delete_many(db: &Db, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
-    db.call_many(ids.iter().map(|id| delete_call(*id, author)).collect()).await.map(drop)
+    db.call_many(ids.iter().map(|id| delete_call(*id, author, None)).collect()).await.map(drop)
 }
 
 /// Result of adding a status to its author's profile.
@@ -345,6 +365,20 @@ pub(super) async fn profile(db: &Db, author: UserId, windows: &[Window]) -> Resu
 pub(super) async fn profiles(db: &Db, windows: &[(UserId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
     let commands = windows.iter().map(|(author, window)| ranges::ids_command(&keys::profile(*author), window)).collect();
     db.read_many(commands).await?.into_iter().map(decode::ids).collect()
+}
+
+/// Windows of the statuses of accounts, or of their reposts, in their order: a repost has its id as position. One pipeline.
+pub(super) async fn profile_parts(db: &Db, windows: &[(UserId, ProfilePart, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    let command = |(user, part, window): &(UserId, ProfilePart, Window)| match part {
+        ProfilePart::Statuses => ranges::ids_command(&keys::profile(*user), window),
+        ProfilePart::Reposts => ranges::command(&keys::marked(Mark::Repost, *user), window),
+    };
+    let replies = db.read_many(windows.iter().map(command).collect()).await?;
+    let rows = |((_, part, _), reply): (&(UserId, ProfilePart, Window), Value)| match part {
+        ProfilePart::Statuses => decode::ids(reply),
+        ProfilePart::Reposts => decode::rows(reply),
+    };
+    windows.iter().zip(replies).map(rows).collect()
 }
 
 /// The author of a status; `None` for an unknown id.

@@ -32,7 +32,7 @@ pub async fn load_visible(
         return Ok(found);
     }
     let padding = found.iter().any(Option::is_none).then_some(UNUSED_USER_ID);
-    let authors = load_authors(loaders, &found, padding).await?;
+    let authors = load_authors(loaders, &found, padding.into_iter()).await?;
     let found = with_authors(found, &authors);
     if !relations::needs_relationships(loaders, &found, facts).await? {
         return Ok(found);
@@ -57,6 +57,18 @@ pub async fn load_delivered(
     relations::keep_delivered(loaders, load_existing(loaders, ids).await?, facts).await
 }
 
+/// As [`load_delivered`], for a caller that needs further accounts: they are loaded with the authors, in the same round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn load_delivered_beside(
+    loaders: &Loaders,
+    ids: impl IntoIterator<Item = StatusId>,
+    accounts: impl Iterator<Item = UserId>,
+) -> Result<Vec<Option<ViewedStatus>>, Error> {
+    relations::keep_delivered(loaders, load_existing_beside(loaders, ids, accounts).await?, facts).await
+}
+
 /// Loads the statuses that exist, in the order of `ids`, for callers that apply the policy themselves. A status exists for readers if its author
 /// does, too. Two round trips: the statuses, then their authors, which are cached afterwards, and the viewer's memberships in audience lists.
 ///
@@ -66,8 +78,16 @@ pub async fn load_existing(
     loaders: &Loaders,
     ids: impl IntoIterator<Item = StatusId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
+    load_existing_beside(loaders, ids, std::iter::empty()).await
+}
+
+async fn load_existing_beside(
+    loaders: &Loaders,
+    ids: impl IntoIterator<Item = StatusId>,
+    accounts: impl Iterator<Item = UserId>,
+) -> Result<Vec<Option<ViewedStatus>>, Error> {
     let found = loaders.statuses.load_many(ids).await?;
-    let (authors, memberships) = try_join!(load_authors(loaders, &found, None), load_memberships(loaders, &found, None))?;
+    let (authors, memberships) = try_join!(load_authors(loaders, &found, accounts), load_memberships(loaders, &found, None))?;
     Ok(with_memberships(with_authors(found, &authors), &memberships))
 }
 
@@ -75,12 +95,16 @@ type Author = (UserId, Option<Arc<User>>);
 
 /// Loads the authors of statuses, sorted by id, and the kinds of the viewer's relations, which the policy needs next, in the same round trip.
 ///
-/// `padding` is the id of an account that does not exist. It is read, too, so that a missing status costs the same as a hidden one.
+/// `others` are accounts that are read, too: one that does not exist, so that a missing status costs the same as a hidden one, or those of reposts.
 ///
 /// The viewer's account is loaded by a call of its own: the loader skips the client-side cache for a whole call if one of its keys was already fetched in
 /// this request.
-async fn load_authors(loaders: &Loaders, found: &[Option<ViewedStatus>], padding: Option<UserId>) -> Result<Vec<Author>, Error> {
-    let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).chain(padding).collect();
+async fn load_authors(
+    loaders: &Loaders,
+    found: &[Option<ViewedStatus>],
+    others: impl Iterator<Item = UserId>,
+) -> Result<Vec<Author>, Error> {
+    let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).chain(others).collect();
     if authors.is_empty() {
         return Ok(Vec::new());
     }

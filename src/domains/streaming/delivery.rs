@@ -221,7 +221,7 @@ mod tests {
             let id = EventId { at: self.log.len() as u64 + 1, number: 0 };
             let author = UserId(random.random_range(1..=700));
             let (shard, terms) = (random.random_range(0..SHARDS), HASHER.status(author, "", None));
-            self.log.push(Event { shard, id, kind: EventKind::Posted, status: StatusId(id.at), terms });
+            self.log.push(Event { shard, id, kind: EventKind::Posted, status: StatusId(id.at), terms, repost: None });
         }
 
         fn open(&mut self, authors: u64) {
@@ -338,6 +338,7 @@ mod tests {
             kind: EventKind::Posted,
             status: StatusId(1),
             terms: HASHER.status(UserId(500), "", None),
+            repost: None,
         };
         let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
         while delivery.step(&hub) {}
@@ -353,7 +354,7 @@ mod tests {
         let hub = hub();
         let all: Vec<HubSubscription> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
         let (id, terms) = (EventId { at: 1, number: 0 }, HASHER.status(UserId(2), "", None));
-        let posted = Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(1), terms };
+        let posted = Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(1), terms, repost: None };
         let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
         let (mut delivered, mut has_more) = (0, true);
         while has_more {

@@ -1,8 +1,8 @@
-//! The sources of feeds with subscriptions: whose statuses a feed shows, kept up to date.
+//! The sources of feeds with subscriptions: the authors and the tags whose statuses a feed shows, kept up to date.
 
 use super::hub::{ChannelWatch, Hub};
-use super::index_change::{IndexChange, IndexedReceiver, Owner};
-use super::posting::InterestId;
+use super::index_change::{IndexChange, IndexedReceiver, Owner, SourceTerm};
+use super::posting::{InterestId, TermKind};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -14,10 +14,10 @@ use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
 
-/// Terms of authors, sorted, each once.
-type Authors = Arc<[u64]>;
+/// Terms of authors and tags, sorted, each once.
+type SourceTerms = Arc<[SourceTerm]>;
 
-/// The sources of a feed, as terms of authors. Kept up to date while a subscription holds it.
+/// The sources of a feed, as terms of authors and tags. Kept up to date while a subscription holds it.
 pub(super) struct FeedSources {
     interest: InterestId,
     feed: Feed,
@@ -30,7 +30,9 @@ pub(super) struct FeedSources {
 }
 
 struct CurrentSources {
-    authors: Authors,
+    terms: SourceTerms,
+    /// Sources whose reposts the feed does not show.
+    without_reposts: Arc<[u64]>,
     /// The version of the sources (how often they have changed) when they were read; `None` before the first read.
     edges: Option<u64>,
     /// Whether the index has them.
@@ -39,15 +41,32 @@ struct CurrentSources {
 
 impl Default for CurrentSources {
     fn default() -> Self {
-        Self { authors: Arc::default(), edges: None, indexed: watch::Sender::new(true).subscribe() }
+        Self {
+            terms: Arc::default(),
+            without_reposts: Arc::default(),
+            edges: None,
+            indexed: watch::Sender::new(true).subscribe(),
+        }
     }
 }
 
 impl FeedSources {
     /// Whether an author is a source now.
     pub(super) fn has(&self, author: u64) -> bool {
-        let authors = self.sources().authors.clone();
-        authors.binary_search(&author).is_ok()
+        let terms = self.sources().terms.clone();
+        terms.binary_search(&(TermKind::Author, author)).is_ok()
+    }
+
+    /// Whether an author, or a tag among these names, is a source now.
+    pub(super) fn matches(&self, author: u64, names: &[u64]) -> bool {
+        let terms = self.sources().terms.clone();
+        let has = |kind, term| terms.binary_search(&(kind, term)).is_ok();
+        has(TermKind::Author, author) || names.iter().any(|name| has(TermKind::Name, *name))
+    }
+
+    /// Whether the feed does not show the reposts of a source.
+    pub(super) fn hides_reposts(&self, account: u64) -> bool {
+        self.sources().without_reposts.binary_search(&account).is_ok()
     }
 
     /// The id of the feed's interest.
@@ -74,7 +93,7 @@ impl FeedSources {
     pub(super) fn count(&self) -> Option<usize> {
         let sources = self.sources();
         let is_indexed = *sources.indexed.borrow();
-        is_indexed.then_some(sources.authors.len())
+        is_indexed.then_some(sources.terms.len())
     }
 
     fn sources(&self) -> MutexGuard<'_, CurrentSources> {
@@ -83,20 +102,21 @@ impl FeedSources {
 
     /// Replaces the sources by newly read ones, unless they are older than the current ones. The difference is computed outside of the
     /// locks.
-    fn set(&self, authors: &Authors, edges: u64) {
+    fn set(&self, terms: &SourceTerms, without_reposts: &Arc<[u64]>, edges: u64) {
         loop {
-            let before = self.sources().authors.clone();
-            let (added, removed) = (difference(authors, &before), difference(&before, authors));
+            let before = self.sources().terms.clone();
+            let (added, removed) = (difference(terms, &before), difference(&before, terms));
             let mut sources = self.sources();
             // Reads may finish out of order. A deleted owner has version 0.
             if edges > 0 && sources.edges.is_some_and(|stored| stored > edges) {
                 return;
             }
-            if Arc::ptr_eq(&sources.authors, &before) {
+            if Arc::ptr_eq(&sources.terms, &before) {
                 let mut state = self.hub.state();
-                drop(self.hub.enqueue(&mut state, IndexChange::remove_authors(self.owner, self.interest, removed)));
-                let indexed = self.hub.enqueue(&mut state, IndexChange::add_authors(self.owner, self.interest, added));
-                *sources = CurrentSources { authors: authors.clone(), edges: Some(edges), indexed };
+                drop(self.hub.enqueue(&mut state, IndexChange::remove_sources(self.owner, self.interest, removed)));
+                let indexed = self.hub.enqueue(&mut state, IndexChange::add_sources(self.owner, self.interest, added));
+                let without_reposts = without_reposts.clone();
+                *sources = CurrentSources { terms: terms.clone(), without_reposts, edges: Some(edges), indexed };
                 return;
             }
         }
@@ -105,18 +125,18 @@ impl FeedSources {
 
 impl Drop for FeedSources {
     fn drop(&mut self) {
-        let authors = self.sources().authors.to_vec();
+        let terms = self.sources().terms.to_vec();
         let mut state = self.hub.state();
         // A newer instance may have taken this one's place.
         if state.feeds.get(&self.feed.tag()).is_some_and(|it| it.strong_count() == 0) {
             state.feeds.remove(&self.feed.tag());
         }
-        drop(self.hub.enqueue(&mut state, IndexChange::remove_authors(self.owner, self.interest, authors)));
+        drop(self.hub.enqueue(&mut state, IndexChange::remove_sources(self.owner, self.interest, terms)));
     }
 }
 
 impl Hub {
-    /// Returns the sources of a feed of `owner`, shared by all of its subscriptions. One round trip for the first.
+    /// Returns the sources of a feed of `owner`, shared by all of its subscriptions. Two round trips for the first.
     pub(super) async fn sources(
         &self,
         app: &App,
@@ -152,15 +172,20 @@ impl Hub {
 
     /// Reads the sources of a feed again. Returns when the index has them.
     pub(super) async fn load(&self, app: &App, term_hasher: TermHasher, sources: &FeedSources) -> Result<(), Error> {
+        // Read behind the version: a choice that is made in between has a later one.
         let (mut authors, edges) = timelines::sources(app, sources.feed).await?;
+        // Read after the version: later ones are read again.
+        let tags = timelines::tags(app, sources.feed).await?;
+        let hidden = timelines::hidden_reposters(app, sources.feed).await?;
         if edges == 0 && matches!(sources.feed, Feed::List(_)) {
             // The list was deleted, or never had members; members that are left are about to be removed.
             authors.clear();
         }
-        let mut terms: Vec<u64> = authors.into_iter().map(|author| term_hasher.author(author)).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        sources.set(&terms.into(), edges);
+        let authors = authors.into_iter().map(|author| (TermKind::Author, term_hasher.author(author)));
+        let tags = tags.iter().map(|tag| (TermKind::Name, term_hasher.tag(tag.name())));
+        let terms: Vec<SourceTerm> = sorted(authors.chain(tags));
+        let hidden: Vec<u64> = sorted(hidden.into_iter().map(|account| term_hasher.author(account)));
+        sources.set(&terms.into(), &hidden.into(), edges);
         wait(sources.indexed()).await;
         Ok(())
     }
@@ -172,10 +197,18 @@ pub(super) async fn wait(mut indexed: IndexedReceiver) {
     let _ = indexed.wait_for(|done| *done).await;
 }
 
+/// The values in order, each once.
+fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
 /// The elements of one sorted list that are not in another.
-fn difference(one: &[u64], other: &[u64]) -> Vec<u64> {
+fn difference<T: Copy + Ord>(one: &[T], other: &[T]) -> Vec<T> {
     let mut rest = other.iter().peekable();
-    let is_new = |term: &&u64| {
+    let is_new = |term: &&T| {
         while rest.next_if(|next| next.cmp(term) == Ordering::Less).is_some() {}
         rest.peek() != Some(term)
     };

@@ -1,4 +1,4 @@
-//! Filters of the public stream: validation, matching, and their entries in the index.
+//! Filters of the public stream, of tags and of mentions: validation, matching, and their entries in the index.
 
 use super::grid::cells_of;
 use super::model::{BoundingBox, FilterInput};
@@ -19,7 +19,7 @@ const IDENTIFIER: usize = 64;
 /// Places on the ring of samples that share an index entry.
 const STRETCH: u64 = 500;
 
-/// A validated filter of the public stream. Equal filters have equal values: their lists are sorted and have no duplicates.
+/// A validated filter of the public stream, or that of a tag or of mentions. Equal filters have equal values: their lists are sorted and have no duplicates.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Filter {
     /// An arc of the ring of samples.
@@ -30,6 +30,8 @@ pub(super) enum Filter {
     Follow(Vec<u64>, Vec<u32>),
     /// Boxes.
     Locations(Vec<BoundingBox>),
+    /// A name by which statuses are indexed, in statuses that are not by this author.
+    Name(u64, Option<u64>),
 }
 
 /// An arc of the ring of samples. Under one name, a sample of fewer percent is part of every larger one.
@@ -66,6 +68,7 @@ impl Filter {
                     || terms.all_words().any(|word| mentions.binary_search(&word).is_ok())
             }
             Self::Locations(areas) => terms.place.is_some_and(|place| areas.iter().any(|area| area.contains(place))),
+            Self::Name(name, other_than) => terms.names.binary_search(name).is_ok() && Some(terms.author) != *other_than,
         }
     }
 
@@ -73,7 +76,7 @@ impl Filter {
     pub(super) fn part_matches(&self, part: u32, term_hasher: &TermHasher, event: &Event) -> bool {
         let part = part as usize;
         match self {
-            Self::Sample(_) => self.matches(term_hasher, event),
+            Self::Sample(_) | Self::Name(..) => self.matches(term_hasher, event),
             Self::Track(phrases) => phrases.get(part).is_some_and(|phrase| event.terms.has_all(phrase)),
             // The index entry says it all.
             Self::Follow(..) => true,
@@ -110,6 +113,7 @@ impl Filter {
                 let cells = areas.iter().zip(parts).flat_map(|(area, part)| cells_of(area).into_iter().map(move |it| (it, part)));
                 cells.map(|(term, part)| IndexEntry { kind: TermKind::Cell, term, part }).collect()
             }
+            Self::Name(name, _) => vec![IndexEntry { kind: TermKind::Name, term: *name, part: 0 }],
         }
     }
 
@@ -134,6 +138,9 @@ impl Filter {
             Self::Locations(areas) => {
                 number(3);
                 areas.iter().flat_map(BoundingBox::bits).for_each(number);
+            }
+            Self::Name(name, other_than) => {
+                [4, *name, u64::from(other_than.is_some()), other_than.unwrap_or_default()].into_iter().for_each(number);
             }
         }
         hasher.finalize().into()

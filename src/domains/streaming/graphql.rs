@@ -1,6 +1,6 @@
 //! Subscriptions and their events in GraphQL.
 
-use super::model::{BoundingBox, EventContent, FilterInput, GapReason, HydratedEvent};
+use super::model::{BoundingBox, EventContent, FilterInput, GapReason, HydratedEvent, StatusRepost};
 use super::run::{RenderRun, SetupRun};
 use super::service;
 use super::subscription_stream::SubscriptionStream;
@@ -8,11 +8,13 @@ use crate::base::error::Error;
 use crate::base::ids;
 use crate::domains::comments::{CommentEventKind, CommentObject};
 use crate::domains::statuses::{StatusObject, ViewedStatus};
-use crate::schema::{request, schema_enum};
+use crate::domains::users::{User, UserObject};
+use crate::schema::{DateTime, request, schema_enum};
 use async_graphql::{Context, ID, InputObject, Interface, Object, Result, Subscription};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream, Stream};
 use std::future::{Future, ready};
+use std::sync::Arc;
 
 schema_enum! {
     GapReason as "StreamGapReason";
@@ -33,6 +35,10 @@ pub(super) enum StatusEvent {
     StatusPosted(StatusPosted),
     /// The text of a status was changed.
     StatusEdited(StatusEdited),
+    /// A status was reposted.
+    StatusReposted(StatusReposted),
+    /// A repost was undone.
+    RepostUndone(RepostUndone),
     /// A status or a comment was deleted.
     StatusDeleted(StatusDeleted),
     /// Events are missing.
@@ -67,6 +73,56 @@ status_event! {
     /// The text of a status was changed. Sent to every stream that contained the status before or contains it now: replace the status by its id. A stream
     /// with a filter may not contain the status any more.
     StatusEdited, "The status at delivery.";
+}
+
+/// A status was reposted.
+pub(super) struct StatusReposted(String, ViewedStatus, StatusRepost, Arc<User>);
+
+/// A status was reposted by an account whose reposts the timeline shows. Sent to homes and lists only.
+#[Object]
+impl StatusReposted {
+    /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
+    async fn cursor(&self) -> &str {
+        &self.0
+    }
+
+    /// The status at delivery.
+    async fn status(&self) -> StatusObject {
+        StatusObject(self.1.clone())
+    }
+
+    /// The account that has reposted the status.
+    async fn reposted_by(&self) -> UserObject {
+        UserObject(self.3.clone())
+    }
+
+    /// Time of the repost.
+    async fn reposted_at(&self) -> DateTime {
+        DateTime(ids::source::time_of(self.2.id))
+    }
+}
+
+/// A repost was undone.
+pub(super) struct RepostUndone(String, StatusRepost);
+
+/// A repost was undone. Remove the entry of this account and status; another repost of the status, or the status itself, may take its place when the
+/// timeline is read again. Sent to homes and lists only.
+#[Object]
+impl RepostUndone {
+    /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
+    async fn cursor(&self) -> &str {
+        &self.0
+    }
+
+    /// Id of the status.
+    async fn status_id(&self) -> ID {
+        self.1.status.global().into()
+    }
+
+    /// Id of the account that had reposted the status.
+    async fn reposted_by_id(&self) -> ID {
+        self.1.by.global().into()
+    }
 }
 
 /// A status was deleted, or the viewer can no longer see it.
@@ -109,6 +165,8 @@ impl StatusEvent {
             EventContent::Posted(seen) => Some(Self::StatusPosted(StatusPosted(cursor, seen))),
             EventContent::Edited(seen) => Some(Self::StatusEdited(StatusEdited(cursor, seen))),
             EventContent::Deleted(id) => Some(Self::StatusDeleted(StatusDeleted(cursor, id))),
+            EventContent::Reposted(seen, repost, by) => Some(Self::StatusReposted(StatusReposted(cursor, seen, repost, by))),
+            EventContent::RepostUndone(repost) => Some(Self::RepostUndone(RepostUndone(cursor, repost))),
             EventContent::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
             EventContent::Comment(..) | EventContent::CommentDeleted(..) => None,
         }
@@ -204,7 +262,11 @@ impl CommentEvent {
             EventContent::Comment(it, _) => Some(Self::CommentAdded(CommentAdded(cursor, CommentObject(it)))),
             EventContent::CommentDeleted(id, removed) => Some(Self::CommentDeleted(CommentDeleted(cursor, id, removed))),
             EventContent::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
-            EventContent::Posted(_) | EventContent::Edited(_) | EventContent::Deleted(_) => None,
+            EventContent::Posted(_)
+            | EventContent::Edited(_)
+            | EventContent::Deleted(_)
+            | EventContent::Reposted(..)
+            | EventContent::RepostUndone(_) => None,
         }
     }
 }
@@ -326,6 +388,28 @@ impl StreamSubscription {
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
         let input = filter.input(identifier);
         events(ctx, service::public(request(ctx)?.clone(), input, after.as_deref()), StatusEvent::of).await
+    }
+
+    /// Events of the timeline of a tag: public statuses that have it. `StatusEdited` comes for a status that had the tag before the edit or has it now.
+    async fn tag_timeline_events(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Name of the tag in any form, with or without its sign.")] name: String,
+        #[graphql(desc = "Cursor of an event, or `syncCursor` of the tag's timeline, to resume after. Default: now.")]
+        after: Option<String>,
+    ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
+        events(ctx, service::tag(request(ctx)?.clone(), &name, after.as_deref()), StatusEvent::of).await
+    }
+
+    /// Events of statuses of other accounts that mention the viewer. `StatusEdited` comes for a status that mentioned the viewer before the edit or does so
+    /// now. Requires a session.
+    async fn viewer_mention_events(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Cursor of an event, or `syncCursor` of `viewerMentions`, to resume after. Default: now.")]
+        after: Option<String>,
+    ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
+        events(ctx, service::mentions(request(ctx)?.clone(), after.as_deref()), StatusEvent::of).await
     }
 
     /// Events of the thread of a status. Completes when the status is deleted, or can no longer be seen by the viewer.

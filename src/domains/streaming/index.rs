@@ -7,7 +7,7 @@
 
 use super::filter::Filter;
 use super::posting::{IndexEntry, InterestId, MATCH_ALL, Posting, TermKind};
-use crate::platform::events::{Event, TermHasher};
+use crate::platform::events::{Event, RepostDetails, TermHasher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) const STEP: usize = 256;
 
 /// The number of kinds.
-const KINDS: usize = 4;
+const KINDS: usize = 5;
 /// The entries of all interests.
 #[derive(Default)]
 pub(super) struct Index {
@@ -59,7 +59,7 @@ impl Index {
 
     /// Whether a candidate matches: a filter may demand more than the term by which it was found.
     fn confirms(&self, interest: InterestId, part: u32, term_hasher: &TermHasher, event: &Event) -> bool {
-        self.filters.get(&interest).is_none_or(|filter| filter.part_matches(part, term_hasher, event))
+        self.filters.get(&interest).is_none_or(|filter| event.repost.is_none() && filter.part_matches(part, term_hasher, event))
     }
 }
 
@@ -77,8 +77,18 @@ impl IndexSearch {
     /// A search that has not begun.
     pub(super) fn new(term_hasher: &TermHasher, event: &Event) -> Self {
         let terms = &event.terms;
+        if let Some(details) = &event.repost {
+            // Feeds alone receive it: those with the account, or with one of the accounts, as a source.
+            let accounts = match &**details {
+                RepostDetails::Repost { .. } => std::slice::from_ref(&terms.author),
+                RepostDetails::Via { accounts, .. } => accounts,
+            };
+            let lookups = accounts.iter().map(|account| (TermKind::Author, *account)).collect();
+            return Self { lookups, behind: None, found: Vec::new() };
+        }
         let mut lookups: Vec<_> = terms.all_words().map(|word| (TermKind::Word, u64::from(word))).collect();
         lookups.push((TermKind::Author, terms.author));
+        lookups.extend(terms.names.iter().map(|name| (TermKind::Name, *name)));
         let sample = super::filter::stretch_of(term_hasher.sample_position(event.status.0));
         lookups.extend([(TermKind::Sample, sample), (TermKind::Sample, MATCH_ALL)]);
         let cells = terms.place.into_iter().flat_map(super::grid::cells_at);
@@ -132,7 +142,7 @@ mod tests {
 
     fn event(message: &str) -> Event {
         let terms = HASHER.status(UserId(1), message, None);
-        Event { shard: 0, id: EventId { at: 1, number: 0 }, kind: EventKind::Posted, status: StatusId(5), terms }
+        Event { shard: 0, id: EventId { at: 1, number: 0 }, kind: EventKind::Posted, status: StatusId(5), terms, repost: None }
     }
 
     fn add(index: &mut Index, interest: InterestId, filter: &Arc<Filter>) {

@@ -13,6 +13,9 @@ pub(super) type IndexedReceiver = watch::Receiver<bool>;
 /// The client for which a change is made: an account, or an address without a session; `None` if both are unknown.
 pub(super) type Owner = Option<Subject>;
 
+/// A source of a feed: an author or a tag.
+pub(super) type SourceTerm = (TermKind, u64);
+
 /// A change of the index.
 pub(super) struct IndexChange {
     interest: InterestId,
@@ -29,7 +32,7 @@ enum ChangeContent {
     NewFilter(Weak<Filter>),
     Filter(Arc<Filter>),
     /// The terms of a feed's sources.
-    Authors(Vec<u64>),
+    Sources(Vec<SourceTerm>),
 }
 
 impl IndexChange {
@@ -44,13 +47,13 @@ impl IndexChange {
     }
 
     /// Adds sources of a feed.
-    pub(super) fn add_authors(owner: Owner, interest: InterestId, authors: Vec<u64>) -> Self {
-        Self::new(owner, interest, true, ChangeContent::Authors(authors))
+    pub(super) fn add_sources(owner: Owner, interest: InterestId, sources: Vec<SourceTerm>) -> Self {
+        Self::new(owner, interest, true, ChangeContent::Sources(sources))
     }
 
     /// Removes sources of a feed.
-    pub(super) fn remove_authors(owner: Owner, interest: InterestId, authors: Vec<u64>) -> Self {
-        Self::new(owner, interest, false, ChangeContent::Authors(authors))
+    pub(super) fn remove_sources(owner: Owner, interest: InterestId, sources: Vec<SourceTerm>) -> Self {
+        Self::new(owner, interest, false, ChangeContent::Sources(sources))
     }
 
     fn new(owner: Owner, interest: InterestId, adds: bool, content: ChangeContent) -> Self {
@@ -64,7 +67,7 @@ impl IndexChange {
 
     /// Whether this changes the sources of a feed.
     pub(super) const fn changes_feed(&self) -> bool {
-        matches!(self.content, ChangeContent::Authors(_))
+        matches!(self.content, ChangeContent::Sources(_))
     }
 
     /// Begins or continues the change; `false` when there is nothing to do. Bounded work, under the lock. The index has the filter from
@@ -107,11 +110,11 @@ impl IndexChange {
 
 impl ChangeContent {
     fn entries(&self) -> Vec<IndexEntry> {
-        let of_author = |term: &u64| IndexEntry { kind: TermKind::Author, term: *term, part: 0 };
+        let of_source = |(kind, term): &SourceTerm| IndexEntry { kind: *kind, term: *term, part: 0 };
         match self {
             Self::NewFilter(_) => Vec::new(),
             Self::Filter(filter) => filter.entries(),
-            Self::Authors(authors) => authors.iter().map(of_author).collect(),
+            Self::Sources(sources) => sources.iter().map(of_source).collect(),
         }
     }
 }

@@ -70,6 +70,7 @@ mod tests {
     use super::super::filter::Filter;
     use super::super::index::STEP;
     use super::super::interest::FilterInterest;
+    use super::super::posting::TermKind;
     use super::*;
     use crate::base::ids::UserId;
     use crate::platform::rates::Subject;
@@ -88,7 +89,8 @@ mod tests {
     fn add_authors(hub: &Hub, owner: Option<Subject>, authors: u64) -> IndexedReceiver {
         let mut state = hub.state();
         let key = state.next_interest();
-        hub.enqueue(&mut state, IndexChange::add_authors(owner, key, (0..authors).collect()))
+        let sources = (0..authors).map(|author| (TermKind::Author, author)).collect();
+        hub.enqueue(&mut state, IndexChange::add_sources(owner, key, sources))
     }
 
     /// Returns the number of steps until a change is made.

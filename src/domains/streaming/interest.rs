@@ -5,7 +5,7 @@ use super::filter::Filter;
 use super::hub::Hub;
 use super::index_change::{IndexChange, IndexedReceiver, Owner};
 use super::posting::InterestId;
-use crate::platform::events::{Event, TermHasher};
+use crate::platform::events::{Event, RepostDetails, TermHasher};
 use std::sync::{Arc, Weak};
 
 /// The statuses that a subscription receives.
@@ -15,14 +15,24 @@ pub(super) enum Interest {
     Feed(Arc<FeedSources>),
     /// Statuses of the public stream that match a filter.
     Public(Arc<FilterInterest>),
+    /// Public statuses that have a tag.
+    Tag(Arc<FilterInterest>),
+    /// Statuses that mention the viewer.
+    Mentions(Arc<FilterInterest>),
 }
 
 impl Interest {
     /// Returns whether the interest matches an event.
     pub(super) fn matches(&self, term_hasher: &TermHasher, event: &Event) -> bool {
         match self {
-            Self::Feed(sources) => sources.has(event.terms.author),
-            Self::Public(interest) => interest.filter.matches(term_hasher, event),
+            Self::Feed(sources) => match event.repost.as_deref() {
+                Some(RepostDetails::Via { accounts, .. }) => accounts.iter().any(|account| sources.has(*account)),
+                Some(RepostDetails::Repost { .. }) => sources.has(event.terms.author),
+                None => sources.matches(event.terms.author, &event.terms.names),
+            },
+            Self::Public(interest) | Self::Tag(interest) | Self::Mentions(interest) => {
+                event.repost.is_none() && interest.filter.matches(term_hasher, event)
+            }
         }
     }
 
@@ -30,7 +40,7 @@ impl Interest {
     pub(super) fn id(&self) -> InterestId {
         match self {
             Self::Feed(sources) => sources.interest(),
-            Self::Public(interest) => interest.id,
+            Self::Public(interest) | Self::Tag(interest) | Self::Mentions(interest) => interest.id,
         }
     }
 
@@ -38,8 +48,13 @@ impl Interest {
     pub(super) fn indexed(&self) -> IndexedReceiver {
         match self {
             Self::Feed(sources) => sources.indexed(),
-            Self::Public(interest) => interest.indexed(),
+            Self::Public(interest) | Self::Tag(interest) | Self::Mentions(interest) => interest.indexed(),
         }
+    }
+
+    /// Returns whether only public statuses belong to it.
+    pub(super) const fn is_public(&self) -> bool {
+        matches!(self, Self::Public(_) | Self::Tag(_))
     }
 }
 

@@ -34,6 +34,10 @@
 //! A deletion of a status that was not public is sent to those to whom the status would have been delivered, and a status whose audience has changed
 //! is a deleted one to those who could see it before and cannot now (`recipients`).
 //!
+//! **Reposts** are found by the account, as statuses are by the author, and go to feeds alone. A change of a status goes to the feeds into which a repost
+//! brought it as an event for each thousand reposters; a subscription sends the first that it matches. If it is resumed between two of them, the change may
+//! come twice. The sources whose reposts the viewer does not want are known without a read; the other rules read ([`service`]).
+//!
 //! **Shared responses.** A running subscription is a stream of events without a document. Each event is rendered by a run of the document
 //! that is shared by all subscriptions with the same document and variables, apart from the arguments of the stream
 //! ([`crate::schema::subscribe()`]). A response is rendered once for all that receive the same event with the same cursor: the subscribers
@@ -72,6 +76,6 @@ mod change_queue;
 
 pub use graphql::{StreamQuery, StreamSubscription};
 pub use hub::Hub;
-pub use model::{BoundingBox, FilterInput, GapReason, OutgoingEvent, OutgoingEventKind};
+pub use model::{BoundingBox, FilterInput, GapReason, OutgoingEvent, OutgoingEventKind, StatusRepost};
 pub use run::{RenderResult, RenderRun, RenderSender, SetupRun};
 pub use subscription_stream::SubscriptionStream;

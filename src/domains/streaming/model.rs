@@ -1,10 +1,12 @@
 //! Plain types: filters as requested, and events as they are sent.
 
-use crate::base::ids::{CommentId, StatusId};
+use crate::base::ids::{CommentId, StatusId, UserId};
 use crate::base::named::named_enum;
 use crate::domains::comments::{self, CommentEventKind};
 use crate::domains::statuses::ViewedStatus;
+use crate::domains::users::User;
 use crate::platform::events::EventAudience;
+use std::sync::Arc;
 
 /// An event for one subscription, with its cursor.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub struct OutgoingEvent {
     pub kind: OutgoingEventKind,
     /// The filter term of the author, for events of statuses.
     pub(crate) author: Option<u64>,
+    /// The hashes of the tags and mentions of the status.
+    pub(crate) names: Vec<u64>,
     /// The restriction of an event that not all subscribers receive whom it matches.
     pub(crate) restriction: Option<Restriction>,
     /// Whether the event is of the public stream, which has statuses of public accounts only.
@@ -48,10 +52,25 @@ pub enum OutgoingEventKind {
     Edited(StatusId),
     /// A status was deleted.
     Deleted(StatusId),
+    /// A status was reposted.
+    Reposted(StatusRepost),
+    /// A repost was undone.
+    RepostUndone(StatusRepost),
     /// A comment was added, edited, deleted or voted on.
     Comment(CommentId, CommentEventKind),
     /// Events before this one may be missing.
     Gap(GapReason),
+}
+
+/// A repost in an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusRepost {
+    /// The id, which holds the time.
+    pub id: u64,
+    /// The status.
+    pub status: StatusId,
+    /// The account.
+    pub by: UserId,
 }
 
 /// An event with the objects that it shows, as this viewer may see them.
@@ -65,6 +84,8 @@ pub(crate) enum EventContent {
     Posted(ViewedStatus),
     Edited(ViewedStatus),
     Deleted(StatusId),
+    Reposted(ViewedStatus, StatusRepost, Arc<User>),
+    RepostUndone(StatusRepost),
     Comment(comments::VisibleComment, CommentEventKind),
     CommentDeleted(CommentId, u64),
     Gap(GapReason),

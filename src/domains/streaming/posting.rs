@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 pub(super) type InterestId = u64;
 
 /// The kind of a term of the index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TermKind {
     /// A word, tag or mention.
     Word,
@@ -16,6 +16,8 @@ pub(super) enum TermKind {
     Sample,
     /// A cell of a grid over the earth.
     Cell,
+    /// A tag or a mentioned login by which statuses are indexed.
+    Name,
 }
 
 /// The term of samples that contain all statuses.

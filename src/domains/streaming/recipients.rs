@@ -1,7 +1,7 @@
 //! The recipients of the deletion of a status that was not public, or that is not public any more: those who could see it before, and cannot now.
 
 use super::event_source::RETRY_DELAY;
-use super::model::{OutgoingEvent, OutgoingEventKind, Restriction};
+use super::model::{OutgoingEvent, OutgoingEventKind, Restriction, StatusRepost};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -12,11 +12,17 @@ use crate::domains::lists::AudienceList;
 use crate::domains::relations::service as relations;
 use crate::domains::relations::{StatusFacts, policy};
 use crate::domains::statuses::service as statuses;
+use crate::domains::timelines::{FeedRow, service as timelines};
 use crate::platform::events::EventAudience;
+use crate::platform::journal::Feed;
 
-/// Whether a subscriber receives an event. Retries until Redis answers. At most three round trips; none for an event without a restriction.
-pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
+/// Whether a subscriber receives an event. Retries until Redis answers. At most three round trips; none for an event without a restriction, and for the
+/// deletion of a public status. The stream of a tag (`is_tag`) loses a status that is not public any more, whether the viewer can still see it or not.
+pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &OutgoingEvent, is_tag: bool) -> bool {
     let (Some(restriction), OutgoingEventKind::Deleted(status)) = (event.restriction, event.kind) else { return true };
+    if restriction.before.is_public() && (is_tag || !restriction.is_narrowed) {
+        return true;
+    }
     loop {
         let request = Request::new(app.clone(), viewer.cloned(), None, None);
         match loses(&request.loaders(), restriction, status, event.requires_public).await {
@@ -32,6 +38,18 @@ pub(super) async fn reply_of(app: &App, id: StatusId) -> Option<(UserId, ReplyRe
     loop {
         match statuses::reply_of(app, id).await {
             Ok(reply) => return reply,
+            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+        }
+    }
+}
+
+/// Whether the feed of a viewer shows a repost, or has shown one that was undone. Retries until Redis answers.
+pub(super) async fn receives_repost(app: &App, viewer: Option<&Viewer>, feed: Feed, repost: StatusRepost, exists: bool) -> bool {
+    let row = FeedRow { position: repost.id, status: repost.status, reposter: Some(repost.by) };
+    loop {
+        let request = Request::new(app.clone(), viewer.cloned(), None, None);
+        match timelines::receives_repost(&request.loaders(), feed, row, exists).await {
+            Ok(receives) => return receives,
             Err(_) => tokio::time::sleep(RETRY_DELAY).await,
         }
     }

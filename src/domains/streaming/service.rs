@@ -11,22 +11,25 @@ use super::thread_stream::ThreadStream;
 use super::thread_viewer::ThreadViewer;
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, UserListId};
+use crate::base::ids::{StatusId, TagId, UserListId};
 use crate::base::page::ListId;
 use crate::base::request::{Loaders, Request};
 use crate::base::viewer::Viewer;
 use crate::domains::comments::CommentEventKind;
 use crate::domains::comments::service as comments;
+use crate::domains::entities::tag_name;
 use crate::domains::lists::service as lists;
 use crate::domains::sessions::service as sessions;
 use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
+use crate::domains::timelines::IndexTimeline;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
 use crate::platform::events::service as events;
 use crate::platform::events::{ResumePoint, TermHasher};
 use crate::platform::journal::Feed;
 use crate::platform::rates::Subject;
+use futures_util::try_join;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -72,6 +75,32 @@ pub async fn public(request: Request, input: FilterInput, after: Option<&str>) -
     };
     let interest = request.app.extension::<Hub>().interest(Subject::for_client(request.viewer_id(), request.address), filter);
     open(request, term_hasher, Interest::Public(interest), PUBLIC, after).await
+}
+
+/// Opens the events of the timeline of a tag. Needs no session.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for a name that is no tag, and for a cursor that is forged or of another stream.
+pub async fn tag(request: Request, name: &str, after: Option<&str>) -> Result<SubscriptionStream, Error> {
+    let name = tag_name(name).ok_or_else(|| Error::BadUserInput("`name` is not a tag.".into()))?;
+    let term_hasher = events::term_hasher(&request.app).await?;
+    let filter = Filter::Name(term_hasher.tag(&name), None);
+    let interest = request.app.extension::<Hub>().interest(Subject::for_client(request.viewer_id(), request.address), filter);
+    let list = IndexTimeline::Tag(TagId::of_name(name)).list();
+    open(request, term_hasher, Interest::Tag(interest), list, after).await
+}
+
+/// Opens the events of statuses of other accounts that mention the viewer. One round trip more than [`home`], for the viewer's login.
+///
+/// # Errors
+/// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
+pub async fn mentions(request: Request, after: Option<&str>) -> Result<SubscriptionStream, Error> {
+    let viewer = request.viewer()?.user;
+    let account = request.loaders().users.load(viewer).await?.ok_or(Error::Unauthenticated)?;
+    let term_hasher = events::term_hasher(&request.app).await?;
+    let filter = Filter::Name(term_hasher.mentioned_login(&account.login), Some(term_hasher.author(viewer)));
+    let interest = request.app.extension::<Hub>().interest(Some(Subject::Account(viewer)), filter);
+    open(request, term_hasher, Interest::Mentions(interest), IndexTimeline::Mentions(viewer).list(), after).await
 }
 
 /// The current end of the public stream, as a cursor: a subscription that starts there receives every later event. One round trip.
@@ -126,6 +155,7 @@ async fn open(
         place,
         subscription: None,
         pending: VecDeque::new(),
+        sent_via: VecDeque::new(),
     }))
 }
 
@@ -179,6 +209,11 @@ async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option
         OutgoingEventKind::Deleted(id) => Some(EventContent::Deleted(id)),
         OutgoingEventKind::Posted(id) => load_status(&loaders, id, event).await?.map(EventContent::Posted),
         OutgoingEventKind::Edited(id) => load_status(&loaders, id, event).await?.map(EventContent::Edited),
+        OutgoingEventKind::Reposted(repost) => {
+            let (seen, by) = try_join!(load_status(&loaders, repost.status, event), loaders.users.load(repost.by))?;
+            seen.zip(by).map(|(seen, by)| EventContent::Reposted(seen, repost, by))
+        }
+        OutgoingEventKind::RepostUndone(repost) => Some(EventContent::RepostUndone(repost)),
         OutgoingEventKind::Comment(id, CommentEventKind::Deleted(removed)) => {
             let status = statuses::load_visible(&loaders, [id.status]).await?.pop().flatten();
             status.map(|_| EventContent::CommentDeleted(id, removed))

@@ -6,17 +6,18 @@ use super::event_source::{self, EventSource, PAGE};
 use super::hidden_authors::HiddenAuthors;
 use super::hub::{Hub, HubSubscription};
 use super::interest::Interest;
-use super::model::{GapReason, OutgoingEvent, OutgoingEventKind, Restriction};
+use super::model::{GapReason, OutgoingEvent, OutgoingEventKind, Restriction, StatusRepost};
 use super::recipients;
 use super::thread_stream::ThreadStream;
 use super::thread_viewer::ThreadViewer;
 use crate::app::App;
 use crate::base::error::Error;
+use crate::base::ids::StatusId;
 use crate::base::page::{Cursors, ListId};
 use crate::base::viewer::Viewer;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::service as events;
-use crate::platform::events::{Event, EventKind, LogPosition, ReadResult, ResumePoint, TermHasher};
+use crate::platform::events::{Event, EventKind, LogPosition, ReadResult, RepostDetails, ResumePoint, TermHasher};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ impl SubscriptionStream {
     /// feed, or may be hidden from the viewer, since the event happened.
     pub fn is_still_wanted(&self, event: &OutgoingEvent) -> bool {
         match self {
-            Self::Statuses(stream) => event.author.is_none_or(|author| stream.is_delivered(author)),
+            Self::Statuses(stream) => event.author.is_none_or(|author| stream.is_delivered(author, &event.names)),
             Self::Thread(..) => true,
         }
     }
@@ -50,7 +51,10 @@ impl SubscriptionStream {
     pub async fn receives(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
         match self {
             Self::Statuses(stream) => {
-                recipients::receives(&stream.app, viewer, event).await && stream.shows_reply(viewer, event).await
+                let is_tag = matches!(stream.interest, Interest::Tag(_));
+                recipients::receives(&stream.app, viewer, event, is_tag).await
+                    && stream.shows_reply(viewer, event).await
+                    && stream.shows_repost(viewer, event).await
             }
             Self::Thread(..) => true,
         }
@@ -67,14 +71,17 @@ impl SubscriptionStream {
 
 /// The restriction of an event; `None` if everyone receives it whom it matches.
 fn restriction(event: &Event) -> Option<Restriction> {
-    let before = event.terms.audience?;
+    let before = match event.repost.as_deref() {
+        Some(RepostDetails::Via { audience, .. }) => (*audience)?,
+        Some(RepostDetails::Repost { .. }) | None => event.terms.audience?,
+    };
     Some(Restriction { before, is_narrowed: event.kind == EventKind::Narrowed })
 }
 
 /// An event of a status, with the position of the log behind it.
 type StatusEnvelope = Envelope<Event, LogPosition>;
 
-/// A subscription to statuses: a feed, or a filter of the public stream.
+/// A subscription to statuses: a feed, a filter of the public stream, a tag, or mentions.
 pub struct StatusStream {
     pub(super) app: App,
     pub(super) hub: Hub,
@@ -89,7 +96,12 @@ pub struct StatusStream {
     pub(super) subscription: Option<HubSubscription>,
     /// Events that were read and not sent yet.
     pub(super) pending: VecDeque<Arc<StatusEnvelope>>,
+    /// The last changes that were sent because of reposts: a status with many reposts has an event for every thousand of them.
+    pub(super) sent_via: VecDeque<(StatusId, EventKind, u64)>,
 }
+
+/// The number of changes in `sent_via`.
+const SENT_VIA: usize = 64;
 
 impl EventSource for StatusStream {
     type Event = Event;
@@ -160,11 +172,12 @@ impl EventSource for StatusStream {
 impl StatusStream {
     fn outgoing(&self, kind: OutgoingEventKind, of: Option<&StatusEnvelope>) -> OutgoingEvent {
         let cursor = self.place.encode(&self.cursors, self.list);
-        let requires_public = matches!(self.interest, Interest::Public(_));
+        let requires_public = self.interest.is_public();
         OutgoingEvent {
             cursor,
             kind,
-            author: of.map(|it| it.event.terms.author),
+            author: of.map(|it| self.source_of(&it.event)),
+            names: of.map(|it| it.event.terms.names.clone()).unwrap_or_default(),
             restriction: of.and_then(|it| restriction(&it.event)),
             requires_public,
             envelope_id: of.map(|it| it.id),
@@ -174,23 +187,78 @@ impl StatusStream {
     /// Converts an event to the form that this subscription sends; `None` if the subscription does not want it.
     fn kind_of(&mut self, event: &Event) -> Option<OutgoingEventKind> {
         let (status, kind) = (event.status, event.kind);
-        if kind == EventKind::Posted && self.place.take_shown(status.0) {
+        if matches!(kind, EventKind::Posted | EventKind::Reposted) && self.place.take_shown(status.0) {
             return None;
         }
+        if event.repost.is_some() && !self.wants_repost(event) {
+            return None;
+        }
+        let repost = match event.repost.as_deref() {
+            Some(RepostDetails::Repost { status: of, by }) => Some(StatusRepost { id: status.0, status: *of, by: *by }),
+            Some(RepostDetails::Via { .. }) | None => None,
+        };
         let kind = match kind {
+            EventKind::Reposted => OutgoingEventKind::Reposted(repost?),
+            EventKind::RepostUndone => OutgoingEventKind::RepostUndone(repost?),
             EventKind::Posted => OutgoingEventKind::Posted(status),
             EventKind::Edited => OutgoingEventKind::Edited(status),
             // To those who can no longer see a status, it is deleted.
             EventKind::Deleted | EventKind::Narrowed => OutgoingEventKind::Deleted(status),
         };
-        let is_kept_out = matches!(self.interest, Interest::Public(_)) && !event.terms.is_public();
-        (!is_kept_out && self.is_delivered(event.terms.author)).then_some(kind)
+        let is_kept_out = self.interest.is_public() && !event.terms.is_public();
+        (!is_kept_out && self.is_delivered(self.source_of(event), &event.terms.names)).then_some(kind)
     }
 
-    /// Whether statuses of an author are delivered to this subscription now.
-    fn is_delivered(&self, author: u64) -> bool {
+    /// The source by which the feed receives an event.
+    fn source_of(&self, event: &Event) -> u64 {
+        match event.repost.as_deref() {
+            Some(RepostDetails::Via { accounts, .. }) => {
+                accounts.iter().find(|account| self.shows_reposts_of(**account)).copied().unwrap_or(event.terms.author)
+            }
+            Some(RepostDetails::Repost { .. }) | None => event.terms.author,
+        }
+    }
+
+    /// Whether an account is a source whose reposts the viewer wants to see, and is not hidden.
+    fn shows_reposts_of(&self, account: u64) -> bool {
+        let hides = matches!(&self.interest, Interest::Feed(sources) if sources.hides_reposts(account));
+        !hides && self.is_delivered(account, &[])
+    }
+
+    /// The rules on reposts that need no read. A feed that has the author as a source receives the author's own event instead.
+    fn wants_repost(&mut self, event: &Event) -> bool {
+        let Some(RepostDetails::Via { accounts, change, .. }) = event.repost.as_deref() else {
+            return self.shows_reposts_of(event.terms.author);
+        };
+        let author = event.terms.author;
         let is_hidden = self.hidden.as_ref().is_some_and(|hidden| hidden.has(author, self.app.now()));
-        !is_hidden && self.has_source(author)
+        if is_hidden || self.has_source(author, &[]) || !accounts.iter().any(|account| self.shows_reposts_of(*account)) {
+            return false;
+        }
+        let change = (event.status, event.kind, *change);
+        if self.sent_via.contains(&change) {
+            return false;
+        }
+        self.sent_via.truncate(SENT_VIA - 1);
+        self.sent_via.push_front(change);
+        true
+    }
+
+    /// Whether the feed of this subscription shows a repost, or has shown one that was undone. A few round trips, after the rules that need none.
+    async fn shows_repost(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
+        let (repost, exists) = match event.kind {
+            OutgoingEventKind::Reposted(repost) => (repost, true),
+            OutgoingEventKind::RepostUndone(repost) => (repost, false),
+            _ => return true,
+        };
+        let Interest::Feed(sources) = &self.interest else { return false };
+        recipients::receives_repost(&self.app, viewer, sources.feed(), repost, exists).await
+    }
+
+    /// Whether statuses of an author, with these names, are delivered to this subscription now.
+    fn is_delivered(&self, author: u64, names: &[u64]) -> bool {
+        let is_hidden = self.hidden.as_ref().is_some_and(|hidden| hidden.has(author, self.app.now()));
+        !is_hidden && self.has_source(author, names)
     }
 
     /// Whether the feed of this subscription shows a new or edited status by the rule on replies. At most one round trip; none for a cached status.
@@ -198,14 +266,19 @@ impl StatusStream {
         let (Interest::Feed(sources), Some(viewer)) = (&self.interest, viewer) else { return true };
         let (OutgoingEventKind::Posted(id) | OutgoingEventKind::Edited(id)) = event.kind else { return true };
         let Some((author, reply)) = recipients::reply_of(&self.app, id).await else { return true };
-        let is_source = reply.parent_author.is_some_and(|author| sources.has(self.term_hasher.author(author)));
-        statuses::answers_a_source(viewer.user, author, reply.parent_author, is_source)
+        if event.author != Some(self.term_hasher.author(author)) {
+            return true; // A repost does not ask this rule.
+        }
+        let is_source = |author| sources.has(self.term_hasher.author(author));
+        // What a tag brings is no reply.
+        is_source(author)
+            && statuses::answers_a_source(viewer.user, author, reply.parent_author, reply.parent_author.is_some_and(is_source))
     }
 
-    fn has_source(&self, author: u64) -> bool {
+    fn has_source(&self, author: u64, names: &[u64]) -> bool {
         match &self.interest {
-            Interest::Feed(sources) => sources.has(author),
-            Interest::Public(_) => true,
+            Interest::Feed(sources) => sources.matches(author, names),
+            Interest::Public(_) | Interest::Tag(_) | Interest::Mentions(_) => true,
         }
     }
 }

@@ -76,6 +76,14 @@ impl EventSource for ThreadStream {
 impl ThreadStream {
     fn outgoing(&self, kind: OutgoingEventKind) -> OutgoingEvent {
         let cursor = comments::encode_event(&self.cursors, self.status, self.position);
-        OutgoingEvent { cursor, kind, author: None, restriction: None, requires_public: false, envelope_id: None }
+        OutgoingEvent {
+            cursor,
+            kind,
+            author: None,
+            names: Vec::new(),
+            restriction: None,
+            requires_public: false,
+            envelope_id: None,
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Timelines in GraphQL.
 
-use super::service;
-use crate::base::ids::{self, GlobalId, UserId};
+use super::service::{self, FeedEntry, IndexTimeline, Repost};
+use crate::base::ids::{self, GlobalId, StatusId, UserId};
 use crate::base::page::{ListId, PageArgs};
 use crate::base::request::Request;
 use crate::domains::ads::Promotion;
@@ -15,22 +15,30 @@ use async_graphql::{Context, Object, Result};
 
 /// A timeline.
 pub enum Timeline {
-    /// Statuses of an account and of the accounts that it follows.
+    /// Statuses and reposts of an account and of the accounts that it follows.
     Home(UserId),
     /// Statuses of an account, and its reposts.
     Profile(UserId, ProfileChoice),
-    /// Statuses of the members of a list. Visible to its owner only.
+    /// Statuses and reposts of the members of a list. Visible to its owner only.
     List(ids::UserListId),
+    /// Statuses of a tag, or that mention the viewer.
+    Index {
+        /// The timeline.
+        timeline: IndexTimeline,
+        /// Whether the response has its sync cursor.
+        has_cursor: bool,
+    },
 }
 
 /// The kind of list in the ids of promoted entries.
 const PROMOTED: u8 = b'a';
 
-/// A home timeline, a profile or a list timeline: statuses, newest first.
+/// A home timeline, a profile, a list timeline, or the statuses of a tag or with a mention of the viewer: newest first.
 #[Object(name = "Timeline")]
 impl Timeline {
     /// Cursor of the newest state that this response shows. To read newer entries, pass it as `before` with `last`; to receive events from here on,
-    /// pass it as `after` to `homeTimelineEvents` or `listTimelineEvents`. Statuses that this response shows are not sent again.
+    /// pass it as `after` to the subscription of the same timeline: `homeTimelineEvents`, `listTimelineEvents`, `tagTimelineEvents` or
+    /// `viewerMentionEvents`. Statuses that this response shows are not sent again.
     async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
         let request = request(ctx)?;
         // First, as in `entries`: both must request the home in the same batch.
@@ -38,6 +46,10 @@ impl Timeline {
         let feed = match self {
             Self::Home(owner) => Feed::Home(*owner),
             Self::List(list) => Feed::List(*list),
+            Self::Index { timeline, .. } => {
+                let (position, place) = service::indexed_head(&request.app, &request.loaders(), timeline).await?;
+                return Ok(cursors.encode(self.list(), position) + &place.encode(&cursors, self.list()));
+            }
             Self::Profile(author, choice) => {
                 let newest = statuses::service::newest(&request.app, &request.loaders(), *author, *choice).await?;
                 return Ok(cursors.encode(self.list(), newest.unwrap_or_default()));
@@ -71,7 +83,7 @@ impl Timeline {
             _ => Box::pin(self.connection(request, args)).await,
         }?;
         if let Some(unfinished) = unfinished {
-            unfinished.show(page.edges.0.iter().map(|edge| edge.node.seen.status.id));
+            unfinished.show(page.edges.0.iter().map(|edge| edge.node.shown_id()));
         }
         Ok(page)
     }
@@ -83,29 +95,42 @@ fn selects_promotion(ctx: &Context<'_>) -> bool {
 }
 
 impl Timeline {
-    /// The feed of the timeline; `None` for a profile.
+    /// A timeline that is read from an index, for the field that `ctx` resolves.
+    pub fn index(ctx: &Context<'_>, timeline: IndexTimeline) -> Self {
+        Self::Index { timeline, has_cursor: ctx.look_ahead().field("syncCursor").exists() }
+    }
+
+    /// The feed of the timeline; `None` for one that is no feed.
     const fn feed(&self) -> Option<Feed> {
         match self {
             Self::Home(owner) => Some(Feed::Home(*owner)),
             Self::List(list) => Some(Feed::List(*list)),
-            Self::Profile(..) => None,
+            Self::Profile(..) | Self::Index { .. } => None,
         }
     }
 
-    const fn list(&self) -> ListId {
+    fn list(&self) -> ListId {
         match self {
             Self::Home(owner) => service::home_id(*owner),
             Self::Profile(author, choice) => statuses::service::profile_id(*author, *choice),
             Self::List(list) => service::list_id(*list),
+            Self::Index { timeline, .. } => timeline.list(),
         }
     }
 
     async fn connection(&self, request: &Request, args: PageArgs) -> Result<Connection<Entries>> {
         let (list, loaders) = (self.list(), request.loaders());
-        let plain = |position, seen| (TimelineEntry { list, position, seen, promotion: None, repost: None }, EmptyFields);
+        let plain = |position, FeedEntry { seen, repost }: FeedEntry| {
+            (TimelineEntry { list, position, seen, promotion: None, repost }, EmptyFields)
+        };
         let page = match self {
             Self::Home(owner) => service::home(&request.app, &loaders, *owner, &args).await?,
             Self::List(id) => service::list(&request.app, &loaders, *id, &args).await?,
+            Self::Index { timeline, has_cursor } => {
+                let page = service::indexed(&request.app, &loaders, timeline, &args, *has_cursor).await?;
+                let entry = |position, seen| plain(position, FeedEntry { seen, repost: None });
+                return Connection::from_page(request, page, list, EmptyFields, entry).await;
+            }
             Self::Profile(author, choice) => {
                 let page = statuses::service::profile(&request.app, &loaders, *author, *choice, &args).await?;
                 let entry = |position, ProfileEntry { seen, repost }: ProfileEntry| {
@@ -129,7 +154,7 @@ impl Timeline {
                 position: it.position,
                 promotion: it.promoted.as_ref().map(Promotion::from),
                 seen: it.status,
-                repost: None,
+                repost: it.repost,
             },
             fields: EmptyFields,
         };
@@ -157,11 +182,14 @@ struct TimelineEntry {
     repost: Option<Repost>,
 }
 
-/// The repost by which a status is in a timeline.
-#[derive(Clone, Copy)]
-struct Repost {
-    id: u64,
-    by: UserId,
+impl TimelineEntry {
+    /// The id that the timeline has shown with this entry: of the repost, or of the status.
+    fn shown_id(&self) -> StatusId {
+        match self.repost {
+            Some(repost) => StatusId(repost.id),
+            None => self.seen.status.id,
+        }
+    }
 }
 
 object! {
@@ -202,6 +230,12 @@ pub struct TimelineQuery;
 
 #[Object]
 impl TimelineQuery {
+    /// Statuses of other accounts that mention the viewer and that the viewer can see, newest first. The newest 100,000 are kept. Null without a session.
+    async fn viewer_mentions(&self, ctx: &Context<'_>) -> Option<Result<Timeline>> {
+        let viewer = request(ctx).map(|request| request.viewer_id()).transpose()?;
+        Some(viewer.map(|viewer| Timeline::index(ctx, IndexTimeline::Mentions(viewer))))
+    }
+
     /// Home timeline of the viewer: statuses of the viewer and of followed accounts. Requires a session.
     async fn home_timeline(&self, ctx: &Context<'_>) -> Option<Result<Timeline>> {
         let owner = request(ctx).and_then(|request| Ok(request.viewer()?.user));

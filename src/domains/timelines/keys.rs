@@ -7,7 +7,7 @@ use crate::platform::journal::Feed;
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 5] = ["home", "timeline", "feed", "marked", "segments"];
 
-/// ZSET, status id → itself. At most 1.1 windows, no time to live; dropped when nobody reads the feed.
+/// ZSET, status id → itself, and `status:reposter` → repost id. At most 1.1 windows, no time to live; dropped when nobody reads the feed.
 pub(super) fn entries(feed: Feed) -> String {
     match feed {
         Feed::Home(id) => format!("home:{{{}}}", id.0),
@@ -15,7 +15,7 @@ pub(super) fn entries(feed: Feed) -> String {
     }
 }
 
-/// HASH `floor seen is late`, see [`super::model::FeedState`] and [`super::model::MergeVersion`]. No time to live.
+/// HASH `floor seen is late reposts`, see [`super::model::FeedState`] and [`super::model::MergeVersion`]. No time to live.
 pub(super) fn state(feed: Feed) -> String {
     format!("feed:{{{}}}", feed.tag())
 }
@@ -25,8 +25,8 @@ pub(super) fn marked(feed: Feed) -> String {
     format!("marked:{{{}}}", feed.tag())
 }
 
-/// HASH, [`super::model::SegmentKey`] → its status ids, 8 bytes each: a cache of merges below the floor. At most
-/// [`super::model::MAX_SEGMENTS`] fields of 8 KB. Time to live: [`super::model::SEGMENTS_TTL`] from the first field on.
+/// HASH, [`super::model::SegmentKey`] → its status ids, 8 bytes each, and its reposts, 24 bytes each: a cache of merges below the floor. At most
+/// [`super::model::MAX_SEGMENTS`] fields of 24 KB. Time to live: [`super::model::SEGMENTS_TTL`] from the first field on.
 pub(super) fn segments(feed: Feed) -> String {
     format!("segments:{{{}}}", feed.tag())
 }

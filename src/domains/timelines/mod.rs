@@ -2,11 +2,11 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `home:{id}` | ZSET | status id → itself | 1.1 windows: 1,100 unless configured |
+//! | `home:{id}` | ZSET | status id → itself, `status:reposter` → repost id | 1.1 windows: 1,100 unless configured |
 //! | `timeline:{lid}` | ZSET | the same of a list | the same |
-//! | `feed:{id}` | HASH | `floor seen is`: how the entries are to be read; `late`: number of changes below the floor | 4 fields |
+//! | `feed:{id}` | HASH | `floor seen is`: how the entries are to be read; `late`: number of changes below the floor; `reposts` if there may be any | 5 fields |
 //! | `marked:{id}` | ZSET | source whose statuses are merged when the feed is read → itself | the sources: 10,000 |
-//! | `segments:{id}` | HASH | a cache of merges below the floor: version and bounds → packed ids | 16 fields of 8 KB; 10 min |
+//! | `segments:{id}` | HASH | a cache of merges below the floor: version and bounds → packed ids | 16 fields of 24 KB; 10 min |
 //!
 //! As in "Redis in Action" 8.2 to 8.4, a post is written to the home of every follower: to the first thousand within the request, to the
 //! rest by the workers. Profiles belong to [`crate::domains::statuses`].
@@ -16,6 +16,15 @@
 //! entries; below the floor it is merged from the profiles, so a home has no end. Statuses of authors with very many followers are not
 //! pushed: the homes of their followers *mark* these authors, and merge their profiles above the floor, too. A home that nobody has read
 //! for a month is dropped by the next push; the next read merges the profiles, and has the home rebuilt.
+//!
+//! **Reposts** are entries like statuses, at the position of the repost's id, and are pushed, cut, dropped, merged and swept with them; those of marked
+//! authors are merged from `reposts:{uid}`. A push of reposts is a script of its own, so that a post costs what it cost before there were reposts. The first
+//! push sets `reposts` in the feed's state: a feed without it reads no sets of reposts when profiles are merged. An entry proves nothing: the repost is
+//! looked up in `reposters:{id}` when a page is read, together with the statuses, and the rules decide whether it is shown (`repost_rules`).
+//!
+//! **Once in a while.** A repost is left out if its status follows soon (`repeats`). A page with reposts reads the 1,000 rows below each of them, in one
+//! round trip, and hydrates only those on which the answer depends, together with the page. Rows are counted, not visible entries, so that a request is
+//! bounded. A live event of a repost reads 128 rows, after the rules that read none.
 //!
 //! **Below the floor.** Merging the profiles of thousands of sources for a page of twenty costs tens of milliseconds. So the merge covers a
 //! *segment*, as many statuses as a window has, next to the page. It is cached with the version of its input: the number of changes of the
@@ -48,16 +57,18 @@
 //!   hides something reads more rows.
 //!
 //! **Costs.** The first screen takes five round trips: the session, the account, the skeleton, the statuses, their authors; one more with
-//! marked authors, and one more for a sync cursor on a cluster. A page below the floor takes two more with a cached segment; otherwise it
+//! marked authors, one more for a page with reposts, and one more for a sync cursor on a cluster. A page below the floor takes two more with a cached segment; otherwise it
 //! reads the profiles of all sources once for 1,000 entries further in the same direction. A feed of four sources or fewer is merged for
 //! each page.
 
 pub mod audit;
+mod feed_row;
 mod graphql;
 mod keys;
 mod model;
 pub mod service;
 mod store;
 
+pub use feed_row::FeedRow;
 pub use graphql::{Timeline, TimelineQuery};
-pub use service::FetchFeed;
+pub use service::{FetchFeed, FetchLogEnd, IndexTimeline};

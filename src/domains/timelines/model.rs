@@ -1,9 +1,10 @@
 //! Feeds: plain types.
 
+use super::feed_row::FeedRow;
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
-use crate::base::ids::{UserId, source};
-use crate::base::page::{Row, Window};
+use crate::base::ids::{StatusId, TagId, UserId, source};
+use crate::base::page::Window;
 use std::fmt;
 
 /// A position above every status.
@@ -33,18 +34,21 @@ pub(super) struct FeedState {
     pub(super) last_read_at: Millis,
     /// Whether it keeps entries.
     pub(super) phase: FeedPhase,
+    /// Whether a source that is not marked may have reposts. A feed without keeps clear of the sets of reposts.
+    pub(super) has_reposts: bool,
 }
 
 impl FeedState {
     /// Parses the fields of the stored hash.
-    pub(super) fn of(floor: Option<u64>, seen: Option<u64>, is: Option<&str>) -> Result<Self, Error> {
+    pub(super) fn of(floor: Option<u64>, seen: Option<u64>, is: Option<&str>, reposts: Option<u64>) -> Result<Self, Error> {
         let phase = match is {
             None => FeedPhase::Active,
             Some("dropped") => FeedPhase::Dropped,
             Some("opening") => FeedPhase::Rebuilding,
             Some(_) => return Err(Error::corrupt("a feed's state")),
         };
-        Ok(Self { floor: floor.unwrap_or(0), last_read_at: seen.unwrap_or(0), phase })
+        let has_reposts = reposts.is_some();
+        Ok(Self { floor: floor.unwrap_or(0), last_read_at: seen.unwrap_or(0), phase, has_reposts })
     }
 
     /// The position from which on the entries may be trusted.
@@ -63,6 +67,8 @@ pub(super) struct FeedMetadata {
     pub(super) state: FeedState,
     /// The sources whose statuses are merged when the feed is read.
     pub(super) marked: Vec<UserId>,
+    /// The tags whose statuses are merged when the feed is read.
+    pub(super) tags: Vec<TagId>,
     /// Accounts that are no longer sources, but whose statuses may still be among the entries. These statuses are hidden.
     pub(super) former_sources: Vec<UserId>,
 }
@@ -118,46 +124,64 @@ impl fmt::Display for SegmentKey {
     }
 }
 
-/// All statuses of a feed's sources between two positions.
+/// Marks the position of a repost in an encoded segment. Ids have 53 bits.
+const REPOST: u64 = 1 << 63;
+
+/// All statuses and reposts of a feed's sources between two positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) key: SegmentKey,
     /// Oldest first.
-    ids: Vec<u64>,
+    entries: Vec<FeedRow>,
 }
 
 impl Segment {
     /// Makes a segment of rows in any order.
-    pub(super) fn new(key: SegmentKey, rows: &[Row]) -> Self {
-        let mut ids: Vec<u64> = rows.iter().map(|row| row.member).filter(|id| key.covers(*id)).collect();
-        ids.sort_unstable();
-        Self { key, ids }
+    pub(super) fn new(key: SegmentKey, rows: &[FeedRow]) -> Self {
+        let mut entries: Vec<FeedRow> = rows.iter().copied().filter(|row| key.covers(row.position)).collect();
+        entries.sort_unstable_by_key(|row| row.position);
+        Self { key, entries }
     }
 
-    /// Decodes the stored bytes; `None` if they are no sorted list of ids within the bounds.
+    /// Decodes the stored bytes; `None` if they are no sorted list of entries within the bounds.
     pub(super) fn decode(key: SegmentKey, bytes: &[u8]) -> Option<Self> {
-        let (ids, rest) = bytes.as_chunks::<8>();
-        let ids: Vec<u64> = ids.iter().map(|id| u64::from_be_bytes(*id)).collect();
-        let is_sound = rest.is_empty() && ids.is_sorted() && ids.iter().all(|id| key.covers(*id));
-        is_sound.then_some(Self { key, ids })
+        let (numbers, rest) = bytes.as_chunks::<8>();
+        let mut numbers = numbers.iter().map(|number| u64::from_be_bytes(*number));
+        let mut entries = Vec::with_capacity(numbers.len());
+        while let Some(position) = numbers.next() {
+            entries.push(if position & REPOST == 0 {
+                FeedRow::of_status(position)
+            } else {
+                let (status, reposter) = (StatusId(numbers.next()?), UserId(numbers.next()?));
+                FeedRow { position: position & !REPOST, status, reposter: Some(reposter) }
+            });
+        }
+        let is_sound =
+            rest.is_empty() && entries.is_sorted_by_key(|row| row.position) && entries.iter().all(|row| key.covers(row.position));
+        is_sound.then_some(Self { key, entries })
     }
 
-    /// Encodes the segment for Redis.
+    /// Encodes the segment for Redis: 8 bytes a status; for a repost its marked id, the status and the account.
     pub(super) fn encode(&self) -> Vec<u8> {
-        self.ids.iter().flat_map(|id| id.to_be_bytes()).collect()
+        let mut bytes = Vec::with_capacity(8 * self.entries.len());
+        for row in &self.entries {
+            match row.reposter {
+                None => bytes.extend(row.position.to_be_bytes()),
+                Some(reposter) => {
+                    let numbers = [row.position | REPOST, row.status.0, reposter.0];
+                    bytes.extend(numbers.into_iter().flat_map(u64::to_be_bytes));
+                }
+            }
+        }
+        bytes
     }
 
     /// The rows within a window, in the window's order, at most its limit.
-    pub(super) fn rows(&self, window: &Window) -> Vec<Row> {
-        let from = self.ids.partition_point(|id| *id <= window.above);
-        let to = self.ids.partition_point(|id| *id < window.below).max(from);
-        let row = |id: &u64| Row { member: *id, position: *id };
-        let ids = self.ids[from..to].iter();
-        if window.newest_first {
-            ids.rev().take(window.limit).map(row).collect()
-        } else {
-            ids.take(window.limit).map(row).collect()
-        }
+    pub(super) fn rows(&self, window: &Window) -> Vec<FeedRow> {
+        let from = self.entries.partition_point(|row| row.position <= window.above);
+        let to = self.entries.partition_point(|row| row.position < window.below).max(from);
+        let entries = self.entries[from..to].iter().copied();
+        if window.newest_first { entries.rev().take(window.limit).collect() } else { entries.take(window.limit).collect() }
     }
 }
 
@@ -168,7 +192,7 @@ mod tests {
     const KEY: SegmentKey = SegmentKey { version: MergeVersion { edges: 3, floor_version: 1 }, above: 10, below: 20 };
 
     fn segment() -> Segment {
-        Segment::new(KEY, &[10, 19, 12, 11, 20, 15].map(|id| Row { member: id, position: id }))
+        Segment::new(KEY, &[10, 19, 12, 11, 20, 15].map(FeedRow::of_status))
     }
 
     #[test]
@@ -182,6 +206,11 @@ mod tests {
         assert_eq!(Segment::decode(KEY, &bytes[1..]), None, "a part of an id");
         assert_eq!(Segment::decode(KEY, &bytes.repeat(2)), None, "out of order");
         assert_eq!(Segment::decode(SegmentKey { below: 19, ..KEY }, &bytes), None, "out of bounds");
+        let repost = FeedRow { position: 14, status: StatusId(2), reposter: Some(UserId(1)) };
+        let mixed = Segment::new(KEY, &[FeedRow::of_status(15), repost]);
+        let bytes = mixed.encode();
+        assert_eq!((bytes.len(), Segment::decode(KEY, &bytes)), (4 * 8, Some(mixed)));
+        assert_eq!(Segment::decode(KEY, &bytes[..16]), None, "a part of a repost");
     }
 
     #[test]

@@ -1,18 +1,25 @@
 //! Feeds in Redis.
 
+mod feed_member;
+mod lookups;
+pub(super) mod reposts;
+
+use super::feed_row::{FeedRow, RepostLookup};
 use super::keys;
 use super::model::{FeedMetadata, FeedState, MAX_SEGMENTS, MergeVersion, SEGMENTS_TTL, Segment, SegmentKey, max_entries};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, UserId, source};
-use crate::base::page::{Row, Window};
+use crate::base::ids::{StatusId, TagId, UserId, source};
+use crate::base::page::Window;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::domains::graph::{following_key, unfollowed_key};
-use crate::domains::lists::{list_key, members_key, removed_key};
+use crate::domains::lists::{list_key, list_tags, members_key, removed_key};
+use crate::domains::tags::{self, TagSet, followed_tags};
 use crate::domains::users::user_key;
 use crate::platform::events::{self, LogPosition};
 use crate::platform::journal::Feed;
+use feed_member::FeedMember;
 use redis::{Cmd, Value, cmd};
 
 static PUSH_FEED: Script = Script::allow_oom(include_str!("lua/push_feed.lua"));
@@ -43,6 +50,14 @@ pub(super) fn former_sources_key(feed: Feed) -> String {
     }
 }
 
+/// The set of the tags whose statuses the feed shows, on the feed's tag.
+fn tags_of(feed: Feed) -> TagSet {
+    match feed {
+        Feed::Home(id) => followed_tags(id),
+        Feed::List(id) => list_tags(id),
+    }
+}
+
 /// The key of the hash that counts the changes of the sources.
 pub(super) fn owner_key(feed: Feed) -> String {
     match feed {
@@ -56,7 +71,9 @@ pub(super) struct FeedsRead {
     /// The metadata of the feeds, in their order.
     pub(super) metadata: Vec<FeedMetadata>,
     /// The rows of the windows, in their order.
-    pub(super) rows: Vec<Vec<Row>>,
+    pub(super) rows: Vec<Vec<FeedRow>>,
+    /// The results of the lookups, in their order.
+    pub(super) lookups: Vec<Option<u64>>,
     /// The end of the log of events before any of this was read, if requested.
     pub(super) position: Option<LogPosition>,
 }
@@ -66,16 +83,23 @@ pub(super) struct FeedsRead {
 /// The state is read before the entries and after them, and the higher floor counts: the entries may be cut or filled in between. Marks and
 /// former sources are read first: statuses are among the entries before a mark is removed, and removed before a former source is forgotten.
 /// The position is read before everything else: a status that was published up to the position is found by the later reads.
-pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)], with_position: bool) -> Result<FeedsRead, Error> {
+pub(super) async fn read(
+    db: &Db,
+    feeds: &[Feed],
+    windows: &[(Feed, Window)],
+    lookups: &[RepostLookup],
+    with_position: bool,
+) -> Result<FeedsRead, Error> {
     // The nodes of a cluster answer in no order, so there the position is read first.
     let mut position = if with_position && db.is_cluster() { Some(events::position(db).await?) } else { None };
     let with_position = with_position && position.is_none();
     let mut commands = if with_position { events::position_commands(db) } else { Vec::new() };
     let shards = commands.len();
-    commands.extend(feeds.iter().flat_map(|feed| [marked_command(*feed), former_sources_command(*feed)]));
+    commands.extend(feeds.iter().flat_map(|feed| [marked_command(*feed), tags_command(*feed), former_sources_command(*feed)]));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
-    commands.extend(windows.iter().map(|(feed, window)| ranges::ids_command(&keys::entries(*feed), window)));
+    commands.extend(windows.iter().map(|(feed, window)| ranges::command(&keys::entries(*feed), window)));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
+    commands.extend(lookups.iter().flat_map(|lookup| lookups::commands(*lookup)));
     let mut replies = db.read_many(commands).await?.into_iter();
     if with_position {
         position = Some(events::position_of(replies.by_ref().take(shards))?);
@@ -83,23 +107,42 @@ pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)], wi
     let mut reply = || replies.next().unwrap_or_default();
     let mut metadata = Vec::with_capacity(feeds.len());
     for _ in feeds {
-        metadata.push(FeedMetadata { marked: users(reply())?, former_sources: users(reply())?, ..FeedMetadata::default() });
+        metadata.push(FeedMetadata {
+            marked: users(reply())?,
+            tags: tags::decode_names(reply())?,
+            former_sources: users(reply())?,
+            ..FeedMetadata::default()
+        });
     }
     for metadata in &mut metadata {
         metadata.state = state_of(reply())?;
     }
-    let rows = windows.iter().map(|_| decode::ids(reply())).collect::<Result<_, _>>()?;
+    let rows = windows.iter().map(|_| feed_rows(reply())).collect::<Result<_, _>>()?;
     for metadata in &mut metadata {
         let after = state_of(reply())?;
+        let has_reposts = metadata.state.has_reposts || after.has_reposts;
         if after.complete_from() > metadata.state.complete_from() {
             metadata.state = after;
         }
+        metadata.state.has_reposts = has_reposts;
     }
-    Ok(FeedsRead { metadata, rows, position })
+    let lookups = lookups.iter().map(|lookup| lookups::decode_lookup(*lookup, &mut reply)).collect::<Result<_, _>>()?;
+    Ok(FeedsRead { metadata, rows, lookups, position })
 }
 
 fn marked_command(feed: Feed) -> Cmd {
     cmd("ZINTER").arg(2).arg(keys::marked(feed)).arg(sources_key(feed)).take()
+}
+
+fn tags_command(feed: Feed) -> Cmd {
+    let set = tags_of(feed);
+    tags::names_command(&set.key, set.max)
+}
+
+/// The tags of a feed, in the order of adding. One command.
+pub(super) async fn tags(db: &Db, feed: Feed) -> Result<Vec<TagId>, Error> {
+    let reply: Value = db.read(tags_command(feed)).await?;
+    tags::decode_names(reply)
 }
 
 fn former_sources_command(feed: Feed) -> Cmd {
@@ -107,7 +150,7 @@ fn former_sources_command(feed: Feed) -> Cmd {
 }
 
 fn state_command(feed: Feed) -> Cmd {
-    cmd("HMGET").arg(keys::state(feed)).arg(&["floor", "seen", "is"]).take()
+    cmd("HMGET").arg(keys::state(feed)).arg(&["floor", "seen", "is", "reposts"]).take()
 }
 
 fn users(reply: Value) -> Result<Vec<UserId>, Error> {
@@ -115,8 +158,13 @@ fn users(reply: Value) -> Result<Vec<UserId>, Error> {
 }
 
 fn state_of(reply: Value) -> Result<FeedState, Error> {
-    let (floor, seen, is): (Option<u64>, Option<u64>, Option<String>) = decode::value(reply)?;
-    FeedState::of(floor, seen, is.as_deref())
+    let (floor, seen, is, reposts): (Option<u64>, Option<u64>, Option<String>, Option<u64>) = decode::value(reply)?;
+    FeedState::of(floor, seen, is.as_deref(), reposts)
+}
+
+fn feed_rows(reply: Value) -> Result<Vec<FeedRow>, Error> {
+    let pairs: Vec<(FeedMember, f64)> = decode::value(reply)?;
+    Ok(pairs.into_iter().map(|(member, score)| member.at(score)).collect())
 }
 
 /// Reads the states of feeds, in their order. One pipeline.
@@ -140,6 +188,8 @@ pub(super) struct MergeCache {
     pub(super) sources: Vec<UserId>,
     /// The sources whose statuses are merged when the feed is read.
     pub(super) marked: Vec<UserId>,
+    /// Whether a source that is not marked may have reposts.
+    pub(super) has_reposts: bool,
     /// The keys of the cached segments, of any version.
     pub(super) segments: Vec<SegmentKey>,
 }
@@ -150,18 +200,20 @@ pub(super) struct MergeCache {
 pub(super) async fn read_merge_cache(db: &Db, feed: Feed, limit: usize) -> Result<MergeCache, Error> {
     let commands = vec![
         cmd("HGET").arg(owner_key(feed)).arg("edges").take(),
-        cmd("HGET").arg(keys::state(feed)).arg("late").take(),
+        cmd("HMGET").arg(keys::state(feed)).arg(&["late", "reposts"]).take(),
         cmd("ZRANGE").arg(sources_key(feed)).arg(0).arg(limit.saturating_sub(1)).take(),
         marked_command(feed),
         cmd("HKEYS").arg(keys::segments(feed)).take(),
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let mut number = || decode::value::<Option<u64>>(reply()).map(Option::unwrap_or_default);
-    let version = MergeVersion { edges: number()?, floor_version: number()? };
+    let edges = decode::value::<Option<u64>>(reply())?.unwrap_or_default();
+    let (late, reposts): (Option<u64>, Option<u64>) = decode::value(reply())?;
+    let version = MergeVersion { edges, floor_version: late.unwrap_or_default() };
     let (sources, marked) = (users(reply())?, users(reply())?);
     let segments: Vec<String> = decode::value(reply())?;
-    Ok(MergeCache { version, sources, marked, segments: segments.iter().filter_map(|field| SegmentKey::parse(field)).collect() })
+    let segments = segments.iter().filter_map(|field| SegmentKey::parse(field)).collect();
+    Ok(MergeCache { version, sources, marked, has_reposts: reposts.is_some(), segments })
 }
 
 /// Reads a cached segment; `None` if it has expired. One command.
@@ -180,10 +232,9 @@ pub(super) async fn cache_segment(db: &Db, feed: Feed, segment: &Segment, drop: 
 }
 
 /// Reads a feed's newest entries, newest first. One command.
-pub(super) async fn newest(db: &Db, feed: Feed, limit: usize) -> Result<Vec<StatusId>, Error> {
+pub(super) async fn newest(db: &Db, feed: Feed, limit: usize) -> Result<Vec<FeedRow>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit };
-    let rows = decode::ids(db.read(ranges::ids_command(&keys::entries(feed), &window)).await?)?;
-    Ok(rows.into_iter().map(|row| StatusId(row.member)).collect())
+    feed_rows(db.read(ranges::command(&keys::entries(feed), &window)).await?)
 }
 
 /// The limits that apply to every push.
@@ -224,11 +275,11 @@ pub(super) async fn push(db: &Db, push_limits: PushLimits, pushes: &[FeedPush<'_
     replies.into_iter().map(|reply| Ok(decode::value::<u64>(reply)? > 0)).collect()
 }
 
-/// Removes statuses of an author, and the author's mark, from a feed. `false`, and no change, if the author is one of its sources again.
+/// Removes statuses and reposts of an author, and the author's mark, from a feed. `false`, and no change, if the author is one of its sources again.
 /// One script.
-pub(super) async fn sweep(db: &Db, feed: Feed, author: UserId, ids: &[StatusId]) -> Result<bool, Error> {
+pub(super) async fn sweep(db: &Db, feed: Feed, author: UserId, rows: &[FeedRow]) -> Result<bool, Error> {
     let keys = [keys::entries(feed), sources_key(feed), keys::marked(feed)];
-    db.call(Call::new(&SWEEP_FEED, keys).arg(author.0).arg(numbers(ids))).await
+    db.call(Call::new(&SWEEP_FEED, keys).arg(author.0).arg(members(rows))).await
 }
 
 /// Marks an author in feeds of which the author is a source. One pipeline of scripts.
@@ -246,17 +297,29 @@ pub(super) async fn unmark(db: &Db, feeds: &[(Feed, u64)], author: UserId) -> Re
     db.call_many(feeds.iter().map(call).collect()).await?.into_iter().map(decode::value).collect()
 }
 
-/// Adds statuses from below the floor to a feed and lowers the floor; `false`, and no change, if its sources have changed. One script.
+/// Entries of a feed that were merged from its sources.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MergedEntries<'a> {
+    /// The version of the sources.
+    pub(super) edges: u64,
+    /// Whether reposts were read.
+    pub(super) has_reposts: bool,
+    /// At most [`MAX_STATUSES_PER_SCRIPT`].
+    pub(super) rows: &'a [FeedRow],
+}
+
+/// Adds entries from below the floor to a feed and lowers the floor; `false`, and no change, if its sources have changed. One script.
 pub(super) async fn lower_floor(
     db: &Db,
     feed: Feed,
-    edges: u64,
+    merged: MergedEntries<'_>,
     floor: u64,
     window: usize,
-    ids: &[StatusId],
 ) -> Result<bool, Error> {
+    let MergedEntries { edges, has_reposts, rows } = merged;
     let keys = [keys::entries(feed), keys::state(feed), owner_key(feed)];
-    db.call(Call::new(&LOWER_FEED, keys).arg(edges).arg(floor).arg(window).arg(numbers(ids))).await
+    let call = Call::new(&LOWER_FEED, keys).arg(edges).arg(floor).arg(window).arg(u8::from(has_reposts));
+    db.call(call.arg(pairs(rows))).await
 }
 
 /// Records that a feed is read. Returns whether it must be rebuilt. One script.
@@ -269,12 +332,22 @@ fn numbers(ids: &[StatusId]) -> Vec<u64> {
     ids.iter().take(MAX_STATUSES_PER_SCRIPT).map(|id| id.0).collect()
 }
 
-/// Removes statuses from feeds. One pipeline; nothing for no statuses.
-pub(super) async fn remove(db: &Db, feeds: &[Feed], ids: &[StatusId]) -> Result<(), Error> {
-    if ids.is_empty() {
+fn members(rows: &[FeedRow]) -> Vec<String> {
+    rows.iter().take(MAX_STATUSES_PER_SCRIPT).map(FeedRow::member).collect()
+}
+
+/// Positions and entries, in turn.
+fn pairs(rows: &[FeedRow]) -> Vec<String> {
+    let rows = rows.iter().take(MAX_STATUSES_PER_SCRIPT);
+    rows.flat_map(|row| [row.position.to_string(), row.member()]).collect()
+}
+
+/// Removes statuses and reposts from feeds. One pipeline; nothing for no entries.
+pub(super) async fn remove(db: &Db, feeds: &[Feed], rows: &[FeedRow]) -> Result<(), Error> {
+    if rows.is_empty() {
         return Ok(());
     }
-    let members = numbers(ids);
+    let members = members(rows);
     let commands = feeds.iter().map(|feed| cmd("ZREM").arg(keys::entries(*feed)).arg(&members).take()).collect();
     db.write_many(commands).await.map(drop)
 }

@@ -9,12 +9,27 @@ use crate::base::ids::{UserId, source};
 use crate::db::audit_reader::AuditReader;
 use crate::db::hash::{self, HashRecord};
 use redis::cmd;
+use std::collections::{BTreeSet, HashMap};
 
 pub use super::keys::KINDS;
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
+}
+
+/// The accounts that have claimed lower-case logins, by login; unknown logins are left out. One pipeline.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn accounts_of_logins<'a>(
+    reader: &AuditReader,
+    logins: impl Iterator<Item = &'a str>,
+) -> Result<HashMap<String, UserId>, Error> {
+    let logins: BTreeSet<&str> = logins.collect();
+    let claims = reader.query(logins.iter().copied(), |login| cmd("HGET").arg(keys::logins(login)).arg(login).take()).await?;
+    let account = |login: &&str| Some(((*login).to_owned(), UserId(claims.read::<Option<u64>>(login)??)));
+    Ok(logins.iter().filter_map(account).collect())
 }
 
 /// Checks accounts, claims of logins, and passwords. Counts are checked with their sets.

@@ -55,6 +55,13 @@ object! {
         Ok(self.relation(ctx).await?.follows)
     }
 
+    /// Whether the viewer's home timeline shows what this account reposts: true for an account that the viewer follows, until `setRepostsShown` sets it.
+    /// False without a session and for the viewer's own account.
+    async fn viewer_sees_reposts(&self, ctx: &Context<'_>) -> Result<bool> {
+        let choice = Box::pin(request(ctx)?.loaders().repost_choices.load(self.0.id)).await?;
+        Ok(choice.follows && !choice.is_hidden)
+    }
+
     /// Whether the viewer follows this account, or has requested to follow it.
     async fn viewer_follow_state(&self, ctx: &Context<'_>) -> Result<FollowState> {
         let relation = self.relation(ctx).await?;

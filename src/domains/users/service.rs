@@ -249,12 +249,12 @@ pub fn check_profile(change: ProfileChange) -> Outcome<ProfileChange> {
     change.check().map_err(Refusal::User)
 }
 
-/// Changes the profile of `id`. The caller has checked the change. One script.
+/// Changes the profile of `id`. The caller has checked the change. Returns whether the account has become private or public. One script.
 ///
 /// # Errors
 /// `NOT_FOUND` if the account was deleted.
-pub async fn update_profile(app: &App, id: UserId, change: &ProfileChange) -> Outcome<()> {
-    if store::update(app.db(), id, change).await? { Ok(()) } else { Err(deleted().into()) }
+pub async fn update_profile(app: &App, id: UserId, change: &ProfileChange) -> Outcome<bool> {
+    store::update(app.db(), id, change).await?.ok_or_else(|| deleted().into())
 }
 
 /// Reads an account as it is now, for the answer to its owner. One command.

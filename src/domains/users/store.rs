@@ -160,8 +160,8 @@ pub(super) async fn remove(db: &Db, id: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
-/// Changes the fields that are given; `false` if there is no such account. One script.
-pub(super) async fn update(db: &Db, id: UserId, change: &ProfileChange) -> Result<bool, Error> {
+/// Changes the fields that are given; `None` if there is no such account. Returns whether the account has become private or public. One script.
+pub(super) async fn update(db: &Db, id: UserId, change: &ProfileChange) -> Result<Option<bool>, Error> {
     let becomes_public = change.is_private == Some(false);
     let becomes_private = (change.is_private == Some(true)).then_some("1");
     let mut call = Call::new(&UPDATE_USER, [keys::user(id)]).arg(if becomes_public { keys::PRIVATE_FIELD } else { "" });
@@ -172,7 +172,9 @@ pub(super) async fn update(db: &Db, id: UserId, change: &ProfileChange) -> Resul
             call = call.arg(field).arg(value);
         }
     }
-    db.call(call).await
+    let result: u8 = db.call(call).await?;
+    // Every account has the other fields.
+    Ok((result > 0).then_some(result == 2))
 }
 
 /// Whether an account is private. One command; `false` for a deleted account.
@@ -182,7 +184,8 @@ pub(super) async fn is_private(db: &Db, id: UserId) -> Result<bool, Error> {
 
 /// Sets the device epoch of an account, which revokes its device tokens; `false` if there is no such account. One script.
 pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result<bool, Error> {
-    db.call(Call::new(&REVOKE_DEVICES, [keys::user(id)]).arg("").arg(DEVICE_EPOCH).arg(epoch)).await
+    let result: u8 = db.call(Call::new(&REVOKE_DEVICES, [keys::user(id)]).arg("").arg(DEVICE_EPOCH).arg(epoch)).await?;
+    Ok(result > 0)
 }
 
 /// Reads the password hash of an account, and its device epoch. One pipeline.

@@ -46,6 +46,10 @@ pub struct FilterTerms {
     /// The words before an edit: filters that matched them receive the edit, too. Stored behind the audience.
     #[serde(skip)]
     pub words_before: Vec<u32>,
+    /// The hashes of the tags and the mentioned logins by which a status is indexed, or was before an edit; sorted. An event that has any has an audience.
+    /// Stored behind the words before an edit.
+    #[serde(skip)]
+    pub names: Vec<u64>,
 }
 
 /// The words of a status that is not public. Those of a status are unique.
@@ -69,6 +73,22 @@ impl FilterTerms {
         self.words.iter().chain(gone).copied()
     }
 
+    /// Whether the status has one of these names, or had it before the edit. `names` is sorted.
+    pub fn has_any_name(&self, names: &[u64]) -> bool {
+        self.names.iter().any(|name| names.binary_search(name).is_ok())
+    }
+
+    /// These terms with names, and with the audience if there are any.
+    #[must_use]
+    pub fn with_names(self, mut names: Vec<u64>, audience: EventAudience) -> Self {
+        if names.is_empty() {
+            return self;
+        }
+        names.sort_unstable();
+        names.dedup();
+        Self { names, ..self.with_audience(audience) }
+    }
+
     /// Terms that match neither a filter nor an author.
     pub(super) fn unreadable() -> Self {
         Self { words: NOT_PUBLIC.to_vec(), ..Self::default() }
@@ -83,8 +103,11 @@ impl FilterTerms {
         let mut bytes = postcard::to_allocvec(self).unwrap_or_default();
         if let Some(audience) = &self.audience {
             bytes.extend(postcard::to_allocvec(audience).unwrap_or_default());
-            if !self.words_before.is_empty() {
+            if !self.words_before.is_empty() || !self.names.is_empty() {
                 bytes.extend(postcard::to_allocvec(&self.words_before).unwrap_or_default());
+            }
+            if !self.names.is_empty() {
+                bytes.extend(postcard::to_allocvec(&self.names).unwrap_or_default());
             }
         }
         bytes
@@ -96,8 +119,9 @@ impl FilterTerms {
             return Some(terms);
         }
         let (audience, rest) = postcard::take_from_bytes(rest).ok()?;
-        let words_before = if rest.is_empty() { Vec::new() } else { postcard::from_bytes(rest).ok()? };
-        Some(Self { audience: Some(audience), words_before, ..terms })
+        let (words_before, rest) = if rest.is_empty() { (Vec::new(), rest) } else { postcard::take_from_bytes(rest).ok()? };
+        let names = if rest.is_empty() { Vec::new() } else { postcard::from_bytes(rest).ok()? };
+        Some(Self { audience: Some(audience), words_before, names, ..terms })
     }
 }
 
@@ -121,6 +145,16 @@ impl TermHasher {
     /// The hash of an author.
     pub fn author(&self, author: UserId) -> u64 {
         self.hash(b'a', &author.0.to_be_bytes())
+    }
+
+    /// The hash of a tag by which statuses are indexed.
+    pub fn tag(&self, name: &str) -> u64 {
+        self.hash(b't', name.as_bytes())
+    }
+
+    /// The hash of a mentioned login by which statuses are indexed.
+    pub fn mentioned_login(&self, login: &str) -> u64 {
+        self.hash(b'm', login.to_ascii_lowercase().as_bytes())
     }
 
     /// The hash of a mention of a login.

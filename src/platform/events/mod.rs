@@ -31,11 +31,13 @@ mod keys;
 mod filter_terms;
 mod model;
 mod page_cache;
+mod repost_details;
 mod resume_point;
 pub mod service;
 mod store;
 
 pub use filter_terms::{EventAudience, FilterTerms, SAMPLE_RING, TermHasher};
 pub use model::{Event, EventId, EventKind, LogPosition, ReadResult};
+pub use repost_details::{MAX_VIA, RepostDetails};
 pub use resume_point::ResumePoint;
 pub(crate) use store::{position, position_commands, position_of};

@@ -1,10 +1,12 @@
 //! Events and positions in the log: plain types.
 
 use super::filter_terms::FilterTerms;
+use super::repost_details::RepostDetails;
 use crate::base::ids::StatusId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Shards on a cluster.
 pub(super) const SHARDS: usize = 8;
@@ -44,6 +46,10 @@ pub enum EventKind {
     Narrowed,
     /// The text of the status was changed.
     Edited,
+    /// The status was reposted.
+    Reposted,
+    /// A repost was undone.
+    RepostUndone,
 }
 
 /// A published event.
@@ -55,10 +61,12 @@ pub struct Event {
     pub id: EventId,
     /// The kind.
     pub kind: EventKind,
-    /// The status.
+    /// The status; for [`EventKind::Reposted`] and [`EventKind::RepostUndone`] the id of the repost.
     pub status: StatusId,
     /// The status's filter terms.
     pub terms: FilterTerms,
+    /// What the event says about reposts; such an event goes to feeds alone.
+    pub repost: Option<Arc<RepostDetails>>,
 }
 
 /// A position in the log: the last event of each shard.

@@ -1,8 +1,9 @@
 //! Publishes events and reads the log.
 
-use super::filter_terms::{FilterTerms, TermHasher};
+use super::filter_terms::{EventAudience, FilterTerms, TermHasher};
 use super::model::{Event, EventId, LogPosition, ReadResult};
 use super::page_cache::PageCache;
+use super::repost_details::{MAX_VIA, RepostDetails};
 use super::resume_point::ResumePoint;
 use super::store::{self, Append, Retention};
 use crate::app::App;
@@ -23,7 +24,12 @@ pub async fn term_hasher(app: &App) -> Result<TermHasher, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: retry.
 pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: FilterTerms) -> Result<(), Error> {
-    store::append(app.db(), &[Append { author, status, kind: "p", terms, since: status.time(), change: 0 }], retention(app)).await
+    store::append(
+        app.db(),
+        &[Append { author, status, kind: "p", terms, repost: None, since: status.time(), change: 0 }],
+        retention(app),
+    )
+    .await
 }
 
 /// Publishes that a status was deleted, unless that was published before. Without `terms`, those of its posting are used if its event is still
@@ -33,12 +39,13 @@ pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: 
 /// As [`publish_posted`].
 pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms: Option<FilterTerms>) -> Result<(), Error> {
     let append = match terms {
-        Some(terms) => Append { author, status, kind: "d", terms, since: status.time(), change: 0 },
+        Some(terms) => Append { author, status, kind: "d", terms, repost: None, since: status.time(), change: 0 },
         None => Append {
             author,
             status,
             kind: "f",
             terms: term_hasher(app).await?.status(author, "", None),
+            repost: None,
             since: status.time(),
             change: 0,
         },
@@ -52,7 +59,12 @@ pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms:
 /// # Errors
 /// As [`publish_posted`].
 pub async fn publish_narrowed(app: &App, author: UserId, status: StatusId, change: u64, terms: FilterTerms) -> Result<(), Error> {
-    store::append(app.db(), &[Append { author, status, kind: "n", terms, since: status.time(), change }], retention(app)).await
+    store::append(
+        app.db(),
+        &[Append { author, status, kind: "n", terms, repost: None, since: status.time(), change }],
+        retention(app),
+    )
+    .await
 }
 
 /// Publishes that the text of a status was changed at a time, unless this edit was published before; and that the status was posted with `posted`, unless
@@ -67,8 +79,8 @@ pub async fn publish_edited(
     (edit, at): (u64, Millis),
     [posted, edited]: [Option<FilterTerms>; 2],
 ) -> Result<(), Error> {
-    let posting = posted.map(|terms| Append { author, status, kind: "p", terms, since: status.time(), change: 0 });
-    let edit = edited.map(|terms| Append { author, status, kind: "e", terms, since: at, change: edit });
+    let posting = posted.map(|terms| Append { author, status, kind: "p", terms, repost: None, since: status.time(), change: 0 });
+    let edit = edited.map(|terms| Append { author, status, kind: "e", terms, repost: None, since: at, change: edit });
     let appends: Vec<Append> = posting.into_iter().chain(edit).collect();
     store::append(app.db(), &appends, retention(app)).await
 }
@@ -86,11 +98,75 @@ pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[Status
             status: *status,
             kind: "x",
             terms: FilterTerms::default(),
+            repost: None,
             since: status.time(),
             change: 0,
         })
         .collect();
     store::append(app.db(), &appends, retention(app)).await
+}
+
+/// Publishes that an account has reposted a status, or that it has undone the repost, each once: a repost that was undone is not published any more. One
+/// round trip; nothing for a repost that is older than the log.
+///
+/// # Errors
+/// As [`publish_posted`].
+pub async fn publish_repost(app: &App, by: UserId, status: StatusId, repost: u64, exists: bool) -> Result<(), Error> {
+    let id = StatusId(repost);
+    if exists && id.time() + app.config().events_age < app.now() {
+        return Ok(());
+    }
+    let (kind, terms) = (if exists { "r" } else { "u" }, term_hasher(app).await?.not_public(by));
+    let details = Some(RepostDetails::Repost { status, by });
+    store::append(
+        app.db(),
+        &[Append { author: by, status: id, kind, terms, repost: details, since: id.time(), change: 0 }],
+        retention(app),
+    )
+    .await
+}
+
+/// The kinds of changes of [`publish_via`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViaChange {
+    /// The status was deleted.
+    Deleted,
+    /// Its audience has become narrower.
+    Narrowed,
+    /// Its text was changed.
+    Edited,
+}
+
+/// Publishes a change of a status to the feeds of those who follow accounts that have reposted it, at most [`MAX_VIA`]. `id` is that of the
+/// change, and `part` says which of the accounts these are: each part is published once. One round trip; nothing for no accounts.
+///
+/// # Errors
+/// As [`publish_posted`].
+pub async fn publish_via(
+    app: &App,
+    author: UserId,
+    status: StatusId,
+    (change, id, part): (ViaChange, u64, Option<u64>),
+    audience: Option<EventAudience>,
+    reposters: &[UserId],
+) -> Result<(), Error> {
+    if reposters.is_empty() {
+        return Ok(());
+    }
+    let hasher = term_hasher(app).await?;
+    let mut accounts: Vec<u64> = reposters.iter().take(MAX_VIA).map(|account| hasher.author(*account)).collect();
+    accounts.sort_unstable();
+    // Keys of the log name no accounts.
+    let part = part.or(accounts.first().copied()).unwrap_or_default();
+    let kind = match change {
+        ViaChange::Deleted => "vd",
+        ViaChange::Narrowed => "vn",
+        ViaChange::Edited => "ve",
+    };
+    let details = Some(RepostDetails::Via { change: id, part, audience, accounts });
+    let terms = hasher.not_public(author);
+    let append = Append { author, status, kind, terms, repost: details, since: app.now(), change: 0 };
+    store::append(app.db(), &[append], retention(app)).await
 }
 
 fn retention(app: &App) -> Retention {

@@ -3,12 +3,14 @@
 use super::filter_terms::FilterTerms;
 use super::keys;
 use super::model::{Event, EventId, EventKind, LogPosition, ReadResult, SHARDS};
+use super::repost_details::RepostDetails;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use redis::{Cmd, Value, cmd};
+use std::sync::Arc;
 
 static APPEND_EVENT: Script = Script::allow_oom(include_str!("lua/append_event.lua"));
 static PUBLISH_CHANGE: Script = Script::new(include_str!("lua/publish_change.lua"));
@@ -54,10 +56,25 @@ pub(super) struct Append {
     /// The kind, in the terms of the script.
     pub kind: &'static str,
     pub terms: FilterTerms,
+    /// For the kinds of events that go to feeds because of a repost.
+    pub repost: Option<RepostDetails>,
     /// When the status was posted or edited: an event that may have been trimmed already is not published again.
     pub since: Millis,
-    /// The id of the change, for a narrowed audience and for an edit.
+    /// The id of the change, for a narrowed audience, for an edit, and for a part of what goes to feeds because of reposts.
     pub change: u64,
+}
+
+impl Append {
+    fn change_id(&self) -> String {
+        match self.repost {
+            Some(RepostDetails::Via { change, part, .. }) => format!("{change}.{part}"),
+            _ => self.change.to_string(),
+        }
+    }
+
+    fn content(&self) -> Vec<u8> {
+        self.repost.as_ref().map_or_else(|| self.terms.to_bytes(), |details| details.to_bytes(&self.terms))
+    }
 }
 
 /// The bounds of the log: events beyond them are removed.
@@ -78,11 +95,11 @@ pub(super) async fn append(db: &Db, appends: &[Append], retention: Retention) ->
             .arg(retention.now)
             .arg(it.kind)
             .arg(it.status.0)
-            .arg(it.terms.to_bytes())
+            .arg(it.content())
             .arg(retention.maximum.div_ceil(shard_count(db)))
             .arg(retention.since)
             .arg(it.since)
-            .arg(it.change)
+            .arg(it.change_id())
     };
     db.call_many(appends.iter().map(call).collect()).await.map(drop)
 }
@@ -122,15 +139,17 @@ pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<Lo
 pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses: &[u64]) -> Result<Vec<u64>, Error> {
     let mut still = Vec::new();
     for some in statuses.chunks(LOOKUP_SIZE) {
-        let fields: Vec<String> = some.iter().map(|status| format!("p{status}")).collect();
+        // One of them is the id of a status, or of a repost.
+        let fields: Vec<String> = some.iter().flat_map(|id| [format!("p{id}"), format!("r{id}")]).collect();
         let ask = |shard| cmd("HMGET").arg(keys::index(shard)).arg("dropped").arg(&fields).take();
         let replies = db.read_many((0..shard_count(db)).map(ask).collect()).await?;
         let published: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::value).collect::<Result<_, _>>()?;
         // An event that was trimmed from every shard is newer than a status that cannot be published any more: see the script.
         let dropped = published.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
         for (at, status) in some.iter().enumerate() {
-            let mut events =
-                published.iter().enumerate().filter_map(|(shard, published)| Some((shard, published.get(at + 1)?.clone()?)));
+            let mut events = published.iter().enumerate().filter_map(|(shard, published)| {
+                Some((shard, published.get(2 * at + 1..2 * at + 3)?.iter().flatten().next()?.clone()))
+            });
             let is_to_come = match events.next() {
                 Some((shard, event)) => position.0.get(shard).is_none_or(|last| id(Some(event)) > *last),
                 None => dropped <= StatusId(*status).time(),
@@ -194,17 +213,27 @@ pub(super) fn published(shard: usize, message: &[u8]) -> Option<(Event, EventId)
 }
 
 fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Option<Event> {
-    let kind = match kind {
-        "p" => EventKind::Posted,
-        "d" => EventKind::Deleted,
-        "n" => EventKind::Narrowed,
-        "e" => EventKind::Edited,
+    let (kind, is_repost) = match kind {
+        "p" => (EventKind::Posted, false),
+        "d" => (EventKind::Deleted, false),
+        "n" => (EventKind::Narrowed, false),
+        "e" => (EventKind::Edited, false),
+        "r" => (EventKind::Reposted, true),
+        "u" => (EventKind::RepostUndone, true),
+        "vd" => (EventKind::Deleted, true),
+        "vn" => (EventKind::Narrowed, true),
+        "ve" => (EventKind::Edited, true),
         _ => return None,
     };
+    let (id, status) = (id.parse().ok()?, StatusId(status.parse().ok()?));
+    if is_repost {
+        let (terms, details) = RepostDetails::from_bytes(terms)?;
+        return Some(Event { shard, id, kind, status, terms, repost: Some(Arc::new(details)) });
+    }
     let mut terms = FilterTerms::from_bytes(terms).unwrap_or_else(FilterTerms::unreadable);
     if kind != EventKind::Edited {
         // A deletion may have the terms of the last edit.
         terms.words_before.clear();
     }
-    Some(Event { shard, id: id.parse().ok()?, kind, status: StatusId(status.parse().ok()?), terms })
+    Some(Event { shard, id, kind, status, terms, repost: None })
 }

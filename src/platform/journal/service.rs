@@ -61,6 +61,27 @@ pub async fn enqueue(app: &App, task: Task) -> Result<(), Error> {
     Ok(())
 }
 
+/// Enqueues tasks for the workers, as [`enqueue`]. One round trip for each shard of the journal; none for no tasks.
+///
+/// # Errors
+/// As [`begin_deletion`].
+pub async fn enqueue_many(app: &App, tasks: impl IntoIterator<Item = Task> + Send) -> Result<(), Error> {
+    let tasks: Vec<Task> = tasks.into_iter().collect();
+    if tasks.is_empty() {
+        return Ok(());
+    }
+    let generation = app.db().generation().await;
+    let mut entries = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        entries.push(new_entry(app, task, generation).await?);
+    }
+    if !store::write(app.db(), &entries, app.now(), true).await? {
+        return Err(is_full());
+    }
+    app.wake_workers();
+    Ok(())
+}
+
 impl EntryLease {
     /// Acknowledges the entry in the background: all keys agree. If that fails, the entry is settled once more, which changes nothing.
     pub fn ack(self, app: &App) {

@@ -207,6 +207,22 @@ pub enum Task {
         /// The id of the edit.
         edit: u64,
     },
+    /// The names under which a status may be indexed: its entries in tags and mentions are derived from its text and its audience.
+    StatusIndexes {
+        /// The author.
+        author: UserId,
+        /// The status.
+        status: StatusId,
+        /// Names of tags.
+        tags: Vec<String>,
+        /// Mentioned logins.
+        logins: Vec<String>,
+    },
+    /// An account that became private or public: the entries of its statuses in tags are derived from what it is now.
+    Privacy {
+        /// The account.
+        user: UserId,
+    },
     /// A relation between two accounts: the second account's side is derived from the first account's side.
     Relation {
         /// The relation.
@@ -241,11 +257,13 @@ impl Task {
             | Self::Account { .. }
             | Self::Suspension { .. }
             | Self::FanoutThreshold { .. }
+            | Self::Privacy { .. }
             | Self::Answered { .. } => Queue::Long,
             Self::Branch { .. } | Self::Thread { .. } | Self::FollowRequests { .. } => Queue::Long,
             Self::Relation { .. }
             | Self::Audience { .. }
             | Self::Edit { .. }
+            | Self::StatusIndexes { .. }
             | Self::Reply { .. }
             | Self::Place { .. }
             | Self::Bookmark { .. }
@@ -325,6 +343,11 @@ mod tests {
             (Task::Answered { conversation: StatusId(8), status }, r#"{"Answered":{"conversation":8,"status":2}}"#),
             (Task::Repost { user, status }, r#"{"Repost":{"user":1,"status":2}}"#),
             (Task::Edit { author: user, status, edit: 9 }, r#"{"Edit":{"author":1,"status":2,"edit":9}}"#),
+            (
+                Task::StatusIndexes { author: user, status, tags: vec!["a".into()], logins: vec!["ada".into()] },
+                r#"{"StatusIndexes":{"author":1,"status":2,"tags":["a"],"logins":["ada"]}}"#,
+            ),
+            (Task::Privacy { user }, r#"{"Privacy":{"user":1}}"#),
         ]
     }
 
@@ -365,7 +388,9 @@ mod tests {
             Task::Answered { .. } => 23,
             Task::Repost { .. } => 24,
             Task::Edit { .. } => 25,
+            Task::StatusIndexes { .. } => 26,
+            Task::Privacy { .. } => 27,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..26).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..28).collect::<Vec<_>>());
     }
 }

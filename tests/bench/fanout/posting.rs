@@ -113,7 +113,7 @@ async fn newest_at_home(bed: &Bed, reader: UserId) -> Option<StatusId> {
     let request = Request::new(bed.app.clone(), None, None, None);
     let args = PageArgs { first: Some(20), ..PageArgs::default() };
     let page = timelines::home(&bed.app, &request.loaders(), reader, &args).await.expect("a page");
-    page.items.first().map(|(_, seen)| seen.status.id)
+    page.items.first().map(|(_, entry)| entry.seen.status.id)
 }
 
 fn tell(authors: &mut [Author]) -> bool {

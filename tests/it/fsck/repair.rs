@@ -140,7 +140,9 @@ async fn check_cases(cases: &[Case]) {
         let after = scene.values();
         for (key, value) in &before {
             // The objects that the findings name, and their keys.
-            let is_named = ids(&named).any(|id| key.contains(&id) || value.contains(&id));
+            // A repost that is restored comes into feeds.
+            let now = after.get(key).map_or("", String::as_str);
+            let is_named = ids(&named).any(|id| key.contains(&id) || value.contains(&id) || now.contains(&id));
             if !is_named && broken.get(key) == Some(value) && after.get(key) != Some(value) {
                 wrong.push(format!("{commands:?}\n  changed {key}\n  from {value}\n  to {:?}", after.get(key)));
             }

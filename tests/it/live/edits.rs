@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const EVENTS: &str = "fragment E on StatusEvent { __typename cursor ... on StatusPosted { status { message } } ... on StatusEdited { status { message editedAt } } ... on StatusDeleted { statusId } }";
 
-async fn open(app: &TestApp, actor: Option<&Actor>, field: &str, after: Option<&str>) -> LiveSubscription {
+pub(super) async fn open(app: &TestApp, actor: Option<&Actor>, field: &str, after: Option<&str>) -> LiveSubscription {
     let (name, arguments) = field.split_once('(').map_or((field, ""), |(name, rest)| (name, rest));
     let arguments = arguments.trim_end_matches(')');
     let document = format!("subscription($after: String) {{ {name}({arguments} after: $after) {{ ...E }} }} {EVENTS}");
@@ -20,7 +20,7 @@ fn track(phrase: &str) -> String {
     format!("statusEvents(filter: {{ track: [{phrase:?}] }},)")
 }
 
-async fn lines(stream: &mut LiveSubscription, count: usize) -> Vec<String> {
+pub(super) async fn lines(stream: &mut LiveSubscription, count: usize) -> Vec<String> {
     stream.next_events(count).await
 }
 

@@ -6,6 +6,7 @@ mod day;
 mod edits;
 mod faults;
 mod filters;
+mod folding;
 mod hidden;
 mod large;
 mod placeholders;
@@ -13,10 +14,12 @@ mod private;
 mod random_faults;
 mod replay;
 mod replies;
+mod reposts;
 mod resume;
 mod shared;
 mod sockets;
 mod sync_cursor;
+mod tags;
 mod threads;
 
 use crate::support::monitor::Monitor;
@@ -112,12 +115,14 @@ impl LiveSubscription {
             Some("StatusPosted") => format!("+{}", text("/status/message")),
             Some("StatusEdited") => format!("~{}", text("/status/message")),
             Some("StatusDeleted") => format!("-{}", text("/statusId")),
+            Some("StatusReposted") => format!("↻ {}: {}", text("/repostedBy/login"), text("/status/message")),
+            Some("RepostUndone") => format!("↺ {} {}", text("/repostedById"), text("/statusId")),
             _ => format!("gap {}", text("/reason")),
         };
         Event { cursor: text("/cursor"), line }
     }
 
-    /// Returns the next events, as `+message`, `~message`, `-id` and `gap REASON`.
+    /// Returns the next events, as `+message`, `~message`, `-id`, `↻ login: message`, `↺ account status` and `gap REASON`.
     async fn next_events(&mut self, count: usize) -> Vec<String> {
         let mut received = Vec::new();
         for _ in 0..count {

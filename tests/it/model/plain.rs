@@ -1,4 +1,4 @@
-//! The model: follows, statuses, likes and lists in memory.
+//! The model: follows, statuses, reposts, likes and lists in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use waxwing::base::ids::{StatusId, UserId, UserListId};
@@ -10,6 +10,8 @@ pub(super) struct Model {
     pub(super) follows: BTreeSet<(UserId, UserId)>,
     pub(super) statuses: BTreeMap<StatusId, UserId>,
     pub(super) likes: BTreeSet<(StatusId, UserId)>,
+    /// The ids of reposts.
+    pub(super) reposts: BTreeMap<(StatusId, UserId), u64>,
     /// The owner and the members of each list.
     pub(super) lists: BTreeMap<UserListId, (UserId, BTreeSet<UserId>)>,
 }
@@ -18,13 +20,34 @@ impl Model {
     /// Newest first.
     pub(super) fn home(&self, owner: UserId) -> Vec<u64> {
         let shown = |author: UserId| author == owner || self.follows.contains(&(owner, author));
-        self.statuses.iter().rev().filter(|(_, author)| shown(**author)).map(|(id, _)| id.0).collect()
+        self.merged(shown)
+    }
+
+    /// The statuses and reposts of these accounts, newest first, each status once in a while.
+    fn merged(&self, shown: impl Fn(UserId) -> bool) -> Vec<u64> {
+        let own = self.statuses.iter().filter(|(_, author)| shown(**author)).map(|(id, _)| (id.0, *id));
+        let reposts = self.reposts.iter().filter(|((_, by), _)| shown(*by)).map(|((status, _), id)| (*id, *status));
+        let mut entries: Vec<(u64, StatusId)> = own.chain(reposts).collect();
+        entries.sort_unstable_by_key(|(position, _)| std::cmp::Reverse(*position));
+        let is_repost = |(position, status): &(u64, StatusId)| *position != status.0;
+        let is_repeat = |at: usize| {
+            let older = entries[at + 1..].iter().take(1_000);
+            let mut between = 0;
+            for entry in older {
+                if entry.1 == entries[at].1 {
+                    return between < 100;
+                }
+                between += usize::from(!is_repost(entry));
+            }
+            false
+        };
+        (0..entries.len()).filter(|at| !is_repost(&entries[*at]) || !is_repeat(*at)).map(|at| entries[at].0).collect()
     }
 
     /// Newest first.
     pub(super) fn timeline(&self, list: UserListId) -> Vec<u64> {
         let members = &self.lists[&list].1;
-        self.statuses.iter().rev().filter(|(_, author)| members.contains(author)).map(|(id, _)| id.0).collect()
+        self.merged(|account| members.contains(&account))
     }
 
     /// Newest first.
@@ -46,6 +69,7 @@ impl Model {
         let own: Vec<StatusId> = self.statuses.iter().filter(|(_, by)| **by == who).map(|(id, _)| *id).collect();
         own.into_iter().for_each(|id| self.delete(id));
         self.likes.retain(|(_, by)| *by != who);
+        self.reposts.retain(|(_, by), _| *by != who);
         self.lists.retain(|_, (owner, _)| *owner != who);
         self.lists.values_mut().for_each(|(_, members)| members.retain(|id| *id != who));
     }
@@ -53,5 +77,6 @@ impl Model {
     pub(super) fn delete(&mut self, id: StatusId) {
         self.statuses.remove(&id);
         self.likes.retain(|(status, _)| *status != id);
+        self.reposts.retain(|(status, _), _| *status != id);
     }
 }

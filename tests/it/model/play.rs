@@ -33,6 +33,8 @@ enum Change {
     Post(UserId),
     Delete(StatusId, UserId),
     Like(StatusId, UserId, bool),
+    Repost(StatusId, UserId),
+    UndoRepost(StatusId, UserId),
     CreateList(UserId),
     DeleteList(UserListId, UserId),
     AddToList(UserListId, UserId, UserId),
@@ -102,8 +104,10 @@ impl ModelTest {
             let change = match (self.random.random_range(0..100), status) {
                 (0..25, _) if a != b => Change::Follow(a, b),
                 (25..37, _) if a != b => Change::Unfollow(a, b),
-                (37..50, Some((id, author))) => Change::Delete(id, author),
-                (50..60, Some((id, _))) => Change::Like(id, a, self.random.random_bool(0.7)),
+                (37..45, Some((id, author))) => Change::Delete(id, author),
+                (45..53, Some((id, _))) => Change::Repost(id, a),
+                (53..56, Some((id, _))) => Change::UndoRepost(id, self.random_reposter(id).unwrap_or(a)),
+                (56..60, Some((id, _))) => Change::Like(id, a, self.random.random_bool(0.7)),
                 (60..64, _) => Change::CreateList(a),
                 (64..65, _) if self.model.people.len() > 2 => Change::DeleteAccount(a),
                 (65..85, _) => self.change_of_list(b).unwrap_or(Change::Post(a)),
@@ -130,7 +134,9 @@ impl ModelTest {
             | Change::DeleteAccount(a) => {
                 vec![a]
             }
-            Change::Like(id, who, _) => vec![who, self.model.statuses[&id]],
+            Change::Like(id, who, _) | Change::Repost(id, who) | Change::UndoRepost(id, who) => {
+                vec![who, self.model.statuses[&id]]
+            }
             Change::AddToList(list, _, who) | Change::RemoveFromList(list, _, who) => vec![owner(list), who],
         };
         // At most one account is deleted per round.
@@ -151,6 +157,11 @@ impl ModelTest {
         *self.model.people.choose(&mut self.random).expect("people")
     }
 
+    fn random_reposter(&mut self, id: StatusId) -> Option<UserId> {
+        let all: Vec<UserId> = self.model.reposts.keys().filter(|(status, _)| *status == id).map(|(_, by)| *by).collect();
+        all.choose(&mut self.random).copied()
+    }
+
     fn record(&mut self, change: Change, made: Option<u64>) {
         match change {
             Change::Follow(a, b) => drop(self.model.follows.insert((a, b))),
@@ -159,6 +170,8 @@ impl ModelTest {
             Change::Delete(id, _) => self.model.delete(id),
             Change::Like(id, who, true) => drop(self.model.likes.insert((id, who))),
             Change::Like(id, who, false) => drop(self.model.likes.remove(&(id, who))),
+            Change::Repost(id, who) => drop(self.model.reposts.insert((id, who), made.expect("a repost"))),
+            Change::UndoRepost(id, who) => drop(self.model.reposts.remove(&(id, who))),
             Change::DeleteAccount(who) => {
                 self.model.delete_account(who);
                 self.uncounted = true;
@@ -222,22 +235,17 @@ impl ModelTest {
             let loaders = request.loaders();
             let (page, list) = match what {
                 Read::Home(who) => {
-                    (timelines::service::home(&self.app, &loaders, who, &args).await, timelines::service::home_id(who))
+                    let page = timelines::service::home(&self.app, &loaders, who, &args).await;
+                    (page.map(|page| map_items(page, |entry| entry.seen)), timelines::service::home_id(who))
                 }
                 Read::Profile(who) => {
                     let choice = ProfileChoice::default();
                     let page = statuses::service::profile(&self.app, &loaders, who, choice, &args).await;
-                    let seen = page.map(|page| Page {
-                        items: page.items.into_iter().map(|(position, entry)| (position, entry.seen)).collect(),
-                        has_next: page.has_next,
-                        has_previous: page.has_previous,
-                        start: page.start,
-                        end: page.end,
-                    });
-                    (seen, statuses::service::profile_id(who, choice))
+                    (page.map(|page| map_items(page, |entry| entry.seen)), statuses::service::profile_id(who, choice))
                 }
                 Read::List(list) => {
-                    (timelines::service::list(&self.app, &loaders, list, &args).await, timelines::service::list_id(list))
+                    let page = timelines::service::list(&self.app, &loaders, list, &args).await;
+                    (page.map(|page| map_items(page, |entry| entry.seen)), timelines::service::list_id(list))
                 }
             };
             let page = page.expect("a page");
@@ -286,7 +294,7 @@ impl ModelTest {
 
     async fn check_statuses(&self, request: &Request, home: &[u64]) {
         let loaders = request.loaders();
-        for id in home.iter().take(10).map(|id| StatusId(*id)) {
+        for id in home.iter().map(|id| StatusId(*id)).filter(|id| self.model.statuses.contains_key(id)).take(10) {
             let seen = loaders.statuses.load(id).await.expect("a store").expect("a status");
             let likers = self.model.likes.iter().filter(|(status, _)| *status == id).count();
             if self.uncounted {
@@ -320,7 +328,7 @@ fn viewer(user: UserId) -> Viewer {
 
 /// Whether the order of two changes matters.
 fn conflict(one: Change, other: Change) -> bool {
-    use Change::{AddToList, Delete, DeleteList, Follow, Like, RemoveFromList, Unfollow};
+    use Change::{AddToList, Delete, DeleteList, Follow, Like, RemoveFromList, Repost, UndoRepost, Unfollow};
     let list = |change| match change {
         DeleteList(list, _) => Some((list, None)),
         AddToList(list, _, who) | RemoveFromList(list, _, who) => Some((list, Some(who))),
@@ -335,7 +343,7 @@ fn conflict(one: Change, other: Change) -> bool {
         _ => None,
     };
     let status = |change| match change {
-        Delete(id, _) | Like(id, ..) => Some(id),
+        Delete(id, _) | Like(id, ..) | Repost(id, _) | UndoRepost(id, _) => Some(id),
         _ => None,
     };
     same_list || edge(one).is_some() && edge(one) == edge(other) || status(one).is_some() && status(one) == status(other)
@@ -350,6 +358,12 @@ async fn apply(app: &App, change: Change) -> Option<u64> {
             let loaders = Request::new(app.clone(), None, None, None).loaders();
             statuses::service::like(app, &loaders, who, id, on).await.expect("a like");
         }
+        Change::Repost(id, who) => {
+            let loaders = Request::new(app.clone(), Some(viewer(who)), None, None).loaders();
+            timelines::service::repost(app, &loaders, who, id).await.expect("a repost");
+            return statuses::service::current_reposts(app, &[(who, id)]).await.expect("a store").pop().flatten();
+        }
+        Change::UndoRepost(id, who) => timelines::service::undo_repost(app, who, id).await.expect("no repost"),
         Change::CreateList(owner) => {
             let new = NewList { name: "friends".into(), idempotency_key: None };
             return lists::service::create(app, owner, new).await.expect("a list").map(|id| id.0);
@@ -377,4 +391,11 @@ async fn apply(app: &App, change: Change) -> Option<u64> {
         }
     }
     None
+}
+
+/// A page with its items converted.
+fn map_items<T, U>(page: Page<T>, convert: impl Fn(T) -> U) -> Page<U> {
+    let Page { items, has_next, has_previous, start, end } = page;
+    let items = items.into_iter().map(|(position, item)| (position, convert(item))).collect();
+    Page { items, has_next, has_previous, start, end }
 }

@@ -4,6 +4,7 @@
 mod live;
 mod model;
 mod read;
+mod tags;
 mod talk;
 mod world;
 

@@ -49,6 +49,11 @@ impl Model {
         matches!(self.0, Viewer::Blocked | Viewer::Blocker)
     }
 
+    /// Whether a status of the author is public.
+    pub(super) fn is_public(self, audience: Audience) -> bool {
+        audience == Audience::Public && !self.1
+    }
+
     /// Whether the viewer can find the account of the author.
     pub(super) fn can_discover(self) -> bool {
         self.0 != Viewer::Blocked

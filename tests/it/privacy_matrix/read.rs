@@ -7,12 +7,18 @@ use crate::support::Actor;
 use serde_json::{Value, json};
 
 const NAMES: &str = "(first: 50) { edges { node { login } } }";
-const ENTRIES: &str = "{ entries(first: 100) { edges { node { status { id } } } } }";
+const ENTRIES: &str = "{ entries(first: 100) { edges { node { repostedBy { login } status { id } } } } }";
 
 /// The values at `pointer` of the nodes of a connection.
 pub(super) fn texts<'a>(connection: &'a Value, pointer: &str) -> Vec<&'a str> {
     let edges = connection["edges"].as_array().into_iter().flatten();
     edges.filter_map(|edge| edge["node"].pointer(pointer).and_then(Value::as_str)).collect()
+}
+
+/// The ids of the statuses of a timeline that are there as themselves: the host has reposted all of them.
+fn not_reposted(entries: &Value) -> Vec<&str> {
+    let edges = entries["edges"].as_array().into_iter().flatten().filter(|edge| edge["node"]["repostedBy"].is_null());
+    edges.filter_map(|edge| edge["node"]["status"]["id"].as_str()).collect()
 }
 
 pub(super) async fn data(actor: &Actor, query: &str, variables: Value) -> Value {
@@ -107,12 +113,12 @@ impl Row<'_> {
             "query($list: ID!) {{ homeTimeline {ENTRIES} node(id: $list) {{ ... on UserList {{ members{NAMES} timeline {ENTRIES} }} }} }}"
         );
         let read = data(&self.actor, &query, json!({ "list": self.list.unwrap_or(&self.author.audience_list) })).await;
-        let home = texts(&read["homeTimeline"]["entries"], "/status/id");
-        let list = texts(&read["node"]["timeline"]["entries"], "/status/id");
+        let home = not_reposted(&read["homeTimeline"]["entries"]);
+        let list = not_reposted(&read["node"]["timeline"]["entries"]);
         for (at, audience) in AUDIENCES.into_iter().enumerate() {
             let (status, can_deliver) = (self.author.statuses[at].0.as_str(), self.model.can_deliver(audience));
-            let is_source = self.model.follows() || self.model.is_author();
-            matrix.check(self.cell("homeTimeline", Some(audience)), home.contains(&status), can_deliver && is_source);
+            let is_brought = self.model.follows() || self.model.is_author();
+            matrix.check(self.cell("homeTimeline", Some(audience)), home.contains(&status), can_deliver && is_brought);
             if self.list.is_some() {
                 matrix.check(self.cell("timeline of a list", Some(audience)), list.contains(&status), can_deliver);
             }

@@ -15,6 +15,9 @@ const ENTRIES: &str = "(first: 100) { edges { node { depth status { id } } } }";
 const PROFILE: &str =
     "profileTimeline(includeReposts: true) { entries(first: 100) { edges { node { repostedBy { login } status { id } } } } }";
 
+/// The tag in the texts of the authors' statuses.
+pub(super) const TAG: &str = "matrix";
+
 /// What exists around the statuses of an author, made while everybody could see them.
 pub(super) struct Talk {
     of_audiences: Vec<OfAudience>,
@@ -36,12 +39,13 @@ struct OfAudience {
 }
 
 impl Talk {
-    /// Every account bookmarks the statuses; the author edits and pins them.
+    /// Every account bookmarks the statuses; the author edits and pins them. The new texts have a tag and mention every account.
     pub(super) async fn begin(author: &Actor, statuses: &[(String, String)], host: &Actor, accounts: &[Actor]) -> Self {
         let hosted = host.post("talk of the host").await;
         let mut of_audiences = Vec::new();
+        let mentions: String = accounts.iter().chain([author]).map(|account| format!(" @{}", account.login)).collect();
         for (status, _) in statuses {
-            edit(author, status, &format!("a new text of {}", author.login)).await;
+            edit(author, status, &format!("a new text of {} #{TAG}{mentions}", author.login)).await;
             author.mutate_ok("pinStatus", json!({ "statusId": status }), "").await;
             repost(host, status).await;
             for account in accounts.iter().chain([author]) {

@@ -59,7 +59,7 @@ fn id_of(object: &Value) -> String {
     object["id"].as_str().unwrap_or_else(|| panic!("{object}")).to_owned()
 }
 
-async fn list_with(owner: &Actor, members: &[&Actor]) -> String {
+pub(super) async fn list_with(owner: &Actor, members: &[&Actor]) -> String {
     let list = id_of(&owner.mutate_ok("createUserList", json!({ "name": "list" }), "userList { id }").await["userList"]);
     for member in members {
         owner.mutate_ok("addUserToList", json!({ "listId": list, "userId": member.id }), "").await;

@@ -98,7 +98,9 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
         }
         Limit::Lists => {
             let list = waxwing::base::ids::UserListId(app.app.next_id().await.expect("an id")).global();
-            let mutation = match n % 5 {
+            let mutation = match n % 7 {
+                5 => format!("addTagToList(input: {{ listId: {list:?}, name: \"x\" }})"),
+                6 => format!("removeTagFromList(input: {{ listId: {list:?}, name: \"x\" }})"),
                 0 => "createUserList(input: { name: \"x\" })".to_owned(),
                 1 => format!("renameUserList(input: {{ listId: {list:?}, name: \"x\" }})"),
                 2 => format!("deleteUserList(input: {{ listId: {list:?} }})"),
@@ -110,6 +112,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
         Limit::Relations => {
             let fields = [
                 "muteUser",
+                "setRepostsShown",
                 "unmuteUser",
                 "requestFriend",
                 "acceptFriendRequest",
@@ -127,6 +130,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             let input = match field {
                 "setReplyPolicy" => format!("statusId: {:?}, replyPolicy: NOBODY", waxwing::base::ids::StatusId(5).global()),
                 "setStatusAudience" => format!("statusId: {:?}, audience: FRIENDS", waxwing::base::ids::StatusId(5).global()),
+                "setRepostsShown" => format!("userId: {id:?}, shown: true"),
                 _ => format!("userId: {id:?}"),
             };
             post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
@@ -143,8 +147,9 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
         }
         Limit::Marks => {
             let id = waxwing::base::ids::StatusId(app.app.next_id().await.expect("an id")).global();
-            let field = ["bookmarkStatus", "removeBookmark", "pinStatus", "unpinStatus"][n % 4];
-            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ statusId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+            let field = ["bookmarkStatus", "removeBookmark", "pinStatus", "unpinStatus", "followTag", "unfollowTag"][n % 6];
+            let input = if field.ends_with("Tag") { "name: \"birds\"".to_owned() } else { format!("statusId: {id:?}") };
+            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
         }
         Limit::Campaigns => {
             let campaign = waxwing::base::ids::CampaignId(app.app.next_id().await.expect("an id"));

@@ -1,6 +1,7 @@
 //! Reposts: what they change, what may be reposted, and what is left of them.
 
 mod deletion;
+mod homes;
 mod profiles;
 mod visibility;
 
@@ -16,7 +17,7 @@ pub(crate) async fn repost(by: &Actor, status: &str) -> Value {
     by.mutate("repostStatus", json!({ "statusId": status }), STATUS).await
 }
 
-async fn undo(by: &Actor, status: &str) -> Value {
+pub(crate) async fn undo(by: &Actor, status: &str) -> Value {
     by.mutate("undoRepost", json!({ "statusId": status }), STATUS).await
 }
 

@@ -33,6 +33,8 @@ fn involved(operation: &Operation, model: &Model) -> (Vec<usize>, Vec<usize>) {
             let near: Vec<usize> = [draft.parent, draft.quoted].into_iter().flatten().collect();
             (near.iter().map(|at| model.author(*at)).chain([draft.author]).collect(), near)
         }
+        O::FollowTag(by, ..) | O::ListTag(by, ..) => (vec![*by], Vec::new()),
+        O::ShowReposts(by, other, _) => (vec![*by, *other], Vec::new()),
         O::DeleteAccount(account) => ((0..PEOPLE).filter(|of| of != account).take(3).collect(), Vec::new()),
         O::Edit(by, at, _)
         | O::Delete(by, at)
@@ -131,11 +133,15 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
         play.step().await;
     }
     let (mut unanswered, mut applied) = (0, 0);
-    for number in 0..crashes {
+    // Some operations have fewer writes than the server survives: it goes on until enough of them were cut off.
+    for number in 0..4 * crashes {
+        if number >= crashes && unanswered > crashes / 6 {
+            break;
+        }
         let (is_unanswered, is_applied) = play.crash(number).await;
         unanswered += usize::from(is_unanswered);
         applied += usize::from(is_unanswered && is_applied);
     }
-    println!("{crashes} operations, {unanswered} of them unanswered, {applied} of which were applied");
+    println!("{unanswered} operations were unanswered, {applied} of which were applied");
     assert!(unanswered > crashes / 6, "only {unanswered} of {crashes} were cut off");
 }

@@ -93,10 +93,11 @@ impl Play {
         let viewer = self.viewer();
         let mut lists = Vec::new();
         if viewer != NOBODY {
-            lists.extend([List::Home, List::Timeline, List::Bookmarks]);
+            lists.extend([List::Home, List::Timeline, List::Bookmarks, List::Mentions]);
         }
         let of = self.random.random_range(0..PEOPLE);
-        lists.extend([List::Profile(of, self.random.random(), self.random.random()), List::Pins(of)]);
+        let tag = List::Tag(self.random.random_range(0..operations::TAGS));
+        lists.extend([List::Profile(of, self.random.random(), self.random.random()), List::Pins(of), tag]);
         for _ in 0..2 {
             let living = self.model.living();
             let recent = &living[living.len().saturating_sub(60)..];
@@ -130,11 +131,15 @@ impl Play {
         }
         let expected: Vec<Option<usize>> = (0..PEOPLE).map(|of| self.model.statuses_count(viewer, of)).collect();
         assert_eq!(reader.statuses_counts(PEOPLE).await, expected, "statusesCount for {viewer}: {}", self.context());
+        let tags = reader.tag_cards(operations::TAGS).await;
+        assert_eq!(tags, self.model.tag_cards(viewer), "tags for {viewer}: {}", self.context());
     }
 
     /// Lines about what differs from a model in the lists of a viewer, and in those of some statuses.
     async fn differences(&self, model: &Model, viewer: usize, statuses: &[usize]) -> Vec<String> {
-        let mut lists = if viewer == NOBODY { Vec::new() } else { vec![List::Home, List::Timeline, List::Bookmarks] };
+        let mut lists =
+            if viewer == NOBODY { Vec::new() } else { vec![List::Home, List::Timeline, List::Bookmarks, List::Mentions] };
+        lists.extend((0..operations::TAGS).map(List::Tag));
         lists.extend((0..PEOPLE).flat_map(|of| [List::Profile(of, true, true), List::Pins(of)]));
         for at in statuses.iter().copied().filter(|at| *at < model.statuses.len().min(self.world.statuses.len())) {
             lists.extend([
@@ -166,6 +171,10 @@ impl Play {
         let found = reader.statuses_counts(PEOPLE).await;
         if found != counts {
             all.push(format!("statusesCount for {viewer}: {found:?}, not {counts:?}"));
+        }
+        let tags = reader.tag_cards(operations::TAGS).await;
+        if tags != model.tag_cards(viewer) {
+            all.push(format!("tags for {viewer}: {tags:?}, not {:?}", model.tag_cards(viewer)));
         }
         all
     }

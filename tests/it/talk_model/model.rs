@@ -53,6 +53,12 @@ pub(super) enum Operation {
     RemoveBookmark(usize, usize),
     Pin(usize, usize),
     Unpin(usize, usize),
+    /// Follows a tag, or stops.
+    FollowTag(usize, usize, bool),
+    /// Adds a tag to the account's list, or removes it.
+    ListTag(usize, usize, bool),
+    /// Whether the home shows the reposts of an account.
+    ShowReposts(usize, usize, bool),
     DeleteAccount(usize),
 }
 
@@ -84,6 +90,12 @@ pub(super) struct Model {
     pub(super) reposts: Marks,
     pub(super) bookmarks: Marks,
     pub(super) pins: Marks,
+    /// The account, and the tag that it follows.
+    pub(super) followed_tags: BTreeSet<(usize, usize)>,
+    /// The owner of a list, and a tag of it.
+    pub(super) list_tags: BTreeSet<(usize, usize)>,
+    /// The account, and an account that it follows without its reposts.
+    pub(super) without_reposts: BTreeSet<(usize, usize)>,
     time: usize,
 }
 
@@ -92,7 +104,21 @@ impl Model {
     pub(super) fn apply(&mut self, operation: Operation) -> Refusal {
         self.time += 1;
         match operation {
-            Operation::Relation(operation) => return self.relations.apply(operation),
+            Operation::Relation(operation) => {
+                let result = self.relations.apply(operation);
+                self.without_reposts.retain(|pair| self.relations.follows.contains(pair));
+                return result;
+            }
+            Operation::FollowTag(by, tag, true) => drop(self.followed_tags.insert((by, tag))),
+            Operation::FollowTag(by, tag, false) => drop(self.followed_tags.remove(&(by, tag))),
+            Operation::ListTag(by, tag, true) => drop(self.list_tags.insert((by, tag))),
+            Operation::ListTag(by, tag, false) => drop(self.list_tags.remove(&(by, tag))),
+            Operation::ShowReposts(by, other, _) if !self.relations.can_discover(by, other) => return Some("NOT_FOUND"),
+            Operation::ShowReposts(by, other, _) if !self.relations.follows.contains(&(by, other)) => {
+                return Some("INVALID_INPUT");
+            }
+            Operation::ShowReposts(by, other, false) => drop(self.without_reposts.insert((by, other))),
+            Operation::ShowReposts(by, other, true) => drop(self.without_reposts.remove(&(by, other))),
             Operation::Post(draft) => return self.post(draft),
             Operation::Edit(by, at, _) | Operation::SetPolicy(by, at, _) | Operation::Pin(by, at) | Operation::Unpin(by, at)
                 if !self.lives(at) || self.author(at) != by =>
@@ -166,6 +192,10 @@ impl Model {
             marks.retain(|(by, _), _| *by != account);
         }
         self.relations.forget(account);
+        for pairs in [&mut self.followed_tags, &mut self.list_tags] {
+            pairs.retain(|(by, _)| *by != account);
+        }
+        self.without_reposts.retain(|(by, of)| *by != account && *of != account);
         self.deleted_accounts.insert(account);
     }
 

@@ -37,7 +37,10 @@ impl Dice<'_> {
             690..705 => self.of_mark(by, Operation::RemoveBookmark, |model| model.bookmarks.keys().copied().collect()),
             705..740 => Operation::Pin(self.mostly_author(at), at),
             740..750 => Operation::Unpin(self.mostly_author(at), at),
-            750..752 if self.model.deleted_accounts.len() < MAX_DELETED => Operation::DeleteAccount(by),
+            750..765 => Operation::FollowTag(by, self.random.random_range(0..TAGS), self.random.random_bool(0.6)),
+            765..775 => Operation::ListTag(by, self.random.random_range(0..TAGS), self.random.random_bool(0.6)),
+            775..790 => self.show_reposts(by),
+            790..792 if self.model.deleted_accounts.len() < MAX_DELETED => Operation::DeleteAccount(by),
             _ => self.relation(),
         }
     }
@@ -83,6 +86,16 @@ impl Dice<'_> {
             Some((by, at)) => operation(by, at),
             None => Operation::Post(self.draft()),
         }
+    }
+
+    /// Hides or shows the reposts of an account, mostly of one that is followed.
+    fn show_reposts(&mut self, by: usize) -> Operation {
+        let follows: Vec<(usize, usize)> = self.model.relations.follows.iter().copied().collect();
+        let (by, other) = match follows.choose(self.random) {
+            Some(pair) if self.random.random_bool(0.9) => *pair,
+            _ => (by, self.account()),
+        };
+        Operation::ShowReposts(by, other, self.random.random_bool(0.4))
     }
 
     fn draft(&mut self) -> Draft {
@@ -158,6 +171,16 @@ pub(super) fn request(world: &World, operation: &Operation) -> (usize, &'static 
         O::RemoveBookmark(by, at) => (*by, "removeBookmark", status(at)),
         O::Pin(by, at) => (*by, "pinStatus", status(at)),
         O::Unpin(by, at) => (*by, "unpinStatus", status(at)),
+        O::FollowTag(by, tag, follows) => {
+            (*by, if *follows { "followTag" } else { "unfollowTag" }, json!({ "name": format!("tag{tag}") }))
+        }
+        O::ListTag(by, tag, has) => {
+            let field = if *has { "addTagToList" } else { "removeTagFromList" };
+            (*by, field, json!({ "listId": world.lists[*by], "name": format!("#TAG{tag}") }))
+        }
+        O::ShowReposts(by, other, shown) => {
+            (*by, "setRepostsShown", json!({ "userId": world.people[*other].id, "shown": shown }))
+        }
         O::DeleteAccount(account) => (*account, "deleteAccount", json!({ "password": "correct horse" })),
     }
 }

@@ -54,6 +54,8 @@ impl Reader<'_> {
                 let choice = format!("includeReplies: {replies}, includeReposts: {reposts}");
                 (format!("user(login: \"p{of}\") {{ profileTimeline({choice}) {{ list: entries(@) }} }}"), ENTRY)
             }
+            List::Tag(tag) => (format!("tag(name: \"#Tag{tag}\") {{ timeline {{ list: entries(@) }} }}"), ENTRY),
+            List::Mentions => ("viewerMentions { list: entries(@) }".to_owned(), ENTRY),
             List::Pins(of) => (format!("user(login: \"p{of}\") {{ list: pinnedStatuses {{ message }} }}"), ""),
             List::Bookmarks => ("list: viewerBookmarks(@)".to_owned(), "message"),
             List::Ancestors(at) => (of_status(at, "ancestors(@)"), PLACE),
@@ -103,6 +105,18 @@ impl Reader<'_> {
         let answer = self.actor.gql(&query, json!({ "ids": ids })).await;
         assert_eq!(answer.get("errors"), None, "{answer}");
         answer["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
+    }
+
+    /// The number of statuses of tags, and whether the viewer follows them.
+    pub(super) async fn tag_cards(&self, tags: usize) -> Vec<(usize, bool)> {
+        let fields: Vec<String> =
+            (0..tags).map(|tag| format!("t{tag}: tag(name: \"tag{tag}\") {{ statusesCount viewerIsFollowing }}")).collect();
+        let answer = self.actor.gql(&format!("{{ {} }}", fields.join(" ")), json!({})).await;
+        let card = |tag: usize| {
+            let tag = &answer["data"][format!("t{tag}")];
+            (tag["statusesCount"].as_u64().map_or(usize::MAX, |count| count as usize), tag["viewerIsFollowing"] == true)
+        };
+        (0..tags).map(card).collect()
     }
 
     /// The number of statuses of accounts, or `None` for those that the viewer does not find.

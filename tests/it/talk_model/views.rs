@@ -1,9 +1,11 @@
 //! What a viewer is shown by the model: every list in its order, as lines of text, and the fields of a status.
 
 use super::model::Model;
+use super::operations::TAGS;
 use crate::privacy_model::model::PEOPLE;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// A viewer without an account: it has no relations.
 pub(super) const NOBODY: usize = PEOPLE;
@@ -18,11 +20,29 @@ pub(super) enum List {
     Profile(usize, bool, bool),
     Pins(usize),
     Bookmarks,
+    /// The timeline of a tag.
+    Tag(usize),
+    Mentions,
     Ancestors(usize),
     Replies(usize, &'static str),
     Quotes(usize),
     Reposters(usize),
     Edits(usize),
+}
+
+/// An entry of a feed: its time, the status, and the account that has reposted it.
+type FeedEntry = (usize, usize, Option<usize>);
+
+/// Whether the first entry is a repost of a status that follows among the next thousand, with fewer than a hundred other statuses in between.
+fn is_repeat(entries: &[FeedEntry]) -> bool {
+    let mut statuses_between = 0;
+    for entry in entries.iter().skip(1).take(1_000) {
+        if entry.1 == entries[0].1 {
+            return statuses_between < 100;
+        }
+        statuses_between += usize::from(entry.2.is_none());
+    }
+    false
 }
 
 pub(super) const SORTS: [&str; 3] = ["OLD", "NEW", "LIKES"];
@@ -32,8 +52,14 @@ impl Model {
     pub(super) fn list(&self, viewer: usize, list: List) -> Option<Vec<String>> {
         let lines = |all: Vec<usize>| all.into_iter().map(|at| self.message(at)).collect::<Vec<_>>();
         match list {
-            List::Home => Some(lines(self.home(viewer))),
-            List::Timeline => Some(lines(self.timeline_of_list(viewer))),
+            List::Home => Some(self.home(viewer)),
+            List::Timeline => Some(self.timeline_of_list(viewer)),
+            List::Tag(tag) => Some(lines(self.tagged(tag).filter(|at| self.can_deliver(viewer, *at)).collect())),
+            List::Mentions => {
+                let mentions = |at: &usize| self.text(*at).mentions.contains(&viewer) && self.author(*at) != viewer;
+                let shown = self.living().into_iter().rev().filter(mentions).filter(|at| self.can_deliver(viewer, *at));
+                Some(lines(shown.collect()))
+            }
             List::Profile(of, ..) | List::Pins(of) if !self.can_discover(viewer, of) => None,
             List::Profile(of, replies, reposts) => Some(self.profile(viewer, of, replies, reposts)),
             List::Pins(of) => Some(lines(self.pinned(viewer, of))),
@@ -81,21 +107,63 @@ impl Model {
         !self.deleted_accounts.contains(&answered) && (answered == self.author(at) || is_source(answered))
     }
 
-    fn home(&self, viewer: usize) -> Vec<usize> {
-        let is_source = |author| author == viewer || self.relations.follows.contains(&(viewer, author));
-        let is_shown = |at: &usize| {
-            let author = self.author(*at);
-            author == viewer || (is_source(author) && self.answers_source(*at, is_source) && self.can_deliver(viewer, *at))
-        };
-        self.living().into_iter().rev().filter(is_shown).collect()
+    /// The public statuses with a tag, newest first.
+    fn tagged(&self, tag: usize) -> impl Iterator<Item = usize> {
+        let has_tag = move |at: &usize| self.is_public(*at) && self.text(*at).tags.contains(&tag);
+        self.living().into_iter().rev().filter(has_tag)
     }
 
-    fn timeline_of_list(&self, viewer: usize) -> Vec<usize> {
+    /// The number of public statuses with each tag, and whether the viewer follows it.
+    pub(super) fn tag_cards(&self, viewer: usize) -> Vec<(usize, bool)> {
+        (0..TAGS).map(|tag| (self.tagged(tag).count(), self.followed_tags.contains(&(viewer, tag)))).collect()
+    }
+
+    fn home(&self, viewer: usize) -> Vec<String> {
+        let is_source = |author| author == viewer || self.relations.follows.contains(&(viewer, author));
+        let is_shown = |at: usize| {
+            let author = self.author(at);
+            author == viewer || (is_source(author) && self.answers_source(at, is_source) && self.can_deliver(viewer, at))
+        };
+        let shows_reposts_of = |by| is_source(by) && !self.without_reposts.contains(&(viewer, by));
+        self.feed(viewer, &self.followed_tags, is_shown, shows_reposts_of)
+    }
+
+    fn timeline_of_list(&self, viewer: usize) -> Vec<String> {
         let is_member = |author| self.relations.members.contains(&(viewer, author));
         let is_answered = |account| account == viewer || is_member(account);
         let is_shown =
-            |at: &usize| is_member(self.author(*at)) && self.answers_source(*at, is_answered) && self.can_deliver(viewer, *at);
-        self.living().into_iter().rev().filter(is_shown).collect()
+            |at: usize| is_member(self.author(at)) && self.answers_source(at, is_answered) && self.can_deliver(viewer, at);
+        self.feed(viewer, &self.list_tags, is_shown, is_member)
+    }
+
+    /// The entries of a feed: statuses that `is_shown` accepts or that a tag brings, and reposts by accounts that `shows_reposts_of` accepts.
+    fn feed(
+        &self,
+        viewer: usize,
+        tags: &BTreeSet<(usize, usize)>,
+        is_shown: impl Fn(usize) -> bool,
+        shows_reposts_of: impl Fn(usize) -> bool,
+    ) -> Vec<String> {
+        let is_tagged = |at: usize| {
+            let has_tag = self.text(at).tags.iter().any(|tag| tags.contains(&(viewer, *tag)));
+            has_tag && self.is_public(at) && self.statuses[at].parent.is_none() && self.can_deliver(viewer, at)
+        };
+        let own = self.living().into_iter().filter(|at| is_shown(*at) || is_tagged(*at));
+        let mut all: Vec<FeedEntry> = own.map(|at| (self.statuses[at].time, at, None)).collect();
+        let is_reposted = |by: usize, at: usize| {
+            let is_named =
+                by == viewer || self.relations.can_name(viewer, by, by) && !self.relations.mutes.contains(&(viewer, by));
+            shows_reposts_of(by) && is_named && self.repost_stands(viewer, by, at) && self.can_deliver(viewer, at)
+        };
+        let reposts = self.reposts.iter().filter(|((by, at), _)| is_reposted(*by, *at));
+        all.extend(reposts.map(|((by, at), time)| (*time, *at, Some(*by))));
+        all.sort_unstable_by_key(|entry| Reverse(entry.0));
+        let is_left = |(place, entry): &(usize, &FeedEntry)| entry.2.is_none() || !is_repeat(&all[*place..]);
+        let line = |entry: &FeedEntry| match entry.2 {
+            Some(by) => format!("p{by}: {}", self.message(entry.1)),
+            None => self.message(entry.1),
+        };
+        all.iter().enumerate().filter(is_left).map(|(_, entry)| line(entry)).collect()
     }
 
     /// Whether a repost stands, and the viewer sees its status.

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::base::config::Config;
 
-/// Nullable root fields that never fail: without a session `viewer` is null, without an error; a tag is its name, and needs no storage.
-const NEVER_FAIL: [&str; 2] = ["tag", "viewer"];
+/// Nullable root fields that never fail: without a session `viewer` and `viewerMentions` are null, without an error; a tag is its name, and needs no
+/// storage.
+const NEVER_FAIL: [&str; 3] = ["tag", "viewer", "viewerMentions"];
 
 /// Returns the fields of a root type, each with whether it is nullable.
 fn roots(kind: &str) -> Vec<(String, bool)> {
@@ -47,6 +48,7 @@ impl Fixture {
             | "viewerFollowRequests"
             | "viewerSentFollowRequests"
             | "viewerLists"
+            | "viewerFollowedTags"
             | "viewerMutes"
             | "viewerWebsites"
             | "viewerFriendRequests"
@@ -74,6 +76,9 @@ impl Fixture {
             "deleteComment" => format!("(input: {{ commentId: {id:?} }})"),
             "voteComment" => format!("(input: {{ commentId: {id:?}, vote: UP }})"),
             "addUserToList" | "removeUserFromList" => format!("(input: {{ listId: {id:?}, userId: {id:?} }})"),
+            "addTagToList" | "removeTagFromList" => format!("(input: {{ listId: {id:?}, name: \"x\" }})"),
+            "followTag" | "unfollowTag" => "(input: { name: \"x\" })".to_owned(),
+            "setRepostsShown" => format!("(input: {{ userId: {id:?}, shown: true }})"),
             "renameUserList" => format!("(input: {{ listId: {id:?}, name: \"x\" }})"),
             "deleteUserList" => format!("(input: {{ listId: {id:?} }})"),
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),

@@ -26,13 +26,17 @@ const fn content(covers: &'static [&'static str], document: &'static str) -> Cas
     Case { covers, document, is_of_account: false }
 }
 
-pub(super) const CASES: [Case; 37] = [
+pub(super) const CASES: [Case; 38] = [
     account(&["Query.user"], "query($login: String!) { user(login: $login) { id login followersCount } }"),
     account(&["Query.node"], "query($user: ID!) { node(id: $user) { id ... on User { name } } }"),
     account(&["Query.nodes"], "query($user: ID!) { nodes(ids: [$user]) { id ... on User { followers { totalCount } } } }"),
     account(
         &["Mutation.followUser"],
         "mutation($user: ID!) { followUser(input: { userId: $user }) { user { id } viewer { id } userErrors { code message path } } }",
+    ),
+    account(
+        &["Mutation.setRepostsShown"],
+        "mutation($user: ID!) { setRepostsShown(input: { userId: $user, shown: false }) { user { id } userErrors { code message path } } }",
     ),
     account(
         &["Mutation.unfollowUser"],

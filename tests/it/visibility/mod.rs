@@ -7,21 +7,26 @@ mod mentions;
 mod pages;
 mod quotes;
 mod surfaces;
+mod tags;
 
 use crate::support::{Actor, TestApp};
 use std::collections::BTreeSet;
 use waxwing::platform::events::service as events;
 
-/// Fields that tests of subscriptions cover: `live/hidden.rs`, `live/edits.rs` and `live/placeholders.rs`.
-const LIVE: [&str; 8] = [
+/// Fields that tests of subscriptions cover: `live/hidden.rs`, `live/edits.rs`, `live/reposts.rs`, `live/tags.rs` and `live/placeholders.rs`.
+const LIVE: [&str; 12] = [
     "CommentAdded.comment",
     "CommentEdited.comment",
     "CommentVoted.comment",
     "StatusEdited.status",
     "StatusPosted.status",
+    "StatusReposted.repostedBy",
+    "StatusReposted.status",
     "Subscription.homeTimelineEvents",
     "Subscription.listTimelineEvents",
     "Subscription.statusEvents",
+    "Subscription.tagTimelineEvents",
+    "Subscription.viewerMentionEvents",
 ];
 
 /// The fields that have a test.
@@ -33,6 +38,7 @@ fn covered() -> BTreeSet<&'static str> {
         .chain(mentions::COVERED)
         .chain(conversation::COVERED)
         .chain(quotes::COVERED)
+        .chain(tags::COVERED)
         .chain(LIVE)
         .collect()
 }

@@ -24,7 +24,7 @@ enum Rule {
     Judged,
 }
 
-const ROWS: [(&str, Rule); 107] = {
+const ROWS: [(&str, Rule); 123] = {
     use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -49,6 +49,7 @@ const ROWS: [(&str, Rule); 107] = {
         ("Mutation.acceptFriendRequest", Discover),
         ("Mutation.addCampaignKeywords", Own),
         ("Mutation.addComment", View),
+        ("Mutation.addTagToList", Own),
         ("Mutation.addUserToList", Discover),
         ("Mutation.blockUser", Discover),
         ("Mutation.bookmarkStatus", View),
@@ -59,6 +60,8 @@ const ROWS: [(&str, Rule); 107] = {
         ("Mutation.deleteStatus", Own),
         ("Mutation.editComment", View),
         ("Mutation.editStatus", Own),
+        // Tags are there for everybody; `Tag.timeline` asks about their statuses.
+        ("Mutation.followTag", Judged),
         ("Mutation.followUser", Discover),
         ("Mutation.likeStatus", View),
         ("Mutation.logIn", Own),
@@ -74,6 +77,7 @@ const ROWS: [(&str, Rule); 107] = {
         ("Mutation.removeCampaignKeywords", Own),
         ("Mutation.removeFollower", Discover),
         ("Mutation.removeFriend", Discover),
+        ("Mutation.removeTagFromList", Own),
         ("Mutation.removeUserFromList", Discover),
         ("Mutation.renameUserList", Own),
         // The status in the payload is shown by `can_view`.
@@ -81,11 +85,13 @@ const ROWS: [(&str, Rule); 107] = {
         ("Mutation.requestFriend", Discover),
         ("Mutation.resumeCampaign", Own),
         ("Mutation.setReplyPolicy", Own),
+        ("Mutation.setRepostsShown", Discover),
         ("Mutation.setStatusAudience", Own),
         ("Mutation.signUp", Own),
         ("Mutation.stopCampaign", Own),
         ("Mutation.unblockUser", Discover),
         ("Mutation.undoRepost", View),
+        ("Mutation.unfollowTag", Judged),
         ("Mutation.unfollowUser", Discover),
         ("Mutation.unlikeStatus", View),
         ("Mutation.unmuteUser", Discover),
@@ -98,6 +104,7 @@ const ROWS: [(&str, Rule); 107] = {
         // Accounts; statuses and comments by `can_view`.
         ("Query.node", Discover),
         ("Query.nodes", Discover),
+        ("Query.tag", Judged),
         ("Query.user", Discover),
         ("Query.viewer", Own),
         // All accounts that the viewer blocks, also those that block the viewer.
@@ -105,8 +112,10 @@ const ROWS: [(&str, Rule); 107] = {
         ("Query.viewerBookmarks", View),
         ("Query.viewerCampaigns", Own),
         ("Query.viewerFollowRequests", Discover),
+        ("Query.viewerFollowedTags", Own),
         ("Query.viewerFriendRequests", Name),
         ("Query.viewerLists", Own),
+        ("Query.viewerMentions", Deliver),
         ("Query.viewerMutes", Discover),
         ("Query.viewerSentFollowRequests", Discover),
         ("Query.viewerSentFriendRequests", Name),
@@ -125,13 +134,20 @@ const ROWS: [(&str, Rule); 107] = {
         ("Status.reposters", Name),
         ("StatusEdited.status", Deliver),
         ("StatusPosted.status", Deliver),
+        ("StatusReposted.repostedBy", Name),
+        ("StatusReposted.status", Deliver),
         ("StatusVersion.entities", Discover),
         ("Subscription.commentEvents", View),
         ("Subscription.homeTimelineEvents", Deliver),
         ("Subscription.listTimelineEvents", Deliver),
         ("Subscription.statusEvents", Deliver),
+        ("Subscription.tagTimelineEvents", Deliver),
+        ("Subscription.viewerMentionEvents", Deliver),
+        ("Tag.timeline", Deliver),
+        ("TagEntity.tag", Judged),
         // `can_deliver` for homes, lists and promoted entries; `can_view` for a profile.
         ("TextEntities.mentions", Discover),
+        ("TextEntities.tags", Judged),
         ("Timeline.entries", Deliver),
         // The account whose profile it is.
         ("TimelineEntry.repostedBy", Judged),
@@ -144,6 +160,7 @@ const ROWS: [(&str, Rule); 107] = {
         ("User.pinnedStatuses", ReadProfile),
         ("User.profileTimeline", View),
         ("UserList.members", Name),
+        ("UserList.tags", Own),
         ("UserList.timeline", Deliver),
     ]
 };

@@ -6,7 +6,9 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 23] = [
+const LAST: [&str; 25] = [
+    "unfollowTag",
+    "removeTagFromList",
     "removeUserFromList",
     "removeCampaignKeywords",
     "removeAd",

@@ -3,7 +3,7 @@
 use super::generator::Generator;
 use super::inputs::{Call, Inputs};
 use super::types::Field;
-use super::world::{WORD, World};
+use super::world::{TAG, WORD, World, login};
 use super::{Measure, Report, work};
 use crate::support::{Actor, HttpResponse, LONG_TIMEOUTS, Socket, TestApp};
 use serde_json::{Value, json};
@@ -17,8 +17,9 @@ use waxwing::server::EdgeConfig;
 /// Levels of objects in the largest selection: one more exceeds the limits of a document.
 const LEVELS: usize = 3;
 
-/// A document, the type of its events, and its variables.
+/// A document, its field, the type of its events, and its variables.
 pub(super) struct Subscription {
+    field: String,
     text: String,
     of: String,
     variables: Value,
@@ -50,7 +51,7 @@ impl Generator<'_> {
 
 fn subscription(field: &Field, call: Call, selection: &str) -> Subscription {
     let text = format!("subscription{} {{ {}{} {{ {selection} }} }}", call.declared, field.name, call.passed);
-    Subscription { text, of: field.of.clone(), variables: call.variables }
+    Subscription { field: field.name.clone(), text, of: field.of.clone(), variables: call.variables }
 }
 
 /// Starts a server without cached objects or events.
@@ -77,12 +78,12 @@ pub(super) async fn run(world: &World, subscription: &Subscription, report: &mut
     // The first run loads the scripts.
     for _ in 0..2 {
         let mut baseline = Run::begin(&app, world).await;
-        baseline.events(&subscription.of, false).await;
+        baseline.events(subscription, false).await;
         idle = baseline.end().await.0;
     }
     let mut run = Run::begin(&app, world).await;
     if run.open(subscription).await {
-        run.events(&subscription.of, true).await;
+        run.events(subscription, true).await;
     }
     let responses = std::mem::take(&mut run.responses);
     let (work, charged) = run.end().await;
@@ -151,7 +152,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs the mutations that cause events, one after the other. Waits for the event of each if `is_subscribed` is set.
-    async fn events(&mut self, of: &str, is_subscribed: bool) {
+    async fn events(&mut self, subscription: &Subscription, is_subscribed: bool) {
         // Replayed events arrive before this response.
         self.socket.subscribe("b", "{ __typename }").await;
         loop {
@@ -164,8 +165,10 @@ impl<'a> Run<'a> {
         }
         let poster = self.world.poster.at(self.app);
         let mut created = Value::Null;
-        for step in mutations_for(of) {
-            let variables = json!({ "status": self.world.ids["Status"], "id": created, "message": format!("Many {WORD}.") });
+        for step in mutations_for(&subscription.field) {
+            let message = format!("Many {WORD}. @{} #{TAG}", login(0));
+            let [status, reposted] = [&self.world.ids["Status"], &self.world.reposted];
+            let variables = json!({ "status": status, "reposted": reposted, "id": created, "message": message });
             let mut answer = poster.gql(step, variables).await;
             assert_eq!(answer.get("errors"), None, "{answer}");
             if let Some(id) = answer["data"]["it"].pointer_mut("/it/id") {
@@ -196,18 +199,24 @@ fn payload_of(mut message: Value) -> Value {
     }
 }
 
-/// Returns mutations that cause one event of each type. `it { it { id } }` selects the object that the later mutations change.
-fn mutations_for(of: &str) -> &'static [&'static str] {
-    match of {
-        "StatusEvent" => &[
-            "mutation($message: String!) { it: postStatus(input: { message: $message, location: { latitude: 51.5, longitude: 0.125 } }) { it: status { id } } }",
-            "mutation($id: ID!) { it: deleteStatus(input: { statusId: $id }) { userErrors { code } } }",
+const POST: &str = "mutation($message: String!) { it: postStatus(input: { message: $message, location: { latitude: 51.5, longitude: 0.125 } }) { it: status { id } } }";
+const DELETE: &str = "mutation($id: ID!) { it: deleteStatus(input: { statusId: $id }) { userErrors { code } } }";
+
+/// Returns mutations that cause one event of each type that a subscription sends. `it { it { id } }` selects the object that the later mutations change.
+fn mutations_for(field: &str) -> &'static [&'static str] {
+    match field {
+        "homeTimelineEvents" | "listTimelineEvents" => &[
+            POST,
+            DELETE,
+            "mutation($reposted: ID!) { it: repostStatus(input: { statusId: $reposted }) { userErrors { code } } }",
+            "mutation($reposted: ID!) { it: undoRepost(input: { statusId: $reposted }) { userErrors { code } } }",
         ],
-        "CommentEvent" => &[
+        "statusEvents" | "tagTimelineEvents" | "viewerMentionEvents" => &[POST, DELETE],
+        "commentEvents" => &[
             "mutation($status: ID!, $message: String!) { it: addComment(input: { statusId: $status, message: $message }) { it: comment { id } } }",
             "mutation($id: ID!) { it: editComment(input: { commentId: $id, message: \"Fewer.\" }) { userErrors { code } } }",
             "mutation($id: ID!) { it: deleteComment(input: { commentId: $id }) { userErrors { code } } }",
         ],
-        of => panic!("no mutations for events of {of}: add them here"),
+        field => panic!("no mutations for events of {field}: add them here"),
     }
 }

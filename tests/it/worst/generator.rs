@@ -1,7 +1,7 @@
 //! Generates queries from the schema: every field with its arguments at their bounds, with the maximum of aliases, and nested pages.
 
 use super::types::{Argument, Field, Types};
-use super::world::{POSTER, World, login};
+use super::world::{POSTER, TAG, World, login};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -73,9 +73,15 @@ fn reply(world: &World) -> Route {
     Route { before: format!("node(id: {:?}) {{ ... on Status {{ ", world.reply), behind: " } }".to_owned() }
 }
 
-/// The route to the profile of the viewer with its reposts: homes have none.
-fn profile() -> Route {
-    Route { before: "viewer { profileTimeline(includeReposts: true) { ".to_owned(), behind: " } }".to_owned() }
+/// Returns the paths to timelines that read in different ways: a home, a profile with reposts, a tag, and mentions.
+fn timelines() -> [Route; 4] {
+    let route = |before: &str, behind: &str| Route { before: before.to_owned(), behind: behind.to_owned() };
+    [
+        route("homeTimeline { ", " }"),
+        route("viewer { profileTimeline(includeReposts: true) { ", " } }"),
+        route(&format!("tag(name: {TAG:?}) {{ timeline {{ "), " } }"),
+        route("viewerMentions { ", " }"),
+    ]
 }
 
 pub(super) struct Generator<'a> {
@@ -111,7 +117,9 @@ impl<'a> Generator<'a> {
                     };
                     self.object(&mut documents, route, field);
                     if of == "Timeline" && field.name == "entries" {
-                        self.object(&mut documents, &profile(), field);
+                        for route in timelines() {
+                            self.object(&mut documents, &route, field);
+                        }
                     }
                     self.nest(&mut nested, route, field);
                 }
@@ -191,6 +199,7 @@ impl<'a> Generator<'a> {
             ("ID", "statusId") => id("Status"),
             ("ID", _) => id(of.unwrap_or("User")),
             ("String", "login") => Some(format!("{:?}", self.world.heavy.login)),
+            ("String", "name") => Some(format!("{TAG:?}")),
             ("String", _) => Some("\"x\"".into()),
             ("Int", "days") => Some(MAX_DAYS.to_string()),
             ("Int", _) => Some("64".into()),

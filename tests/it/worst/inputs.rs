@@ -1,7 +1,7 @@
 //! Arguments of mutations and subscriptions: every field of an input at its bound, and ids and tokens of existing objects.
 
 use super::types::{Argument, Field, Types};
-use super::world::{POSTER, WORD, World, keyword, login};
+use super::world::{POSTER, TAG, WORD, World, keyword, login};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
 
@@ -167,6 +167,7 @@ impl<'a> Inputs<'a> {
             "startsAt" => Some(json!("2026-02-01T00:00:00Z")),
             "endsAt" => Some(json!("2026-12-01T00:00:00Z")),
             "follow" => Some((POSTER..POSTER + 5_000).map(|at| json!(login(at))).collect()),
+            "name" if owner.contains("Tag") || owner == "tagTimelineEvents" => Some(json!(TAG)),
             "track" => Some((0..400).map(|at| json!(if at == 0 { WORD.to_owned() } else { keyword(at) })).collect()),
             _ => None,
         }

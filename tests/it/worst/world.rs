@@ -27,7 +27,7 @@ use waxwing::domains::entities::{EntityKind, MAX_MENTIONED, TextEntities, find};
 use waxwing::domains::lists::NewList;
 use waxwing::domains::statuses::{AudienceInput, Location, MAX_EDITS, Status, StatusDraft};
 use waxwing::domains::users::User;
-use waxwing::domains::{graph, lists, relations, sessions, statuses, timelines, users};
+use waxwing::domains::{graph, lists, relations, sessions, statuses, tags, timelines, users};
 use waxwing::platform::events;
 
 /// The number of friends of the heaviest account, and of the poster.
@@ -50,6 +50,9 @@ const FIRST_EVENT: usize = OWN_STATUSES + STATUSES_OF_STRANGER;
 const FIRST_OF_OTHERS: usize = FIRST_EVENT + EVENTS;
 /// A word of the statuses of the poster and the accounts after it.
 pub(super) const WORD: &str = "herons";
+/// A tag of statuses of the stranger that the heaviest account follows. It follows others without a status.
+pub(super) const TAG: &str = "tag";
+const FOLLOWED_TAGS: usize = 98;
 /// Comments of the thread: most are direct comments on the status; some form a branch of nearly the maximum depth.
 const COMMENTS: usize = 400;
 const DEEP: usize = 60;
@@ -96,6 +99,8 @@ pub(super) struct World {
     pub campaign: String,
     /// An account with many statuses that the heaviest account does not follow.
     pub stranger: String,
+    /// An old status of the stranger that nobody reposts.
+    pub reposted: String,
     /// Existing statuses.
     pub statuses: Vec<String>,
     /// An old cursor for each subscription, after which all events are replayed.
@@ -149,6 +154,9 @@ impl World {
         // Statuses with an audience are not promoted.
         let narrowed: Vec<StatusId> = sample().filter(|(at, _)| (ADS..OWN_STATUSES).contains(at)).map(|(_, id)| id).collect();
         narrow_statuses(&app.app, people[HEAVY], &lists, &narrowed).await;
+        follow_tags(&app.app, people[HEAVY]).await;
+        let tag = read(&heavy, &format!("{{ tag(name: {TAG:?}) {{ id }} }}"), json!({}), "/tag/id").await;
+        ids.insert("Tag", tag.as_str().expect("an id").to_owned());
         let cursors = cursors(&heavy, &ids).await;
         publish_events(&app.app, &people, &status_ids).await;
         edit(&app.app, people[HEAVY], status_ids[0]).await;
@@ -165,8 +173,23 @@ impl World {
         app.drain().await;
         let tokens = collect_tokens(&heavy, &website_key).await;
         let statuses = sample().map(|(_, id)| id.global()).collect();
-        let stranger = people[STRANGER].global();
-        Self { app, heavy, other_session, poster, screen, website_key, tokens, ids, reply, campaign, stranger, statuses, cursors }
+        let (stranger, reposted) = (people[STRANGER].global(), status_ids[OWN_STATUSES + STATUSES_OF_STRANGER / 2].global());
+        Self {
+            app,
+            heavy,
+            other_session,
+            poster,
+            screen,
+            website_key,
+            tokens,
+            ids,
+            reply,
+            campaign,
+            stranger,
+            reposted,
+            statuses,
+            cursors,
+        }
     }
 }
 
@@ -411,6 +434,14 @@ async fn create_lists(app: &App, people: &[UserId]) -> Vec<UserListId> {
     made
 }
 
+/// Makes the heaviest account follow the tag of statuses, and others.
+async fn follow_tags(app: &App, follower: UserId) {
+    let names = (0..FOLLOWED_TAGS).map(|at| format!("topic{at}")).chain([TAG.to_owned()]);
+    for name in names {
+        assert!(tags::service::follows::follow(app, follower, &name).await.is_ok(), "a followed tag");
+    }
+}
+
 /// Addresses each of some statuses to the members of another list.
 async fn narrow_statuses(app: &App, author: UserId, lists: &[UserListId], status_ids: &[StatusId]) {
     for (list, status) in lists.iter().zip(status_ids) {
@@ -504,11 +535,14 @@ fn texts(value: &Value, place: &str) -> Vec<String> {
 async fn cursors(heavy: &Actor, ids: &BTreeMap<&'static str, String>) -> BTreeMap<&'static str, String> {
     let list = format!("{{ node(id: {:?}) {{ ... on UserList {{ timeline {{ syncCursor }} }} }} }}", ids["UserList"]);
     let thread = format!("{{ node(id: {:?}) {{ ... on Status {{ commentThread {{ syncCursor }} }} }} }}", ids["Status"]);
+    let tag = format!("{{ tag(name: {TAG:?}) {{ timeline {{ syncCursor }} }} }}");
     let of = [
         ("statusEvents", "{ statusEventsSyncCursor }", "/statusEventsSyncCursor"),
         ("homeTimelineEvents", "{ homeTimeline { syncCursor } }", "/homeTimeline/syncCursor"),
         ("listTimelineEvents", &list, "/node/timeline/syncCursor"),
         ("commentEvents", &thread, "/node/commentThread/syncCursor"),
+        ("tagTimelineEvents", &tag, "/tag/timeline/syncCursor"),
+        ("viewerMentionEvents", "{ viewerMentions { syncCursor } }", "/viewerMentions/syncCursor"),
     ];
     let mut cursors = BTreeMap::new();
     for (field, document, place) in of {

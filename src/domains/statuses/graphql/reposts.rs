@@ -1,9 +1,9 @@
 //! Reposts in GraphQL.
 
-use super::super::service;
 use super::{StatusObject, load, parse_id};
 use crate::base::error::Outcome;
 use crate::base::ids::StatusId;
+use crate::domains::timelines::service as timelines;
 use crate::schema::{UserError, payload, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result};
 
@@ -65,8 +65,8 @@ async fn set_repost(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<Sta
     let changed: Outcome<StatusId> = async {
         let id = parse_id(id)?;
         match on {
-            true => service::repost(&request.app, &request.loaders(), viewer, id).await?,
-            false => service::undo_repost(&request.app, viewer, id).await?,
+            true => timelines::repost(&request.app, &request.loaders(), viewer, id).await?,
+            false => timelines::undo_repost(&request.app, viewer, id).await?,
         }
         Ok(id)
     }

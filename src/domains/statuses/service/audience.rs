@@ -6,14 +6,15 @@
 
 use super::super::model::{AudienceInput, no_such_list, not_found};
 use super::super::store::{self, SetAudienceResult};
-use super::terms;
+use super::{indexes, marks, terms};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{StatusId, UserId};
 use crate::base::rate_limits::Limit;
 use crate::domains::lists::service as lists;
-use crate::platform::events::service as events;
+use crate::domains::tags::IndexedNames;
+use crate::platform::events::service::{self as events, ViaChange};
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
@@ -64,8 +65,8 @@ pub(super) async fn check_list(app: &App, author: UserId, audience: ChosenAudien
     }
 }
 
-/// Publishes a change of the audience, unless everyone who could see the status before still can. Threads check their viewers in any case. Two round
-/// trips.
+/// Publishes a change of the audience, unless everyone who could see the status before still can, and reconciles the index entries. Threads check their
+/// viewers in any case. Two round trips; those of index entries more for a text with entities.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -75,7 +76,15 @@ pub async fn settle_audience(app: &App, author: UserId, id: StatusId, before: Ch
     // Also if the status was deleted since: its deletion goes to those who could see it then.
     if status.as_ref().is_none_or(|status| !status.audience.includes(before)) {
         let terms = terms::of_narrowing(app, author, status.as_deref(), before).await?;
+        let was = terms.audience.filter(|audience| audience.is_public());
         events::publish_narrowed(app, author, id, change, terms).await?;
+        if let (Some(status), Some(was)) = (&status, was) {
+            // A repost is shown while the status is public.
+            marks::publish_via_reposts(app, status, (ViaChange::Narrowed, change), Some(was)).await?;
+        }
+    }
+    if status.is_some_and(|status| !status.entities.is_empty()) {
+        indexes::settle(app, author, id, IndexedNames::default()).await?;
     }
     events::publish_change(app, id.0);
     Ok(())

@@ -23,7 +23,8 @@ pub async fn bookmark(app: &App, loaders: &Loaders, user: UserId, id: StatusId) 
     if load_visible(loaders, [id]).await?.pop().flatten().is_none() {
         return Err(not_found().into());
     }
-    marks::add(app, Mark::Bookmark, user, id).await
+    marks::add(app, Mark::Bookmark, user, id).await?.lease.ack(app);
+    Ok(())
 }
 
 /// Removes a bookmark, whether the viewer may see the status or not; nothing without a bookmark. A charge, and the steps of a mark.
@@ -32,7 +33,8 @@ pub async fn bookmark(app: &App, loaders: &Loaders, user: UserId, id: StatusId) 
 /// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn remove_bookmark(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
     charge(app, &[(Limit::Marks, Subject::Account(user))]).await?;
-    Ok(marks::remove(app, Mark::Bookmark, user, id).await?)
+    marks::remove(app, Mark::Bookmark, user, id).await?.lease.ack(app);
+    Ok(())
 }
 
 /// A page of the statuses that the viewer has bookmarked and may see, newest bookmark first, with the bookmarks' ids as positions. One skeleton, and

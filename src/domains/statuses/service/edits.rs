@@ -4,17 +4,19 @@
 //! texts: filters that matched either of them receive it.
 
 use super::super::model::{Edit, MAX_EDITS, Status, StatusVersion, check_message, not_found};
+use super::super::names::names_of_version;
 use super::super::store;
 use super::super::store::edits::{self as edits_store, EditResult};
-use super::terms;
+use super::{indexes, marks, terms};
 use crate::app::App;
+use crate::base::audience::ChosenAudience;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::domains::entities::service as entities;
 use crate::domains::users::service as users;
-use crate::platform::events::service as events;
+use crate::platform::events::service::{self as events, ViaChange};
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
@@ -51,7 +53,8 @@ fn limit_reached() -> UserError {
     )
 }
 
-/// Publishes an edit that was made. Nothing for a status that was deleted since: its deletion is published. Three round trips.
+/// Reconciles the index entries with the text of an edit that was made, and publishes the edit. Nothing for a status that was deleted since: its deletion is
+/// published. Three round trips; those of index entries more for texts with names.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -59,9 +62,15 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
     let Some(status) = store::get(app.db(), id).await?.filter(|status| status.author == author) else { return Ok(()) };
     let versions = edits_store::versions(app.db(), id, 0..=MAX_EDITS).await?;
     let Some(at) = versions.iter().position(|(_, version)| version.edit == edit).filter(|at| *at > 0) else { return Ok(()) };
+    let mut names = names_of_version(&versions[at - 1].1);
+    names.extend(&names_of_version(&versions[at].1));
+    if !names.is_empty() {
+        indexes::settle(app, author, id, names).await?;
+    }
     let is_private = users::is_private(app, author).await?;
     let terms_of = async |(_, version): &(usize, StatusVersion)| {
-        let status = Status { message: version.message.clone(), ..(*status).clone() };
+        let (message, entities) = (version.message.clone(), version.entities.clone());
+        let status = Status { message, entities, ..(*status).clone() };
         terms::of_posting(app, &status, is_private).await
     };
     let (before, after) = (terms_of(&versions[at - 1]).await?, terms_of(&versions[at]).await?);
@@ -69,7 +78,11 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
     let since = app.now().saturating_sub(app.config().events_age);
     // The posting comes first, unless it is older than the log.
     let (posted, at) = ((id.time() >= since).then_some(after), versions[at].1.created_at);
-    events::publish_edited(app, author, id, (edit, at), [posted, Some(edited)]).await
+    events::publish_edited(app, author, id, (edit, at), [posted, Some(edited)]).await?;
+    if status.audience == ChosenAudience::Public && !is_private {
+        marks::publish_via_reposts(app, &status, (ViaChange::Edited, edit), None).await?;
+    }
+    Ok(())
 }
 
 /// A page of the versions of a status, the first one first, with their numbers. One pipeline.

@@ -1,64 +1,109 @@
 //! Marks: what an account has with a status on two tags, bookmarks and reposts. The status's side is the truth while the status exists.
 
-use super::super::model::Mark;
+use super::super::model::{Mark, Status};
+use super::super::store as statuses;
 use super::super::store::marks::{self as store, MarkIndexResult, MarkResult};
 use crate::app::App;
-use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Window;
+use crate::platform::events::service::{self as events, ViaChange};
+use crate::platform::events::{EventAudience, MAX_VIA};
+use crate::platform::journal::EntryLease;
 use crate::platform::journal::service::{self as journal, Subtasks};
 
+/// The most parts in which a change of a status is published to feeds with reposts of it.
+const PARTS: u64 = 10;
 /// Marks that one pass removes.
 const MARKS_PER_PASS: usize = 1_000;
+
+/// A mark that both sides of agree on after a request.
+pub struct ChangedMark {
+    /// The id of the mark; `None` without one.
+    pub id: Option<u64>,
+    /// Whether the request has added or removed it. A request that found what it wanted has nothing more to do.
+    pub is_changed: bool,
+    /// The entry in the journal, which the caller acknowledges.
+    pub lease: EntryLease,
+}
 
 /// Marks a status that the viewer may mark; repeating it changes nothing. The journal, the commit, the account's side and a read.
 ///
 /// # Errors
 /// `NOT_FOUND`; `LIMIT_REACHED`; `UNAUTHENTICATED` if `user` was deleted.
-pub(super) async fn add(app: &App, mark: Mark, user: UserId, id: StatusId) -> Outcome<()> {
+pub(super) async fn add(app: &App, mark: Mark, user: UserId, id: StatusId) -> Outcome<ChangedMark> {
     let own = app.next_id().await?;
     let lease = journal::begin(app, mark.task(user, id)).await?;
     let current = match store::set(app.db(), mark, id, user, Some(own)).await? {
         MarkResult::Marked(own) => Some(own),
-        MarkResult::NotMarked => None,
+        MarkResult::NotMarked | MarkResult::Removed(_) => None,
         MarkResult::NoStatus => {
             lease.ack(app);
             return Err(super::not_found().into());
         }
     };
-    let result = sync(app, mark, user, id, current).await?;
+    let (result, current) = sync(app, mark, user, id, current).await?;
+    let refusal: Refusal = match result {
+        // A concurrent request may have undone it; then that one completes the change.
+        MarkIndexResult::Indexed => return Ok(ChangedMark { id: current, is_changed: current == Some(own), lease }),
+        MarkIndexResult::NoAccount => Error::Unauthenticated.into(),
+        MarkIndexResult::LimitReached => limit_reached(mark).into(),
+    };
     lease.ack(app);
-    match result {
-        MarkIndexResult::Indexed => Ok(()),
-        MarkIndexResult::NoAccount => Err(Error::Unauthenticated.into()),
-        MarkIndexResult::LimitReached => Err(limit_reached(mark).into()),
-    }
+    Err(refusal)
 }
 
 /// Removes a mark, whether the viewer may see the status or not; nothing without one. The journal, the commit, the account's side and a read.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub(super) async fn remove(app: &App, mark: Mark, user: UserId, id: StatusId) -> Result<(), Error> {
+pub(super) async fn remove(app: &App, mark: Mark, user: UserId, id: StatusId) -> Result<ChangedMark, Error> {
     let lease = journal::begin_deletion(app, mark.task(user, id)).await?;
     // Without the status there is no mark, and the account's side is removed as well.
-    store::set(app.db(), mark, id, user, None).await?;
-    sync(app, mark, user, id, None).await?;
-    lease.ack(app);
-    Ok(())
+    let removed = match store::set(app.db(), mark, id, user, None).await? {
+        MarkResult::Removed(removed) => Some(removed),
+        MarkResult::Marked(_) | MarkResult::NotMarked | MarkResult::NoStatus => None,
+    };
+    if let (Mark::Repost, Some(removed)) = (mark, removed) {
+        events::publish_repost(app, user, id, removed, false).await?;
+    }
+    let is_changed = removed.is_some();
+    let (_, current) = sync(app, mark, user, id, None).await?;
+    Ok(ChangedMark { id: current, is_changed, lease })
 }
 
-/// Reconciles the account's side of a mark with the status's side. A read, a write and a read, as often as that changes meanwhile.
+/// Reconciles the account's side of a mark with the status's side. Returns the id of the mark. A read, a write and a read, as often as that changes
+/// meanwhile.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_mark(app: &App, mark: Mark, user: UserId, id: StatusId) -> Result<(), Error> {
+pub async fn settle_mark(app: &App, mark: Mark, user: UserId, id: StatusId) -> Result<Option<u64>, Error> {
     let current = store::current(app.db(), mark, id, user).await?;
-    sync(app, mark, user, id, current).await.map(drop)
+    if mark == Mark::Repost && current.is_none() {
+        publish_undone(app, user, id).await?;
+    }
+    Ok(sync(app, mark, user, id, current).await?.1)
 }
 
-/// Repeats until both sides match. Removes a mark if the account has too many.
-async fn sync(app: &App, mark: Mark, user: UserId, id: StatusId, mut current: Option<u64>) -> Result<MarkIndexResult, Error> {
+/// Publishes that a repost was undone, if the process that has undone it may have died before: the account's side is removed afterwards. The deletion of the
+/// status is an event of its own.
+async fn publish_undone(app: &App, user: UserId, id: StatusId) -> Result<(), Error> {
+    match store::indexed(app.db(), Mark::Repost, user, id).await? {
+        Some(undone) if statuses::exist(app.db(), &[id]).await? == [true] => {
+            events::publish_repost(app, user, id, undone, false).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Repeats until both sides match, and returns the id on both. Removes a mark if the account has too many.
+async fn sync(
+    app: &App,
+    mark: Mark,
+    user: UserId,
+    id: StatusId,
+    mut current: Option<u64>,
+) -> Result<(MarkIndexResult, Option<u64>), Error> {
     let mut result = MarkIndexResult::Indexed;
     loop {
         match current {
@@ -73,7 +118,7 @@ async fn sync(app: &App, mark: Mark, user: UserId, id: StatusId, mut current: Op
         }
         let now = store::current(app.db(), mark, id, user).await?;
         if now == current {
-            return Ok(result);
+            return Ok((result, current));
         }
         current = now;
     }
@@ -89,20 +134,61 @@ fn limit_reached(mark: Mark) -> UserError {
 }
 
 /// Removes deleted statuses from the marks of all accounts: up to a thousand marks, divided among the statuses. Returns the statuses that have
-/// marks left. Three round trips.
+/// marks left. The deletion is published to feeds with reposts, if the author of the statuses is known. Three round trips, and more for reposts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget(app: &App, mark: Mark, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
+pub async fn forget(app: &App, mark: Mark, author: Option<UserId>, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
     let each = (MARKS_PER_PASS / ids.len().max(1)).max(1);
     let markers = store::left_markers(app.db(), mark, ids, each).await?;
     let marks: Vec<_> = markers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
     let parts = begin(app, mark, &marks).await?;
+    if mark == Mark::Repost {
+        for (id, users) in &markers {
+            if let Some(author) = author {
+                publish_deleted_via(app, author, *id, users).await?;
+            }
+        }
+        // The accounts are unknown afterwards, and the reposts are still in the feeds of their followers.
+        journal::enqueue_many(app, marks.iter().map(|(user, status)| mark.task(*user, *status))).await?;
+    }
     // The accounts' sides first: the accounts are unknown afterwards.
     store::remove(app.db(), mark, &marks).await?;
     store::remove_markers(app.db(), mark, &markers).await?;
     parts.ack(app);
     Ok(markers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
+}
+
+/// Publishes the deletion of a status to the feeds into which these accounts have reposted it, a part for each thousand. Which part it is does not matter as
+/// long as it differs from the others.
+async fn publish_deleted_via(app: &App, author: UserId, id: StatusId, reposters: &[UserId]) -> Result<(), Error> {
+    for part in reposters.chunks(MAX_VIA) {
+        events::publish_via(app, author, id, (ViaChange::Deleted, 0, None), None, part).await?;
+    }
+    Ok(())
+}
+
+/// Publishes a change of a public status to the feeds into which the newest [`PARTS`] thousand accounts have reposted it. A read and an event for each
+/// thousand; nothing for a status without reposts.
+pub(super) async fn publish_via_reposts(
+    app: &App,
+    status: &Status,
+    (change, id): (ViaChange, u64),
+    audience: Option<EventAudience>,
+) -> Result<(), Error> {
+    let mut below = u64::MAX;
+    for part in if status.reposts.0 > 0 { 0..PARTS } else { 0..0 } {
+        let window = Window { below, above: 0, newest_first: true, limit: MAX_VIA };
+        let rows = store::markers(app.db(), Mark::Repost, status.id, &[window]).await?.pop().unwrap_or_default();
+        let Some(last) = rows.last() else { break };
+        below = last.position;
+        let accounts: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
+        events::publish_via(app, status.author, status.id, (change, id, Some(part)), audience, &accounts).await?;
+        if rows.len() < MAX_VIA {
+            break;
+        }
+    }
+    Ok(())
 }
 
 async fn begin(app: &App, mark: Mark, marks: &[(UserId, StatusId)]) -> Result<Subtasks, Error> {

@@ -115,8 +115,9 @@ impl PageSource for ProfileListing<'_> {
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ProfileEntry>>, Error> {
         let is_repost = |row: &Row| row.position != row.member;
         let found = load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
-        let candidates = rows.iter().zip(&found).map(|(row, seen)| seen.clone().filter(|_| is_repost(row))).collect();
-        let reposted = keep_visible_reposts(self.loaders, self.author, candidates).await?;
+        let of_author = |seen: ViewedStatus| (self.author, seen);
+        let candidates = rows.iter().zip(&found).map(|(row, seen)| seen.clone().filter(|_| is_repost(row)).map(of_author));
+        let reposted = keep_visible_reposts(self.loaders, candidates.collect()).await?;
         let entry = |((row, seen), reposted): ((&Row, Option<ViewedStatus>), Option<ViewedStatus>)| {
             if is_repost(row) {
                 return reposted.map(|seen| ProfileEntry { seen, repost: Some(row.position) });

@@ -69,7 +69,8 @@ pub(super) async fn remove(app: &App, quotes: &[(StatusId, StatusId)]) -> Result
 /// `STORAGE_UNAVAILABLE`.
 pub async fn quoted(loaders: &Loaders, by: UserId, id: StatusId) -> Result<Option<ViewedStatus>, Error> {
     let found = load_visible(loaders, [id]).await?;
-    Ok(keep_visible_reposts(loaders, by, found).await?.pop().flatten())
+    let found = found.into_iter().map(|seen| seen.map(|seen| (by, seen))).collect();
+    Ok(keep_visible_reposts(loaders, found).await?.pop().flatten())
 }
 
 /// A page of the statuses that quote a status which the viewer may see, newest first, without those that the viewer cannot see.

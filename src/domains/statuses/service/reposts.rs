@@ -5,7 +5,7 @@ use super::super::load::ViewedStatus;
 use super::super::model::{Mark, Status, not_found};
 use super::super::store::marks as store;
 use super::super::visible::{facts, load_visible};
-use super::marks;
+use super::marks::{self, ChangedMark};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
@@ -18,12 +18,12 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use std::sync::Arc;
 
-/// Reposts a status; repeating it changes nothing. A charge, the status, and the steps of a mark.
+/// Reposts a status; repeating it changes nothing. A charge, the status, and the steps of a mark. The caller does the fan-out.
 ///
 /// # Errors
 /// `NOT_FOUND`; `FORBIDDEN` for a status that is not public; `LIMIT_REACHED` at a million reposts; `UNAUTHENTICATED` if `user` was deleted;
 /// `RATE_LIMITED`.
-pub async fn repost(app: &App, loaders: &Loaders, user: UserId, id: StatusId) -> Outcome<()> {
+pub async fn repost(app: &App, loaders: &Loaders, user: UserId, id: StatusId) -> Outcome<ChangedMark> {
     charge(app, &[(Limit::Reposts, Subject::Account(user))]).await?;
     let Some(seen) = load_visible(loaders, [id]).await?.pop().flatten() else { return Err(not_found().into()) };
     if !facts(&seen).is_public() {
@@ -33,29 +33,39 @@ pub async fn repost(app: &App, loaders: &Loaders, user: UserId, id: StatusId) ->
     marks::add(app, Mark::Repost, user, id).await
 }
 
-/// Removes a repost, whether the viewer may see the status or not; nothing without a repost. A charge, and the steps of a mark.
+/// Removes a repost, whether the viewer may see the status or not; nothing without a repost. A charge, and the steps of a mark. The caller
+/// removes it from feeds.
 ///
 /// # Errors
 /// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn undo_repost(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
+pub async fn undo_repost(app: &App, user: UserId, id: StatusId) -> Outcome<ChangedMark> {
     charge(app, &[(Limit::Reposts, Subject::Account(user))]).await?;
     Ok(marks::remove(app, Mark::Repost, user, id).await?)
 }
 
-/// Keeps the statuses whose repost by `reposter` is visible, of statuses that the viewer may see, in their order: they are public, and no block separates
-/// their author and the reposter. At most one batch of accounts and one of blocks; none for accounts that are cached and block nobody.
+/// The ids of reposts of statuses that exist, in the order of `pairs`; `None` where there is none. One pipeline; nothing for no pairs.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub(super) async fn keep_visible_reposts(
+pub async fn current_reposts(app: &App, pairs: &[(UserId, StatusId)]) -> Result<Vec<Option<u64>>, Error> {
+    store::current_many(app.db(), Mark::Repost, pairs).await
+}
+
+/// Keeps the statuses whose repost is visible, of statuses that the viewer may see with the account of the repost, in their order: they are public, and no
+/// block separates their author and the reposter. At most one batch of accounts and one of blocks; none for accounts that are cached and block nobody.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn keep_visible_reposts(
     loaders: &Loaders,
-    reposter: UserId,
-    found: Vec<Option<ViewedStatus>>,
+    found: Vec<Option<(UserId, ViewedStatus)>>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    let found: Vec<Option<ViewedStatus>> = found.into_iter().map(|seen| seen.filter(|seen| facts(seen).is_public())).collect();
-    let pairs = found.iter().flatten().map(|seen| (seen.status.author, reposter));
+    let is_public = |(_, seen): &(UserId, ViewedStatus)| facts(seen).is_public();
+    let found: Vec<Option<(UserId, ViewedStatus)>> = found.into_iter().map(|repost| repost.filter(is_public)).collect();
+    let pairs = found.iter().flatten().map(|(reposter, seen)| (seen.status.author, *reposter));
     let mut are_blocked_between = relations::are_blocked_between(loaders, pairs).await?.into_iter();
-    Ok(found.into_iter().map(|seen| seen.filter(|_| are_blocked_between.next() == Some(false))).collect())
+    let mut is_shown = |_: &(UserId, ViewedStatus)| are_blocked_between.next() == Some(false);
+    Ok(found.into_iter().map(|repost| repost.filter(&mut is_shown).map(|(_, seen)| seen)).collect())
 }
 
 /// A page of the accounts that have reposted a status which the viewer may see, newest repost first. Empty while the status is not public; accounts that

@@ -1,11 +1,13 @@
 //! The filter terms of events of statuses, by the audience of each status.
 
 use super::super::model::{Location, Status};
+use super::super::names::names_of;
 use super::super::store::DeletedStatus;
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
+use crate::domains::tags::IndexedNames;
 use crate::domains::users::service as users;
 use crate::platform::events::service as events;
 use crate::platform::events::{EventAudience, FilterTerms};
@@ -13,26 +15,50 @@ use crate::platform::events::{EventAudience, FilterTerms};
 /// The terms of a new status: one that is not public is found by its author alone. They have its audience for a deletion whose own terms are lost.
 pub(super) async fn of_posting(app: &App, status: &Status, is_private: bool) -> Result<FilterTerms, Error> {
     let audience = EventAudience { author: status.author, is_private, audience: status.audience };
-    match audience.is_public() {
-        true => of_text(app, status.author, &status.message, status.location).await,
-        false => Ok(events::term_hasher(app).await?.not_public(status.author).with_audience(audience)),
+    let terms = match audience.is_public() {
+        true => of_text(app, status.author, &status.message, status.location).await?,
+        false => events::term_hasher(app).await?.not_public(status.author).with_audience(audience),
+    };
+    with_names(app, terms, &names_of_status(status), audience).await
+}
+
+fn names_of_status(status: &Status) -> IndexedNames {
+    if status.entities.is_empty() { IndexedNames::default() } else { names_of(&status.message, &status.entities) }
+}
+
+/// Adds the names by which a status is indexed: no tags unless it is public.
+async fn with_names(app: &App, terms: FilterTerms, names: &IndexedNames, audience: EventAudience) -> Result<FilterTerms, Error> {
+    if names.is_empty() {
+        return Ok(terms);
     }
+    let hasher = events::term_hasher(app).await?;
+    let tags = names.tags.iter().map(|tag| hasher.tag(tag.name())).filter(|_| audience.is_public());
+    let hashes = tags.chain(names.logins.iter().map(|login| hasher.mentioned_login(login))).collect();
+    Ok(terms.with_names(hashes, audience))
 }
 
 /// The terms of an edit: filters that match the text before or after it receive it. They have the audience, as those of a deletion.
 pub(super) fn of_edit(status: &Status, is_private: bool, before: FilterTerms, after: FilterTerms) -> FilterTerms {
     let audience = EventAudience { author: status.author, is_private, audience: status.audience };
     let words_before = if audience.is_public() { before.words } else { Vec::new() };
-    FilterTerms { words_before, ..after.with_audience(audience) }
+    let names = [before.names, after.names.clone()].concat();
+    FilterTerms { words_before, ..after.with_audience(audience).with_names(names, audience) }
 }
 
-/// The terms of a deletion: a status that was not public is not in the public stream, and its deletion is delivered to those who could see it.
-pub(super) async fn of_deletion(app: &App, author: UserId, was: &DeletedStatus) -> Result<FilterTerms, Error> {
+/// The terms of a deletion: a status that was not public is not in the public stream, and its deletion is delivered to those who could see it. `names` are
+/// those of all versions of its text: the last edits may not have been published, and are not published any more.
+pub(super) async fn of_deletion(
+    app: &App,
+    author: UserId,
+    was: &DeletedStatus,
+    names: &IndexedNames,
+) -> Result<FilterTerms, Error> {
     let audience = event_audience(app, author, was.audience).await?;
-    match audience.is_public() {
-        true => of_text(app, author, &was.message, was.location).await,
-        false => Ok(events::term_hasher(app).await?.not_public(author).with_audience(audience)),
-    }
+    let terms = match audience.is_public() {
+        true => of_text(app, author, &was.message, was.location).await?,
+        false => events::term_hasher(app).await?.not_public(author).with_audience(audience),
+    };
+    with_names(app, terms, names, audience).await
 }
 
 /// The terms of a change of the audience, which is delivered to those who could see the status with the audience `before`. A status that was deleted
@@ -49,7 +75,10 @@ pub(super) async fn of_narrowing(
         None if audience.is_public() => of_text(app, author, "", None).await?,
         _ => events::term_hasher(app).await?.not_public(author),
     };
-    Ok(terms.with_audience(audience))
+    match status {
+        Some(status) => with_names(app, terms.with_audience(audience), &names_of_status(status), audience).await,
+        None => Ok(terms.with_audience(audience)),
+    }
 }
 
 async fn event_audience(app: &App, author: UserId, audience: ChosenAudience) -> Result<EventAudience, Error> {

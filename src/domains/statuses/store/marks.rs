@@ -34,6 +34,8 @@ pub(in super::super) enum MarkResult {
     NotMarked,
     /// There is no such status.
     NoStatus,
+    /// The account had marked it until now; the mark's id.
+    Removed(u64),
 }
 
 /// Adds a mark, or removes it (`None`): the commit, on the status's tag.
@@ -47,7 +49,8 @@ pub(in super::super) async fn set(
     Ok(match db.call::<i64>(set_call(mark, status, user, id)).await? {
         -1 => MarkResult::NoStatus,
         0 => MarkResult::NotMarked,
-        id => MarkResult::Marked(id.unsigned_abs()),
+        id @ 1.. => MarkResult::Marked(id.unsigned_abs()),
+        id => MarkResult::Removed(id.unsigned_abs()),
     })
 }
 
@@ -63,11 +66,7 @@ fn set_call(mark: Mark, status: StatusId, user: UserId, id: Option<u64>) -> Call
 
 /// The id of a mark on the status's side; `None` also if there is no such status. One pipeline on its tag.
 pub(in super::super) async fn current(db: &Db, mark: Mark, id: StatusId, user: UserId) -> Result<Option<u64>, Error> {
-    let score = cmd("ZSCORE").arg(keys::markers(mark, id)).arg(user.0).take();
-    let mut replies = db.read_many(vec![score, cmd("EXISTS").arg(keys::status(id)).take()]).await?.into_iter();
-    let mut reply = || replies.next().unwrap_or_default();
-    let (score, there): (Option<f64>, bool) = (decode::value(reply())?, decode::value(reply())?);
-    Ok(score.filter(|_| there).map(|score| score as u64))
+    Ok(current_many(db, mark, &[(user, id)]).await?.pop().flatten())
 }
 
 /// Result of writing the account's side of a mark.
@@ -114,6 +113,36 @@ pub(in super::super) async fn left_markers(
 /// Removes accounts from the markers of deleted statuses. One pipeline; nothing for none.
 pub(in super::super) async fn remove_markers(db: &Db, mark: Mark, markers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
     members::remove(db, markers, |id| keys::markers(mark, id)).await
+}
+
+/// The id of a mark on the account's side. One command.
+pub(in super::super) async fn indexed(db: &Db, mark: Mark, user: UserId, id: StatusId) -> Result<Option<u64>, Error> {
+    let score: Option<f64> = db.read(cmd("ZSCORE").arg(keys::marked(mark, user)).arg(id.0).take()).await?;
+    Ok(score.map(|score| score as u64))
+}
+
+/// As [`current`] for several marks, in the order of `pairs`. One pipeline; nothing for no pairs.
+pub(in super::super) async fn current_many(db: &Db, mark: Mark, pairs: &[(UserId, StatusId)]) -> Result<Vec<Option<u64>>, Error> {
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ask = |(user, status): &(UserId, StatusId)| {
+        [cmd("ZSCORE").arg(keys::markers(mark, *status)).arg(user.0).take(), cmd("EXISTS").arg(keys::status(*status)).take()]
+    };
+    let mut replies = db.read_many(pairs.iter().flat_map(ask).collect()).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let mut id = |_| {
+        let (score, there): (Option<f64>, bool) = (decode::value(reply())?, decode::value(reply())?);
+        Ok(score.filter(|_| there).map(|score| score as u64))
+    };
+    pairs.iter().map(&mut id).collect()
+}
+
+/// The ids of marks on the status's side, in the order of `pairs`; `None` where there is none. One pipeline.
+pub(in super::super) async fn ids(db: &Db, mark: Mark, pairs: &[(UserId, StatusId)]) -> Result<Vec<Option<u64>>, Error> {
+    let score = |(user, status): &(UserId, StatusId)| cmd("ZSCORE").arg(keys::markers(mark, *status)).arg(user.0).take();
+    let id = |reply| Ok(decode::value::<Option<f64>>(reply)?.map(|score| score as u64));
+    db.read_many(pairs.iter().map(score).collect()).await?.into_iter().map(id).collect()
 }
 
 /// Windows of the statuses that an account has marked. One pipeline.

@@ -3,6 +3,8 @@
 use super::super::keys;
 use super::super::model::{CEILING, FeedState, LARGEST_FEED};
 use super::super::store;
+use super::audited_feed::{AuditedFeed, settle_source};
+use super::reposts;
 use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -21,18 +23,8 @@ const AUTHORS: usize = 1_000;
 /// Feeds that are checked at once. Each has a window of entries in memory.
 const FEEDS: usize = 20;
 
-/// A feed that is being checked.
-struct AuditedFeed {
-    feed: Feed,
-    /// The authors whose statuses it shows, each with its edge; a home's owner with edge 1.
-    authors: Vec<(UserId, u64)>,
-    /// The sources whose statuses it merges.
-    marked: HashSet<UserId>,
-    /// The position from which on it must be complete.
-    floor: u64,
-    /// Expected statuses that were not found, with their authors.
-    missing: HashMap<u64, UserId>,
-}
+/// The stored fields of a state.
+type StateFields = (Option<u64>, Option<u64>, Option<String>, Option<u64>);
 
 /// Checks feeds. Findings name the owner's key, which exists even if the feed's does not.
 ///
@@ -45,6 +37,7 @@ pub(super) async fn check(reader: &AuditReader, feeds: Vec<Feed>, found: &mut Fi
         read_expected(reader, &mut feeds).await?;
         find_present(reader, &mut feeds).await?;
         report(reader, &feeds, found).await?;
+        reposts::check_complete(reader, &feeds, found).await?;
     }
     Ok(())
 }
@@ -77,18 +70,20 @@ async fn read(reader: &AuditReader, feeds: &[Feed]) -> Result<Vec<AuditedFeed>, 
         pairs.into_iter().map(|(member, score)| (UserId(member), score as u64)).collect()
     };
     // The floor is read after the sources: sources that were added since are young.
-    let ask = |feed| cmd("HMGET").arg(keys::state(feed)).arg(&["floor", "seen", "is"]).take();
+    let ask = |feed| cmd("HMGET").arg(keys::state(feed)).arg(&["floor", "seen", "is", "reposts"]).take();
     let states = reader.query(feeds.iter().copied(), ask).await?;
     let mut audited = Vec::with_capacity(feeds.len());
     for (feed, [sources, marked]) in feeds.iter().zip(&keys) {
-        let state: Option<(Option<u64>, Option<u64>, Option<String>)> = states.read(feed);
-        let Some(Ok(state)) = state.map(|(floor, seen, is)| FeedState::of(floor, seen, is.as_deref())) else { continue };
+        let state: Option<StateFields> = states.read(feed);
+        let state = state.map(|(floor, seen, is, reposts)| FeedState::of(floor, seen, is.as_deref(), reposts));
+        let Some(Ok(state)) = state else { continue };
         let mut authors = users(sources);
         if let Feed::Home(owner) = *feed {
             authors.push((owner, 1));
         }
         let marked = users(marked).into_iter().map(|(author, _)| author).collect();
-        audited.push(AuditedFeed { feed: *feed, authors, marked, floor: state.complete_from(), missing: HashMap::new() });
+        let (floor, has_reposts) = (state.complete_from(), state.has_reposts);
+        audited.push(AuditedFeed { feed: *feed, authors, marked, floor, has_reposts, missing: HashMap::new() });
     }
     Ok(audited)
 }
@@ -177,12 +172,4 @@ async fn report(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Finding
         }
     }
     Ok(())
-}
-
-/// Reconciles a feed with whether an author is its source.
-pub(super) const fn settle_source(feed: Feed, source: UserId) -> Remedy {
-    match feed {
-        Feed::Home(follower) => Remedy::SettleFollow { follower, followed: source },
-        Feed::List(list) => Remedy::SettleMembership { list, user: source },
-    }
 }

@@ -1,7 +1,9 @@
 //! The audit of feeds: they hold existing statuses of their sources (a home also of its owner), no others, and all of them from their floor
 //! on (`complete`).
 
+mod audited_feed;
 mod complete;
+mod reposts;
 
 use super::keys::{self, KeyKind};
 use super::model::{SEGMENTS_TTL, max_entries};
@@ -14,6 +16,7 @@ use crate::domains::lists::{list_key, list_of_key};
 use crate::domains::statuses::audit::{StatusRecord, status_records};
 use crate::domains::users::{user_key, user_of_key};
 use crate::platform::journal::Feed;
+use audited_feed::settle_source;
 use redis::cmd;
 
 pub use super::keys::KINDS;
@@ -54,13 +57,14 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
     let of_users = entries.iter().filter_map(|entry| user_of_key(&entry.key)).map(Feed::Home);
     let of_lists = entries.iter().filter_map(|entry| list_of_key(&entry.key)).map(Feed::List);
     complete::check(reader, of_users.chain(of_lists).collect(), found).await?;
-    let mut walk = SetScan::start(reader, feeds, entry_remedy, found).await?;
+    let mut walk = SetScan::start(reader, feeds, entry_remedy, found).await?.with_other_members(|member| member.contains(':'));
     loop {
         let parts = walk.next(reader, found).await?;
         if parts.is_empty() {
             return Ok(());
         }
         check_entries(reader, &parts, found).await?;
+        reposts::check_entries(reader, &parts, found).await?;
     }
 }
 
@@ -95,13 +99,15 @@ async fn check_sizes(
 }
 
 async fn check_states(reader: &AuditReader, states: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
-    let ask = |key: &str| cmd("HMGET").arg(key).arg(&["floor", "seen", "is", "late"]).take();
+    let ask = |key: &str| cmd("HMGET").arg(key).arg(&["floor", "seen", "is", "late", "reposts"]).take();
     let fields = reader.query(states.iter().map(|(_, key)| key.as_str()), ask).await?;
     for (tag, key) in states {
-        let [floor, seen, is, late]: [Option<String>; 4] = fields.read(&key.as_str()).unwrap_or_default();
+        let [floor, seen, is, late, reposts]: [Option<String>; 5] = fields.read(&key.as_str()).unwrap_or_default();
         let is_number = |text: &Option<String>| text.as_deref().is_none_or(|text| audit::number(text).is_some());
-        if ![&floor, &seen, &late].into_iter().all(is_number) || !matches!(is.as_deref(), None | Some("dropped" | "opening")) {
-            found.add_repairable(key, "its floor, seen, late or is cannot be read", [Remedy::ResetFeed { tag: *tag }]);
+        if ![&floor, &seen, &late, &reposts].into_iter().all(is_number)
+            || !matches!(is.as_deref(), None | Some("dropped" | "opening"))
+        {
+            found.add_repairable(key, "its floor, seen, late, reposts or is cannot be read", [Remedy::ResetFeed { tag: *tag }]);
         }
     }
     Ok(())
@@ -151,7 +157,7 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &
     for (part, status, author) in foreign {
         if follows.score(&(part.of, author)).is_none() && former.score(&(part.of, author)).is_none() {
             let what = format!("status {status} is by {}, who is not a source of the feed", author.0);
-            found.add_repairable(&part.key, what, [complete::settle_source(part.of, author)]);
+            found.add_repairable(&part.key, what, [settle_source(part.of, author)]);
         }
     }
     Ok(())

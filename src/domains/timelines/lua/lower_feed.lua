@@ -1,23 +1,24 @@
--- lower_feed.lua - adds statuses below the floor to a feed and lowers the floor, if the sources have not changed since the statuses were
+-- lower_feed.lua - adds entries below the floor to a feed and lowers the floor, if the sources have not changed since the entries were
 -- read. This completes the rebuilding of a feed.
 -- KEYS 1 home:{id}, or timeline:{id}  2 feed:{id}  3 user:{id}, or list:{id}
--- ARGV 1 version of the sources (edges)  2 the new floor  3 window  4… status ids
--- Returns 1 | 0 the sources have changed, the feed is dropped, or its owner was deleted
+-- ARGV 1 version of the sources (edges)  2 the new floor  3 window  4 '1' if the reposts of the sources were read
+--      5… pairs: position, entry
+-- Returns 1 | 0 the sources have changed, or there are reposts that were not read, the feed is dropped, or its owner was deleted
 if redis.call('EXISTS', KEYS[3]) == 0 or (redis.call('HGET', KEYS[3], 'edges') or '0') ~= ARGV[1] then return 0 end
-local state = redis.call('HMGET', KEYS[2], 'floor', 'is')
+local state = redis.call('HMGET', KEYS[2], 'floor', 'is', 'reposts')
+-- A source with reposts may have come between the two reads.
+if state[3] and ARGV[4] == '0' then return 0 end
 if state[2] == 'dropped' then return 0 end
 local entries = {}
-for i = 4, #ARGV do
-  entries[#entries + 1] = ARGV[i]
-  entries[#entries + 1] = ARGV[i]
-end
-if #entries > 0 then redis.call('ZADD', KEYS[1], unpack(entries)) end
+for i = 5, #ARGV do entries[#entries + 1] = ARGV[i] end
+-- A repost that was undone and repeated has the later id, in whatever order the two arrive.
+if #entries > 0 then redis.call('ZADD', KEYS[1], 'GT', unpack(entries)) end
 local floor, held = tonumber(ARGV[2]), tonumber(state[1] or 0)
 -- During a rebuild, statuses that were cut off are missing. Otherwise statuses that another pass has added are there.
 if state[2] then floor = math.max(floor, held) else floor = math.min(floor, held) end
 if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[3]) then
   redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[3]) - 1)
-  floor = math.max(floor, tonumber(redis.call('ZRANGE', KEYS[1], 0, 0)[1]))
+  floor = math.max(floor, tonumber(redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]))
 end
 -- The upper bound of a segment may be above the floor now; the segment would lack statuses that are pushed in between.
 redis.call('HINCRBY', KEYS[2], 'late', 1)

@@ -30,6 +30,6 @@ if #entries == 0 then return 1 end
 redis.call('ZADD', KEYS[1], unpack(entries))
 if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[4]) then
   redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[3]) - 1)
-  redis.call('HSET', KEYS[3], 'floor', redis.call('ZRANGE', KEYS[1], 0, 0)[1])
+  redis.call('HSET', KEYS[3], 'floor', redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2])
 end
 return 1

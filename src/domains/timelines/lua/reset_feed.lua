@@ -2,11 +2,12 @@
 -- KEYS 1 home:{id}, or timeline:{id}  2 feed:{id}  3 segments:{id}
 -- ARGV none
 -- Returns 1 | 0 the state is valid
-local state = redis.call('HMGET', KEYS[2], 'floor', 'seen', 'is', 'late')
+local state = redis.call('HMGET', KEYS[2], 'floor', 'seen', 'is', 'late', 'reposts')
 local function is_number(text) return not text or string.match(text, '^%d+$') end
-local is_sound = is_number(state[1]) and is_number(state[2]) and is_number(state[4])
+local is_sound = is_number(state[1]) and is_number(state[2]) and is_number(state[4]) and is_number(state[5])
 if is_sound and (not state[3] or state[3] == 'dropped' or state[3] == 'opening') then return 0 end
 redis.call('UNLINK', KEYS[1], KEYS[3])
 redis.call('HDEL', KEYS[2], 'floor', 'seen', 'late')
-redis.call('HSET', KEYS[2], 'is', 'dropped')
+-- There may be reposts.
+redis.call('HSET', KEYS[2], 'is', 'dropped', 'reposts', '1')
 return 1

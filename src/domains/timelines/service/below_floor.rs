@@ -3,17 +3,18 @@
 //! The profiles of a few sources are merged for each window. Those of many are merged a segment at a time and cached, since a merge takes a
 //! command for each source however small the window is. Adjacent segments are read one after the other.
 
+use super::super::feed_row::FeedRow;
 use super::super::model::{CEILING, MAX_SEGMENTS, Segment, SegmentKey};
 use super::super::store::{self, MAX_STATUSES_PER_SCRIPT, MergeCache};
 use super::merge;
 use super::merge_lock::MergeLocks;
 use super::pending_window::PendingWindow;
+use super::source_rows::PARTS;
 use super::sources;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::base::page::{Row, Window};
-use crate::domains::statuses::service as statuses;
+use crate::base::page::Window;
 use crate::platform::journal::Feed;
 use std::cmp::Reverse;
 
@@ -41,21 +42,22 @@ async fn fill_feed(app: &App, feed: Feed, pending: &mut [&mut PendingWindow]) ->
     // Larger windows first: the probe for entries beyond the cursor of a page then finds a segment that the page has read or merged.
     windows.sort_by_key(|(_, window)| Reverse(window.limit));
     if cache.sources.len() <= MAX_UNCACHED_SOURCES {
+        let has_reposts = cache.has_reposts || !cache.marked.is_empty();
         let authors = with_owner(feed, cache.sources);
         for (at, window) in windows {
-            pending[at].add(merge::merge_profiles(app, &authors, window).await?);
+            pending[at].add(merge::merge_profiles(app, &authors, has_reposts, window).await?);
         }
         return Ok(());
     }
-    let of_authors = |(_, window): &(usize, Window)| cache.marked.iter().map(|author| (*author, *window)).collect::<Vec<_>>();
-    let marked = statuses::windows(app, &windows.iter().flat_map(of_authors).collect::<Vec<_>>()).await?;
+    let of_authors = |(_, window): &(usize, Window)| merge::parts_of(&cache.marked, *window).collect::<Vec<_>>();
+    let marked = merge::read_parts(app, &windows.iter().flat_map(of_authors).collect::<Vec<_>>()).await?;
     let mut marked = marked.into_iter();
     let floor = pending.iter().map(|window| window.floor()).max().unwrap_or(0);
-    let authors = cache.marked.len();
+    let parts = cache.marked.len() * PARTS.len();
     let mut merged = MergedFeed { app, feed, floor, cache, segments: Vec::new() };
     for (at, window) in windows {
         let rows = merged.window(window).await?;
-        pending[at].add(marked.by_ref().take(authors).flatten().chain(rows));
+        pending[at].add(marked.by_ref().take(parts).flatten().chain(rows));
     }
     Ok(())
 }
@@ -80,10 +82,11 @@ struct MergedFeed<'a> {
 
 impl MergedFeed<'_> {
     /// Reads the rows of a window.
-    async fn window(&mut self, mut window: Window) -> Result<Vec<Row>, Error> {
+    async fn window(&mut self, mut window: Window) -> Result<Vec<FeedRow>, Error> {
         if self.floor == CEILING {
             // A dropped feed has no floor and no cached segments: only the page is merged.
-            return merge::merge_profiles(self.app, &sources::authors(self.app, self.feed).await?.0, window).await;
+            let authors = sources::authors(self.app, self.feed).await?.0;
+            return merge::merge_profiles(self.app, &authors, self.cache.has_reposts, window).await;
         }
         let mut rows = Vec::new();
         while window.limit > 0 && window.above.saturating_add(1) < window.below {
@@ -143,7 +146,7 @@ impl MergedFeed<'_> {
             false => Window { below: self.floor, above: position.saturating_sub(2), newest_first, limit },
         };
         let authors = sources::authors(self.app, self.feed).await?.0;
-        let rows = merge::merge_profiles(self.app, &authors, window).await?;
+        let rows = merge::merge_profiles(self.app, &authors, self.cache.has_reposts, window).await?;
         let mut key = SegmentKey { version: self.cache.version, above: window.above, below: window.below };
         match rows.last().filter(|_| rows.len() == limit) {
             Some(last) if newest_first => key.above = last.position.saturating_sub(1),

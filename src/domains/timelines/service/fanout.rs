@@ -1,7 +1,9 @@
 //! Posting and deleting, and the fan-out of a status to all feeds.
 
+use super::super::feed_row::FeedRow;
 use super::super::store::{self, FeedPush};
-use super::{PASS, fanout_mode, push_limits};
+use super::push_limits::push_limits;
+use super::{PASS, fanout_mode};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{StatusId, UserId, UserListId};
@@ -83,7 +85,7 @@ impl FanoutPass {
         if progress.stage == MARKS {
             return self.forget(app).await;
         }
-        let (feeds, next) = self.feeds(app, progress).await?;
+        let (feeds, next) = feeds_of(app, self.author, self.is_pushed, progress).await?;
         let mut there = match self.exists {
             Some(there) => there,
             None => statuses::is_by(app, self.author, self.id).await?,
@@ -105,49 +107,54 @@ impl FanoutPass {
 
     /// One pass over the accounts that like the status or have marked it; after the last one its comments are removed, most of them in the background.
     async fn forget(&self, app: &App) -> Result<Option<Progress>, Error> {
-        if !statuses::forget_marks_of(app, &[self.id]).await?.is_empty() {
+        if !statuses::forget_marks_of(app, self.author, &[self.id]).await?.is_empty() {
             return Ok(Some(Progress { stage: MARKS, ..Progress::default() }));
         }
         comments::delete_threads(app, &[self.id]).await?;
         Ok(None)
     }
 
-    /// The feeds of a pass, and where the next pass continues: first the followers' homes, then the lists that the author is on. The
-    /// author's home and the first lists come with the first followers if they fit.
-    async fn feeds(&self, app: &App, progress: Progress) -> Result<(Vec<Feed>, Option<Progress>), Error> {
-        if !self.is_pushed {
-            return Ok((vec![Feed::Home(self.author)], None));
-        }
-        let below = if progress.below == 0 { u64::MAX } else { progress.below };
-        let place_of = |stage, rows: &[Row]| {
-            rows.last().filter(|_| rows.len() == PASS).map(|row| Progress { stage, below: row.position, ..Progress::default() })
-        };
-        let list = |row: &Row| Feed::List(UserListId(row.member));
-        if progress.stage == LISTS {
-            let rows = lists::memberships_below(app, self.author, below, PASS).await?;
-            return Ok((rows.iter().map(list).collect(), place_of(LISTS, &rows)));
-        }
-        let followers = graph::followers_below(app, self.author, below, PASS);
-        let on_lists = lists::memberships_below(app, self.author, u64::MAX, PASS);
-        let (followers, on_lists) = futures_util::try_join!(followers, on_lists)?;
-        let mut feeds: Vec<Feed> = followers.iter().map(|row| Feed::Home(UserId(row.member))).collect();
-        if progress.below == 0 {
-            feeds.push(Feed::Home(self.author));
-        }
-        if let Some(next) = place_of(FOLLOWERS, &followers) {
-            return Ok((feeds, Some(next)));
-        }
-        feeds.extend(on_lists.iter().map(list));
-        Ok((feeds, place_of(LISTS, &on_lists)))
-    }
-
     async fn apply(&self, app: &App, feeds: &[Feed], there: bool) -> Result<(), Error> {
         if !there {
-            return store::remove(app.db(), feeds, &[self.id]).await;
+            return store::remove(app.db(), feeds, &[FeedRow::of_status(self.id.0)]).await;
         }
         let ids = [self.id];
         let push = |feed: &Feed| FeedPush { feed: *feed, author: self.author, follow: None, ids: &ids };
         let pushes: Vec<FeedPush<'_>> = feeds.iter().map(push).collect();
         store::push(app.db(), push_limits(app), &pushes).await.map(drop)
     }
+}
+
+/// The feeds of a pass, and where the next pass continues: first the followers' homes, then the lists that the author is on. The
+/// author's home and the first lists come with the first followers if they fit. Only the author's home if nothing is pushed.
+pub(super) async fn feeds_of(
+    app: &App,
+    author: UserId,
+    is_pushed: bool,
+    progress: Progress,
+) -> Result<(Vec<Feed>, Option<Progress>), Error> {
+    if !is_pushed {
+        return Ok((vec![Feed::Home(author)], None));
+    }
+    let below = if progress.below == 0 { u64::MAX } else { progress.below };
+    let place_of = |stage, rows: &[Row]| {
+        rows.last().filter(|_| rows.len() == PASS).map(|row| Progress { stage, below: row.position, ..Progress::default() })
+    };
+    let list = |row: &Row| Feed::List(UserListId(row.member));
+    if progress.stage == LISTS {
+        let rows = lists::memberships_below(app, author, below, PASS).await?;
+        return Ok((rows.iter().map(list).collect(), place_of(LISTS, &rows)));
+    }
+    let followers = graph::followers_below(app, author, below, PASS);
+    let on_lists = lists::memberships_below(app, author, u64::MAX, PASS);
+    let (followers, on_lists) = futures_util::try_join!(followers, on_lists)?;
+    let mut feeds: Vec<Feed> = followers.iter().map(|row| Feed::Home(UserId(row.member))).collect();
+    if progress.below == 0 {
+        feeds.push(Feed::Home(author));
+    }
+    if let Some(next) = place_of(FOLLOWERS, &followers) {
+        return Ok((feeds, Some(next)));
+    }
+    feeds.extend(on_lists.iter().map(list));
+    Ok((feeds, place_of(LISTS, &on_lists)))
 }

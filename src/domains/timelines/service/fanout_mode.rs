@@ -9,9 +9,9 @@
 //! among a home's entries, or its author is marked there, or both; then it is shown once. A new follower is marked or filled as the pass
 //! would do it.
 
-use super::super::store::{self, FeedPush, MAX_STATUSES_PER_SCRIPT};
-use super::idle::{LatestStatuses, remove_deleted};
-use super::{PASS, push_limits};
+use super::super::store::{self, MAX_STATUSES_PER_SCRIPT};
+use super::PASS;
+use super::source_rows::{LatestRows, PARTS, remove_deleted};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
@@ -188,14 +188,14 @@ async fn push_down_to_floors(app: &App, author: UserId, feeds: &[Feed]) -> Resul
     let states = store::states(app.db(), feeds).await?;
     let floors: Vec<(Feed, u64)> = feeds.iter().zip(&states).map(|(feed, state)| (*feed, state.complete_from())).collect();
     let lowest = floors.iter().map(|(_, floor)| *floor).min().unwrap_or(0);
-    let mut latest = LatestStatuses::for_feeds(app, author, lowest);
-    while let Some(ids) = latest.next(app).await? {
-        debug_assert!(ids.len() <= MAX_STATUSES_PER_SCRIPT);
-        // Each feed ignores statuses below its own floor.
-        let pushes: Vec<FeedPush<'_>> =
-            feeds.iter().map(|feed| FeedPush { feed: *feed, author, follow: None, ids: &ids }).collect();
-        store::push(app.db(), push_limits(app), &pushes).await?;
-        remove_deleted(app, feeds, &ids).await?;
+    for part in PARTS {
+        let mut latest = LatestRows::for_feeds(app, author, part, lowest);
+        while let Some(rows) = latest.next(app).await? {
+            debug_assert!(rows.len() <= MAX_STATUSES_PER_SCRIPT);
+            // Each feed ignores entries below its own floor.
+            latest.push(app, feeds, None, &rows).await?;
+            remove_deleted(app, feeds, &rows).await?;
+        }
     }
     let settled = store::unmark(app.db(), &floors, author).await?;
     Ok(feeds.iter().zip(settled).filter(|(_, settled)| !settled).map(|(feed, _)| *feed).collect())

@@ -1,12 +1,14 @@
 //! Following and unfollowing, and what they change in feeds.
 
+use super::super::feed_row::FeedRow;
 use super::super::model::{CEILING, LARGEST_FEED};
-use super::super::store::{self, FeedPush, MAX_STATUSES_PER_SCRIPT};
-use super::idle::{LatestStatuses, rebuild_if_sparse, remove_deleted};
-use super::{fanout_mode, push_limits};
+use super::super::store::{self, MAX_STATUSES_PER_SCRIPT};
+use super::fanout_mode;
+use super::idle::rebuild_if_sparse;
+use super::source_rows::{LatestRows, remove_deleted};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError};
-use crate::base::ids::{StatusId, UserId};
+use crate::base::ids::UserId;
 use crate::domains::graph::service as graph;
 use crate::domains::graph::{Edge, FollowerStats};
 use crate::domains::lists::service as lists;
@@ -142,6 +144,9 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
         if let Some(undone) = edge.unfollowed {
             forget(app, feed, source, undone).await?;
         }
+        if let (Feed::Home(owner), None) = (feed, edge.follow) {
+            graph::forget_hidden_reposts(app, owner, source).await?;
+        }
         if let Some(stats) = stats {
             fanout_mode::switch_if_due(app, source, stats).await?;
         }
@@ -159,8 +164,8 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
-    for ids in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
-        remove_deleted(app, &[feed], ids).await?;
+    for rows in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
+        remove_deleted(app, &[feed], rows).await?;
     }
     settle(app, feed, source).await
 }
@@ -216,34 +221,47 @@ async fn forget(app: &App, feed: Feed, source: UserId, undone: u64) -> Result<()
     }
 }
 
-/// Adds a source's statuses to a feed, down to its floor, while the edge exists.
+/// Adds a source's statuses and reposts to a feed, down to its floor, while the edge exists.
 async fn backfill(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<(), Error> {
-    let floor = floor(app, feed).await?;
+    let mut floor = floor(app, feed).await?;
     if floor == CEILING {
-        return Ok(()); // It is filled when it is read.
-    }
-    let mut latest = LatestStatuses::for_feeds(app, source, floor);
-    while let Some(ids) = latest.next(app).await? {
-        let push = FeedPush { feed, author: source, follow: Some(follow), ids: &ids };
-        if store::push(app.db(), push_limits(app), &[push]).await? != [true] {
-            break; // Unfollowed meanwhile.
+        // It is filled when it is read. One repost tells the feed that there are any; the feed may have been filled without them meanwhile.
+        let mut latest = LatestRows::newest_repost(source);
+        if let Some(rows) = latest.next(app).await? {
+            latest.push(app, &[feed], Some(follow), &rows).await?;
+            remove_deleted(app, &[feed], &rows).await?;
+            floor = self::floor(app, feed).await?;
         }
-        remove_deleted(app, &[feed], &ids).await?;
+        if floor == CEILING {
+            return Ok(());
+        }
+    }
+    for mut latest in LatestRows::of_both_parts(app, source, floor).await? {
+        while let Some(rows) = latest.next(app).await? {
+            if latest.push(app, &[feed], Some(follow), &rows).await? != [true] {
+                return Ok(()); // Unfollowed meanwhile.
+            }
+            remove_deleted(app, &[feed], &rows).await?;
+        }
     }
     Ok(())
 }
 
-/// Removes a source's statuses from a feed; no new ones are added from here on. Looks at the feed's entries, not at the source's profile:
+/// Removes a source's statuses and reposts from a feed; no new ones are added from here on. Looks at the feed's entries, not at the source's profile:
 /// the profile may have grown since, and a status that was deleted meanwhile may still be an entry, which its deletion would look for among
 /// the source's followers.
 async fn sweep(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
     if !store::sweep(app.db(), feed, source, &[]).await? {
         return Ok(()); // Followed again meanwhile.
     }
-    for ids in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
-        let authors = statuses::authors(app, ids).await?;
-        let goes = |author: Option<UserId>| author.is_none_or(|author| author == source);
-        let theirs: Vec<StatusId> = ids.iter().zip(authors).filter(|(_, author)| goes(*author)).map(|(id, _)| *id).collect();
+    for rows in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
+        let own = rows.iter().filter(|row| row.reposter.is_none());
+        let mut authors = statuses::authors(app, &own.map(|row| row.status).collect::<Vec<_>>()).await?.into_iter();
+        let mut is_theirs = |row: &FeedRow| match row.reposter {
+            Some(reposter) => reposter == source,
+            None => authors.next().flatten().is_none_or(|author| author == source),
+        };
+        let theirs: Vec<FeedRow> = rows.iter().copied().filter(&mut is_theirs).collect();
         if !theirs.is_empty() && !store::sweep(app.db(), feed, source, &theirs).await? {
             return Ok(());
         }

@@ -1,13 +1,12 @@
 //! Feeds that nobody reads. A push drops an idle feed (`push_feed.lua`); a read has it rebuilt from profiles.
 
-use super::super::model::{CEILING, FeedPhase, max_entries};
-use super::super::store::{self, MAX_STATUSES_PER_SCRIPT};
+use super::super::model::{CEILING, FeedPhase};
+use super::super::store::{self, MAX_STATUSES_PER_SCRIPT, MergedEntries};
+use super::source_rows::remove_deleted;
 use super::{merge, sources};
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Window;
-use crate::domains::statuses::service as statuses;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Progress, Task};
 
@@ -49,11 +48,12 @@ pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option
     let (mut authors, edges) = sources::authors(app, feed).await?;
     authors.retain(|author| !marked.contains(author));
     let limit = missing.clamp(1, MAX_STATUSES_PER_SCRIPT);
-    let rows = merge::merge_profiles(app, &authors, Window { below, above: 0, newest_first: true, limit }).await?;
+    let all = Window { below, above: 0, newest_first: true, limit };
+    let rows = merge::merge_profiles(app, &authors, state.has_reposts, all).await?;
     let floor = rows.last().filter(|_| rows.len() == limit).map_or(0, |row| row.position);
-    let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
-    if store::lower_floor(app.db(), feed, edges, floor, window, &ids).await? {
-        remove_deleted(app, &[feed], &ids).await?;
+    let merged = MergedEntries { edges, has_reposts: state.has_reposts, rows: &rows };
+    if store::lower_floor(app.db(), feed, merged, floor, window).await? {
+        remove_deleted(app, &[feed], &rows).await?;
     }
     Ok(Some(progress))
 }
@@ -66,41 +66,4 @@ pub(super) async fn rebuild_if_sparse(app: &App, feed: Feed) -> Result<(), Error
         journal::enqueue(app, Task::Backfill { feed }).await?;
     }
     Ok(())
-}
-
-/// Removes deleted statuses from feeds. A deletion may have passed a feed before a concurrent push added the status.
-pub(super) async fn remove_deleted(app: &App, feeds: &[Feed], ids: &[StatusId]) -> Result<(), Error> {
-    let there = statuses::exist(app, ids).await?;
-    let deleted: Vec<StatusId> = ids.iter().zip(there).filter(|(_, there)| !there).map(|(id, _)| *id).collect();
-    store::remove(app.db(), feeds, &deleted).await
-}
-
-/// An author's newest statuses down to a floor, in chunks for one script each.
-pub(super) struct LatestStatuses {
-    author: UserId,
-    below: u64,
-    floor: u64,
-    left: usize,
-}
-
-impl LatestStatuses {
-    /// All statuses that a feed with this floor must hold. For an author with more statuses than a feed keeps that is one more than a feed
-    /// keeps, so that the feed is cut and its floor raised above the rest.
-    pub(super) fn for_feeds(app: &App, author: UserId, floor: u64) -> Self {
-        Self { author, below: u64::MAX, floor, left: max_entries(app.config().home_window) + 1 }
-    }
-
-    /// The next chunk, newest first; `None` at the end.
-    pub(super) async fn next(&mut self, app: &App) -> Result<Option<Vec<StatusId>>, Error> {
-        let limit = self.left.min(MAX_STATUSES_PER_SCRIPT);
-        if limit == 0 {
-            return Ok(None);
-        }
-        let window = Window { below: self.below, above: self.floor.saturating_sub(1), newest_first: true, limit };
-        let rows = statuses::windows(app, &[(self.author, window)]).await?.pop().unwrap_or_default();
-        let Some(last) = rows.last() else { return Ok(None) };
-        self.below = last.position;
-        self.left = if rows.len() < limit { 0 } else { self.left - limit };
-        Ok(Some(rows.iter().map(|row| StatusId(row.member)).collect()))
-    }
 }

@@ -1,14 +1,14 @@
 //! List timelines, and what changes of lists do to them.
 
 use super::super::store;
-use super::{FeedListing, follow};
+use super::follow;
+use super::listing::{FeedEntry, FeedListing};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::{self, Page, PageArgs};
 use crate::base::request::Loaders;
 use crate::domains::lists::service as lists;
-use crate::domains::statuses::ViewedStatus;
 use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
@@ -76,9 +76,9 @@ pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str)
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn list(app: &App, loaders: &Loaders, list: UserListId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
+pub async fn list(app: &App, loaders: &Loaders, list: UserListId, args: &PageArgs) -> Result<Page<FeedEntry>, Error> {
     let request = args.check(&app.cursors().await?, list_id(list))?;
-    page::read_page(&FeedListing { loaders, feed: Feed::List(list) }, request).await
+    page::read_page(&FeedListing::new(loaders, Feed::List(list)), request).await
 }
 
 /// The id of the list that a cursor of [`list()`] belongs to.

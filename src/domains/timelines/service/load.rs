@@ -1,13 +1,15 @@
 //! The batch loader of feeds. It reads all that the fields of one timeline need in one pipeline, and makes it consistent. It is part of the
 //! service since feeds are merged from profiles.
 
+use super::super::feed_row::{FeedRow, RepostLookup};
 use super::pending_window::FeedWindow;
 use super::read::{self, WindowsRead};
 use super::shown_pages::ShownPages;
 use crate::app::App;
 use crate::base::error::Error;
+use crate::base::ids::UserId;
 use crate::base::loader::Fetch;
-use crate::base::page::{Row, Window};
+use crate::base::page::Window;
 use crate::platform::events::LogPosition;
 use crate::platform::journal::Feed;
 
@@ -18,7 +20,9 @@ pub enum FeedPart {
     Head(Feed),
     /// A window.
     Window(FeedWindow),
-    /// Former sources, which are hidden: a row each.
+    /// A fact about a repost in the feed.
+    Lookup(Feed, RepostLookup),
+    /// Former sources, which are hidden.
     FormerSources(Feed),
 }
 
@@ -26,9 +30,15 @@ pub enum FeedPart {
 #[derive(Clone, Debug, Default)]
 pub struct LoadedPart {
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FeedRow>,
+    /// The result of a lookup.
+    pub lookup: Option<u64>,
+    /// The former sources, if requested.
+    pub former_sources: Vec<UserId>,
     /// For a head: the end of the log of events before the batch was read.
     pub position: Option<LogPosition>,
+    /// Whether the feed has tags, whose statuses are by any author.
+    pub has_tags: bool,
 }
 
 /// Loads parts of feeds.
@@ -53,7 +63,7 @@ impl FetchFeed {
 impl FeedPart {
     const fn feed(self) -> Feed {
         match self {
-            Self::Head(feed) | Self::FormerSources(feed) => feed,
+            Self::Head(feed) | Self::FormerSources(feed) | Self::Lookup(feed, _) => feed,
             Self::Window(key) => key.feed,
         }
     }
@@ -72,18 +82,22 @@ impl Fetch for FetchFeed {
         let window = |part: &FeedPart| match *part {
             FeedPart::Head(feed) => Some(FeedWindow { feed, window: newest }),
             FeedPart::Window(key) => Some(key),
-            FeedPart::FormerSources(_) => None,
+            FeedPart::FormerSources(_) | FeedPart::Lookup(..) => None,
         };
+        let lookup = |part: &FeedPart| if let FeedPart::Lookup(_, lookup) = part { Some(*lookup) } else { None };
+        let lookups: Vec<RepostLookup> = parts.iter().filter_map(lookup).collect();
         let windows: Vec<FeedWindow> = parts.iter().filter_map(window).collect();
-        let WindowsRead { former_sources, rows, position } = read::windows(&self.app, &feeds, &windows, has_head).await?;
-        let mut rows = rows.into_iter();
-        let of_feed =
-            |feed| feeds.iter().position(|it| *it == feed).and_then(|at| former_sources.get(at).cloned()).unwrap_or_default();
+        let read = read::windows(&self.app, &feeds, &windows, &lookups, has_head).await?;
+        let WindowsRead { former_sources, has_tags, rows, lookups, position } = read;
+        let (mut rows, mut lookups) = (rows.into_iter(), lookups.into_iter());
+        let at = |feed| feeds.iter().position(|it| *it == feed);
+        let of_feed = |feed| at(feed).and_then(|at| former_sources.get(at).cloned()).unwrap_or_default();
+        let has_tags = |feed| at(feed).and_then(|at| has_tags.get(at)) == Some(&true);
         let answer = |part: &FeedPart| match part {
-            FeedPart::FormerSources(feed) => of_feed(*feed),
+            FeedPart::FormerSources(_) | FeedPart::Lookup(..) => Vec::new(),
             FeedPart::Head(_) | FeedPart::Window(_) => rows.next().unwrap_or_default(),
         };
-        let mut found: Vec<Vec<Row>> = parts.iter().map(answer).collect();
+        let mut found: Vec<Vec<FeedRow>> = parts.iter().map(answer).collect();
         let mut positions = vec![None; parts.len()];
         for at in 0..parts.len() {
             if let FeedPart::Head(feed) = parts[at] {
@@ -91,14 +105,21 @@ impl Fetch for FetchFeed {
                 positions[at] = position.clone();
             }
         }
-        Ok(found.into_iter().zip(positions).map(|(rows, position)| LoadedPart { rows, position }).collect())
+        let mut loaded = |((part, rows), position): ((&FeedPart, Vec<FeedRow>), _)| match part {
+            FeedPart::FormerSources(feed) => {
+                LoadedPart { former_sources: of_feed(*feed), has_tags: has_tags(*feed), ..LoadedPart::default() }
+            }
+            FeedPart::Lookup(..) => LoadedPart { lookup: lookups.next().flatten(), ..LoadedPart::default() },
+            FeedPart::Head(_) | FeedPart::Window(_) => LoadedPart { rows, position, ..LoadedPart::default() },
+        };
+        Ok(parts.iter().zip(found).zip(positions).map(&mut loaded).collect())
     }
 }
 
 /// The newest entry that is consistent with the other reads of the batch, between which statuses may be posted: the top of the first page if it was
 /// read, else no older than any row that was read.
-fn consistent_head(feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Option<Row> {
-    let shown = |part: &FeedPart| part.feed() == feed && !matches!(part, FeedPart::FormerSources(_));
+fn consistent_head(feed: Feed, parts: &[FeedPart], found: &[Vec<FeedRow>]) -> Option<FeedRow> {
+    let shown = |part: &FeedPart| part.feed() == feed && matches!(part, FeedPart::Head(_) | FeedPart::Window(_));
     let same = || parts.iter().zip(found).filter(|(part, _)| shown(part));
     let is_first = |window: Window| window.newest_first && window.below == u64::MAX && window.above == 0;
     let is_first_page = |part: &FeedPart| matches!(part, FeedPart::Window(key) if is_first(key.window));
@@ -111,7 +132,6 @@ fn consistent_head(feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::ids::UserId;
 
     const FEED: Feed = Feed::Home(UserId(1));
 
@@ -119,14 +139,14 @@ mod tests {
         FeedPart::Window(FeedWindow { feed: FEED, window: Window { below, above: 0, newest_first, limit: 2 } })
     }
 
-    fn rows(positions: &[u64]) -> Vec<Row> {
-        positions.iter().map(|at| Row { member: *at, position: *at }).collect()
+    fn rows(positions: &[u64]) -> Vec<FeedRow> {
+        positions.iter().map(|at| FeedRow::of_status(*at)).collect()
     }
 
     #[test]
     fn the_head_is_consistent_with_the_rows_of_the_answer() {
         let head = FeedPart::Head(FEED);
-        let at = |parts: &[FeedPart], found: &[Vec<Row>]| consistent_head(FEED, parts, found).map(|row| row.position);
+        let at = |parts: &[FeedPart], found: &[Vec<FeedRow>]| consistent_head(FEED, parts, found).map(|row| row.position);
         // A status was posted between the commands, before or after the page was read.
         assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[9]), rows(&[8, 7])]), Some(8));
         assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[8]), rows(&[9, 8])]), Some(9));

@@ -3,13 +3,18 @@
 
 mod block;
 mod idle;
+mod indexed;
 mod fanout;
 mod follow;
 mod friends;
 mod list;
+mod listing;
 mod load;
 mod repair;
+mod repeats;
 mod reply_rule;
+mod repost_fanout;
+mod repost_rules;
 mod requests;
 mod merge;
 mod merge_lock;
@@ -17,9 +22,11 @@ mod below_floor;
 mod pending_window;
 mod promoted;
 mod purge;
+mod push_limits;
 mod fanout_mode;
 mod read;
 mod shown_pages;
+mod source_rows;
 mod sources;
 
 pub use block::{block, settle as settle_block, unblock};
@@ -28,43 +35,42 @@ pub use fanout_mode::{apply_mode_threshold, import_fanout_mode, review as review
 pub use follow::{SettledEdge, follow, settle as settle_source, settle_after_loss as settle_source_after_loss, unfollow};
 pub use friends::{accept_friend_request, reject_friend_request, remove_friend, request_friend, settle_friendship};
 pub use idle::rebuild;
+pub use indexed::{FetchLogEnd, IndexTimeline, indexed, indexed_head};
 pub use list::{add_to_list, delete_list, list, list_id, remove_from_list, settle_list};
+pub use listing::{FeedEntry, Repost};
 pub use load::FetchFeed;
 pub use promoted::{HomeEntry, encode_promoted_cursor, promoted_home};
 pub use purge::{purge_followers, purge_home, purge_lists, purge_memberships};
 pub use repair::{purge_orphaned_list, remove_deleted_from, reset, restore_list};
+pub use repost_fanout::{repost, settle_repost, undo_repost};
 pub use requests::{accept_all, accept_request, reject_request, remove_follower, update_profile};
 
-use super::store::{self, PushLimits};
+use super::feed_row::FeedRow;
+use super::store;
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, UserId, UserListId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageRequest, PageSource, Row, Window};
+use crate::base::ids::{StatusId, TagId, UserId, UserListId};
+use crate::base::page::{self, ListId, Page, PageArgs, PageRequest};
 use crate::base::request::Loaders;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
-use crate::domains::relations::service as relations;
-use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::{ResumePoint, service as events};
 use crate::platform::journal::Feed;
+use listing::FeedListing;
 use load::FeedPart;
-use pending_window::FeedWindow;
 
 /// Followers that a post reaches within its request, and the size of each later pass.
 const PASS: usize = 1_000;
-
-/// The fewest spare rows of a window for a viewer with mutes or blocks.
-const MIN_SPARE: usize = 10;
 
 /// A page of a home, newest first. One read of the rows, one batch of statuses; one pipeline more for a viewer with mutes or blocks, and those of
 /// further windows if half of the entries are dropped, or if the viewer's account is not cached.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn home(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
+pub async fn home(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<FeedEntry>, Error> {
     let request = args.check(&app.cursors().await?, home_id(owner))?;
-    page::read_page(&FeedListing { loaders, feed: Feed::Home(owner) }, request).await
+    page::read_page(&FeedListing::new(loaders, Feed::Home(owner)), request).await
 }
 
 /// The id of the list that a cursor of [`home`] belongs to.
@@ -83,7 +89,7 @@ pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, Resu
     let shown = loaders.feeds.fetcher().shown.wait_until_finished(feed).await;
     let place = events::resume_point(app, found.position.unwrap_or_default(), &shown).await?;
     let newest = match found.rows.first() {
-        Some(row) => newest_seen(loaders, feed, row.position, &shown).await?,
+        Some(row) => newest_seen(loaders, feed, *row, &shown).await?,
         None => 0,
     };
     Ok((newest, place))
@@ -91,12 +97,11 @@ pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, Resu
 
 /// The position of the newest entry that the viewer sees, if `newest` is that of the newest entry: a cursor must not name a hidden status. It is no
 /// newer than what the response shows, so that nothing between the two is skipped.
-async fn newest_seen(loaders: &Loaders, feed: Feed, newest: u64, shown: &[StatusId]) -> Result<u64, Error> {
-    let is_shown = shown.iter().any(|id| id.0 == newest);
-    let listing = FeedListing { loaders, feed };
-    let row = Row { member: newest, position: newest };
-    if is_shown || listing.hydrate(&[row]).await?.pop().flatten().is_some() {
-        return Ok(newest);
+async fn newest_seen(loaders: &Loaders, feed: Feed, newest: FeedRow, shown: &[StatusId]) -> Result<u64, Error> {
+    let is_shown = shown.iter().any(|id| id.0 == newest.position);
+    let listing = FeedListing::new(loaders, feed);
+    if is_shown || listing.hydrate_row(newest).await?.is_some() {
+        return Ok(newest.position);
     }
     if let Some(shown) = shown.iter().map(|id| id.0).max() {
         return Ok(shown);
@@ -114,6 +119,34 @@ pub async fn sources(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error>
     sources::authors(app, feed).await
 }
 
+/// The tags whose statuses a feed shows, in the order of adding. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn tags(app: &App, feed: Feed) -> Result<Vec<TagId>, Error> {
+    store::tags(app.db(), feed).await
+}
+
+/// The sources of a feed whose reposts it does not show; none for a list. At most one command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn hidden_reposters(app: &App, feed: Feed) -> Result<Vec<UserId>, Error> {
+    match feed {
+        Feed::Home(owner) => graph::hidden_reposters(app, owner).await,
+        Feed::List(_) => Ok(Vec::new()),
+    }
+}
+
+/// Whether a feed of the viewer receives the event of a repost: it shows the repost, or, for one that was undone, would show it. A repost that exists again
+/// is not undone. Whether it is a repeat is judged by the newest entries alone. Reads older rows only for a repost that passes the other rules.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn receives_repost(loaders: &Loaders, feed: Feed, row: FeedRow, exists: bool) -> Result<bool, Error> {
+    FeedListing::new(loaders, feed).receives(row, exists).await
+}
+
 /// The versions of the sources of feeds (how often they have changed), in the order of `feeds`. Two round trips.
 ///
 /// # Errors
@@ -127,47 +160,6 @@ pub async fn changes(app: &App, feeds: &[Feed]) -> Result<Vec<u64>, Error> {
     let (mut homes, mut lists) = (homes.into_iter(), lists.into_iter());
     let next = |feed: &Feed| if owner(feed).is_some() { homes.next() } else { lists.next() };
     Ok(feeds.iter().map(next).map(Option::unwrap_or_default).collect())
-}
-
-struct FeedListing<'a> {
-    loaders: &'a Loaders,
-    feed: Feed,
-}
-
-impl PageSource for FeedListing<'_> {
-    type Item = ViewedStatus;
-
-    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        let part = |window: &Window| FeedPart::Window(FeedWindow { feed: self.feed, window: *window });
-        // For `hydrate`, in the same pipeline.
-        let former_sources = [FeedPart::FormerSources(self.feed)];
-        let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(former_sources)).await?;
-        found.pop();
-        Ok(found.into_iter().map(|found| found.rows).collect())
-    }
-
-    /// As many again for a viewer who is known to have mutes or blocks: a page is full after one read while less than half of the entries are dropped.
-    fn spare_rows(&self, want: usize) -> usize {
-        if relations::may_hide(self.loaders) { want.max(MIN_SPARE) } else { 0 }
-    }
-
-    fn drops_rows(&self) -> bool {
-        relations::may_hide(self.loaders)
-    }
-
-    /// Hides the statuses of former sources, which are not all removed yet, statuses that the policy does not deliver, and replies to others.
-    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
-        let former_sources = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.rows;
-        let shown = |seen: &ViewedStatus| former_sources.iter().all(|row| row.member != seen.status.author.0);
-        let found = statuses::load_delivered(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
-        let found = found.into_iter().map(|seen| seen.filter(shown)).collect();
-        reply_rule::keep_answers(self.loaders, self.feed, found).await
-    }
-}
-
-/// The limits of pushes, as configured.
-fn push_limits(app: &App) -> PushLimits {
-    PushLimits { window: app.config().home_window, read_since: app.now().saturating_sub(app.config().home_idle) }
 }
 
 /// Writes a profile and the newest entries of a home. For bulk loads.

@@ -1,7 +1,8 @@
 //! Windows of feeds, and their rows while they are read.
 
+use super::super::feed_row::FeedRow;
 use super::super::model::FeedMetadata;
-use crate::base::page::{Row, Window};
+use crate::base::page::Window;
 use crate::platform::journal::Feed;
 
 /// A window of a feed.
@@ -17,7 +18,9 @@ pub struct FeedWindow {
 pub(super) struct PendingWindow {
     pub(super) key: FeedWindow,
     pub(super) metadata: FeedMetadata,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<FeedRow>,
+    /// The rows of the feed's tags that are below the floor.
+    pub(super) tagged: Vec<FeedRow>,
 }
 
 impl PendingWindow {
@@ -47,8 +50,26 @@ impl PendingWindow {
         self.lower().filter(|_| limit > 0).map(|lower| Window { limit, ..lower })
     }
 
+    /// Adds the rows of the feed's tags from the floor up, and keeps the others until the part below the floor is read: they must not count as a part
+    /// of it.
+    pub(super) fn add_tagged(&mut self, rows: Vec<FeedRow>) {
+        let floor = self.floor();
+        let (upper, lower): (Vec<FeedRow>, Vec<FeedRow>) = rows.into_iter().partition(|row| row.position >= floor);
+        self.tagged = lower;
+        self.add(upper);
+    }
+
+    /// Adds the rows of the feed's tags below the floor, after the part below the floor was read.
+    pub(super) fn finish(mut self) -> Vec<FeedRow> {
+        let tagged = std::mem::take(&mut self.tagged);
+        if !tagged.is_empty() {
+            self.add(tagged);
+        }
+        self.rows
+    }
+
     /// Adds rows, in the window's order, up to its limit.
-    pub(super) fn add(&mut self, rows: impl IntoIterator<Item = Row>) {
+    pub(super) fn add(&mut self, rows: impl IntoIterator<Item = FeedRow>) {
         self.rows.extend(rows);
         sort(&mut self.rows, self.key.window.newest_first);
         self.rows.truncate(self.key.window.limit);
@@ -56,7 +77,7 @@ impl PendingWindow {
 }
 
 /// Sorts rows and removes duplicates.
-pub(super) fn sort(rows: &mut Vec<Row>, newest_first: bool) {
+pub(super) fn sort(rows: &mut Vec<FeedRow>, newest_first: bool) {
     if newest_first {
         rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.position));
     } else {

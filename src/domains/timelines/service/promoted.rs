@@ -3,6 +3,7 @@
 //! A promoted status follows after nine entries, if there is one: never first on a page, and at most one in any ten entries in a row.
 //! Cursors count the entries since the last promoted one, so that this holds across pages.
 
+use super::listing::{FeedEntry, Repost};
 use super::{home, home_id};
 use crate::app::App;
 use crate::base::error::Error;
@@ -26,6 +27,8 @@ pub struct HomeEntry {
     pub distance: u8,
     /// The status.
     pub status: ViewedStatus,
+    /// The repost by which the status is in the home.
+    pub repost: Option<Repost>,
     /// The promotion, for a promoted entry.
     pub promoted: Option<PromotedStatus>,
 }
@@ -40,13 +43,13 @@ pub async fn promoted_home(
     loaders: &Loaders,
     owner: UserId,
     args: &PageArgs,
-) -> Result<(Page<ViewedStatus>, Vec<HomeEntry>), Error> {
+) -> Result<(Page<FeedEntry>, Vec<HomeEntry>), Error> {
     let cursors = app.cursors().await?;
     let since = args.after.as_deref().map_or(0, |after| distance_in(&cursors, home_id(owner), after));
     let size = args.check(&cursors, home_id(owner))?.size;
     let mut page = home(app, loaders, owner, args).await?;
     let places = promotion_positions(since, &page.items.iter().map(|(position, _)| *position).collect::<Vec<_>>(), size);
-    let on_page = page.items.iter().map(|(_, seen)| seen.status.id).collect();
+    let on_page = page.items.iter().map(|(_, entry)| entry.seen.status.id).collect();
     let chosen = ads::promote(app, loaders, owner, &places, &on_page).await?;
     let mut entries = interleave(since, &page.items, chosen);
     if entries.len() > size {
@@ -77,11 +80,11 @@ fn promotion_positions(since: u8, entries: &[u64], size: usize) -> Vec<u64> {
 }
 
 /// Inserts the chosen statuses behind entries, wherever the next one fits.
-fn interleave(mut since: u8, rows: &[(u64, ViewedStatus)], chosen: Vec<PromotedStatus>) -> Vec<HomeEntry> {
+fn interleave(mut since: u8, rows: &[(u64, FeedEntry)], chosen: Vec<PromotedStatus>) -> Vec<HomeEntry> {
     let (mut entries, mut chosen) = (Vec::with_capacity(rows.len() + chosen.len()), chosen.into_iter());
-    for (position, seen) in rows {
+    for (position, FeedEntry { seen, repost }) in rows {
         since = since.saturating_add(1);
-        entries.push(HomeEntry { position: *position, distance: since, status: seen.clone(), promoted: None });
+        entries.push(HomeEntry { position: *position, distance: since, status: seen.clone(), repost: *repost, promoted: None });
         if since < MIN_DISTANCE {
             continue;
         }
@@ -91,6 +94,7 @@ fn interleave(mut since: u8, rows: &[(u64, ViewedStatus)], chosen: Vec<PromotedS
                 position: *position,
                 distance: since,
                 status: promoted.status.clone(),
+                repost: None,
                 promoted: Some(promoted),
             });
         }

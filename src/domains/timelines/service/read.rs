@@ -1,20 +1,24 @@
 //! Reading a feed: all statuses of its sources and its owner, newest first, without an end.
 //!
 //! From the floor up, entries and the profiles of marked authors are read; below the floor, profiles are merged ([`below_floor`]). A page above
-//! the floor takes one round trip, two with marked authors; a page below takes two more with a cached merge.
+//! the floor takes one round trip, two with marked authors or tags; a page below takes two more with a cached merge. Tags are merged over the whole window:
+//! they are neither among the entries nor in cached merges.
 
+use super::super::feed_row::{FeedRow, RepostLookup};
 use super::super::model::{CEILING, FeedPhase};
 use super::super::store::{self, FeedsRead};
 use super::pending_window::{FeedWindow, PendingWindow};
-use super::{below_floor, idle};
+use super::{below_floor, idle, merge};
 use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::base::page::{Row, Window};
-use crate::domains::statuses::service as statuses;
+use crate::base::page::Window;
+use crate::domains::statuses::ProfilePart;
 use crate::platform::events::LogPosition;
 use crate::platform::journal::Feed;
+use futures_util::future::try_join_all;
+use futures_util::try_join;
 
 /// The precision of the time of the last read.
 const SEEN_PRECISION: Millis = 60 * MINUTE;
@@ -22,9 +26,13 @@ const SEEN_PRECISION: Millis = 60 * MINUTE;
 /// Result of [`windows`].
 pub(super) struct WindowsRead {
     /// The former sources of each feed, whose statuses are hidden.
-    pub(super) former_sources: Vec<Vec<Row>>,
+    pub(super) former_sources: Vec<Vec<UserId>>,
+    /// Whether each feed has tags, whose statuses are by any author.
+    pub(super) has_tags: Vec<bool>,
     /// The rows of each window, in its order.
-    pub(super) rows: Vec<Vec<Row>>,
+    pub(super) rows: Vec<Vec<FeedRow>>,
+    /// The results of the lookups, in their order.
+    pub(super) lookups: Vec<Option<u64>>,
     /// The end of the log of events before the reads, if requested.
     pub(super) position: Option<LogPosition>,
 }
@@ -34,10 +42,12 @@ pub(super) async fn windows(
     app: &App,
     feeds: &[Feed],
     windows: &[FeedWindow],
+    lookups: &[RepostLookup],
     with_position: bool,
 ) -> Result<WindowsRead, Error> {
     let pending: Vec<(Feed, Window)> = windows.iter().map(|key| (key.feed, key.window)).collect();
-    let FeedsRead { metadata, rows: entries, position } = store::read(app.db(), feeds, &pending, with_position).await?;
+    let read = store::read(app.db(), feeds, &pending, lookups, with_position).await?;
+    let FeedsRead { metadata, rows: entries, lookups, position } = read;
     for (feed, metadata) in feeds.iter().zip(&metadata) {
         if metadata.state.phase == FeedPhase::Dropped || metadata.state.last_read_at + SEEN_PRECISION <= app.now() {
             idle::touch(app, *feed);
@@ -48,19 +58,19 @@ pub(super) async fn windows(
         key: *key,
         metadata: metadata_of(key.feed),
         rows: entries,
+        tagged: Vec::new(),
     });
     let mut pending: Vec<PendingWindow> = pending.collect();
     above_the_floor(app, &mut pending).await?;
     below_floor::fill(app, &mut pending).await?;
-    let former_sources = metadata.into_iter().map(|metadata| metadata.former_sources.into_iter().map(row_of).collect()).collect();
-    Ok(WindowsRead { former_sources, rows: pending.into_iter().map(|window| window.rows).collect(), position })
+    let has_tags = metadata.iter().map(|metadata| !metadata.tags.is_empty()).collect();
+    let former_sources = metadata.into_iter().map(|metadata| metadata.former_sources).collect();
+    let rows = pending.into_iter().map(PendingWindow::finish).collect();
+    Ok(WindowsRead { former_sources, has_tags, rows, lookups, position })
 }
 
-const fn row_of(user: UserId) -> Row {
-    Row { member: user.0, position: user.0 }
-}
-
-/// Drops entries below the floor, and adds the statuses of marked authors above it. One round trip for all, none without marks.
+/// Drops entries below the floor, and adds the statuses and reposts of marked authors above it, and the statuses of tags. One round trip for all, none
+/// without marks and tags; one or two more if the statuses of a few tags are much newer than those of the others.
 async fn above_the_floor(app: &App, pending: &mut [PendingWindow]) -> Result<(), Error> {
     let mut wanted = Vec::new();
     for (at, window) in pending.iter_mut().enumerate() {
@@ -68,16 +78,17 @@ async fn above_the_floor(app: &App, pending: &mut [PendingWindow]) -> Result<(),
         window.rows.retain(|row| row.position >= floor);
         let upper = window.upper();
         if floor < CEILING && upper.above.saturating_add(1) < upper.below {
-            wanted.extend(window.metadata.marked.iter().map(|author| (at, (*author, upper))));
+            wanted.extend(merge::parts_of(&window.metadata.marked, upper).map(|part| (at, part)));
         }
     }
-    let windows: Vec<(UserId, Window)> = wanted.iter().map(|(_, window)| *window).collect();
-    let found = statuses::windows(app, &windows).await?;
+    let windows: Vec<(UserId, ProfilePart, Window)> = wanted.iter().map(|(_, window)| *window).collect();
+    let of_tags = pending.iter().map(|window| merge::merge_tags(app, &window.metadata.tags, window.key.window));
+    let (found, of_tags) = try_join!(merge::read_parts(app, &windows), try_join_all(of_tags))?;
     for ((at, _), rows) in wanted.into_iter().zip(found) {
         pending[at].rows.extend(rows);
     }
-    for window in pending {
-        window.add([]);
+    for (window, tagged) in pending.iter_mut().zip(of_tags) {
+        window.add_tagged(tagged);
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! Repairs of feeds and lists, for `waxwing fsck --repair`.
 
+use super::super::feed_row::FeedRow;
 use super::super::store;
-use super::idle::remove_deleted;
 use super::settle_list;
+use super::source_rows::remove_deleted;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
@@ -16,7 +17,7 @@ use crate::platform::journal::Feed;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn remove_deleted_from(app: &App, feed: Feed, status: StatusId) -> Result<(), Error> {
-    remove_deleted(app, &[feed], &[status]).await
+    remove_deleted(app, &[feed], &[FeedRow::of_status(status.0)]).await
 }
 
 /// Drops the feed with this tag if its state is invalid. It is rebuilt from profiles when it is read next. A read and a script.

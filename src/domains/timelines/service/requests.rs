@@ -7,14 +7,18 @@ use super::{PASS, follow};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
+use crate::base::rate_limits::Limit;
 use crate::domains::graph::service as graph;
 use crate::domains::graph::{AcceptResult, MAX_FOLLOWING};
 use crate::domains::relations::service as relations;
+use crate::domains::statuses::service as statuses;
 use crate::domains::users::User;
 use crate::domains::users::service::{self as users, ProfileChange};
 use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Progress, Task};
+use crate::platform::rates::Subject;
+use crate::platform::rates::service::charge;
 use futures_util::future::try_join_all;
 use std::sync::Arc;
 
@@ -70,32 +74,54 @@ pub async fn remove_follower(app: &App, viewer: UserId, follower: UserId) -> Out
 }
 
 /// Changes the profile of `id` and returns it. If the account becomes public, the oldest thousand follow requests that it has received are
-/// follows when this returns; the workers accept the others.
+/// follows when this returns; the workers accept the others. If it becomes private or public, its newest two
+/// hundred statuses have left or entered their tags, and the workers reconcile the others.
 ///
 /// # Errors
-/// `INVALID_NAME`, `INVALID_BIO`; `NOT_FOUND` if the account was deleted.
+/// `INVALID_NAME`, `INVALID_BIO`; `NOT_FOUND` if the account was deleted; `RATE_LIMITED` for a change of privacy, whose work grows with the statuses.
 pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Outcome<Arc<User>> {
     let change = users::check_profile(change)?;
-    if change.is_private == Some(false) {
-        become_public(app, id, &change).await?;
-    } else {
+    if change.is_private.is_none() {
         users::update_profile(app, id, &change).await?;
-        if change.is_private.is_some() {
-            events::publish_privacy(app, id);
-        }
+        return users::own_account(app, id).await;
     }
+    charge(app, &[(Limit::Relations, Subject::Account(id))]).await?;
+    let lease = journal::begin_deletion(app, Task::Privacy { user: id }).await?;
+    let has_changed = match write_privacy(app, id, &change).await {
+        Ok(has_changed) => has_changed,
+        Err(refusal) => {
+            lease.on_refusal(app, &refusal);
+            return Err(refusal);
+        }
+    };
+    // Without a change, the tags of its statuses are as they were.
+    let rest = if has_changed { statuses::settle_privacy(app, id, Progress::default()).await? } else { None };
+    lease.finish(app, rest).await;
     users::own_account(app, id).await
 }
 
-async fn become_public(app: &App, id: UserId, change: &ProfileChange) -> Outcome<()> {
-    let lease = journal::begin(app, Task::FollowRequests { user: id }).await?;
-    if let Err(refusal) = users::update_profile(app, id, change).await {
-        lease.on_refusal(app, &refusal);
-        return Err(refusal);
+/// Makes the account private or public, with the other changes of its profile. Returns whether it was not before.
+async fn write_privacy(app: &App, id: UserId, change: &ProfileChange) -> Outcome<bool> {
+    if change.is_private == Some(false) {
+        return become_public(app, id, change).await;
     }
+    let has_changed = users::update_profile(app, id, change).await?;
+    events::publish_privacy(app, id);
+    Ok(has_changed)
+}
+
+async fn become_public(app: &App, id: UserId, change: &ProfileChange) -> Outcome<bool> {
+    let lease = journal::begin(app, Task::FollowRequests { user: id }).await?;
+    let has_changed = match users::update_profile(app, id, change).await {
+        Ok(has_changed) => has_changed,
+        Err(refusal) => {
+            lease.on_refusal(app, &refusal);
+            return Err(refusal);
+        }
+    };
     let rest = accept_all(app, id).await?;
     lease.finish(app, rest).await;
-    Ok(())
+    Ok(has_changed)
 }
 
 /// Accepts up to a thousand requests that an account has received, the oldest first, while the account is public. Those whose requesters follow

@@ -10,35 +10,40 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// The pages of feeds in one request.
-#[derive(Default)]
-pub(in crate::domains::timelines) struct ShownPages {
-    feeds: Mutex<Vec<FeedPages>>,
+/// The pages of feeds, or of other timelines, in one request.
+pub(in crate::domains::timelines) struct ShownPages<K = Feed> {
+    feeds: Mutex<Vec<FeedPages<K>>>,
     /// Signals that a page was finished.
     page_finished: Notify,
 }
 
+impl<K> Default for ShownPages<K> {
+    fn default() -> Self {
+        Self { feeds: Mutex::default(), page_finished: Notify::default() }
+    }
+}
+
 /// The pages of one feed.
-struct FeedPages {
-    feed: Feed,
+struct FeedPages<K> {
+    feed: K,
     unfinished: usize,
     statuses: Vec<StatusId>,
 }
 
 /// A page that is being read. Dropping it finishes it, also after an error.
-pub(in crate::domains::timelines) struct UnfinishedPage<'a> {
-    pages: &'a ShownPages,
-    feed: Feed,
+pub(in crate::domains::timelines) struct UnfinishedPage<'a, K: Copy + PartialEq = Feed> {
+    pages: &'a ShownPages<K>,
+    feed: K,
     statuses: Vec<StatusId>,
 }
 
-impl ShownPages {
-    fn feeds(&self) -> MutexGuard<'_, Vec<FeedPages>> {
+impl<K: Copy + PartialEq> ShownPages<K> {
+    fn feeds(&self) -> MutexGuard<'_, Vec<FeedPages<K>>> {
         self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Announces a page.
-    pub(in crate::domains::timelines) fn begin(&self, feed: Feed) -> UnfinishedPage<'_> {
+    pub(in crate::domains::timelines) fn begin(&self, feed: K) -> UnfinishedPage<'_, K> {
         let mut feeds = self.feeds();
         match feeds.iter_mut().find(|it| it.feed == feed) {
             Some(it) => it.unfinished += 1,
@@ -48,7 +53,7 @@ impl ShownPages {
     }
 
     /// Waits for all announced pages of a feed. Returns the statuses that they show.
-    pub(super) async fn wait_until_finished(&self, feed: Feed) -> Vec<StatusId> {
+    pub(super) async fn wait_until_finished(&self, feed: K) -> Vec<StatusId> {
         loop {
             let mut page_finished = pin!(self.page_finished.notified());
             page_finished.as_mut().enable();
@@ -62,14 +67,14 @@ impl ShownPages {
     }
 }
 
-impl UnfinishedPage<'_> {
+impl<K: Copy + PartialEq> UnfinishedPage<'_, K> {
     /// Finishes the page with the statuses that it shows.
     pub(in crate::domains::timelines) fn show(mut self, statuses: impl Iterator<Item = StatusId>) {
         self.statuses = statuses.collect();
     }
 }
 
-impl Drop for UnfinishedPage<'_> {
+impl<K: Copy + PartialEq> Drop for UnfinishedPage<'_, K> {
     fn drop(&mut self) {
         if let Some(it) = self.pages.feeds().iter_mut().find(|it| it.feed == self.feed) {
             it.unfinished -= 1;

@@ -1,14 +1,16 @@
--- append_event.lua - appends once that a status was posted, narrowed, edited or deleted, trims the log, and publishes the event.
+-- append_event.lua - appends once that a status was posted, narrowed, edited, deleted or reposted, trims the log, and publishes the event.
 -- KEYS 1 stream:{n}, also the channel  2 told:{n}
 -- ARGV 1 now, ms  2 kind: p | d | f a deletion with the terms of the posting or of the last edit, if they are still stored | x the same, ignored
 --        otherwise | n a narrowed audience, once for each change | e an edit, once for each change, ignored after the deletion
---      3 status id  4 filter terms  5 the most events  6 older events are trimmed, ms  7 when the status was posted, or edited, ms
---      8 the id of the change, for n and e
+--        | r a repost, ignored after its undoing | u its undoing | vd, vn, ve what feeds receive because of reposts, once for each part
+--      3 status id, or repost id  4 filter terms  5 the most events  6 older events are trimmed, ms  7 when the status was posted, or edited, ms
+--      8 the id of the change or the part, for n, e and v…
 -- Returns the id of the event | '' if it is ignored
 local kind = (ARGV[2] == 'f' or ARGV[2] == 'x') and 'd' or ARGV[2]
 -- The last event of a kind; each edit has a field of its own as well.
 local field = kind .. ARGV[3]
-local own = kind == 'e' and field .. '.' .. ARGV[8] or field
+local is_part = kind == 'e' or string.sub(kind, 1, 1) == 'v'
+local own = is_part and field .. '.' .. ARGV[8] or field
 local known = redis.call('HMGET', KEYS[2], own, 'p' .. ARGV[3], 'last', 'dropped', 'd' .. ARGV[3], 'e' .. ARGV[3])
 if known[1] and kind ~= 'n' then return known[1] end
 if known[1] then
@@ -17,8 +19,9 @@ if known[1] then
 end
 if ARGV[2] == 'x' and not known[2] then return '' end
 if kind == 'e' and known[5] then return '' end
+if kind == 'r' and redis.call('HEXISTS', KEYS[2], 'u' .. ARGV[3]) == 1 then return '' end
 -- Events newer than the change were already trimmed: its own event may have been trimmed too.
-if (kind == 'p' or kind == 'e') and known[4] and tonumber(string.match(known[4], '^%d+')) > tonumber(ARGV[7]) then return '' end
+if (kind == 'p' or kind == 'e' or kind == 'r') and known[4] and tonumber(string.match(known[4], '^%d+')) > tonumber(ARGV[7]) then return '' end
 local marks, last = ARGV[4], known[3]
 if not last then
   local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
@@ -33,7 +36,7 @@ end
 local at, number = string.match(last, '^(%d+)-(%d+)$')
 local now = math.max(tonumber(ARGV[1]), tonumber(at))
 local id = string.format('%d-%d', now, now == tonumber(at) and number + 1 or 0)
-if kind == 'n' or kind == 'e' then
+if kind == 'n' or is_part then
   redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks, 'c', ARGV[8])
 else
   redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks)
@@ -49,7 +52,7 @@ for _ = 1, 16 do
   -- A status may have been narrowed or edited again since.
   local trimmed = oldest[2][2] .. oldest[2][4]
   if redis.call('HGET', KEYS[2], trimmed) == oldest[1] then redis.call('HDEL', KEYS[2], trimmed) end
-  if oldest[2][2] == 'e' then redis.call('HDEL', KEYS[2], trimmed .. '.' .. oldest[2][8]) end
+  if oldest[2][2] == 'e' or string.sub(oldest[2][2], 1, 1) == 'v' then redis.call('HDEL', KEYS[2], trimmed .. '.' .. oldest[2][8]) end
   redis.call('HSET', KEYS[2], 'dropped', oldest[1])
   kept = kept - 1
 end

@@ -1,0 +1,189 @@
+//! Index entries: a status is in the timelines of the tags of its text while it is public, and among the mentions of the accounts that the text mentions.
+//!
+//! The status is on one tag of the cluster and its entries are on others, so they are reconciled: an entry is written, the status is read, and what
+//! differs is written again until nothing has changed. A process that dies in between leaves an entry of the journal with the names, which is
+//! written before any index entry is added, and before a status is deleted: its texts are unknown afterwards.
+
+use super::super::model::{MAX_EDITS, Status};
+use super::super::names::names_of_version;
+use super::super::store as statuses_store;
+use super::super::store::edits as edits_store;
+use super::super::store::indexes::{self as store, IndexedText};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::Window;
+use crate::domains::tags::IndexedNames;
+use crate::domains::tags::service as tags;
+use crate::domains::users::service as users;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{EntryLease, Progress, Task};
+use futures_util::future::try_join_all;
+
+/// Adds the index entries of a new status. Nothing for a text without names; otherwise the steps of [`settle`] without its first read.
+pub(super) async fn add(app: &App, status: &Status, is_private: bool) -> Result<(), Error> {
+    if status.entities.is_empty() {
+        return Ok(());
+    }
+    let text = IndexedText::new(status, is_private);
+    settle_from(app, status.author, status.id, IndexedNames::default(), IndexedNames::default(), Some(text)).await
+}
+
+/// Reconciles the index entries of a status with its text and its audience; `candidates` are further names that it may have entries under. One pipeline for
+/// a status without any; otherwise an entry of the journal, a pipeline of writes, one more for mentions, and a read, as often as the status changes
+/// meanwhile.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
+pub(super) async fn settle(app: &App, author: UserId, id: StatusId, candidates: IndexedNames) -> Result<(), Error> {
+    let text = store::read(app.db(), author, id).await?;
+    settle_from(app, author, id, candidates, IndexedNames::default(), text).await
+}
+
+/// As `settle`, for names that are in the entry of the journal that is being settled.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
+pub async fn settle_indexes(app: &App, author: UserId, id: StatusId, journaled: IndexedNames) -> Result<(), Error> {
+    let text = store::read(app.db(), author, id).await?;
+    settle_from(app, author, id, journaled.clone(), journaled, text).await
+}
+
+async fn settle_from(
+    app: &App,
+    author: UserId,
+    id: StatusId,
+    mut candidates: IndexedNames,
+    mut journaled: IndexedNames,
+    mut text: Option<IndexedText>,
+) -> Result<(), Error> {
+    let mut leases: Vec<EntryLease> = Vec::new();
+    loop {
+        let added = text.as_ref().map(IndexedText::indexed_names).unwrap_or_default();
+        candidates.extend(&text.as_ref().map(IndexedText::names).unwrap_or_default());
+        if candidates.is_empty() {
+            break;
+        }
+        if !added.without(&journaled).is_empty() {
+            leases.push(journal::begin(app, task(author, id, &added)).await?);
+            journaled.extend(&added);
+        }
+        let written_at = text.as_ref().map_or(id.time(), |text| text.written_at);
+        tags::update(app, (author, id, written_at), &added, &candidates.without(&added)).await?;
+        let now = store::read(app.db(), author, id).await?;
+        if now == text {
+            break;
+        }
+        text = now;
+    }
+    leases.into_iter().for_each(|lease| lease.ack(app));
+    Ok(())
+}
+
+fn task(author: UserId, status: StatusId, names: &IndexedNames) -> Task {
+    let tags = names.tags.iter().map(|tag| tag.name().to_owned()).collect();
+    Task::StatusIndexes { author, status, tags, logins: names.logins.iter().cloned().collect() }
+}
+
+/// Adds the index entries of statuses of public accounts in bulk, one status after the other. Nothing for texts without entities.
+pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error> {
+    for status in statuses.iter().filter(|status| !status.entities.is_empty()) {
+        let names = IndexedText::new(status, false).indexed_names();
+        tags::update(app, (status.author, status.id, status.posted_at), &names, &IndexedNames::default()).await?;
+    }
+    Ok(())
+}
+
+/// A status that is about to be deleted.
+pub(super) struct DoomedStatus {
+    /// The field of its last edit. If it is still the same at the deletion, the names are complete.
+    pub(super) last_edit: String,
+    /// The names of all versions of its text.
+    names: IndexedNames,
+    /// The entry of the journal with the names; `None` without any.
+    lease: Option<EntryLease>,
+}
+
+/// Writes the names of a status of `author` to the journal before the status is deleted, since its texts are unknown afterwards; `None` if there is no such
+/// status. A pipeline; one more for a status that was edited, and the entry for one with names.
+pub(super) async fn begin_deletion(app: &App, author: UserId, id: StatusId) -> Result<Option<DoomedStatus>, Error> {
+    let Some(text) = store::read_texts(app.db(), author, &[id]).await?.pop().flatten() else { return Ok(None) };
+    let names = names_of_versions(app, id, &text).await?;
+    let lease = match names.is_empty() {
+        true => None,
+        false => Some(journal::begin_deletion(app, task(author, id, &names)).await?),
+    };
+    Ok(Some(DoomedStatus { last_edit: text.last_edit, names, lease }))
+}
+
+impl DoomedStatus {
+    /// Removes the index entries after the deletion, also those that a change in progress has added meanwhile. Nothing for a status without names. Returns
+    /// the names.
+    pub(super) async fn finish(self, app: &App, author: UserId, id: StatusId) -> Result<IndexedNames, Error> {
+        if let Some(lease) = self.lease {
+            settle_indexes(app, author, id, self.names.clone()).await?;
+            lease.ack(app);
+        }
+        Ok(self.names)
+    }
+
+    /// Forgets the names of a status that was not deleted.
+    pub(super) fn cancel(self, app: &App) {
+        if let Some(lease) = self.lease {
+            lease.ack(app);
+        }
+    }
+}
+
+/// Removes the index entries of statuses of a deleted account that are about to be deleted, under the names of all versions of their texts. Nobody adds
+/// any for a deleted account, so a pass that stops in between is repeated. A pipeline; one more for each status that was edited, and one or two for each
+/// with names.
+pub(super) async fn remove(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
+    for (id, text) in ids.iter().zip(store::read_texts(app.db(), author, ids).await?) {
+        let Some(text) = text else { continue };
+        let names = names_of_versions(app, *id, &text).await?;
+        if !names.is_empty() {
+            tags::update(app, (author, *id, text.written_at), &IndexedNames::default(), &names).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn names_of_versions(app: &App, id: StatusId, text: &IndexedText) -> Result<IndexedNames, Error> {
+    let mut names = text.names();
+    if !text.last_edit.is_empty() {
+        for (_, version) in edits_store::versions(app.db(), id, 0..=MAX_EDITS).await? {
+            names.extend(&names_of_version(&version));
+        }
+    }
+    Ok(names)
+}
+
+/// Statuses of an account that one pass looks at.
+const PASS: usize = 200;
+/// Statuses whose index entries are reconciled at once.
+const CONCURRENCY: usize = 20;
+
+/// Reconciles the tags of the statuses of an account that became private or public, newest first, two hundred statuses in a pass. Returns where the next
+/// pass continues; `None` at the end, and when the account has changed again: the later change has a task of its own.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_privacy(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
+    let version = 1 + u64::from(users::is_private(app, user).await?);
+    if ![0, version].contains(&progress.version) {
+        return Ok(None);
+    }
+    let below = if progress.below == 0 { u64::MAX } else { progress.below };
+    let window = Window { below, above: 0, newest_first: true, limit: PASS };
+    let rows = statuses_store::profile(app.db(), user, &[window]).await?.pop().unwrap_or_default();
+    let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
+    let texts = store::read_texts(app.db(), user, &ids).await?;
+    let has_tags = |text: &Option<IndexedText>| text.as_ref().is_some_and(|text| !text.names().tags.is_empty());
+    let tagged: Vec<StatusId> = ids.iter().zip(&texts).filter(|(_, text)| has_tags(text)).map(|(id, _)| *id).collect();
+    for ids in tagged.chunks(CONCURRENCY) {
+        try_join_all(ids.iter().map(|id| settle(app, user, *id, IndexedNames::default()))).await?;
+    }
+    let next = |last: &StatusId| Progress { below: last.0, version, ..Progress::default() };
+    Ok(ids.last().filter(|_| ids.len() == PASS).map(next))
+}

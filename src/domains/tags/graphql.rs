@@ -1,0 +1,5 @@
+//! Tags in GraphQL.
+
+mod follows;
+
+pub use follows::{FollowedTagMutation, FollowedTagQuery};

@@ -1,0 +1,65 @@
+//! The use cases of tags and mentions. Which statuses have which is decided by the statuses, a higher layer.
+
+pub mod follows;
+
+use super::model::IndexedNames;
+use super::store;
+use crate::app::App;
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, TagId, UserId};
+use crate::base::page::{Row, Window};
+use crate::domains::entities::service::is_mentioned;
+use crate::domains::users::service as users;
+use std::collections::HashMap;
+
+pub use follows::parse;
+
+/// Adds a status of `author` to the names of its text, which was written at a time, and removes it from others. Repeating it changes nothing. One pipeline
+/// for each, and a read for logins.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn update(
+    app: &App,
+    (author, status, written_at): (UserId, StatusId, Millis),
+    added: &IndexedNames,
+    removed: &IndexedNames,
+) -> Result<(), Error> {
+    let logins = added.logins.union(&removed.logins).cloned().collect();
+    let accounts = if added.logins.is_empty() && removed.logins.is_empty() {
+        HashMap::new()
+    } else {
+        users::accounts_by_login(app, logins).await?
+    };
+    let account = |login: &String| accounts.get(login).copied();
+    let mentioned: Vec<UserId> =
+        added.logins.iter().filter_map(account).filter(|it| *it != author && is_mentioned(*it, written_at)).collect();
+    let not_mentioned: Vec<UserId> = removed.logins.iter().filter_map(account).collect();
+    store::remove(app.db(), status, &removed.tags.iter().collect::<Vec<_>>(), &not_mentioned).await?;
+    store::add(app.db(), status, &added.tags.iter().collect::<Vec<_>>(), &mentioned).await
+}
+
+/// Windows of the statuses of tags, in their order. One pipeline; nothing for none.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn windows(app: &App, windows: &[(TagId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    if windows.is_empty() { Ok(Vec::new()) } else { store::windows(app.db(), windows).await }
+}
+
+/// Windows of the statuses of others that mention an account. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn mentions(app: &App, user: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    store::mentions(app.db(), user, windows).await
+}
+
+/// Deletes the mentions of a deleted account. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge_mentions(app: &App, user: UserId) -> Result<(), Error> {
+    store::delete_mentions(app.db(), user).await
+}

@@ -1,0 +1,57 @@
+//! Tags and mentions in Redis.
+
+pub(super) mod follows;
+pub(super) mod sets;
+
+use super::keys;
+use super::model::{MAX_MENTIONS, MAX_TAGGED};
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, TagId, UserId};
+use crate::base::page::{Row, Window};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode, ranges};
+use crate::domains::users::user_key;
+use redis::cmd;
+
+static ADD_TO_TAG: Script = Script::new(include_str!("lua/add_to_tag.lua"));
+static ADD_MENTION: Script = Script::new(include_str!("lua/add_mention.lua"));
+
+/// Adds a status to tags and to the mentions of accounts. One pipeline of scripts; nothing without any.
+pub(super) async fn add(db: &Db, status: StatusId, tags: &[&TagId], mentioned: &[UserId]) -> Result<(), Error> {
+    let of_tags = tags.iter().map(|tag| Call::new(&ADD_TO_TAG, [keys::tag(tag)]).arg(status.0).arg(MAX_TAGGED));
+    let of_users = mentioned
+        .iter()
+        .map(|user| Call::new(&ADD_MENTION, [keys::mentions(*user), user_key(*user)]).arg(status.0).arg(MAX_MENTIONS));
+    let calls: Vec<Call> = of_tags.chain(of_users).collect();
+    if calls.is_empty() { Ok(()) } else { db.call_many(calls).await.map(drop) }
+}
+
+/// Removes a status from tags and from the mentions of accounts. One pipeline; nothing without any.
+pub(super) async fn remove(db: &Db, status: StatusId, tags: &[&TagId], mentioned: &[UserId]) -> Result<(), Error> {
+    let keys = tags.iter().map(|tag| keys::tag(tag)).chain(mentioned.iter().map(|user| keys::mentions(*user)));
+    let commands: Vec<_> = keys.map(|key| cmd("ZREM").arg(key).arg(status.0).take()).collect();
+    if commands.is_empty() { Ok(()) } else { db.write_many(commands).await.map(drop) }
+}
+
+/// Windows of the statuses of tags, in their order. One pipeline; nothing for none.
+pub(super) async fn windows(db: &Db, windows: &[(TagId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    let commands = windows.iter().map(|(tag, window)| ranges::ids_command(&keys::tag(tag), window)).collect();
+    db.read_many(commands).await?.into_iter().map(decode::ids).collect()
+}
+
+/// Windows of the statuses that mention an account. One pipeline.
+pub(super) async fn mentions(db: &Db, user: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    let commands = windows.iter().map(|window| ranges::ids_command(&keys::mentions(user), window)).collect();
+    db.read_many(commands).await?.into_iter().map(decode::ids).collect()
+}
+
+/// The numbers of statuses of tags, in their order. One pipeline.
+pub(super) async fn counts(db: &Db, tags: &[TagId]) -> Result<Vec<u64>, Error> {
+    let commands = tags.iter().map(|tag| cmd("ZCARD").arg(keys::tag(tag)).take()).collect();
+    db.read_many(commands).await?.into_iter().map(decode::value).collect()
+}
+
+/// Deletes the mentions of an account. One command.
+pub(super) async fn delete_mentions(db: &Db, user: UserId) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::mentions(user)).take()]).await.map(drop)
+}

@@ -1,0 +1,79 @@
+//! The entries of feeds: statuses as themselves, and reposts.
+
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::Row;
+
+/// An entry of a feed. Statuses and reposts have ids of one source, so a position names exactly one entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FeedRow {
+    /// The id of the repost, or of a status that is there as itself.
+    pub position: u64,
+    /// The status.
+    pub status: StatusId,
+    /// The account that has reposted the status; `None` for a status that is there as itself.
+    pub reposter: Option<UserId>,
+}
+
+impl FeedRow {
+    /// The entry of a status as itself.
+    pub const fn of_status(id: u64) -> Self {
+        Self { position: id, status: StatusId(id), reposter: None }
+    }
+
+    /// The entry of a repost, of a row of the reposts of an account.
+    pub const fn of_repost(reposter: UserId, row: Row) -> Self {
+        Self { position: row.position, status: StatusId(row.member), reposter: Some(reposter) }
+    }
+
+    /// The row that pages are made of.
+    pub const fn row(&self) -> Row {
+        Row { member: self.status.0, position: self.position }
+    }
+
+    /// The member of the sorted set of a feed: the status, or `status:reposter`. An account reposts a status once, so a later repost of the same status
+    /// takes the place of an earlier one.
+    pub(super) fn member(&self) -> String {
+        match self.reposter {
+            None => self.status.0.to_string(),
+            Some(reposter) => repost_member(self.status, reposter),
+        }
+    }
+
+    /// Parses a member and its score; `None` for a text that is no entry.
+    pub(super) fn parse(member: &str, position: u64) -> Option<Self> {
+        let Some((status, reposter)) = member.split_once(':') else {
+            return member.parse().ok().map(|id| Self { position, status: StatusId(id), reposter: None });
+        };
+        Some(Self { position, status: StatusId(status.parse().ok()?), reposter: Some(UserId(reposter.parse().ok()?)) })
+    }
+}
+
+/// What is looked up about a repost, in the round trip of the rows below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RepostLookup {
+    /// The id of the repost of a status by an account; none if it was undone.
+    Id(UserId, StatusId),
+    /// Whether the owner of a home has hidden the reposts of an account; none if not.
+    IsHidden(UserId, UserId),
+}
+
+/// The member of a repost.
+pub(super) fn repost_member(status: StatusId, reposter: UserId) -> String {
+    format!("{}:{}", status.0, reposter.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_survive_the_round_trip_and_invalid_ones_are_refused() {
+        let repost = FeedRow { position: 9, status: StatusId(7), reposter: Some(UserId(3)) };
+        for (row, member) in [(FeedRow::of_status(7), "7"), (repost, "7:3")] {
+            assert_eq!((row.member().as_str(), FeedRow::parse(member, row.position)), (member, Some(row)));
+        }
+        for text in ["", ":", "7:", ":3", "7:3:1", "x", "7:x"] {
+            assert_eq!(FeedRow::parse(text, 9), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Pages of feeds: reads rows, and drops what the viewer does not see.
+
+use super::super::feed_row::FeedRow;
+use super::load::FeedPart;
+use super::pending_window::FeedWindow;
+use super::repeats::{self, OlderRows};
+use super::{reply_rule, repost_rules};
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::{PageSource, Row, Window};
+use crate::base::request::Loaders;
+use crate::domains::relations::service as relations;
+use crate::domains::statuses::ViewedStatus;
+use crate::domains::statuses::service as statuses;
+use crate::platform::journal::Feed;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// The rows below a new repost that decide whether its event is sent: a read for each event and feed is bounded by them.
+const LIVE_DISTANCE: usize = 128;
+/// The fewest spare rows of a window for a viewer with mutes or blocks.
+const MIN_SPARE: usize = 10;
+
+/// The repost by which a status is in a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repost {
+    /// The id, which is its position.
+    pub id: u64,
+    /// The account.
+    pub by: UserId,
+}
+
+/// An entry of a feed.
+#[derive(Clone, Debug)]
+pub struct FeedEntry {
+    /// The status.
+    pub seen: ViewedStatus,
+    /// The repost; `None` for a status as itself.
+    pub repost: Option<Repost>,
+}
+
+impl FeedEntry {
+    const fn status(seen: ViewedStatus) -> Self {
+        Self { seen, repost: None }
+    }
+}
+
+/// The source of pages of a feed.
+pub(super) struct FeedListing<'a> {
+    pub(super) loaders: &'a Loaders,
+    pub(super) feed: Feed,
+    /// The accounts of the reposts that were read, by position.
+    reposters: Mutex<HashMap<u64, UserId>>,
+}
+
+impl<'a> FeedListing<'a> {
+    /// The pages of a feed.
+    pub(super) fn new(loaders: &'a Loaders, feed: Feed) -> Self {
+        Self { loaders, feed, reposters: Mutex::default() }
+    }
+
+    /// Hydrates one row, as [`PageSource::hydrate`].
+    pub(super) async fn hydrate_row(&self, row: FeedRow) -> Result<Option<FeedEntry>, Error> {
+        self.note(&[row]);
+        Ok(self.hydrate(&[row.row()]).await?.pop().flatten())
+    }
+
+    /// Notes which rows are reposts. Positions are unique.
+    fn note(&self, rows: &[FeedRow]) {
+        let mut reposts = rows.iter().filter_map(|row| Some((row.position, row.reposter?))).peekable();
+        if reposts.peek().is_some() {
+            self.reposters.lock().unwrap_or_else(PoisonError::into_inner).extend(reposts);
+        }
+    }
+
+    /// The rows with the accounts of reposts; `None` if there are no reposts among them.
+    fn with_reposters(&self, rows: &[Row]) -> Option<Vec<FeedRow>> {
+        let reposters = self.reposters.lock().unwrap_or_else(PoisonError::into_inner);
+        if reposters.is_empty() {
+            return None;
+        }
+        let reposter = |row: &Row| reposters.get(&row.position).copied();
+        let full = |row: &Row| FeedRow { position: row.position, status: StatusId(row.member), reposter: reposter(row) };
+        let rows: Vec<FeedRow> = rows.iter().map(full).collect();
+        rows.iter().any(|row| row.reposter.is_some()).then_some(rows)
+    }
+
+    async fn former_sources(&self) -> Result<Vec<UserId>, Error> {
+        Ok(self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.former_sources)
+    }
+
+    /// Keeps the statuses that the feed shows as themselves: not those of former sources, which are not all removed yet, and no replies to others.
+    async fn keep_statuses(&self, found: Vec<Option<ViewedStatus>>) -> Result<Vec<Option<ViewedStatus>>, Error> {
+        let sources = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?;
+        let shown = |seen: &ViewedStatus| !sources.former_sources.contains(&seen.status.author);
+        let found = found.into_iter().map(|seen| seen.filter(shown)).collect();
+        reply_rule::keep_answers(self.loaders, self.feed, sources.has_tags, found).await
+    }
+
+    /// The entries that the viewer's rules leave, before repeated reposts are left out.
+    async fn visible(&self, rows: &[FeedRow]) -> Result<Vec<Option<FeedEntry>>, Error> {
+        let reposts: Vec<(u64, UserId, StatusId)> =
+            rows.iter().filter_map(|row| Some((row.position, row.reposter?, row.status))).collect();
+        let accounts = reposts.iter().map(|(_, by, _)| *by);
+        let (found, _) = futures_util::try_join!(
+            statuses::load_delivered_beside(self.loaders, rows.iter().map(|row| row.status), accounts),
+            self.loaders.feeds.load_many(repost_rules::lookups(self.feed, rows))
+        )?;
+        let are_shown = repost_rules::are_shown(self.loaders, self.feed, &reposts).await?;
+        let former_sources = self.former_sources().await?;
+        let mut are_shown = are_shown.into_iter();
+        let (mut own, mut reposted) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
+        for (row, seen) in rows.iter().zip(found) {
+            let Some(by) = row.reposter else {
+                own.push(seen);
+                reposted.push(None);
+                continue;
+            };
+            let is_shown = are_shown.next() == Some(true) && !former_sources.contains(&by);
+            own.push(None);
+            reposted.push(seen.filter(|_| is_shown).map(|seen| (by, seen)));
+        }
+        let (own, reposted) =
+            futures_util::try_join!(self.keep_statuses(own), statuses::keep_visible_reposts(self.loaders, reposted))?;
+        let entry = |((row, own), reposted): ((&FeedRow, Option<ViewedStatus>), Option<ViewedStatus>)| match row.reposter {
+            None => own.map(FeedEntry::status),
+            Some(by) => reposted.map(|seen| FeedEntry { seen, repost: Some(Repost { id: row.position, by }) }),
+        };
+        Ok(rows.iter().zip(own).zip(reposted).map(entry).collect())
+    }
+
+    /// As [`PageSource::hydrate`] for rows with reposts. One read of older rows more; the older entries that decide which reposts are repeated are hydrated
+    /// with the rows.
+    async fn judge_reposts(&self, rows: &[FeedRow], distance: usize) -> Result<Vec<Option<FeedEntry>>, Error> {
+        let older = self.older_rows(rows, distance).await?;
+        let mut are_visible: HashMap<u64, bool> = HashMap::new();
+        let mut all = rows.to_vec();
+        all.extend(older.undecided(&are_visible).into_iter().filter(|row| !rows.contains(row)));
+        let mut entries = self.visible(&all).await?;
+        are_visible.extend(all.iter().zip(&entries).map(|(row, entry)| (row.position, entry.is_some())));
+        entries.truncate(rows.len());
+        loop {
+            let undecided = older.undecided(&are_visible);
+            if undecided.is_empty() {
+                break;
+            }
+            let found = self.visible(&undecided).await?;
+            are_visible.extend(undecided.iter().zip(&found).map(|(row, entry)| (row.position, entry.is_some())));
+        }
+        let is_shown = |row: &FeedRow| row.reposter.is_none() || !older.is_repeat(row, &are_visible);
+        Ok(rows.iter().zip(entries).map(|(row, entry)| entry.filter(|_| is_shown(row))).collect())
+    }
+
+    /// Whether the feed receives the event of a repost; see [`super::receives_repost`].
+    pub(super) async fn receives(&self, row: FeedRow, exists: bool) -> Result<bool, Error> {
+        let Some(by) = row.reposter else { return Ok(false) };
+        if exists {
+            // Most reposts are hidden by a rule that reads no rows, or have no other entry of their status among the newest.
+            let is_visible = self.visible(&[row]).await?.pop().flatten().is_some();
+            return Ok(is_visible && self.judge_reposts(&[row], LIVE_DISTANCE).await?.pop().flatten().is_some());
+        }
+        if self.loaders.repost_ids.load((by, row.status)).await?.is_some() {
+            return Ok(false);
+        }
+        let reposts = [(row.position, by, row.status)];
+        let found = statuses::load_delivered(self.loaders, [row.status]).await?.pop().flatten();
+        let is_shown = repost_rules::were_shown(self.loaders, self.feed, &reposts).await?.pop() == Some(true);
+        let repost = found.filter(|_| is_shown).map(|seen| (by, seen));
+        Ok(statuses::keep_visible_reposts(self.loaders, vec![repost]).await?.pop().flatten().is_some())
+    }
+
+    /// Reads the rows below each repost, at least `distance` of them. One round trip if the rows are next to each other.
+    async fn older_rows(&self, rows: &[FeedRow], distance: usize) -> Result<OlderRows, Error> {
+        let mut older = OlderRows::new(rows, distance);
+        while let Some(below) = older.next_unread() {
+            let window = Window { below, above: 0, newest_first: true, limit: distance + rows.len() };
+            let part = FeedPart::Window(FeedWindow { feed: self.feed, window });
+            // For the rules, in the same pipeline.
+            let parts = [part].into_iter().chain(repost_rules::lookups(self.feed, rows));
+            let below_it = self.loaders.feeds.load_many(parts).await?.into_iter().next().unwrap_or_default();
+            older.add(below, below_it.rows, window.limit);
+        }
+        Ok(older)
+    }
+}
+
+impl PageSource for FeedListing<'_> {
+    type Item = FeedEntry;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        let part = |window: &Window| FeedPart::Window(FeedWindow { feed: self.feed, window: *window });
+        // For `hydrate`, in the same pipeline.
+        let former_sources = [FeedPart::FormerSources(self.feed)];
+        let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(former_sources)).await?;
+        found.pop();
+        found.iter().for_each(|found| self.note(&found.rows));
+        Ok(found.into_iter().map(|found| found.rows.iter().map(FeedRow::row).collect()).collect())
+    }
+
+    /// As many again for a viewer who is known to have mutes or blocks: a page is full after one read while less than half of the entries are dropped.
+    fn spare_rows(&self, want: usize) -> usize {
+        if relations::may_hide(self.loaders) { want.max(MIN_SPARE) } else { 0 }
+    }
+
+    fn drops_rows(&self) -> bool {
+        relations::may_hide(self.loaders)
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<FeedEntry>>, Error> {
+        if let Some(rows) = self.with_reposters(rows) {
+            return Box::pin(self.judge_reposts(&rows, repeats::DISTANCE)).await;
+        }
+        let found = statuses::load_delivered(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
+        let found = self.keep_statuses(found).await?;
+        Ok(found.into_iter().map(|seen| seen.map(FeedEntry::status)).collect())
+    }
+}

@@ -1,0 +1,196 @@
+//! The rule that a feed shows a status once in a while: a repost is left out if the same status follows soon, as itself or as another repost. It is judged
+//! by the entries that the viewer's rules leave, when the feed is read, and does not depend on pages.
+//!
+//! Whether an older entry is visible is known only when it is hydrated. So the rule is judged with bounds, and hydrates an older entry only if the answer
+//! depends on it: most reposts are decided by the rows alone.
+
+use super::super::feed_row::FeedRow;
+use crate::base::ids::StatusId;
+use std::collections::HashMap;
+
+/// The number of older entries among which a status is looked for. Rows are counted, so that a request is bounded whatever is hidden.
+pub(super) const DISTANCE: usize = 1_000;
+/// The number of entries that are no reposts after which a status may be shown again.
+const MAX_BETWEEN: usize = 100;
+/// The most entries that are hydrated at a time to decide about one repost.
+const BATCH: usize = 150;
+
+/// What is known about a repost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum RepeatState {
+    /// The status follows soon.
+    Repeated,
+    /// It does not.
+    First,
+    /// It depends on whether these older rows are visible.
+    DependsOn(Vec<FeedRow>),
+}
+
+/// Judges the repost of a status by the rows below it, newest first.
+fn judge(status: StatusId, older: &[FeedRow], is_visible: impl Fn(&FeedRow) -> Option<bool>) -> RepeatState {
+    // Entries between that are no reposts: those that are certainly visible, and those that may be.
+    let (mut fewest, mut most) = (0, 0);
+    for (at, row) in older.iter().take(DISTANCE).enumerate() {
+        if fewest >= MAX_BETWEEN {
+            return RepeatState::First;
+        }
+        let visible = is_visible(row);
+        if row.status == status && visible != Some(false) {
+            let is_unknown = |row: &&FeedRow| is_visible(row).is_none();
+            let own = older[at..=at].iter().filter(is_unknown);
+            if most < MAX_BETWEEN {
+                let unknown: Vec<FeedRow> = own.copied().collect();
+                return if unknown.is_empty() { RepeatState::Repeated } else { RepeatState::DependsOn(unknown) };
+            }
+            let between = older[..at].iter().filter(|row| row.reposter.is_none()).filter(is_unknown).take(BATCH);
+            return RepeatState::DependsOn(own.chain(between).copied().collect());
+        }
+        if row.reposter.is_none() {
+            fewest += usize::from(visible == Some(true));
+            most += usize::from(visible != Some(false));
+        }
+    }
+    RepeatState::First
+}
+
+/// The rows below the reposts of a page.
+pub(super) struct OlderRows {
+    /// The number of rows below each repost that decide.
+    distance: usize,
+    /// The reposts, newest first, each with where the rows below it begin, once read: a list, and an index.
+    reposts: Vec<(FeedRow, Option<(usize, usize)>)>,
+    /// Lists of successive rows.
+    lists: Vec<Vec<FeedRow>>,
+}
+
+impl OlderRows {
+    /// The reposts among rows in any order; nothing is read yet.
+    pub(super) fn new(rows: &[FeedRow], distance: usize) -> Self {
+        let mut reposts: Vec<_> = rows.iter().filter(|row| row.reposter.is_some()).map(|row| (*row, None)).collect();
+        reposts.sort_unstable_by_key(|(row, _)| std::cmp::Reverse(row.position));
+        reposts.dedup();
+        Self { distance, reposts, lists: Vec::new() }
+    }
+
+    /// The position of the newest repost whose older rows are not read.
+    pub(super) fn next_unread(&self) -> Option<u64> {
+        self.reposts.iter().find(|(_, place)| place.is_none()).map(|(row, _)| row.position)
+    }
+
+    /// Adds the rows below a repost, newest first, of which at most `limit` were read. They serve all reposts with enough rows below them.
+    pub(super) fn add(&mut self, below: u64, rows: Vec<FeedRow>, limit: usize) {
+        let (list, is_end) = (self.lists.len(), rows.len() < limit);
+        for (repost, place) in self.reposts.iter_mut().filter(|(_, place)| place.is_none()) {
+            if repost.position == below {
+                *place = Some((list, 0));
+            } else if let Ok(at) = rows.binary_search_by(|row| repost.position.cmp(&row.position)) {
+                let is_enough = is_end || rows.len() - (at + 1) >= self.distance;
+                *place = is_enough.then_some((list, at + 1));
+            }
+        }
+        self.lists.push(rows);
+    }
+
+    fn below(&self, place: Option<(usize, usize)>) -> &[FeedRow] {
+        let rows = place.and_then(|(list, from)| self.lists.get(list)?.get(from..)).unwrap_or_default();
+        &rows[..rows.len().min(self.distance)]
+    }
+
+    /// The rows whose visibility decides about reposts, each once.
+    pub(super) fn undecided(&self, are_visible: &HashMap<u64, bool>) -> Vec<FeedRow> {
+        let mut rows = Vec::new();
+        // A repost that is hidden anyway needs no decision.
+        for (repost, place) in self.reposts.iter().filter(|(repost, _)| are_visible.get(&repost.position) != Some(&false)) {
+            let known = |row: &FeedRow| are_visible.get(&row.position).copied();
+            if let RepeatState::DependsOn(unknown) = judge(repost.status, self.below(*place), known) {
+                rows.extend(unknown);
+            }
+        }
+        rows.sort_unstable_by_key(|row| row.position);
+        rows.dedup();
+        rows
+    }
+
+    /// Whether a repost is left out because its status follows soon.
+    pub(super) fn is_repeat(&self, repost: &FeedRow, are_visible: &HashMap<u64, bool>) -> bool {
+        let place = self.reposts.iter().find(|(row, _)| row == repost).and_then(|(_, place)| *place);
+        let known = |row: &FeedRow| are_visible.get(&row.position).copied();
+        judge(repost.status, self.below(place), known) == RepeatState::Repeated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::UserId;
+
+    const STATUS: StatusId = StatusId(1);
+
+    fn repost(position: u64, status: u64) -> FeedRow {
+        FeedRow { position, status: StatusId(status), reposter: Some(UserId(3)) }
+    }
+
+    /// The rows below a repost at 9,000: statuses, then reposts of other statuses, then the status itself.
+    fn older(statuses: u64, reposts: u64) -> Vec<FeedRow> {
+        let own = (0..statuses).map(|at| FeedRow::of_status(8_999 - at));
+        let others = (0..reposts).map(|at| repost(8_999 - statuses - at, 5_000 + at));
+        own.chain(others).chain([FeedRow::of_status(STATUS.0)]).collect()
+    }
+
+    #[test]
+    fn a_repost_is_left_out_while_its_status_follows_soon() {
+        for (statuses, reposts, expected) in [
+            (0, 0, true),
+            (99, 0, true),
+            (100, 0, false),
+            (99, 300, true),
+            (0, 998, true),
+            (0, 999, true),
+            (0, 1_000, false),
+            (99, 900, true),
+            (99, 901, false),
+            (100, 1, false),
+        ] {
+            let rows = older(statuses, reposts);
+            let is_repeated = judge(STATUS, &rows, |_| Some(true)) == RepeatState::Repeated;
+            assert_eq!(is_repeated, expected, "{statuses} statuses and {reposts} reposts between");
+        }
+        assert_eq!(judge(STATUS, &[repost(5, STATUS.0)], |_| Some(true)), RepeatState::Repeated, "another repost");
+        assert_eq!(judge(STATUS, &[], |_| Some(true)), RepeatState::First);
+    }
+
+    #[test]
+    fn hidden_entries_do_not_count() {
+        let rows = older(120, 0);
+        let hides = |hidden: u64| move |row: &FeedRow| Some(row.position <= 8_999 - hidden);
+        assert_eq!(judge(STATUS, &rows, hides(20)), RepeatState::First, "100 between");
+        assert_eq!(judge(STATUS, &rows, hides(21)), RepeatState::Repeated, "99 between");
+        let hides_status = |row: &FeedRow| Some(row.status != STATUS);
+        assert_eq!(judge(STATUS, &older(0, 0), hides_status), RepeatState::First, "the status is not shown to the viewer");
+    }
+
+    #[test]
+    fn only_what_decides_is_hydrated() {
+        let unknown = |_: &FeedRow| None;
+        assert_eq!(judge(STATUS, &older(0, 0)[..0], unknown), RepeatState::First);
+        let rows = older(50, 0);
+        assert_eq!(judge(STATUS, &rows, unknown), RepeatState::DependsOn(vec![rows[50]]), "whatever the others are");
+        assert_eq!(judge(StatusId(77), &older(500, 400), unknown), RepeatState::First, "it does not follow at all");
+        let RepeatState::DependsOn(needed) = judge(STATUS, &older(500, 0), unknown) else { panic!("undecided") };
+        assert_eq!(needed.len(), BATCH + 1);
+    }
+
+    #[test]
+    fn rows_serve_all_reposts_with_enough_below_them() {
+        let page = [repost(9_000, 1), FeedRow::of_status(8_999), repost(8_998, 2), repost(10, 3)];
+        let mut older = OlderRows::new(&page, DISTANCE);
+        assert_eq!(older.next_unread(), Some(9_000));
+        let rows: Vec<FeedRow> =
+            (0..1_004_u64).map(|at| 8_999 - at).map(|at| if at == 8_998 { page[2] } else { FeedRow::of_status(at) }).collect();
+        older.add(9_000, rows, 1_004);
+        assert_eq!(older.next_unread(), Some(10), "a row elsewhere is read for itself");
+        older.add(10, vec![FeedRow::of_status(3)], 1_004);
+        assert_eq!(older.next_unread(), None);
+        assert_eq!(older.below(older.reposts[1].1).first(), Some(&FeedRow::of_status(8_997)));
+    }
+}

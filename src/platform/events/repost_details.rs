@@ -1,0 +1,63 @@
+//! What events about reposts have beside the terms of a status.
+
+use super::filter_terms::{EventAudience, FilterTerms};
+use crate::base::ids::{StatusId, UserId};
+use serde::{Deserialize, Serialize};
+
+/// The most accounts of [`RepostDetails::Via`].
+pub const MAX_VIA: usize = 1_000;
+
+/// The details of an event that feeds receive because of a repost. Such events are in no public stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RepostDetails {
+    /// A repost: the status, and the account. The event has the repost's id in the place of a status.
+    Repost {
+        /// The status.
+        status: StatusId,
+        /// The account.
+        by: UserId,
+    },
+    /// A change of a status, for the feeds into which these accounts have reposted it.
+    Via {
+        /// The id of the change; 0 for a deletion, of which there is one.
+        change: u64,
+        /// Which of the accounts these are.
+        part: u64,
+        /// The audience of the status before the change, if the event is not delivered to everyone.
+        audience: Option<EventAudience>,
+        /// The hashes of the accounts, sorted. At most [`MAX_VIA`].
+        accounts: Vec<u64>,
+    },
+}
+
+impl RepostDetails {
+    /// Encodes the details behind the terms.
+    pub(super) fn to_bytes(&self, terms: &FilterTerms) -> Vec<u8> {
+        let mut bytes = postcard::to_allocvec(terms).unwrap_or_default();
+        bytes.extend(postcard::to_allocvec(self).unwrap_or_default());
+        bytes
+    }
+
+    /// Decodes terms and details.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<(FilterTerms, Self)> {
+        let (terms, rest) = postcard::take_from_bytes(bytes).ok()?;
+        Some((terms, postcard::from_bytes(rest).ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_survive_the_round_trip() {
+        for details in [
+            RepostDetails::Repost { status: StatusId(7), by: UserId(3) },
+            RepostDetails::Via { change: 5, part: 1, audience: None, accounts: vec![1, u64::MAX] },
+        ] {
+            let bytes = details.to_bytes(&FilterTerms::unreadable());
+            assert_eq!(RepostDetails::from_bytes(&bytes), Some((FilterTerms::unreadable(), details)));
+            assert_eq!(RepostDetails::from_bytes(&bytes[..bytes.len() - 1]), None);
+        }
+    }
+}
