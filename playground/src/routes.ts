@@ -11,6 +11,7 @@ export const routes = [
   { path: '/conversation/:statusId/quotes?', load: () => import('./routes/conversation/index.tsx') },
   { path: '/profile/:login', load: () => import('./routes/profile/index.tsx') },
   { path: '/tag/:name', load: () => import('./routes/tag/index.tsx') },
+  { path: '/mentions', label: 'Mentions', load: () => import('./routes/mentions/index.tsx') },
   { path: '/bookmarks', label: 'Bookmarks', load: () => import('./routes/bookmarks/index.tsx') },
   { path: '/thread/:statusId', load: () => import('./routes/thread/index.tsx') },
   { path: '/people', label: 'People', load: () => import('./routes/people/index.tsx') },

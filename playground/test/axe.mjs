@@ -60,6 +60,7 @@ const parts = () => [
   [`/conversation/${conversation}/quotes`, (page) => page.getByText('A quote.')],
   ['/tag/waxwings', (page) => page.getByRole('heading', { name: '#waxwings' })],
   ['/profile/ada', (page) => page.getByRole('list', { name: 'Statuses' }).getByRole('article').first()],
+  ['/mentions', (page, isIn) => (isIn ? page.getByText('See example.org') : page.getByText('Log in above to see who mentions you.'))],
   ['/bookmarks', (page, isIn) => (isIn ? page.getByText('Ask @bram') : page.getByText('Log in above to see your bookmarks.'))],
   [`/ads#campaign=${campaign}`, (page, isIn) => (isIn ? page.getByRole('region', { name: 'Figures', exact: true }) : page.getByText('Log in above to see your campaigns'))],
   ['/ads#campaign=new', (page, isIn) => (isIn ? page.getByRole('form', { name: 'Create campaign' }) : page.getByText('Log in above to see your campaigns'))],

@@ -97,6 +97,13 @@ test('the reply has entities and a reply policy, is bookmarked and pinned', asyn
   assert.deepEqual([bookmarked.node.message, pinned.message], [node.message, node.message]);
 });
 
+test('a tag is followed, and nobody has mentioned the newcomer', async () => {
+  assert.equal((await data('Tag')).tag.viewerIsFollowing, false);
+  assert.equal((await data('FollowTag')).followTag.tag.viewerIsFollowing, true);
+  assert.equal((await data('Tag')).tag.viewerIsFollowing, true);
+  assert.deepEqual((await data('Mentions')).viewerMentions.entries.edges, []);
+});
+
 test('a post for followers, the relation to oneself, and no requests', async () => {
   const { status } = (await data('PostTo')).postStatus;
   assert.deepEqual([status.audience, status.audienceList], ['FOLLOWERS', null]);

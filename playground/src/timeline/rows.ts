@@ -4,6 +4,8 @@ import type { StatusChange } from '../statuses/LikeButton.tsx';
 import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
 
 export const MAX_ROWS = 200;
+// A repost adds no row if its status is among as many rows at the top.
+const REPOST_ROWS = 100;
 
 // The account by whose repost a status is in a timeline.
 export interface Reposter {
@@ -29,15 +31,18 @@ export type Belongs = (status: StatusCardFragment) => boolean;
 export function applyEvent(rows: Row[], event: TimelineEventFragment, belongs?: Belongs): Row[] {
   if (event.__typename === 'StatusPosted') return [statusRow(event.status, null, true), ...without(rows, (row) => row.key === event.status.id)];
   if (event.__typename === 'StatusEdited') return applyEdit(rows, event.status, belongs);
-  if (event.__typename === 'StatusReposted') return applyRepost(rows, statusRow(event.status, event.repostedBy, true));
+  if (event.__typename === 'StatusReposted') return applyRepost(rows, event.status, event.repostedBy);
   if (event.__typename === 'RepostUndone') return without(rows, (row) => row.key === `${event.statusId} ${event.repostedById}`);
   if (event.__typename === 'StreamGap') return [{ kind: 'gap', key: `gap ${++gaps}`, reason: event.reason }, ...rows];
   if (event.__typename === 'StatusDeleted') return without(rows, (row) => row.kind === 'status' && row.status.id === event.statusId);
   return rows;
 }
 
-// A repost that is repeated has a new place.
-function applyRepost(rows: Row[], repost: Row): Row[] {
+// A repost of a status that is near the top adds no row, as in a read of the home.
+function applyRepost(rows: Row[], status: StatusCardFragment, repostedBy: Reposter): Row[] {
+  const isNearTop = rows.slice(0, REPOST_ROWS).some((row) => row.kind === 'status' && row.status.id === status.id);
+  if (isNearTop) return rows;
+  const repost = statusRow(status, repostedBy, true);
   return [repost, ...without(rows, (row) => row.key === repost.key)];
 }
 

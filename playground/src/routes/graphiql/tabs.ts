@@ -5,7 +5,8 @@ const variables = import.meta.glob<string>('../../../operations/*.json', { query
 
 const ORDER = [
   'SignUp', 'Viewer', 'PostStatus', 'PublicStream', 'LikeStatus', 'AddComment', 'Thread', 'Home', 'HomeEvents', 'Profile', 'Follow', 'StatusPage',
-  'EditStatus', 'RepostStatus', 'Quote', 'Reply', 'ReplyPolicy', 'Conversation', 'Entities', 'Bookmark', 'Bookmarks', 'Pin',
+  'EditStatus', 'RepostStatus', 'SetRepostsShown', 'Quote', 'Reply', 'ReplyPolicy', 'Conversation', 'Entities', 'Tag', 'FollowTag', 'TagEvents', 'Mentions', 'MentionEvents',
+  'Bookmark', 'Bookmarks', 'Pin',
   'PostTo', 'Relation', 'Requests', 'Block',
   'CreateCampaign', 'CreateAd', 'RegisterWebsite', 'ServeAds',
 ];

@@ -1,6 +1,7 @@
 // The viewer's home: the statuses of the viewer and of the accounts that the viewer follows.
 import { Link } from 'react-router';
 import { useViewer } from '../../session/useSession.ts';
+import { FollowedTags } from '../../tags/FollowedTags.tsx';
 import { TimelinePage } from '../../timeline/TimelinePage.tsx';
 import { useHome } from '../../timeline/useHome.ts';
 import { useTitle } from '../../ui/useTitle.ts';
@@ -10,7 +11,13 @@ export function Component() {
   const home = useHome();
   const viewer = useViewer();
   const isReading = viewer && home.connection.phase === 'connecting';
-  return <TimelinePage title="Home" timeline={home} onRelation={home.reconnect} hasSubscription={Boolean(viewer)} empty={isReading ? null : viewer ? <FirstPost /> : <LogInFirst />} />;
+  const head = (
+    <>
+      <h1 className="visually-hidden">Home</h1>
+      {viewer && <FollowedTags key={viewer.id} onChange={home.reconnect} />}
+    </>
+  );
+  return <TimelinePage title="Home" head={head} timeline={home} onRelation={home.reconnect} hasSubscription={Boolean(viewer)} empty={isReading ? null : viewer ? <FirstPost /> : <LogInFirst />} />;
 }
 
 const FirstPost = () => (

@@ -5,6 +5,7 @@ import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
 import { read } from '../../api/read.ts';
 import { pageOf, usePages } from '../../api/usePages.ts';
 import { PersonCard } from '../../people/PersonCard.tsx';
+import { RepostsSwitch } from '../../people/RepostsSwitch.tsx';
 import { RelationChange } from '../../people/usePersonAction.ts';
 import { useViewer } from '../../session/useSession.ts';
 import { StatusCard } from '../../statuses/StatusCard.tsx';
@@ -35,6 +36,7 @@ export function Profile({ login }: { login: string }) {
             {user.bio}
           </p>
         )}
+        {user.viewerFollowState === 'FOLLOWING' && <RepostsSwitch person={user} />}
       </PersonCard>
       <Pinned statuses={user.pinnedStatuses} onChange={() => readAgain({ requestPolicy: 'network-only' })} />
       <Statuses key={version} user={user} />
