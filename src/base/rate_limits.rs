@@ -181,8 +181,8 @@ limits! {
     Reposts = "reposts" by Account, 300 / HOUR;
     /// Edits of statuses: more than a person corrects in an hour, less than a program.
     Edits = "edits" by Account, 100 / HOUR;
-    /// Changes of bookmarks and pinned statuses together: more than a person marks in an evening, less than a program.
-    Marks = "marks" by Account, 1_000 / HOUR;
+    /// Changes of saved items, which are bookmarks, pinned statuses and followed tags: more than a person makes in an evening, less than a program.
+    SavedItems = "saved-items" by Account, 1_000 / HOUR;
     /// Ad requests and clicks of an address, which may be a publisher's server that requests ads for all of its visitors. 10,000 a second are more
     /// than a server decides, so only what would block other clients is refused.
     Ads = "ads" by Address, 100_000 / 10 * SECOND;

@@ -54,7 +54,7 @@ impl ResponseSize {
     }
 
     /// The bytes that still fit.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.max.saturating_sub(self.bytes.load(Ordering::Relaxed))
     }
 
@@ -90,9 +90,9 @@ mod tests {
         assert!(size.add(8).is_ok() && !size.is_exceeded());
         assert!(matches!(size.add(3), Err(Error::ResponseTooLarge { max: 10 })) && size.is_exceeded());
         assert!(size.add(2).is_ok() && size.add(usize::MAX).is_err());
-        assert_eq!(size.left(), 0);
+        assert_eq!(size.remaining(), 0);
         size.reset();
-        assert_eq!((size.left(), size.is_exceeded()), (10, false));
+        assert_eq!((size.remaining(), size.is_exceeded()), (10, false));
         assert!(size.add_loaded(40).is_ok() && size.add_loaded(1).is_err());
         size.unload();
         assert!(size.add_loaded(1).is_ok());

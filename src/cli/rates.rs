@@ -64,9 +64,9 @@ pub(super) struct RateOptions {
     /// Edits of an account's statuses.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_EDITS", default_value_t = Limit::Edits.default_quota())]
     rate_edits: Quota,
-    /// Statuses that an account bookmarks or pins, and bookmarks and pins that it removes.
-    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MARKS", default_value_t = Limit::Marks.default_quota())]
-    rate_marks: Quota,
+    /// Saved items of an account, which are bookmarks, pins and followed tags, and their removals.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_SAVED_ITEMS", default_value_t = Limit::SavedItems.default_quota())]
+    rate_saved_items: Quota,
     /// Changes of an account's campaigns, ads and websites.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CAMPAIGNS", default_value_t = Limit::Campaigns.default_quota())]
     rate_campaigns: Quota,
@@ -133,7 +133,7 @@ impl RateOptions {
             Limit::Relations => self.rate_relations,
             Limit::Reposts => self.rate_reposts,
             Limit::Edits => self.rate_edits,
-            Limit::Marks => self.rate_marks,
+            Limit::SavedItems => self.rate_saved_items,
             Limit::Campaigns => self.rate_campaigns,
             Limit::Ads => self.rate_ads,
         }
@@ -158,13 +158,13 @@ mod tests {
     use clap::Parser;
 
     #[derive(Parser)]
-    struct Line {
+    struct RateCommandLine {
         #[command(flatten)]
         options: RateOptions,
     }
 
     fn config(words: &[&str]) -> Result<Config, clap::Error> {
-        let line = Line::try_parse_from(["waxwing"].iter().chain(words))?;
+        let line = RateCommandLine::try_parse_from(["waxwing"].iter().chain(words))?;
         Ok(line.options.set(Config::default()))
     }
 

@@ -39,8 +39,8 @@ pub(super) struct ServeOptions {
     #[arg(long, value_name = "URL", env = "WAXWING_OTLP_ENDPOINT")]
     otlp_endpoint: Option<Endpoint>,
     /// The size of the cache of users, statuses and sessions, in MiB; 0 for none. Redis invalidates it on every change. It is not used on a cluster.
-    #[arg(long, value_name = "MIB", env = "WAXWING_NEAR_CACHE_MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(0..=65_536))]
-    near_cache_mib: u64,
+    #[arg(long, alias = "near-cache-mib", value_name = "MIB", env = "WAXWING_CLIENT_CACHE_MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(0..=65_536))]
+    client_cache_mib: u64,
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
@@ -81,7 +81,7 @@ pub(super) async fn run(options: ServeOptions) -> anyhow::Result<()> {
     drop(free);
     let stop = server::on_signal().context("signals cannot be listened to")?;
     let connections = std::thread::available_parallelism().map_or(2, usize::from);
-    let timing = Timing { connections, client_cache: options.near_cache_mib << 20, ..Timing::default() };
+    let timing = Timing { connections, client_cache: options.client_cache_mib << 20, ..Timing::default() };
     let Some(storage) = stop.run_until_cancelled(Storage::open(&options.storage, timing)).await.transpose()? else {
         return Ok(());
     };

@@ -157,7 +157,7 @@ async fn work(app: &App, mut entry: JournalEntry) {
         }
         journal::resume(app, &mut entry).await?;
         for _ in 0..PASSES {
-            match pass(app, &entry).await? {
+            match run_pass(app, &entry).await? {
                 Some(progress) => journal::renew(app, &mut entry, progress).await?,
                 None => return journal::ack(app, &entry).await,
             }
@@ -176,7 +176,7 @@ async fn work(app: &App, mut entry: JournalEntry) {
 }
 
 /// Runs one pass. Returns the position of the next pass, or `None` when the entry is complete.
-fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<Progress>, Error>> {
+fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<Progress>, Error>> {
     let (task, progress) = (entry.task.clone(), entry.progress);
     async move {
         match task {
@@ -194,8 +194,8 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Place { conversation, status } => {
                 statuses::settle_place(app, PlaceId { root: conversation, status }).await.map(|()| None)
             }
-            Task::Answered { conversation, status } => {
-                statuses::settle_answered(app, PlaceId { root: conversation, status }, progress).await
+            Task::RepliesToDeleted { conversation, status } => {
+                statuses::settle_replies_to_deleted(app, PlaceId { root: conversation, status }, progress).await
             }
             Task::Like { user, status } => statuses::settle_like(app, user, status).await.map(|()| None),
             Task::Bookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, user, status).await.map(|_| None),

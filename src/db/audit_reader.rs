@@ -47,9 +47,9 @@ pub struct AuditReader {
 }
 
 /// The replies to one query per key.
-pub struct Replies<K>(HashMap<K, Value>);
+pub struct ReplyMap<K>(HashMap<K, Value>);
 
-impl<K: Eq + Hash> Replies<K> {
+impl<K: Eq + Hash> ReplyMap<K> {
     /// The reply for `key`; `None` if the key is missing or of another type.
     pub fn read<T: FromRedisValue>(&self, key: &K) -> Option<T> {
         self.0.get(key).and_then(read)
@@ -95,14 +95,14 @@ impl AuditReader {
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn query<K, I>(&self, keys: I, command: impl Fn(K) -> Cmd) -> Result<Replies<K>, Error>
+    pub async fn query<K, I>(&self, keys: I, command: impl Fn(K) -> Cmd) -> Result<ReplyMap<K>, Error>
     where
         K: Copy + Eq + Hash,
         I: IntoIterator<Item = K>,
     {
         let keys: Vec<K> = keys.into_iter().collect::<HashSet<K>>().into_iter().collect();
         let commands = keys.iter().map(|key| command(*key)).collect();
-        Ok(Replies(keys.into_iter().zip(self.db.read_lenient(commands).await?).collect()))
+        Ok(ReplyMap(keys.into_iter().zip(self.db.read_lenient(commands).await?).collect()))
     }
 
     /// Runs read-only scripts; replies in the order of the calls. One pipeline.

@@ -1,4 +1,4 @@
-//! Options that the stored data depends on. A process that starts with other values must settle the data.
+//! Options that the stored data depends on. A process that starts with other values must rebuild the data.
 
 use super::script::{Call, Script};
 use super::{Db, keys};

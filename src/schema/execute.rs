@@ -25,7 +25,7 @@ where
     // Boxed, because it is large and would be moved with every future around it.
     let run = AssertUnwindSafe(Box::pin(schema.execute(request))).catch_unwind();
     let (response, wrote) = tracking_writes(run).await;
-    settle(response.unwrap_or_else(|_| panicked()), wrote)
+    complete_response(response.unwrap_or_else(|_| panicked()), wrote)
 }
 
 /// Executes a query, and aborts it when its response exceeds the size limit: the response is then that error alone.
@@ -70,7 +70,7 @@ pub fn error_response(error: &Error) -> Response {
 }
 
 /// Completes the errors of the library's response. `wrote` says whether the request may have written to the storage.
-pub(super) fn settle(mut response: Response, wrote: bool) -> Response {
+pub(super) fn complete_response(mut response: Response, wrote: bool) -> Response {
     if response.errors.iter().all(|error| error.path.is_empty()) {
         response.errors.truncate(MAX_ERRORS);
     }

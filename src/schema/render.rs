@@ -1,6 +1,6 @@
 //! Renders the events of subscriptions. Subscriptions with the same [`RenderKey`] share a renderer, and each event is rendered once for all of them.
 
-use super::execute::{panicked, settle, too_large_event};
+use super::execute::{complete_response, panicked, too_large_event};
 use super::render_key::RenderKey;
 use crate::app::App;
 use crate::base::metrics::RefusedResponse;
@@ -29,7 +29,7 @@ const FRESH: Duration = Duration::from_millis(500);
 /// Capacity of the cache of rendered events, in bytes.
 const KEPT: u64 = 16 << 20;
 /// Estimated number of rendered events in the cache.
-const ANSWERS: usize = 4_096;
+const CACHED_RENDERINGS: usize = 4_096;
 
 /// A rendered event, shared by subscriptions.
 #[derive(Debug)]
@@ -52,15 +52,15 @@ impl RenderedEvent {
 }
 
 /// The key of a rendered event: the numbers of the event and of the renderer, and the event's cursor.
-type Key = (u64, u64, String);
+type RenderedEventKey = (u64, u64, String);
 
 #[derive(Clone)]
-struct Answer {
+struct CachedRendering {
     rendered: Option<Arc<RenderedEvent>>,
     made: Instant,
 }
 
-impl Answer {
+impl CachedRendering {
     fn is_fresh(&self) -> bool {
         self.made.elapsed() < FRESH
     }
@@ -69,10 +69,10 @@ impl Answer {
 #[derive(Clone)]
 struct Weight;
 
-impl Weighter<Key, Answer> for Weight {
-    fn weight(&self, key: &Key, answer: &Answer) -> u64 {
-        let response = answer.rendered.as_ref().map_or(0, |rendered| weight_of(&rendered.response.data));
-        (size_of::<(Key, Answer)>() + key.2.len() + 2 * response) as u64
+impl Weighter<RenderedEventKey, CachedRendering> for Weight {
+    fn weight(&self, key: &RenderedEventKey, rendering: &CachedRendering) -> u64 {
+        let response = rendering.rendered.as_ref().map_or(0, |rendered| weight_of(&rendered.response.data));
+        (size_of::<(RenderedEventKey, CachedRendering)>() + key.2.len() + 2 * response) as u64
     }
 }
 
@@ -93,14 +93,14 @@ fn weight_of(value: &Value) -> usize {
 pub(super) struct Renderers {
     renderers: Arc<Mutex<HashMap<RenderKey, Weak<Renderer>>>>,
     idle: Arc<Cache<u64, Arc<Mutex<Vec<Run>>>>>,
-    answers: Arc<Cache<Key, Answer, Weight>>,
+    renderings: Arc<Cache<RenderedEventKey, CachedRendering, Weight>>,
     last: Arc<AtomicU64>,
 }
 
 impl Default for Renderers {
     fn default() -> Self {
-        let answers = Arc::new(Cache::with_weighter(ANSWERS, KEPT, Weight));
-        Self { renderers: Arc::default(), idle: Arc::new(Cache::new(IDLE)), answers, last: Arc::default() }
+        let renderings = Arc::new(Cache::with_weighter(CACHED_RENDERINGS, KEPT, Weight));
+        Self { renderers: Arc::default(), idle: Arc::new(Cache::new(IDLE)), renderings, last: Arc::default() }
     }
 }
 
@@ -164,55 +164,56 @@ impl Renderer {
     pub(super) async fn render(self: &Arc<Self>, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         let Some(envelope_id) = event.envelope_id else { return self.make(event).await };
         let key = (envelope_id, self.number, event.cursor.clone());
-        if let Some(answer) = self.all.answers.get(&key).filter(Answer::is_fresh) {
-            return answer.rendered;
+        if let Some(rendering) = self.all.renderings.get(&key).filter(CachedRendering::is_fresh) {
+            return rendering.rendered;
         }
         let (own, event, meter) = (self.clone(), event.clone(), Meter::current());
         // In a separate task, because the subscription may be dropped while others wait for the same event. The work is charged to the first
         // subscription.
-        let making = async move { Meter::measure_with(meter, own.once(key, &event)).await };
+        let making = async move { Meter::measure_with(meter, own.render_once(key, &event)).await };
         let making = tokio::spawn(making.in_current_span());
-        making.await.unwrap_or_else(|_| Some(RenderedEvent::new(self.settled(panicked()))))
+        making.await.unwrap_or_else(|_| Some(RenderedEvent::new(self.completed(panicked()))))
     }
 
-    async fn once(&self, key: Key, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
-        self.all.answers.remove_if(&key, |answer| !answer.is_fresh());
-        let make = async { Ok::<_, Infallible>(Answer { rendered: self.make(event).await, made: Instant::now() }) };
-        let Ok(answer) = self.all.answers.get_or_insert_async(&key, make).await;
-        answer.rendered
+    /// Renders an event of this key once, even if several subscriptions request it at the same time.
+    async fn render_once(&self, key: RenderedEventKey, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
+        self.all.renderings.remove_if(&key, |rendering| !rendering.is_fresh());
+        let make = async { Ok::<_, Infallible>(CachedRendering { rendered: self.make(event).await, made: Instant::now() }) };
+        let Ok(rendering) = self.all.renderings.get_or_insert_async(&key, make).await;
+        rendering.rendered
     }
 
     async fn make(&self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         loop {
-            let mut run = self.take();
+            let mut run = self.acquire_run();
             run.context.response_size().reset();
             match run.events.hand_over(event, &run.context).await {
                 RenderResult::Queued => {}
                 // The run has ended after its previous event.
                 RenderResult::Closed => continue,
                 RenderResult::Hidden => {
-                    self.keep(run);
+                    self.release_run(run);
                     return None;
                 }
             }
             // A run that ends here is a bug.
-            let mut response = self.settled(run.responses.next().await.unwrap_or_else(panicked));
+            let mut response = self.completed(run.responses.next().await.unwrap_or_else(panicked));
             if run.context.response_size().is_exceeded() {
                 self.context.app.metrics().refused_response(RefusedResponse::TooLarge);
                 response = too_large_event(response, run.context.response_size());
             }
             if response.errors.is_empty() {
-                self.keep(run);
+                self.release_run(run);
             }
             return Some(RenderedEvent::new(response));
         }
     }
 
-    fn settled(&self, response: Response) -> Response {
-        settle(response, false)
+    fn completed(&self, response: Response) -> Response {
+        complete_response(response, false)
     }
 
-    fn take(&self) -> Run {
+    fn acquire_run(&self) -> Run {
         let idle = self.all.idle.get(&self.number);
         let run = idle.and_then(|runs| runs.lock().unwrap_or_else(PoisonError::into_inner).pop());
         run.unwrap_or_else(|| {
@@ -222,8 +223,8 @@ impl Renderer {
         })
     }
 
-    /// Keeps an idle run for the next event.
-    fn keep(&self, run: Run) {
+    /// Caches an idle run for the next event.
+    fn release_run(&self, run: Run) {
         run.context.reset_loaders();
         let runs = self.all.idle.get(&self.number).unwrap_or_else(|| {
             let runs = Arc::new(Mutex::new(Vec::new()));
@@ -258,7 +259,7 @@ mod tests {
     use async_graphql::ServerError;
     use futures_util::stream;
 
-    /// A renderer whose first run answers with an error, as a resolver that panics does, and ends; it sends Redis no command.
+    /// A renderer whose first run responds with an error, as a resolver that panics does, and ends; it sends Redis no command.
     async fn renderer(begun: Arc<AtomicU64>) -> Arc<Renderer> {
         let nowhere = Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
@@ -268,13 +269,13 @@ mod tests {
         let open: Open = Arc::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
             // Events behind the end are accepted, and never answered.
-            let answers = stream::unfold((rendering.take(), false), move |(events, has_ended)| async move {
+            let responses = stream::unfold((rendering.take(), false), move |(events, has_ended)| async move {
                 let mut events = events.filter(|_| !has_ended)?;
                 events.recv().await?;
                 let broken = || Response::from_errors(vec![ServerError::new("broken", None)]);
                 Some((if is_first { broken() } else { Response::new(Value::from(1)) }, (Some(events), is_first)))
             });
-            answers.boxed()
+            responses.boxed()
         });
         context.app.extension::<Renderers>().get(key, &context, open)
     }
@@ -295,7 +296,7 @@ mod tests {
         for (envelope_id, fails, runs) in
             [(None, true, 1), (None, false, 2), (Some(1), false, 2), (Some(1), false, 2), (Some(2), false, 2)]
         {
-            let rendered = renderer.render(&event(envelope_id)).await.expect("an answer");
+            let rendered = renderer.render(&event(envelope_id)).await.expect("a rendering");
             assert_eq!((!rendered.response.errors.is_empty(), begun.load(Ordering::Relaxed)), (fails, runs), "{envelope_id:?}");
         }
     }
@@ -313,14 +314,14 @@ mod tests {
             envelope_id,
         };
         let render =
-            async |cursor: &str, envelope_id| renderer.render(&event(cursor, Some(envelope_id))).await.expect("an answer");
+            async |cursor: &str, envelope_id| renderer.render(&event(cursor, Some(envelope_id))).await.expect("a rendering");
         let first = render("a", 1).await;
         assert!(Arc::ptr_eq(&first, &render("a", 1).await));
         assert!(!Arc::ptr_eq(&first, &render("b", 1).await) && !Arc::ptr_eq(&first, &render("a", 2).await));
         let key = (1, renderer.number, "a".to_owned());
-        let mut answer = renderer.all.answers.get(&key).expect("it is kept");
-        answer.made -= FRESH;
-        renderer.all.answers.insert(key, answer);
-        assert!(!Arc::ptr_eq(&first, &render("a", 1).await), "the answer has expired");
+        let mut rendering = renderer.all.renderings.get(&key).expect("it is kept");
+        rendering.made -= FRESH;
+        renderer.all.renderings.insert(key, rendering);
+        assert!(!Arc::ptr_eq(&first, &render("a", 1).await), "the rendering has expired");
     }
 }

@@ -120,7 +120,8 @@ fn collect_fields<'a>(set: &'a SelectionSet, fragments: &'a Fragments, key: &str
     }
 }
 
-type Fragments = HashMap<Name, Positioned<FragmentDefinition>>;
+/// The fragments of a document by name.
+pub(super) type Fragments = HashMap<Name, Positioned<FragmentDefinition>>;
 
 /// The types and fragments by which a selection is read.
 struct Document<'a> {

@@ -3,7 +3,7 @@
 //! The library would render each event once per subscription, and would keep the whole document of each in memory. Its run is used only to start a
 //! subscription: the stream of events is taken out of it, and shared renderers render the events.
 
-use super::execute::{panicked, settle};
+use super::execute::{complete_response, panicked};
 use super::render::{Open, RenderedEvent, Renderer, Renderers};
 use super::render_key::RenderKey;
 use crate::base::request::Request;
@@ -134,16 +134,16 @@ where
 /// The completed responses of a run. `context` drops its loaded data between responses.
 fn each(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'static, Response> {
     let mut is_first = true;
-    let settled = move |response| {
+    let completed = move |response| {
         context.reset_loaders();
         context.response_size().reset();
-        let mut response = settle(response, false);
+        let mut response = complete_response(response, false);
         if std::mem::take(&mut is_first) {
             as_request_error(&mut response);
         }
         response
     };
-    caught(run).map(settled).boxed()
+    caught(run).map(completed).boxed()
 }
 
 /// Turns a panic into one error, which ends the stream.

@@ -92,8 +92,8 @@ impl Documents {
         }
     }
 
-    /// Keeps a document that has passed the checks, for later requests with its id.
-    pub(super) fn keep(&self, hash: String, document: &str) {
+    /// Caches a document that has passed the checks, for later requests with its id.
+    pub(super) fn cache(&self, hash: String, document: &str) {
         if let Self::Persisted(documents) = self {
             documents.insert(hash, document.into());
         }

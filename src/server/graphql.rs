@@ -298,10 +298,10 @@ impl GraphqlCall<'_> {
 
     fn add_cost(&self, response: &mut async_graphql::Response, charge: &OperationCharge) {
         if self.headers.get(COST).is_some_and(|wanted| wanted == "1") {
-            let (settled, limit) = (charge.settle(), self.state.app.config().documents.cost);
+            let (charged, limit) = (charge.charge_excess(), self.state.app.config().documents.cost);
             // Work up to FREE_UNITS is reported as FREE_UNITS: the exact number would reveal whether an object is hidden or does not exist.
-            let worked = settled.worked.max(FREE_UNITS);
-            let cost = value!({ "charged": settled.charged, "worked": worked, "limit": limit });
+            let worked = charged.worked.max(FREE_UNITS);
+            let cost = value!({ "charged": charged.charged, "worked": worked, "limit": limit });
             response.extensions.insert("cost".into(), cost);
         }
     }

@@ -95,10 +95,10 @@ impl Operation {
         schema::resume(&mut self.request, cursor);
     }
 
-    /// Keeps the document for later requests with its id.
-    fn keep(&mut self, state: &State) {
+    /// Caches the document for later requests with its id.
+    fn cache_document(&mut self, state: &State) {
         if let Some(hash) = self.keep_as.take() {
-            state.edge.documents.keep(hash, &self.request.query);
+            state.edge.documents.cache(hash, &self.request.query);
         }
     }
 }
@@ -112,7 +112,7 @@ pub(super) fn responses(
     charge: Arc<OperationCharge>,
     starting: Option<WorkPermit>,
 ) -> BoxStream<'static, Arc<RenderedEvent>> {
-    operation.keep(state);
+    operation.cache_document(state);
     if operation.subscribes() {
         return schema::subscribe_holding(&state.schema, operation.request, context, starting);
     }
@@ -135,7 +135,7 @@ pub(super) async fn execute(
     if let Some(refusal) = operation.refusal {
         return Ok(*refusal);
     }
-    operation.keep(state);
+    operation.cache_document(state);
     // The name may also be in a comment or an alias: then they are loaded in vain, at the cost of one command.
     if operation.request.query.contains("viewerHasBookmarked") {
         context.load_with_bookmarks();

@@ -35,7 +35,7 @@ pub(super) async fn charged<F: Future<Output = Result<Response, RequestError>>>(
     }
     let charge = Arc::new(charge);
     let response = answer(charge.clone()).await.unwrap_or_else(|refusal| refusal.into_response(media));
-    match (decision, charge.settle().allowance) {
+    match (decision, charge.charge_excess().allowance) {
         (_, Some(allowance)) | (RateLimitDecision::Allowed(allowance), None) => with_headers(response, allowance),
         _ => response,
     }

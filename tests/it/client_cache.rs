@@ -559,7 +559,7 @@ async fn a_busy_redis_does_not_disable_the_cache() {
 async fn the_option_of_the_server_disables_the_cache() {
     for (mib, is_told) in [("0", false), ("1", true)] {
         let redis = RedisServer::single(SingleServerReason::ClientCache);
-        let options = ["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url(), "--near-cache-mib", mib];
+        let options = ["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url(), "--client-cache-mib", mib];
         let _server = Process::start(&mut waxwing(&options));
         let clients: String = redis.run(&["CLIENT", "LIST", "TYPE", "normal"]);
         assert_eq!(clients.contains(" flags=t"), is_told, "{mib} MiB: {clients}");

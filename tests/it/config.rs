@@ -69,6 +69,25 @@ fn the_command_line_overrides_the_environment_and_the_environment_overrides_the_
     assert_eq!(folder(&["--config", other.path()], &[("WAXWING_CONFIG", file.path())]), "/nowhere/other");
 }
 
+#[test]
+fn a_renamed_option_is_accepted_by_its_former_name() {
+    let checked = |file: &File, variables: &[(&str, &str)]| {
+        let (code, printed, stderr) = file.check(variables);
+        assert_eq!((code, stderr.as_str()), (0, ""));
+        let (value, source) = option(&printed, "client-cache-mib");
+        (value.to_owned(), source.to_owned())
+    };
+    let (file, empty) = (File::new("near-cache-mib = 7\n"), File::new(""));
+    let (former, current) = (("WAXWING_NEAR_CACHE_MIB", "8"), ("WAXWING_CLIENT_CACHE_MIB", "9"));
+    let of = |value: &str, source: &str| (value.to_owned(), source.to_owned());
+    assert_eq!(checked(&file, &[]), of("7", &format!("{}:1", file.path())));
+    assert_eq!(checked(&empty, &[former]), of("8", former.0));
+    assert_eq!(checked(&file, &[former]), of("8", former.0), "a variable overrides the file");
+    assert_eq!(checked(&file, &[former, current]), of("9", current.0), "the current name overrides the former name");
+    let (code, stdout, _) = run_command(waxwing(&["serve", "--near-cache-mib", "1", "--help"]).env_clear());
+    assert!(code == 0 && !stdout.contains("near-cache"), "the former name is accepted, and not shown: {stdout}");
+}
+
 #[tokio::test]
 async fn a_server_starts_from_a_file_alone() {
     let redis = RedisServer::start();

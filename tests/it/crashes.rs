@@ -553,7 +553,7 @@ impl World {
     }
 
     /// The fifth's side of its edge to the first, and the number of requests that the first has received.
-    async fn request(&self, app: &App) -> (graph::Edge, u64) {
+    async fn request(&self, app: &App) -> (graph::FollowEdge, u64) {
         let (requester, owner) = (self.people[4].user_id(), self.people[0].user_id());
         let edge = graph::service::edge(app, requester, owner).await.expect("a store");
         (edge, graph::service::count_requests(app, owner, graph::RequestDirection::Received).await.expect("a store"))

@@ -4,7 +4,7 @@ use crate::support::{Actor, TestApp, error_codes, texts, user_error_codes};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use waxwing::base::ids::{StatusId, UserId, UserListId};
-use waxwing::domains::graph::Edge;
+use waxwing::domains::graph::FollowEdge;
 use waxwing::domains::lists::service as lists;
 use waxwing::domains::timelines::service::{self as timelines, SettledEdge};
 use waxwing::platform::journal::Feed;
@@ -354,7 +354,7 @@ async fn an_interrupted_change_is_settled_by_the_next_reader() {
     run(&format!("DEL user:{{{}}}", cyd.0));
     assert_eq!(timelines::settle_source(&app.app, Feed::List(list), cyd).await.expect("a store"), SettledEdge::NoSource);
     assert_eq!(members(ada, &list.global()).await, (vec![], 0));
-    assert_eq!(lists::edge(&app.app, list, cyd).await.expect("a store"), Edge::default(), "the removal is swept");
+    assert_eq!(lists::edge(&app.app, list, cyd).await.expect("a store"), FollowEdge::default(), "the removal is swept");
     // The owner no longer has the list, but its record and members exist.
     timelines::add_to_list(&app.app, owner, list, bob).await.expect("added");
     run("ZREM lists:{%} @");

@@ -130,7 +130,7 @@ pub enum Remedy {
     /// Removes ended sessions from an account's list, and ends the oldest above the limit.
     TrimSessions(UserId),
     /// Makes the idempotency keys of an account and their times agree.
-    SettleAnswers(UserId),
+    RepairIdempotencyKeys(UserId),
     /// Settles a mute: the muted account's side.
     SettleMute {
         /// The muter.
@@ -298,7 +298,7 @@ impl Remedy {
             Self::StripComment(_) => "clear a deleted comment",
             Self::ListSession { .. } => "list a session",
             Self::TrimSessions(_) => "trim a list of sessions",
-            Self::SettleAnswers(_) => "settle idempotency keys",
+            Self::RepairIdempotencyKeys(_) => "repair idempotency keys",
             Self::SettleFollow { .. } => "settle a follow",
             Self::SettleMute { .. } => "settle a mute",
             Self::SettleBlock { .. } => "settle a block",

@@ -1,6 +1,7 @@
 //! Metrics of connections and request bodies.
 
 use super::GaugeGuard;
+use super::responses::ReasonLabel;
 use crate::base::named::named_enum;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -25,11 +26,6 @@ named_enum! {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StateLabel {
     state: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ReasonLabel {
-    reason: &'static str,
 }
 
 /// The metrics of connections and bodies. Cheap to clone; clones share their counters.

@@ -119,7 +119,7 @@ pub struct Metrics {
     dead: Gauge,
     hashes_waiting: Gauge,
     hashes_running: Gauge,
-    settled_units: Counter,
+    excess_units: Counter,
     debt_units: Counter,
     response_meters: ResponseMeters,
     ad_meters: AdMeters,
@@ -149,7 +149,7 @@ impl Metrics {
             dead: Gauge::default(),
             hashes_waiting: Gauge::default(),
             hashes_running: Gauge::default(),
-            settled_units: Counter::default(),
+            excess_units: Counter::default(),
             debt_units: Counter::default(),
             response_meters: ResponseMeters::default(),
             ad_meters: AdMeters::default(),
@@ -188,7 +188,7 @@ impl Metrics {
         ours.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
         ours.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());
         let help = "Tokens of the limit `requests` that were charged after the response, for work beyond the estimate";
-        ours.register("settled_units", help, self.settled_units.clone());
+        ours.register("excess_units", help, self.excess_units.clone());
         ours.register(
             "debt_units",
             "Tokens of the limit `requests` that were charged after the response, exceeded the leased tokens, and became a debt",
@@ -219,8 +219,8 @@ impl Metrics {
     }
 
     /// Counts units that were charged beyond an estimate, and the part of them that became a debt.
-    pub fn settled(&self, units: u64, debt: u64) {
-        self.settled_units.inc_by(units);
+    pub fn charge_excess(&self, units: u64, debt: u64) {
+        self.excess_units.inc_by(units);
         self.debt_units.inc_by(debt);
     }
 

@@ -22,8 +22,8 @@ named_enum! {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ReasonLabel {
-    reason: &'static str,
+pub(super) struct ReasonLabel {
+    pub(super) reason: &'static str,
 }
 
 /// The metrics of responses.

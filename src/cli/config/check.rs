@@ -2,7 +2,7 @@
 
 use super::file::File;
 use super::options::{self, OptionSet};
-use super::{SERVE, layered};
+use super::{RENAMED, SERVE, former_variable, layered, variable_of, with_former_variables};
 use crate::cli::edge::profile_default;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
@@ -26,7 +26,7 @@ pub(super) fn run(command: &Command, path: Option<&Path>) -> anyhow::Result<Exit
     wrong.extend(known.of_command(SERVE).filter_map(|option| wrong_variable(command, option)));
     if wrong.is_empty() {
         // Each value is valid. Now all of them together, as `serve` parses them.
-        match layered.try_get_matches_from(["waxwing", SERVE]) {
+        match with_former_variables(layered).try_get_matches_from(["waxwing", SERVE]) {
             Ok(matches) => {
                 wrong.extend(startup_problems(&matches));
                 if wrong.is_empty() {
@@ -65,7 +65,9 @@ fn startup_problems(matches: &ArgMatches) -> Vec<String> {
 
 /// Variables with our prefix that no option reads. They are not errors: container runtimes derive such names from those of services.
 fn unknown_variables(known: &OptionSet) -> Vec<String> {
-    let ours = |name: &str| known.all().any(|(_, option)| option.get_env().is_some_and(|variable| variable == name));
+    let is_former = |name: &str| RENAMED.iter().any(|(former, _)| variable_of(former) == name);
+    let has_option = |name: &str| known.all().any(|(_, option)| option.get_env().is_some_and(|variable| variable == name));
+    let ours = |name: &str| has_option(name) || is_former(name);
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let strange = names.filter(|name| name.starts_with("WAXWING_") && name != "WAXWING_CONFIG" && !ours(name));
     let mut warnings: Vec<String> = strange.map(|name| format!("no option reads the variable {name}")).collect();
@@ -89,6 +91,7 @@ fn line(option: &Arg, file: Option<&File>, matches: &ArgMatches) -> (String, Str
     let in_file = file.and_then(|file| file.settings.iter().find(|setting| setting.key == name).map(|it| (file, it.line)));
     let source = match (matches.value_source(option.get_id().as_str()), in_file) {
         (Some(ValueSource::EnvVariable), _) => option.get_env().unwrap_or_default().to_string_lossy().into_owned(),
+        _ if former_variable(name).is_some() => former_variable(name).unwrap_or_default().0,
         (Some(_), Some((file, line))) => format!("{}:{line}", file.path.display()),
         _ => "default".to_owned(),
     };

@@ -60,12 +60,18 @@ fn parse(text: &str) -> Result<Vec<Setting>, Vec<(usize, String)>> {
     }
     let setting = |(key, value): (toml::Spanned<_>, toml::Spanned<DeValue<'_>>)| Setting {
         line: line(text, Some(key.span())),
-        key: std::borrow::Cow::into_owned(key.into_inner()),
+        key: current_name(std::borrow::Cow::into_owned(key.into_inner())),
         value: Value::of(value.into_inner()),
     };
     let mut settings: Vec<Setting> = table.into_inner().into_iter().map(setting).collect();
     settings.sort_by_key(|setting| setting.line);
     Ok(settings)
+}
+
+/// The name of an option that may have its former name in the file.
+fn current_name(key: String) -> String {
+    let renamed = super::RENAMED.into_iter().find(|(former, _)| *former == key);
+    renamed.map_or(key, |(_, name)| name.to_owned())
 }
 
 /// The line on which a span begins, from 1.

@@ -25,6 +25,8 @@ const OPTION: &str = "config";
 const COMMAND: &str = "config";
 /// The command for which `config check` checks a file.
 const SERVE: &str = "serve";
+/// Renamed options: the former name, which files and variables may still use, and the name. On the command line the former name is a hidden alias.
+const RENAMED: [(&str, &str); 1] = [("near-cache-mib", "client-cache-mib")];
 
 #[derive(Args)]
 pub(super) struct FileOption {
@@ -82,7 +84,27 @@ pub(super) fn read(command: Command, line: Vec<OsString>) -> anyhow::Result<Conf
 
 /// Parses a command line. Exits if it is wrong, or after a help text.
 fn matches_of(command: Command, line: Vec<OsString>) -> ArgMatches {
-    command.try_get_matches_from(line).unwrap_or_else(|error| logs::exit(error))
+    with_former_variables(command).try_get_matches_from(line).unwrap_or_else(|error| logs::exit(error))
+}
+
+/// The variable of an option with this name.
+fn variable_of(name: &str) -> String {
+    format!("WAXWING_{}", name.to_uppercase().replace('-', "_"))
+}
+
+/// The variable with the former name of the option `name`, if the option was renamed and the variable is set.
+fn former_variable(name: &str) -> Option<(String, OsString)> {
+    let (former, _) = RENAMED.into_iter().find(|(_, current)| *current == name)?;
+    let variable = variable_of(former);
+    std::env::var_os(&variable).map(|value| (variable, value))
+}
+
+/// The command line with the values of variables with former names as defaults: they override the file, and variables with current names override them.
+fn with_former_variables(command: Command) -> Command {
+    RENAMED.into_iter().fold(command, |command, (_, name)| match former_variable(name) {
+        Some((_, value)) => with_default(command, name, &[value.to_string_lossy().into_owned()]),
+        None => command,
+    })
 }
 
 /// The file that a command line names, before its command or after it.

@@ -65,7 +65,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::ForgetInList { list, status } => timelines::remove_deleted_from(app, Feed::List(*list), *status).await,
         Remedy::ListSession { digest, user, id } => sessions::restore_to_list(app, digest, *user, SessionId(*id)).await,
         Remedy::TrimSessions(user) => sessions::trim(app, *user).await,
-        Remedy::SettleAnswers(account) => idempotency::settle(app, *account).await,
+        Remedy::RepairIdempotencyKeys(account) => idempotency::repair(app, *account).await,
         Remedy::SettleFollow { follower, followed } => {
             timelines::settle_source(app, Feed::Home(*follower), *followed).await.map(drop)
         }
@@ -83,8 +83,8 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
             while !statuses::forget_likes_of(app, &[*status]).await?.is_empty() {}
             Ok(())
         }
-        Remedy::ForgetBookmarks(status) => forget_marks(app, Mark::Bookmark, *status).await,
-        Remedy::ForgetReposts(status) => forget_marks(app, Mark::Repost, *status).await,
+        Remedy::ForgetBookmarks(status) => purge_marks(app, Mark::Bookmark, *status).await,
+        Remedy::ForgetReposts(status) => purge_marks(app, Mark::Repost, *status).await,
         Remedy::SettleList { owner, list } => timelines::restore_list(app, *owner, *list).await,
         Remedy::EndList { owner, list } => timelines::purge_orphaned_list(app, *owner, *list).await,
         Remedy::ResetFeed { tag } => timelines::reset(app, *tag).await,
@@ -134,7 +134,7 @@ async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
 }
 
 /// Removes all marks of a deleted status.
-async fn forget_marks(app: &App, mark: Mark, status: StatusId) -> Result<(), Error> {
-    while !statuses::forget_marks(app, mark, None, &[status]).await?.is_empty() {}
+async fn purge_marks(app: &App, mark: Mark, status: StatusId) -> Result<(), Error> {
+    while !statuses::purge_marks_of_statuses(app, mark, None, &[status]).await?.is_empty() {}
     Ok(())
 }

@@ -63,7 +63,7 @@ pub async fn purge(app: &App, id: UserId, login: &str, mut on_stage: impl FnMut(
     while let Some(progress) = next {
         on_stage(STAGES.get(usize::from(progress.stage)).copied().unwrap_or_default());
         lease.renew(app, progress).await?;
-        next = pass(app, id, login, progress).await?;
+        next = run_pass(app, id, login, progress).await?;
     }
     lease.ack(app);
     app.drain().await;
@@ -90,10 +90,10 @@ pub async fn settle(app: &App, id: UserId, login: &str, progress: Progress) -> R
     if users::settle_login(app, id, login).await? {
         return Ok(None);
     }
-    pass(app, id, login, progress).await
+    run_pass(app, id, login, progress).await
 }
 
-async fn pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<Option<Progress>, Error> {
+async fn run_pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<Option<Progress>, Error> {
     let more = match progress.stage {
         0 => sessions::purge(app, id).await?,
         1 => timelines::purge_followers(app, id).await?,
@@ -101,7 +101,7 @@ async fn pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<
         3 => comments::purge_account(app, id).await?,
         4 => {
             let more = statuses::purge(app, id, async |ids| comments::delete_threads(app, &ids).await).await?;
-            more | statuses::purge_answered(app, id).await?
+            more | statuses::enqueue_replies_to_deleted(app, id).await?
         }
         5 => {
             tags::follows::purge_followed(app, id).await?;

@@ -101,7 +101,7 @@ pub(super) fn website(id: WebsiteId) -> String {
 }
 
 /// HASH: a copy of the campaign for decisions, `v off starts ends cap per`, of which `off` is `1` or `0` and the others are 0
-/// for none; the money that this share holds, `g r q day spent held used`, and its impressions, clicks, invalid clicks, invalid impressions, `i c x
+/// for none; the money of this share, `g r q day spent held used`, of which `held` is reserved for clicks, and `used` was spent or reserved on `day`, and its impressions, clicks, invalid clicks, invalid impressions, `i c x
 /// y`, and invalid clicks by reason, `x-REASON`, where there was any. No time to live.
 pub(super) fn share(share: Share) -> String {
     format!("share:{{{share}}}")
@@ -119,7 +119,7 @@ pub(super) fn ad_stats(share: Share) -> String {
     format!("offered:{{{share}}}")
 }
 
-/// ZSET, `impression.ad.price.day` → the time at which the hold expires, ms. At most the impressions of an hour that have holds.
+/// ZSET of holds: a hold is the amount reserved for the click of one impression. `impression.ad.price.day` → the time at which the hold expires, ms. At most the impressions of an hour that have holds.
 pub(super) fn holds(share: Share) -> String {
     format!("holds:{{{share}}}")
 }

@@ -142,7 +142,7 @@ mod serving;
 mod targeting;
 mod tracking;
 
-pub use budget::model::{ShareBalance, UsedBudget};
+pub use budget::model::{CommittedBudget, ShareBalance};
 pub use campaigns::load::{FetchAdPages, FetchAds, FetchAdsOf, FetchCampaigns};
 pub use campaigns::model::*;
 pub use campaigns::store::{AdDetails, CampaignDetails};

@@ -55,16 +55,16 @@ object! {
         #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
         #[graphql(desc = "Order. Default: `OLD`. A cursor is valid for one order only.")] sort: Option<ReplySort>,
-    ) -> Result<Connection<Entries>> {
+    ) -> Result<Connection<ConversationEntries>> {
         let args = PageArgs { first, after, last, before };
         Box::pin(page_of_replies(request(ctx)?, self.0.id, sort, args)).await
     }
 }
 
 /// Places of a conversation.
-pub struct Entries;
+pub struct ConversationEntries;
 
-impl ConnectionKind for Entries {
+impl ConnectionKind for ConversationEntries {
     const CONNECTION: &'static str = "ConversationEntryConnection";
     const EDGE: &'static str = "ConversationEntryEdge";
     type Node = ConversationEntryObject;
@@ -81,7 +81,7 @@ pub async fn page_of_replies(
     place: PlaceId,
     sort: Option<ReplySort>,
     args: PageArgs,
-) -> Result<Connection<Entries>> {
+) -> Result<Connection<ConversationEntries>> {
     let sort = sort.unwrap_or_default();
     let page = statuses::replies_page(&request.app, &request.loaders(), place, sort, &args).await?;
     let (cursors, list) = (request.app.cursors().await?, conversations::replies_id(place, sort));
@@ -94,12 +94,12 @@ pub async fn page_of_replies(
 ///
 /// # Errors
 /// As [`statuses::ancestors`].
-pub async fn page_of_ancestors(request: &Request, status: &Status, args: PageArgs) -> Result<Connection<Entries>> {
+pub async fn page_of_ancestors(request: &Request, status: &Status, args: PageArgs) -> Result<Connection<ConversationEntries>> {
     let page = statuses::ancestors(&request.app, &request.loaders(), status, &args).await?;
     let edges = page.items.into_iter().map(|(cursor, entry)| edge(cursor, entry)).collect();
     Ok(Connection::new(edges, page.has_next, page.has_previous, EmptyFields))
 }
 
-fn edge(cursor: String, entry: ConversationEntry) -> Edge<Entries> {
+fn edge(cursor: String, entry: ConversationEntry) -> Edge<ConversationEntries> {
     Edge { cursor, node: ConversationEntryObject(entry), fields: EmptyFields }
 }

@@ -26,7 +26,7 @@ mod model;
 pub mod service;
 mod store;
 
-pub use graphql::{ConversationEntryObject, Entries, ReplyMutation, page_of_ancestors, page_of_replies};
+pub use graphql::{ConversationEntries, ConversationEntryObject, ReplyMutation, page_of_ancestors, page_of_replies};
 pub use keys::places as conversation_key;
 pub use load::FetchPlaces;
 pub use model::{Place, ReplyPolicy, ReplyRef, ReplySort};

@@ -42,5 +42,6 @@ pub use keys::{
 };
 pub use load::{FetchRelations, FetchRepostChoices, FetchRequests, PendingRequests, Relation, RepostChoice};
 pub use model::{
-    AcceptResult, Direction, Edge, FanoutMode, FollowState, FollowerStats, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING, RequestDirection,
+    AcceptResult, Direction, FanoutMode, FollowEdge, FollowState, FollowerStats, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING,
+    RequestDirection,
 };

@@ -74,9 +74,9 @@ pub struct FollowerStats {
     pub mode: FanoutMode,
 }
 
-/// The follower's side of an edge.
+/// The follower's side of a follow, or the list's side of a membership.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Edge {
+pub struct FollowEdge {
     /// The id of the follow, if there is one.
     pub follow: Option<u64>,
     /// The id of an undone follow, while statuses of the account may be in the home timeline.
@@ -85,7 +85,7 @@ pub struct Edge {
     pub request: Option<u64>,
 }
 
-impl Edge {
+impl FollowEdge {
     /// Whether nothing has to be settled: no follow, no request and no undone follow.
     pub const fn is_empty(self) -> bool {
         self.follow.is_none() && self.unfollowed.is_none() && self.request.is_none()

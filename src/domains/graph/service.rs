@@ -6,7 +6,7 @@ pub use requests::{
     accept, count_requests, end_follow, oldest_requesters, purge_requests, request_follow, request_windows, requests_id, withdraw,
 };
 
-use super::model::{Direction, Edge, FanoutMode, FollowerStats, PASS};
+use super::model::{Direction, FanoutMode, FollowEdge, FollowerStats, PASS};
 use super::store::{self, EdgeCommands, FollowResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -59,7 +59,7 @@ pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, a: UserId, b: UserId, edge: Edge) -> Result<Option<FollowerStats>, Error> {
+pub async fn settle(app: &App, a: UserId, b: UserId, edge: FollowEdge) -> Result<Option<FollowerStats>, Error> {
     if edge.follow.is_some() && edge.request.is_some() {
         requests::withdraw(app, a, b).await?;
     }
@@ -90,7 +90,7 @@ async fn settle_follow(app: &App, a: UserId, b: UserId, follow: Option<u64>) -> 
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn edge(app: &App, a: UserId, b: UserId) -> Result<Edge, Error> {
+pub async fn edge(app: &App, a: UserId, b: UserId) -> Result<FollowEdge, Error> {
     store::edge(app.db(), a, b).await
 }
 
@@ -121,7 +121,7 @@ pub async fn set_reposts_shown(app: &App, a: UserId, b: UserId, shown: bool) -> 
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn hidden_reposters(app: &App, id: UserId) -> Result<Vec<UserId>, Error> {
-    store::hidden_reposts::all(app.db(), id).await
+    store::hidden_reposts::list(app.db(), id).await
 }
 
 /// Forgets that `a` has hidden the reposts of `b`, if that belonged to a follow that has ended. One script.
@@ -129,7 +129,7 @@ pub async fn hidden_reposters(app: &App, id: UserId) -> Result<Vec<UserId>, Erro
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn forget_hidden_reposts(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
-    store::hidden_reposts::forget(app.db(), a, b).await
+    store::hidden_reposts::remove(app.db(), a, b).await
 }
 
 /// The versions of the sets of followed accounts (how often they have changed). One round trip.

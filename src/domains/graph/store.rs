@@ -4,7 +4,7 @@ pub(super) mod hidden_reposts;
 pub(super) mod requests;
 
 use super::keys;
-use super::model::{Direction, Edge, FanoutMode, FollowerStats, MAX_FOLLOWING};
+use super::model::{Direction, FanoutMode, FollowEdge, FollowerStats, MAX_FOLLOWING};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::page::{Row, Window};
@@ -93,7 +93,7 @@ pub(super) async fn set_fanout_mode(db: &Db, id: UserId, from: FanoutMode, to: F
 }
 
 /// Reads the follower's side of an edge. One pipeline on its tag.
-pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<Edge, Error> {
+pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<FollowEdge, Error> {
     let ask = |key: String| cmd("ZSCORE").arg(key).arg(b.0).take();
     let commands = vec![
         cmd("EXISTS").arg(user_key(a)).take(),
@@ -106,7 +106,7 @@ pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<Edge, Error> {
     let there: bool = decode::value(reply())?;
     let mut id = || decode::value::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
     // A deleted account follows nobody and has no requests, even while its follows are being removed.
-    Ok(Edge { follow: id()?.filter(|_| there), unfollowed: id()?, request: id()?.filter(|_| there) })
+    Ok(FollowEdge { follow: id()?.filter(|_| there), unfollowed: id()?, request: id()?.filter(|_| there) })
 }
 
 /// Forgets an undone follow. One script.

@@ -8,7 +8,7 @@ use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::Row;
-use crate::db::audit_reader::{AuditReader, Replies, SetScan, SetWindow};
+use crate::db::audit_reader::{AuditReader, ReplyMap, SetScan, SetWindow};
 use crate::domains::relations::blocks_key;
 use crate::domains::tags::audit::check_sets as check_tag_sets;
 use crate::domains::users::user_key;
@@ -234,7 +234,7 @@ fn check_listed(
     part: &SetWindow<KeyKind>,
     row: &Row,
     owner: UserId,
-    owners: &Replies<UserListId>,
+    owners: &ReplyMap<UserListId>,
     found: &mut Findings,
 ) {
     if row.member != row.position {
@@ -258,10 +258,10 @@ fn check_listed(
 }
 
 /// One side of a membership: the set and its member.
-type Side = (KeyKind, u64);
+type MembershipSide = (KeyKind, u64);
 
 /// The other side of a membership.
-const fn other_side(set: KeyKind, row: &Row) -> Option<Side> {
+const fn other_side(set: KeyKind, row: &Row) -> Option<MembershipSide> {
     match set {
         KeyKind::Members(list) => Some((KeyKind::Memberships(UserId(row.member)), list.0)),
         KeyKind::Memberships(user) => Some((KeyKind::Members(UserListId(row.member)), user.0)),
@@ -276,7 +276,13 @@ fn side_key(side: KeyKind) -> String {
     }
 }
 
-fn check_side(reader: &AuditReader, part: &SetWindow<KeyKind>, row: &Row, sides: &Replies<Side>, found: &mut Findings) {
+fn check_side(
+    reader: &AuditReader,
+    part: &SetWindow<KeyKind>,
+    row: &Row,
+    sides: &ReplyMap<MembershipSide>,
+    found: &mut Findings,
+) {
     let Some((side, member)) = other_side(part.of, row).filter(|_| !reader.is_young(row.position)) else { return };
     let settle = match part.of {
         KeyKind::Memberships(user) => Remedy::SettleMembership { list: UserListId(row.member), user },

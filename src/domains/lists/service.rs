@@ -13,7 +13,7 @@ use crate::base::ids::{UserId, UserListId};
 use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
-use crate::domains::graph::Edge;
+use crate::domains::graph::FollowEdge;
 use crate::domains::relations::service as relations;
 use crate::domains::users::User;
 use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
@@ -36,7 +36,7 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
     let mut id = UserListId(app.next_id().await?);
     let keyed = new.idempotency_key.as_deref().map(|key| IdempotentRequest::new("createUserList", key, &new.name));
     if let Some(keyed) = &keyed {
-        id = UserListId(idempotency::remember(app, owner, keyed, id.0).await?);
+        id = UserListId(idempotency::bind(app, owner, keyed, id.0).await?);
     }
     let lease = journal::begin(app, Task::List { owner, list: id, name: new.name.clone() }).await?;
     match store::add_list(app.db(), owner, id).await? {
@@ -53,7 +53,7 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
         refused => {
             lease.ack(app);
             if let Some(keyed) = &keyed {
-                idempotency::forget(app, owner, keyed, id.0).await?;
+                idempotency::release(app, owner, keyed, id.0).await?;
             }
             Err(if refused == CreateListResult::NoAccount { Error::Unauthenticated.into() } else { too_many_lists().into() })
         }
@@ -115,7 +115,7 @@ pub async fn remove(app: &App, id: UserListId, user: UserId) -> Result<(), Error
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn edge(app: &App, id: UserListId, user: UserId) -> Result<Edge, Error> {
+pub async fn edge(app: &App, id: UserListId, user: UserId) -> Result<FollowEdge, Error> {
     store::edge(app.db(), id, user).await
 }
 
@@ -123,7 +123,7 @@ pub async fn edge(app: &App, id: UserListId, user: UserId) -> Result<Edge, Error
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn edges(app: &App, ids: &[UserListId], user: UserId) -> Result<Vec<(UserListId, Edge)>, Error> {
+pub async fn edges(app: &App, ids: &[UserListId], user: UserId) -> Result<Vec<(UserListId, FollowEdge)>, Error> {
     let edges = store::edges(app.db(), ids, user).await?;
     Ok(ids.iter().copied().zip(edges).collect())
 }
@@ -141,7 +141,7 @@ pub async fn owner(app: &App, id: UserListId) -> Result<Option<UserId>, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_member(app: &App, id: UserListId, user: UserId, edge: Edge) -> Result<bool, Error> {
+pub async fn settle_member(app: &App, id: UserListId, user: UserId, edge: FollowEdge) -> Result<bool, Error> {
     let Some(membership) = edge.follow else {
         store::remove_membership(app.db(), user, id).await?;
         return Ok(true);
@@ -356,7 +356,7 @@ fn first(windows: Result<Vec<Vec<Row>>, Error>) -> Result<Vec<Row>, Error> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn lists(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<UserList>>, Error> {
     let request = args.check(&app.cursors().await?, lists_id(owner))?;
-    page::read_page(&Lists { app, loaders, owner }, request).await
+    page::read_page(&UserListListing { app, loaders, owner }, request).await
 }
 
 /// The id under which cursors of [`lists`] are sealed.
@@ -364,13 +364,13 @@ pub const fn lists_id(owner: UserId) -> page::ListId {
     page::ListId { kind: b'n', owner: owner.0 }
 }
 
-struct Lists<'a> {
+struct UserListListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     owner: UserId,
 }
 
-impl PageSource for Lists<'_> {
+impl PageSource for UserListListing<'_> {
     type Item = Arc<UserList>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
@@ -388,7 +388,7 @@ impl PageSource for Lists<'_> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn members(app: &App, loaders: &Loaders, id: UserListId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, members_id(id))?;
-    page::read_page(&MemberListing { app, loaders, id }, request).await
+    page::read_page(&ListMemberListing { app, loaders, id }, request).await
 }
 
 /// The id under which cursors of [`members`] are sealed.
@@ -397,13 +397,13 @@ pub const fn members_id(id: UserListId) -> page::ListId {
 }
 
 /// The source of pages of a list's members.
-struct MemberListing<'a> {
+struct ListMemberListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     id: UserListId,
 }
 
-impl PageSource for MemberListing<'_> {
+impl PageSource for ListMemberListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

@@ -9,7 +9,7 @@ use crate::base::page::{Row, Window};
 use crate::db::hash::{HashRecord, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
-use crate::domains::graph::Edge;
+use crate::domains::graph::FollowEdge;
 use crate::domains::tags::{self, TagSet};
 use crate::domains::users::user_key;
 use redis::{Value, cmd};
@@ -212,12 +212,12 @@ pub(super) async fn forget_removed(db: &Db, id: UserListId, user: UserId, remova
 }
 
 /// Reads the list's side of a membership. One pipeline on its tag.
-pub(super) async fn edge(db: &Db, id: UserListId, user: UserId) -> Result<Edge, Error> {
+pub(super) async fn edge(db: &Db, id: UserListId, user: UserId) -> Result<FollowEdge, Error> {
     edges(db, &[id], user).await?.pop().ok_or_else(|| Error::corrupt("a membership"))
 }
 
 /// As [`edge`] for many lists, in their order. One pipeline; nothing for none.
-pub(super) async fn edges(db: &Db, ids: &[UserListId], user: UserId) -> Result<Vec<Edge>, Error> {
+pub(super) async fn edges(db: &Db, ids: &[UserListId], user: UserId) -> Result<Vec<FollowEdge>, Error> {
     let score = |key: String| cmd("ZSCORE").arg(key).arg(user.0).take();
     let commands = ids
         .iter()
@@ -227,7 +227,7 @@ pub(super) async fn edges(db: &Db, ids: &[UserListId], user: UserId) -> Result<V
         let mut reply = || replies.next().unwrap_or_default();
         let exists: bool = decode::value(reply())?;
         let mut score = || decode::value::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
-        Ok(Edge { follow: score()?.filter(|_| exists), unfollowed: score()?, request: None })
+        Ok(FollowEdge { follow: score()?.filter(|_| exists), unfollowed: score()?, request: None })
     };
     ids.iter().map(|_| edge()).collect()
 }

@@ -63,7 +63,7 @@ pub async fn keep_viewable<T>(
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<Vec<Option<T>>, Error> {
     let can_view = |relationship, item: &T| policy::can_view(relationship, facts(item));
-    keep(loaders, items, |item| facts(item).author, can_view).await
+    retain_permitted(loaders, items, |item| facts(item).author, can_view).await
 }
 
 /// Whether [`keep_viewable`] needs to read relationships: for a viewer with blocks, and if an item is missing or not public. Other items are shown to
@@ -135,7 +135,7 @@ pub async fn load_named(
     if !kinds.has_blocks() && are_public {
         return Ok(accounts);
     }
-    keep(
+    retain_permitted(
         loaders,
         accounts,
         |account| account.id,
@@ -157,7 +157,7 @@ pub(super) async fn load_discovered(
     if !kinds.is_blocked {
         return Ok(accounts);
     }
-    keep(loaders, accounts, |account| account.id, |relationship, _| policy::can_discover(relationship)).await
+    retain_permitted(loaders, accounts, |account| account.id, |relationship, _| policy::can_discover(relationship)).await
 }
 
 /// Whether the viewer can read the profile of an account. As [`relationships`].
@@ -193,7 +193,8 @@ pub async fn load_relationship(loaders: &Loaders, id: UserId) -> Result<Relation
     loaders.relationships.load(id).await
 }
 
-async fn keep<T>(
+/// Replaces the items by `None` that `is_kept` refuses. A batch of relationships.
+async fn retain_permitted<T>(
     loaders: &Loaders,
     items: Vec<Option<T>>,
     account: impl Fn(&T) -> UserId,

@@ -26,17 +26,17 @@ pub async fn follows(
     if !can_read_profile(loaders, id).await? {
         return Ok(Page::empty());
     }
-    page::read_page(&Follows { app, loaders, id, side }, request).await
+    page::read_page(&FollowListing { app, loaders, id, side }, request).await
 }
 
-struct Follows<'a> {
+struct FollowListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     id: UserId,
     side: Direction,
 }
 
-impl PageSource for Follows<'_> {
+impl PageSource for FollowListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

@@ -40,7 +40,7 @@ impl FetchRelationships {
     }
 
     /// The accounts that the viewer mutes or blocks, and those that block the viewer; `None` if the account was not read yet, if there are too many,
-    /// or without a client-side cache. No round trip if they are cached, else as [`store::hidden::own`].
+    /// or without a client-side cache. No round trip if they are cached, else as [`store::hidden::read_own_relations`].
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.

@@ -78,5 +78,5 @@ pub use graphql::{BlockMutation, BlockQuery, ChangedAccounts, RelationMutation, 
 pub use keys::blocks as blocks_key;
 pub use load::{FetchBlocks, FetchFriendships, FetchMutualFriends, FetchRelationships};
 pub use model::friends::{FriendList, FriendshipState, MAX_FRIEND_REQUESTS, MAX_FRIENDS};
-pub use model::{BlockState, MAX_BLOCKS, MAX_MUTES, Mute, RelationKinds, Relationship, StatusAudience, StatusFacts};
+pub use model::{BlockState, MAX_BLOCKS, MAX_MUTES, Mute, PolicyAudience, RelationKinds, Relationship, StatusFacts};
 pub use service::{HiddenAuthor, SettledRelation};

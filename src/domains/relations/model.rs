@@ -125,9 +125,9 @@ impl RelationKinds {
     }
 }
 
-/// The accounts that can see a status.
+/// The audience of a status, as the policy reads it for one viewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StatusAudience {
+pub enum PolicyAudience {
     /// All accounts that can see its author.
     #[default]
     Public,
@@ -150,13 +150,13 @@ pub struct StatusFacts {
     /// Whether the author's account is private.
     pub is_private: bool,
     /// The accounts that can see it.
-    pub audience: StatusAudience,
+    pub audience: PolicyAudience,
 }
 
 impl StatusFacts {
     /// Whether all accounts can see the status, except those that a block excludes.
     pub const fn is_public(self) -> bool {
-        matches!(self.audience, StatusAudience::Public) && !self.is_private
+        matches!(self.audience, PolicyAudience::Public) && !self.is_private
     }
 }
 

@@ -9,7 +9,7 @@ pub const fn can_discover(relationship: Relationship) -> bool {
 
 /// Whether the viewer may see a status of an account with this relationship.
 pub const fn can_view(relationship: Relationship, status: StatusFacts) -> bool {
-    use super::model::StatusAudience::{Followers, Friends, List, Public};
+    use super::model::PolicyAudience::{Followers, Friends, List, Public};
     if relationship.is_self || relationship.is_blocked_between() {
         return relationship.is_self;
     }
@@ -46,7 +46,7 @@ pub const fn hides_content(relationship: Relationship) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{Mute, StatusAudience};
+    use super::super::model::{Mute, PolicyAudience};
     use super::*;
     use crate::base::ids::UserId;
 
@@ -65,7 +65,7 @@ mod tests {
         ALL.into_iter().filter(|relationship| predicate(*relationship)).collect()
     }
 
-    const fn status(is_private: bool, audience: StatusAudience) -> StatusFacts {
+    const fn status(is_private: bool, audience: PolicyAudience) -> StatusFacts {
         StatusFacts { author: UserId(1), is_private, audience }
     }
 
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_status_is_seen_by_its_audience() {
-        use StatusAudience::{Followers, Friends, List, Public};
+        use PolicyAudience::{Followers, Friends, List, Public};
         let seen = |is_private, audience| allowed(|relationship| can_view(relationship, status(is_private, audience)));
         assert_eq!(seen(false, Public), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
         assert_eq!(seen(true, Public), [SELF, FOLLOWER, FRIEND]);
@@ -92,19 +92,19 @@ mod tests {
     #[test]
     fn a_block_hides_in_both_directions_also_from_friends() {
         for blocked in [Relationship { blocks: true, ..FRIEND }, Relationship { is_blocked: true, ..FRIEND }] {
-            assert!(!can_view(blocked, status(false, StatusAudience::Public)));
-            assert!(!can_view(blocked, status(false, StatusAudience::List { has_viewer: true })));
+            assert!(!can_view(blocked, status(false, PolicyAudience::Public)));
+            assert!(!can_view(blocked, status(false, PolicyAudience::List { has_viewer: true })));
             assert!(!can_read_profile(blocked, false) && !can_name(blocked, false, true) && hides_content(blocked));
         }
     }
 
     #[test]
     fn statuses_of_muted_accounts_are_seen_and_not_delivered() {
-        let public = status(false, StatusAudience::Public);
+        let public = status(false, PolicyAudience::Public);
         assert_eq!(allowed(|relationship| can_deliver(relationship, public)), [STRANGER, SELF, FOLLOWER, FRIEND]);
         assert!(can_view(MUTER, public));
         assert!(!can_deliver(Relationship { mute: Some(Mute { ends_at: Some(1) }), ..FOLLOWER }, public));
-        assert!(!can_deliver(STRANGER, status(true, StatusAudience::Public)), "nothing is delivered that is not seen");
+        assert!(!can_deliver(STRANGER, status(true, PolicyAudience::Public)), "nothing is delivered that is not seen");
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_status_is_public_unless_its_account_or_its_audience_is_not() {
-        use StatusAudience::{Followers, Friends, List, Public};
+        use PolicyAudience::{Followers, Friends, List, Public};
         assert!(status(false, Public).is_public() && !status(true, Public).is_public());
         for audience in [Followers, Friends, List { has_viewer: true }] {
             assert!(!status(false, audience).is_public());

@@ -23,17 +23,17 @@ pub async fn follow_requests(
     args: &PageArgs,
 ) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, graph::requests_id(viewer, side))?;
-    page::read_page(&Requests { app, loaders, viewer, side }, request).await
+    page::read_page(&FollowRequestListing { app, loaders, viewer, side }, request).await
 }
 
-struct Requests<'a> {
+struct FollowRequestListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     viewer: UserId,
     side: RequestDirection,
 }
 
-impl PageSource for Requests<'_> {
+impl PageSource for FollowRequestListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

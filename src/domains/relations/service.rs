@@ -143,7 +143,7 @@ pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<bool, Error> 
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn sweep(app: &App) -> Result<usize, Error> {
-    let due = store::due(app.db(), app.now(), ACCOUNTS).await?;
+    let due = store::read_due_mutes(app.db(), app.now(), ACCOUNTS).await?;
     for (id, was) in &due {
         if let Err(error) = sweep_account(app, *id, *was).await {
             // Later, so that the accounts behind this one are not held up.
@@ -246,7 +246,7 @@ pub struct MutedUser {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn mutes(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<MutedUser>, Error> {
     let request = args.check(&app.cursors().await?, mutes_id(viewer))?;
-    page::read_page(&Mutes { app, loaders, viewer }, request).await
+    page::read_page(&MuteListing { app, loaders, viewer }, request).await
 }
 
 /// The id under which cursors of [`mutes`] are sealed.
@@ -254,17 +254,17 @@ pub const fn mutes_id(viewer: UserId) -> ListId {
     ListId { kind: b'u', owner: viewer.0 }
 }
 
-struct Mutes<'a> {
+struct MuteListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     viewer: UserId,
 }
 
-impl PageSource for Mutes<'_> {
+impl PageSource for MuteListing<'_> {
     type Item = MutedUser;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        sides::of(self.app.db(), OneWayRelation::Mute, self.viewer, windows).await
+        sides::read_targets(self.app.db(), OneWayRelation::Mute, self.viewer, windows).await
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<MutedUser>>, Error> {

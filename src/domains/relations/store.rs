@@ -123,7 +123,7 @@ pub(super) async fn schedule(db: &Db, id: UserId, at: Millis) -> Result<(), Erro
 }
 
 /// Up to `most` accounts of each partition with mutes that have ended, and when the first of them did. One pipeline.
-pub(super) async fn due(db: &Db, now: Millis, most: usize) -> Result<Vec<(UserId, Millis)>, Error> {
+pub(super) async fn read_due_mutes(db: &Db, now: Millis, most: usize) -> Result<Vec<(UserId, Millis)>, Error> {
     let of = |partition| {
         let mut command = cmd("ZRANGE");
         command

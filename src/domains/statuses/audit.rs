@@ -68,7 +68,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Profile(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Profile(id), entry.key.clone()))
             }
-            Some(KeyKind::Answered(id)) if entry.check_type("zset", Expiry::Never, found) => answered.push(id),
+            Some(KeyKind::DeletedWithReplies(id)) if entry.check_type("zset", Expiry::Never, found) => answered.push(id),
             _ => {}
         }
     }
@@ -87,7 +87,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().flat_map(of_status)).collect(), found).await?;
     check_statuses(reader, &statuses, found).await?;
     conversations::check_places(reader, entries, found).await?;
-    conversations::check_answered(reader, &answered, found).await?;
+    conversations::check_deleted_with_replies(reader, &answered, found).await?;
     edits::check_versions(reader, &versions, found).await?;
     indexes::check_indexed(reader, &statuses, found).await?;
     indexes::check_indexes(reader, entries, found).await?;

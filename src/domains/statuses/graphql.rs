@@ -24,7 +24,7 @@ use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::comments::CommentThread;
 use crate::domains::conversations::{
-    ConversationEntryObject, Entries, ReplyPolicy, ReplySort, page_of_ancestors, page_of_replies,
+    ConversationEntries, ConversationEntryObject, ReplyPolicy, ReplySort, page_of_ancestors, page_of_replies,
 };
 use crate::domains::entities::{TextEntitiesObject, TextUnit};
 use crate::domains::lists::UserListObject;
@@ -153,7 +153,7 @@ object! {
         #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
         #[graphql(desc = "Number of the nearest entries, or of those directly before `before`. Maximum: 100.")] last: Option<i32>,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
-    ) -> Result<Connection<Entries>> {
+    ) -> Result<Connection<ConversationEntries>> {
         let args = PageArgs { first, after, last, before };
         Box::pin(page_of_ancestors(request(ctx)?, &self.0.status, args)).await
     }
@@ -168,7 +168,7 @@ object! {
         #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
         #[graphql(desc = "Order. Default: `OLD`. A cursor is valid for one order only.")] sort: Option<ReplySort>,
-    ) -> Result<Connection<Entries>> {
+    ) -> Result<Connection<ConversationEntries>> {
         let args = PageArgs { first, after, last, before };
         Box::pin(page_of_replies(request(ctx)?, self.0.status.place(), sort, args)).await
     }

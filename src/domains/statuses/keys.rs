@@ -64,7 +64,7 @@ pub fn reposters(id: StatusId) -> String {
     markers(Mark::Repost, id)
 }
 
-/// ZSET, status id → the mark's id: what an account has marked. At most [`Mark::most`], no time to live.
+/// ZSET, status id → the mark's id: what an account has marked. At most [`Mark::max_per_account`], no time to live.
 pub(super) fn marked(mark: Mark, user: UserId) -> String {
     match mark {
         Mark::Bookmark => format!("bookmarks:{{{}}}", user.0),
@@ -88,8 +88,9 @@ pub(super) fn profile(author: UserId) -> String {
 }
 
 /// ZSET, root and status (7 bytes each) → the status: deleted statuses of an account to which there were replies. At most
-/// [`super::model::MAX_ANSWERED`], no time to live.
-pub(super) fn answered(author: UserId) -> String {
+/// [`super::model::MAX_DELETED_WITH_REPLIES`], no time to live. The stored name is older than
+/// the name of the function, and stays: renaming it needs a migration while no server runs.
+pub(super) fn deleted_with_replies(author: UserId) -> String {
     format!("answered:{{{}}}", author.0)
 }
 
@@ -105,7 +106,7 @@ pub(super) enum KeyKind {
     Marked(Mark, UserId),
     Quotes(StatusId),
     Profile(UserId),
-    Answered(UserId),
+    DeletedWithReplies(UserId),
     Pins(UserId),
 }
 
@@ -125,7 +126,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "reposts" => id().map(|id| KeyKind::Marked(Mark::Repost, UserId(id))),
         "quotes" => id().map(|id| KeyKind::Quotes(StatusId(id))),
         "pins" => id().map(|id| KeyKind::Pins(UserId(id))),
-        "answered" => id().map(|id| KeyKind::Answered(UserId(id))),
+        "answered" => id().map(|id| KeyKind::DeletedWithReplies(UserId(id))),
         "profile" => id().map(|id| KeyKind::Profile(UserId(id))),
         _ => None,
     }

@@ -27,7 +27,7 @@ pub const MAX_PINS: usize = 5;
 /// The most edits of a status.
 pub const MAX_EDITS: usize = 50;
 /// The most deleted statuses of an account whose replies are remembered.
-pub(super) const MAX_ANSWERED: usize = 1_000_000;
+pub(super) const MAX_DELETED_WITH_REPLIES: usize = 1_000_000;
 /// The time for which a tombstone is kept: longer than an idempotency key, which could otherwise restore the status.
 pub(super) const TOMBSTONE_TTL: Millis = 25 * 60 * MINUTE;
 
@@ -128,7 +128,7 @@ pub enum ProfilePart {
 
 impl Mark {
     /// The most of an account.
-    pub(super) const fn most(self) -> usize {
+    pub(super) const fn max_per_account(self) -> usize {
         match self {
             Self::Bookmark => MAX_BOOKMARKS,
             Self::Repost => MAX_REPOSTS,

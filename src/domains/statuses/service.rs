@@ -24,18 +24,18 @@ pub use conversation::{
 pub use edits::{edit, settle_edit, version_count, versions, versions_id};
 pub use indexes::{settle_indexes, settle_privacy};
 pub use likes::{forget_likes_of, like, likers, likers_id, purge_likes, settle_like};
-pub use marks::{ChangedMark, forget as forget_marks, purge_marks, settle_mark};
+pub use marks::{ChangedMark, purge_marks, purge_marks_of_statuses, settle_mark};
 pub use pins::{pin, pinned, unpin};
 pub use profile::{ProfileChoice, ProfileEntry, newest, profile, profile_id};
 pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_id};
 pub use replies::{
-    answers_a_source, can_reply, leave_deleted, purge_answered, reply_of, reply_target, set_reply_policy, settle_answered,
-    settle_place, settle_reply,
+    answers_a_source, can_reply, enqueue_replies_to_deleted, remove_places, reply_of, reply_target, set_reply_policy,
+    settle_place, settle_replies_to_deleted, settle_reply,
 };
 pub use reposts::{current_reposts, keep_visible_reposts, repost, reposters, reposters_id, undo_repost};
 
 use super::model::{Mark, ProfilePart, Status, StatusDraft};
-use super::store::{self, AddToProfileResult, BulkCommands, DeleteStatusResult, DeletedStatus};
+use super::store::{self, AddToProfileResult, DeleteStatusResult, DeletedStatus, StatusBulkCommands};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::count::SparseCount;
@@ -89,18 +89,18 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
     let mut id = StatusId(app.next_id().await?);
     let keyed = keyed(&draft, audience);
     if let Some(keyed) = &keyed {
-        id = StatusId(idempotency::remember(app, author, keyed, id.0).await?);
+        id = StatusId(idempotency::bind(app, author, keyed, id.0).await?);
     }
     let written = write(app, author, id, draft, audience).await;
     if let (Err(Refusal::User(_)), Some(keyed)) = (&written, &keyed) {
-        idempotency::forget(app, author, keyed, id.0).await?;
+        idempotency::release(app, author, keyed, id.0).await?;
     }
     let Some((lease, status)) = written? else { return Ok(None) };
     match store::index(app.db(), author, id).await? {
         // The client has the id since the first response, so the status may have been deleted between the two steps of a repeated request.
         AddToProfileResult::Listed(..) if keyed.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, &[id]).await?;
-            replies::leave_deleted(app, author, &[id]).await?;
+            replies::remove_places(app, author, &[id]).await?;
             lease.ack(app);
             Ok(None)
         }
@@ -114,9 +114,9 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
         }
         refused => {
             delete_indexed(app, author, id).await?;
-            replies::leave_deleted(app, author, &[id]).await?;
+            replies::remove_places(app, author, &[id]).await?;
             if let Some(keyed) = &keyed {
-                idempotency::forget(app, author, keyed, id.0).await?;
+                idempotency::release(app, author, keyed, id.0).await?;
             }
             // Somebody may have liked it meanwhile.
             lease.hand_over(app, Progress::default()).await;
@@ -167,7 +167,7 @@ async fn write(
     if store::create(app.db(), &status).await? {
         return Ok(Some((lease, status)));
     }
-    replies::leave_deleted(app, author, &[id]).await?;
+    replies::remove_places(app, author, &[id]).await?;
     lease.ack(app);
     Ok(None)
 }
@@ -210,7 +210,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
             None => {
                 events::publish_deleted(app, author, id, None).await?;
                 store::unindex(app.db(), author, &[id]).await?;
-                replies::leave_deleted(app, author, &[id]).await?;
+                replies::remove_places(app, author, &[id]).await?;
                 StatusState::Deleted
             }
         };
@@ -273,7 +273,7 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLea
         quotes::remove(app, &[(quoted, id)]).await?;
     }
     if let Some(place) = was.place {
-        replies::leave_as(app, author, place).await?;
+        replies::remove_place_of(app, author, place).await?;
     }
     Ok(lease)
 }
@@ -302,9 +302,10 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_marks_of(app: &App, author: UserId, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
+pub async fn purge_interactions(app: &App, author: UserId, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
     let author = Some(author);
-    let (bookmarks, reposts) = (forget_marks(app, Mark::Bookmark, author, ids), forget_marks(app, Mark::Repost, author, ids));
+    let (bookmarks, reposts) =
+        (purge_marks_of_statuses(app, Mark::Bookmark, author, ids), purge_marks_of_statuses(app, Mark::Repost, author, ids));
     let (liked, bookmarked, reposted) = try_join!(forget_likes_of(app, ids), bookmarks, reposts)?;
     Ok([liked, bookmarked, reposted].concat())
 }
@@ -329,9 +330,9 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     indexes::remove(app, author, &own).await?;
     store::delete_many(app.db(), author, &own).await?;
     events::publish_deleted_batch(app, author, &own).await?;
-    replies::leave_deleted(app, author, &own).await?;
+    replies::remove_places(app, author, &own).await?;
     purge_dependents(ids.clone()).await?;
-    let marked = forget_marks_of(app, author, &ids).await?;
+    let marked = purge_interactions(app, author, &ids).await?;
     ids.retain(|id| !marked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
     parts.ack(app);
@@ -405,7 +406,7 @@ pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Erro
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.
 pub async fn import(app: &App, statuses: impl Iterator<Item = &Status>) -> Result<(), Error> {
     let statuses: Vec<&Status> = statuses.collect();
-    app.db().write_many(statuses.iter().map(|status| BulkCommands::status(status)).collect()).await?;
+    app.db().write_many(statuses.iter().map(|status| StatusBulkCommands::status(status)).collect()).await?;
     replies::import(app, &statuses).await?;
     indexes::import(app, &statuses).await
 }
@@ -418,8 +419,8 @@ pub async fn import_likes(app: &App, id: StatusId, likers: &[(UserId, u64)]) -> 
     if likers.is_empty() {
         return Ok(());
     }
-    let liked = likers.iter().map(|(user, like)| BulkCommands::liked(*user, id, *like));
-    app.db().write_many(liked.chain([BulkCommands::likers(id, likers)]).collect()).await.map(drop)
+    let liked = likers.iter().map(|(user, like)| StatusBulkCommands::liked(*user, id, *like));
+    app.db().write_many(liked.chain([StatusBulkCommands::likers(id, likers)]).collect()).await.map(drop)
 }
 
 /// Writes a profile. For bulk loads.
@@ -427,6 +428,6 @@ pub async fn import_likes(app: &App, id: StatusId, likers: &[(UserId, u64)]) -> 
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.
 pub async fn import_profile(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
-    let commands = ids.chunks(1_000).map(|ids| BulkCommands::profile(author, ids)).collect();
+    let commands = ids.chunks(1_000).map(|ids| StatusBulkCommands::profile(author, ids)).collect();
     app.db().write_many(commands).await.map(drop)
 }

@@ -332,7 +332,7 @@ pub(super) async fn remove_liked(db: &Db, likes: &[(UserId, StatusId)]) -> Resul
 
 /// Up to `each` likers of each deleted status. A status that exists returns none. One pipeline.
 pub(super) async fn left_likers(db: &Db, ids: &[StatusId], each: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
-    members::left(db, ids, keys::likers, each).await
+    members::list_remaining(db, ids, keys::likers, each).await
 }
 
 /// Removes likers of deleted statuses. One pipeline; nothing for none.
@@ -400,9 +400,9 @@ pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error>
 }
 
 /// Plain writes for bulk loads, which set the counts themselves.
-pub(super) struct BulkCommands;
+pub(super) struct StatusBulkCommands;
 
-impl BulkCommands {
+impl StatusBulkCommands {
     /// A status.
     pub(super) fn status(status: &Status) -> Cmd {
         let mut command = cmd("HSET");

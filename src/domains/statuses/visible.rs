@@ -7,7 +7,7 @@ use crate::base::ids::{StatusId, UserId, UserListId};
 use crate::base::request::Loaders;
 use crate::domains::lists::AudienceList;
 use crate::domains::relations::service as relations;
-use crate::domains::relations::{StatusAudience, StatusFacts};
+use crate::domains::relations::{PolicyAudience, StatusFacts};
 use crate::domains::users::User;
 use crate::domains::users::service::UNUSED_USER_ID;
 use futures_util::try_join;
@@ -165,11 +165,11 @@ pub fn facts(seen: &ViewedStatus) -> StatusFacts {
 }
 
 /// The audience in the terms of the policy, for a viewer who is a member of its list or is not.
-pub const fn policy_audience(audience: ChosenAudience, is_in_audience_list: bool) -> StatusAudience {
+pub const fn policy_audience(audience: ChosenAudience, is_in_audience_list: bool) -> PolicyAudience {
     match audience {
-        ChosenAudience::Public => StatusAudience::Public,
-        ChosenAudience::Followers => StatusAudience::Followers,
-        ChosenAudience::Friends => StatusAudience::Friends,
-        ChosenAudience::List(_) => StatusAudience::List { has_viewer: is_in_audience_list },
+        ChosenAudience::Public => PolicyAudience::Public,
+        ChosenAudience::Followers => PolicyAudience::Followers,
+        ChosenAudience::Friends => PolicyAudience::Friends,
+        ChosenAudience::List(_) => PolicyAudience::List { has_viewer: is_in_audience_list },
     }
 }

@@ -33,7 +33,7 @@ impl Delivery {
         if position.covers(&event) {
             return None;
         }
-        position.pass(&event);
+        position.advance_to(&event);
         let mut search = IndexSearch::new(&term_hasher, &event);
         search.step(&state.index, &term_hasher, &event);
         if search.is_done() && search.found.is_empty() {
@@ -226,7 +226,7 @@ mod tests {
 
         fn open(&mut self, authors: u64) {
             let mut place = begin();
-            self.log.iter().for_each(|event| place.pass(event));
+            self.log.iter().for_each(|event| place.advance_to(event));
             let wanted = Interest::Public(self.hub.interest(None, follow(authors)));
             let from = self.log.len();
             self.all.push(TestSubscription { authors, wanted, joined: None, place, received: Vec::new(), from });
@@ -269,7 +269,7 @@ mod tests {
                 return it.joined.is_some();
             }
             for event in missed {
-                it.place.pass(event);
+                it.place.advance_to(event);
                 it.received.extend(it.wanted.matches(&HASHER, event).then_some(event.id));
             }
             true

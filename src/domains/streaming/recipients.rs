@@ -25,7 +25,7 @@ pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &Outgoin
     }
     loop {
         let request = Request::new(app.clone(), viewer.cloned(), None, None);
-        match loses(&request.loaders(), restriction, status, event.requires_public).await {
+        match has_lost_access(&request.loaders(), restriction, status, event.requires_public).await {
             Ok(loses) => return loses,
             Err(_) => tokio::time::sleep(RETRY_DELAY).await,
         }
@@ -56,7 +56,7 @@ pub(super) async fn receives_repost(app: &App, viewer: Option<&Viewer>, feed: Fe
 }
 
 /// Whether the status was delivered to the viewer before the event, and the viewer cannot see it now.
-async fn loses(loaders: &Loaders, restriction: Restriction, status: StatusId, of_public: bool) -> Result<bool, Error> {
+async fn has_lost_access(loaders: &Loaders, restriction: Restriction, status: StatusId, of_public: bool) -> Result<bool, Error> {
     let Restriction { before, is_narrowed } = restriction;
     let is_in_audience_list = match before.audience.list() {
         Some(list) => loaders.audience_lists.load(AudienceList { owner: before.author, list }).await?,

@@ -154,7 +154,7 @@ impl EventSource for StatusStream {
         found.sort_by_key(|event| event.id);
         let (mut behind, mut wanted) = (self.place.position.clone(), Vec::new());
         for event in found {
-            behind.pass(&event);
+            behind.advance_to(&event);
             if self.interest.matches(&self.term_hasher, &event) {
                 wanted.push((event, behind.clone()));
             }

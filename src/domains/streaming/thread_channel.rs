@@ -48,7 +48,7 @@ pub(super) struct SubscriberHandle {
 
 impl Drop for SubscriberHandle {
     fn drop(&mut self) {
-        let mut channels = self.channels.all();
+        let mut channels = self.channels.lock();
         let Some(channel) = channels.get_mut(&self.status) else { return };
         channel.subscribers.remove(&self.number);
         // The last subscriber closes the channel; its task is dropped after the lock was released.
@@ -59,7 +59,7 @@ impl Drop for SubscriberHandle {
 }
 
 impl ThreadChannels {
-    fn all(&self) -> MutexGuard<'_, HashMap<StatusId, ThreadChannel>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<StatusId, ThreadChannel>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,7 +71,7 @@ impl ThreadChannels {
         status: StatusId,
         place: ThreadEventId,
     ) -> Option<SubscriberHandle> {
-        let mut channels = self.all();
+        let mut channels = self.lock();
         let channel = channels.entry(status).or_insert_with(|| {
             let reading = ThreadReader { app: app.clone(), channels: self.clone(), status };
             let hub = app.extension::<Hub>();
@@ -91,7 +91,7 @@ impl ThreadChannels {
 
     /// The number of subscribers of a thread. For tests.
     pub(super) fn subscriber_count(&self, status: StatusId) -> usize {
-        self.all().get(&status).map_or(0, |channel| channel.subscribers.len())
+        self.lock().get(&status).map_or(0, |channel| channel.subscribers.len())
     }
 }
 
@@ -193,7 +193,7 @@ impl ThreadReader {
 
     /// Applies `work` to the channel; `None` when it was closed.
     fn with_channel<T>(&self, work: impl FnOnce(&mut ThreadChannel) -> T) -> Option<T> {
-        self.channels.all().get_mut(&self.status).map(work)
+        self.channels.lock().get_mut(&self.status).map(work)
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
         let channels = ThreadChannels::default();
         let task = AbortOnDropHandle::new(tokio::spawn(std::future::pending()));
-        channels.all().insert(
+        channels.lock().insert(
             STATUS,
             ThreadChannel { position: ThreadEventId::default(), subscribers: BTreeMap::new(), next: 0, _task: task },
         );

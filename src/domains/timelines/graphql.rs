@@ -70,7 +70,7 @@ impl Timeline {
             i32,
         >,
         #[graphql(desc = "Cursor: only entries before it, which are newer.")] before: Option<String>,
-    ) -> Result<Connection<Entries>> {
+    ) -> Result<Connection<TimelineEntries>> {
         let args = PageArgs { first, after, last, before };
         let request = request(ctx)?;
         let loaders = request.loaders();
@@ -118,7 +118,7 @@ impl Timeline {
         }
     }
 
-    async fn connection(&self, request: &Request, args: PageArgs) -> Result<Connection<Entries>> {
+    async fn connection(&self, request: &Request, args: PageArgs) -> Result<Connection<TimelineEntries>> {
         let (list, loaders) = (self.list(), request.loaders());
         let plain = |position, FeedEntry { seen, repost }: FeedEntry| {
             (TimelineEntry { list, position, seen, promotion: None, repost }, EmptyFields)
@@ -144,7 +144,7 @@ impl Timeline {
     }
 
     /// A page of a home, with promoted entries.
-    async fn promoted(&self, request: &Request, owner: UserId, args: PageArgs) -> Result<Connection<Entries>> {
+    async fn promoted(&self, request: &Request, owner: UserId, args: PageArgs) -> Result<Connection<TimelineEntries>> {
         let (page, entries) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
         let (cursors, list) = (request.app.cursors().await?, self.list());
         let edge = |it: service::HomeEntry| Edge {
@@ -164,9 +164,9 @@ impl Timeline {
 }
 
 /// The entries of a timeline.
-struct Entries;
+struct TimelineEntries;
 
-impl ConnectionKind for Entries {
+impl ConnectionKind for TimelineEntries {
     const CONNECTION: &'static str = "TimelineEntryConnection";
     const EDGE: &'static str = "TimelineEntryEdge";
     type Node = TimelineEntry;

@@ -364,9 +364,9 @@ pub(super) async fn reset(db: &Db, feed: Feed) -> Result<(), Error> {
 }
 
 /// Plain writes for bulk loads.
-pub(super) struct BulkCommands;
+pub(super) struct FeedBulkCommands;
 
-impl BulkCommands {
+impl FeedBulkCommands {
     /// Adds statuses to a feed; at most a window.
     pub(super) fn entries(feed: Feed, ids: &[StatusId]) -> Cmd {
         let mut command = cmd("ZADD");

@@ -85,7 +85,7 @@ impl LogPosition {
     }
 
     /// Advances to an event.
-    pub fn pass(&mut self, event: &Event) {
+    pub fn advance_to(&mut self, event: &Event) {
         if let Some(last) = self.0.get_mut(event.shard) {
             *last = (*last).max(event.id);
         }

@@ -16,16 +16,16 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks the answers of accounts and their times.
+/// Checks the bindings of accounts and their times.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let (mut answers, mut accounts) = (Vec::new(), HashSet::new());
+    let (mut bindings, mut accounts) = (Vec::new(), HashSet::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(KeyKind::Answers(account)) if entry.check_derived_type("hash", Expiry::After(KEY_TTL), found) => {
-                answers.push(entry.key.clone());
+            Some(KeyKind::Bindings(account)) if entry.check_derived_type("hash", Expiry::After(KEY_TTL), found) => {
+                bindings.push(entry.key.clone());
                 accounts.insert(account);
             }
             Some(KeyKind::Times(account)) if entry.check_derived_type("zset", Expiry::After(KEY_TTL), found) => {
@@ -35,52 +35,52 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         }
     }
     check_sizes(reader, accounts, found).await?;
-    reader.fields(answers, async |page| check_answers(reader, page, found).await).await
+    reader.fields(bindings, async |page| check_bindings(reader, page, found).await).await
 }
 
 async fn check_sizes(reader: &AuditReader, accounts: HashSet<UserId>, found: &mut Findings) -> Result<(), Error> {
-    let answers = reader.query(accounts.iter().copied(), |id| cmd("HLEN").arg(keys::answers(id)).take()).await?;
+    let bindings = reader.query(accounts.iter().copied(), |id| cmd("HLEN").arg(keys::bindings(id)).take()).await?;
     let times = reader.query(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::times(id)).take()).await?;
     let missing_accounts = reader.missing_accounts(accounts.iter().copied()).await?;
     for account in &accounts {
-        let settle = [Remedy::SettleAnswers(*account)];
+        let repair = [Remedy::RepairIdempotencyKeys(*account)];
         if missing_accounts.contains(account) {
-            let there = answers.read::<usize>(account).is_some_and(|size| size > 0);
-            let key = if there { keys::answers(*account) } else { keys::times(*account) };
+            let there = bindings.read::<usize>(account).is_some_and(|size| size > 0);
+            let key = if there { keys::bindings(*account) } else { keys::times(*account) };
             found.add_repairable(&key, "there is no such account", [Remedy::PurgeAccount(*account)]);
         }
         // A wrong type is reported elsewhere.
-        let (Some(size), Some(other)) = (answers.read::<usize>(account), times.read::<usize>(account)) else { continue };
+        let (Some(size), Some(other)) = (bindings.read::<usize>(account), times.read::<usize>(account)) else { continue };
         if size != other {
             // Reported for the key that exists: a deleted key is not checked again.
-            let (answers, times) = (keys::answers(*account), keys::times(*account));
-            let (key, of) = if size > 0 { (answers, times) } else { (times, answers) };
+            let (bindings, times) = (keys::bindings(*account), keys::times(*account));
+            let (key, of) = if size > 0 { (bindings, times) } else { (times, bindings) };
             let what = format!("has another size than {of}");
-            found.add_repairable_with(&key, what, format!("{size} answers, {other} times"), settle.clone());
+            found.add_repairable_with(&key, what, format!("{size} bindings, {other} times"), repair.clone());
         }
         if size > MAX_KEYS {
-            found.add_repairable_with(&keys::answers(*account), format!("holds more than {MAX_KEYS}"), size.to_string(), settle);
+            found.add_repairable_with(&keys::bindings(*account), format!("holds more than {MAX_KEYS}"), size.to_string(), repair);
         }
     }
     Ok(())
 }
 
-async fn check_answers(reader: &AuditReader, page: Vec<(String, String, String)>, found: &mut Findings) -> Result<(), Error> {
+async fn check_bindings(reader: &AuditReader, page: Vec<(String, String, String)>, found: &mut Findings) -> Result<(), Error> {
     let rows: Vec<_> = page.iter().filter_map(|(key, digest, _)| Some((account_of(key)?, digest.as_str()))).collect();
     let times = reader.query(rows, |(id, digest)| cmd("ZSCORE").arg(keys::times(id)).arg(digest).take()).await?;
     for (key, digest, value) in &page {
-        let tied = value.split_once(' ');
-        let settle = || account_of(key).map(Remedy::SettleAnswers);
+        let bound = value.split_once(' ');
+        let repair = || account_of(key).map(Remedy::RepairIdempotencyKeys);
         if !audit::is_digest(digest, DIGEST) {
-            found.add_repairable(key, "contains an invalid digest", settle());
+            found.add_repairable(key, "contains an invalid digest", repair());
         }
-        if !tied.is_some_and(|(fingerprint, id)| audit::is_digest(fingerprint, DIGEST) && audit::id(id).is_some()) {
-            found.add_repairable(key, format!("{digest} in it has no valid fingerprint and id"), settle());
+        if !bound.is_some_and(|(fingerprint, id)| audit::is_digest(fingerprint, DIGEST) && audit::id(id).is_some()) {
+            found.add_repairable(key, format!("{digest} in it has no valid fingerprint and id"), repair());
         }
         if let Some(account) = account_of(key)
             && times.score(&(account, digest.as_str())).is_none()
         {
-            found.add_repairable(key, format!("{digest} has no time in {}", keys::times(account)), settle());
+            found.add_repairable(key, format!("{digest} has no time in {}", keys::times(account)), repair());
         }
     }
     Ok(())
@@ -88,6 +88,6 @@ async fn check_answers(reader: &AuditReader, page: Vec<(String, String, String)>
 
 fn account_of(key: &str) -> Option<UserId> {
     match keys::parse(key)? {
-        KeyKind::Answers(account) | KeyKind::Times(account) => Some(account),
+        KeyKind::Bindings(account) | KeyKind::Times(account) => Some(account),
     }
 }

@@ -6,7 +6,7 @@
 //! | `idempotent:{uid}` | ZSET | the same digest → when it was first used, in ms | as the HASH |
 //!
 //! A key is bound to the id that the mutation is about to use, *before* the mutation changes anything. A repeated request gets that id and executes
-//! the same idempotent steps, whether the first request is still running, its answer was lost, or it went to another server. Both return the same
+//! the same idempotent steps, whether the first request is still running, its response was lost, or it went to another server. Both return the same
 //! result, and nothing is created twice. If the request is refused, the key is released, so that a corrected request can use it.
 //!
 //! **Invariants.** Both hashes have the same digests and expire together. A digest that was first used 24 hours ago counts as deleted, trimmed or

@@ -12,18 +12,18 @@ use crate::base::ids::UserId;
 ///
 /// # Errors
 /// `IDEMPOTENCY_MISMATCH` if the first request had other input; `UNAUTHENTICATED` if the account is deleted.
-pub async fn remember(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Outcome<u64> {
-    let found = store::remember(app.db(), account, request, id, app.now()).await?;
-    let (fingerprint, tied) = found.ok_or(Error::Unauthenticated)?;
-    if fingerprint == request.fingerprint { Ok(tied) } else { Err(mismatch().into()) }
+pub async fn bind(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Outcome<u64> {
+    let found = store::bind(app.db(), account, request, id, app.now()).await?;
+    let (fingerprint, bound) = found.ok_or(Error::Unauthenticated)?;
+    if fingerprint == request.fingerprint { Ok(bound) } else { Err(mismatch().into()) }
 }
 
 /// Releases the key of a refused request, if it is still bound to that `id`. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
-    store::forget(app.db(), account, request, id).await
+pub async fn release(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
+    store::release(app.db(), account, request, id).await
 }
 
 /// Deletes all keys of a deleted account. One command.
@@ -39,7 +39,7 @@ pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, account: UserId) -> Result<(), Error> {
+pub async fn repair(app: &App, account: UserId) -> Result<(), Error> {
     store::repair(app.db(), account, app.now()).await
 }
 

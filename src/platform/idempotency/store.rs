@@ -11,22 +11,22 @@ use crate::domains::users::user_key;
 use redis::cmd;
 
 static BIND_KEY: Script = Script::new(include_str!("lua/bind_key.lua"));
-static FORGET_ANSWER: Script = Script::new(include_str!("lua/forget_answer.lua"));
-static REPAIR_ANSWER: Script = Script::new(include_str!("lua/repair_answer.lua"));
+static RELEASE_KEY: Script = Script::new(include_str!("lua/release_key.lua"));
+static REPAIR_KEY: Script = Script::new(include_str!("lua/repair_key.lua"));
 
 /// Digests per page of a repair.
 const PAGE: usize = 1_000;
 
 /// Binds a key to `id`, unless it is bound already; returns the fingerprint and the id that it is bound to. `None` if the account is deleted. One
 /// script.
-pub(super) async fn remember(
+pub(super) async fn bind(
     db: &Db,
     account: UserId,
     request: &IdempotentRequest,
     id: u64,
     now: Millis,
 ) -> Result<Option<(String, u64)>, Error> {
-    let keys = [keys::answers(account), keys::times(account), user_key(account)];
+    let keys = [keys::bindings(account), keys::times(account), user_key(account)];
     let call = Call::new(&BIND_KEY, keys).arg(&request.digest).arg(bound_value(request, id));
     let bound: String = db.call(call.arg(now).arg(KEY_TTL).arg(MAX_KEYS)).await?;
     if bound.is_empty() {
@@ -37,29 +37,29 @@ pub(super) async fn remember(
 }
 
 /// Releases a key that is bound to exactly this input and `id`. One script.
-pub(super) async fn forget(db: &Db, account: UserId, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
-    let call = Call::new(&FORGET_ANSWER, [keys::answers(account), keys::times(account)]);
+pub(super) async fn release(db: &Db, account: UserId, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
+    let call = Call::new(&RELEASE_KEY, [keys::bindings(account), keys::times(account)]);
     db.call::<u64>(call.arg(&request.digest).arg(bound_value(request, id))).await.map(drop)
 }
 
 /// Deletes all keys of an account. One command.
 pub(super) async fn delete(db: &Db, account: UserId) -> Result<(), Error> {
-    let keys = [keys::answers(account), keys::times(account)];
+    let keys = [keys::bindings(account), keys::times(account)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
 /// Makes both hashes of an account agree, deletes what cannot be parsed, and then the oldest above the bound. One script per digest, in pages of a
 /// thousand.
 pub(super) async fn repair(db: &Db, account: UserId, now: Millis) -> Result<(), Error> {
-    let (answers, times) = (keys::answers(account), keys::times(account));
+    let (bindings, times) = (keys::bindings(account), keys::times(account));
     let repairs = |digests: Vec<Vec<u8>>| {
-        let keys = || [keys::answers(account), keys::times(account)];
-        digests.into_iter().map(|it| Call::new(&REPAIR_ANSWER, keys()).arg(it).arg(now).arg(KEY_TTL)).collect::<Vec<_>>()
+        let keys = || [keys::bindings(account), keys::times(account)];
+        digests.into_iter().map(|it| Call::new(&REPAIR_KEY, keys()).arg(it).arg(now).arg(KEY_TTL)).collect::<Vec<_>>()
     };
     let mut cursor = "0".to_owned();
     loop {
         let (next, flat): (String, Vec<Vec<u8>>) =
-            db.read(cmd("HSCAN").arg(&answers).arg(&cursor).arg("COUNT").arg(PAGE).take()).await?;
+            db.read(cmd("HSCAN").arg(&bindings).arg(&cursor).arg("COUNT").arg(PAGE).take()).await?;
         db.call_many(repairs(flat.chunks_exact(2).map(|pair| pair[0].clone()).collect())).await?;
         cursor = next;
         if cursor == "0" {
@@ -75,7 +75,7 @@ pub(super) async fn repair(db: &Db, account: UserId, now: Millis) -> Result<(), 
     let over = db.read::<usize>(cmd("ZCARD").arg(&times).take()).await?.saturating_sub(MAX_KEYS).min(PAGE);
     if over > 0 {
         let oldest: Vec<Vec<u8>> = db.read(cmd("ZRANGE").arg(&times).arg(0).arg(over - 1).take()).await?;
-        let commands = vec![cmd("HDEL").arg(&answers).arg(&oldest).take(), cmd("ZREM").arg(&times).arg(&oldest).take()];
+        let commands = vec![cmd("HDEL").arg(&bindings).arg(&oldest).take(), cmd("ZREM").arg(&times).arg(&oldest).take()];
         db.write_many(commands).await?;
     }
     Ok(())

@@ -30,10 +30,10 @@ pub async fn sweep(app: &App) -> Result<bool, Error> {
     // Taken before the nodes are queried: later losses concern only later writes.
     let before = app.now().saturating_sub(RETENTION);
     let generation = app.db().observe_generation().await?;
-    let adopted = adopt_lost(app, generation).await;
+    let restored = restore_lost(app, generation).await;
     // Entries are retired even if restoring has failed: otherwise the journal would fill up.
     let requeued = retire(app, generation, before).await?;
-    Ok(adopted? | requeued)
+    Ok(restored? | requeued)
 }
 
 /// Deletes entries that were settled up to `before` in this generation, and requeues entries of other generations. Returns whether any was
@@ -60,7 +60,7 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
 
 /// Restores lost entries from their copies, when the generation has changed and once a minute. Returns whether any was restored. In an unchanged
 /// generation only entries that should have been deleted by now are compared: no other entry was lost, and under load there are many.
-async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
+async fn restore_lost(app: &App, generation: u64) -> Result<bool, Error> {
     let (last, now) = (app.extension::<LastComparison>(), app.now());
     let compared = *last.0.lock().unwrap_or_else(PoisonError::into_inner);
     if compared.is_some_and(|(last, at)| last == generation && now.saturating_sub(at) < COMPARE_INTERVAL) {
@@ -68,14 +68,14 @@ async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
     }
     let is_same = compared.is_some_and(|(last, _)| last == generation);
     let before = if is_same { now.saturating_sub(LEASE + RETENTION) } else { Millis::MAX };
-    let any = adopt(app, before).await?;
+    let any = restore(app, before).await?;
     *last.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((generation, now));
     Ok(any)
 }
 
 /// Restores missing entries that were created up to `before` from their copies. Returns whether any was restored. One pipeline per page of copies,
 /// and one more with a script for each compared entry.
-async fn adopt(app: &App, before: Millis) -> Result<bool, Error> {
+async fn restore(app: &App, before: Millis) -> Result<bool, Error> {
     let (mut any, mut cursors, now) = (false, store::first_copies(), app.now());
     while !cursors.is_empty() {
         let (found, next) = store::copies(app.db(), cursors).await?;
@@ -86,7 +86,7 @@ async fn adopt(app: &App, before: Millis) -> Result<bool, Error> {
         };
         let is_compared = |entry: &JournalEntry| source::time_of(entry.id) <= before;
         let found: Vec<(JournalEntry, Millis)> = found.into_iter().filter(is_compared).map(due).collect();
-        any |= !found.is_empty() && store::adopt(app.db(), &found).await? > 0;
+        any |= !found.is_empty() && store::restore(app.db(), &found).await? > 0;
         cursors = next;
     }
     Ok(any)
@@ -101,7 +101,7 @@ pub async fn requeue_all(app: &App) -> Result<(), Error> {
     if app.db().is_cluster() {
         return Ok(());
     }
-    adopt(app, Millis::MAX).await?;
+    restore(app, Millis::MAX).await?;
     loop {
         let settled = store::settled(app.db(), app.now(), PAGE).await?;
         store::requeue(app.db(), &settled, app.now()).await?;

@@ -24,7 +24,7 @@ static SETTLE_ENTRIES: Script = Script::allow_oom(include_str!("lua/settle_entri
 static LIST_SETTLED: Script = Script::new(include_str!("lua/list_settled.lua"));
 static RETIRE_ENTRIES: Script = Script::allow_oom(include_str!("lua/retire_entries.lua"));
 static REQUEUE_ENTRY: Script = Script::allow_oom(include_str!("lua/requeue_entry.lua"));
-static ADOPT_ENTRY: Script = Script::allow_oom(include_str!("lua/adopt_entry.lua"));
+static RESTORE_ENTRY: Script = Script::allow_oom(include_str!("lua/restore_entry.lua"));
 static ACK_ENTRIES: Script = Script::allow_oom(include_str!("lua/ack_entries.lua"));
 static DEAD_LETTER_ENTRY: Script = Script::allow_oom(include_str!("lua/dead_letter_entry.lua"));
 static REVIVE_ENTRY: Script = Script::allow_oom(include_str!("lua/revive_entry.lua"));
@@ -222,10 +222,10 @@ pub(super) fn first_copies() -> Vec<(u64, String)> {
 }
 
 /// Restores lost entries from their copies, each with the end of its lease. Returns the number of restored entries. One pipeline of scripts.
-pub(super) async fn adopt(db: &Db, entries: &[(JournalEntry, Millis)]) -> Result<usize, Error> {
+pub(super) async fn restore(db: &Db, entries: &[(JournalEntry, Millis)]) -> Result<usize, Error> {
     let keys = |it: &JournalEntry| [keys::journal(it.shard()), keys::due(it.shard(), it.task.queue()), keys::dead(it.shard())];
     let call = |(it, due): &(JournalEntry, Millis)| {
-        Call::new(&ADOPT_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES)
+        Call::new(&RESTORE_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES)
     };
     let replies = db.call_untracked(entries.iter().map(call).collect()).await?;
     replies.into_iter().map(decode::value::<usize>).sum()

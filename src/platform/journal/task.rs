@@ -72,7 +72,8 @@ pub enum Task {
         status: StatusId,
     },
     /// A status of a deleted account to which there are replies: they forget the account.
-    Answered {
+    #[serde(rename = "Answered")]
+    RepliesToDeleted {
         /// The root of the conversation.
         conversation: StatusId,
         /// The status.
@@ -258,7 +259,7 @@ impl Task {
             | Self::Suspension { .. }
             | Self::FanoutThreshold { .. }
             | Self::Privacy { .. }
-            | Self::Answered { .. } => Queue::Long,
+            | Self::RepliesToDeleted { .. } => Queue::Long,
             Self::Branch { .. } | Self::Thread { .. } | Self::FollowRequests { .. } => Queue::Long,
             Self::Relation { .. }
             | Self::Audience { .. }
@@ -340,7 +341,7 @@ mod tests {
                 r#"{"Reply":{"author":1,"status":2,"conversation":8,"parent":9}}"#,
             ),
             (Task::Place { conversation: StatusId(8), status }, r#"{"Place":{"conversation":8,"status":2}}"#),
-            (Task::Answered { conversation: StatusId(8), status }, r#"{"Answered":{"conversation":8,"status":2}}"#),
+            (Task::RepliesToDeleted { conversation: StatusId(8), status }, r#"{"Answered":{"conversation":8,"status":2}}"#),
             (Task::Repost { user, status }, r#"{"Repost":{"user":1,"status":2}}"#),
             (Task::Edit { author: user, status, edit: 9 }, r#"{"Edit":{"author":1,"status":2,"edit":9}}"#),
             (
@@ -385,7 +386,7 @@ mod tests {
             Task::Bookmark { .. } => 20,
             Task::Reply { .. } => 21,
             Task::Place { .. } => 22,
-            Task::Answered { .. } => 23,
+            Task::RepliesToDeleted { .. } => 23,
             Task::Repost { .. } => 24,
             Task::Edit { .. } => 25,
             Task::StatusIndexes { .. } => 26,

@@ -37,7 +37,7 @@ pub(super) fn parse(key: &str) -> Option<Limit> {
     let is_account = || audit::id(tag).is_some();
     let network = |prefix: &str| tag.trim_end_matches(prefix).parse().map(Network::from_address).ok();
     let is_address = || network("/64").is_some_and(|network| written(network, 64) == tag);
-    let is_site = || network("/48").and_then(Network::site).is_some_and(|site| written(site, 48) == tag);
+    let is_site = || network("/48").and_then(Network::to_site).is_some_and(|site| written(site, 48) == tag);
     let fits = match limit.charged_to() {
         ChargedTo::Account => is_account(),
         ChargedTo::Address => is_address() || is_site(),
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn keys_are_parsed_strictly() {
         let address = |text: &str| Subject::address(text.parse().expect("an address"));
-        let site = |text: &str| Subject::Site(Network::from_address(text.parse().expect("an address")).site().expect("a /48"));
+        let site = |text: &str| Subject::Site(Network::from_address(text.parse().expect("an address")).to_site().expect("a /48"));
         for (limit, subject, key) in [
             (Limit::Posts, Subject::Account(UserId(42)), "rate:{42}:posts"),
             (Limit::Requests, Subject::Account(UserId(42)), "rate:{42}:requests"),

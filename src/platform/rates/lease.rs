@@ -161,13 +161,13 @@ impl Lease {
     }
 
     /// Stores the bucket's reply and charges the cost.
-    pub(super) fn settle(&self, need: RenewalRequest, answer: BucketReply, quota: Quota, now: Millis) -> RateLimitDecision {
-        let (sum, paid) = (need.leased_tokens + answer.taken, answer.taken >= need.min_tokens);
+    pub(super) fn apply_reply(&self, need: RenewalRequest, reply: BucketReply, quota: Quota, now: Millis) -> RateLimitDecision {
+        let (sum, paid) = (need.leased_tokens + reply.taken, reply.taken >= need.min_tokens);
         let held = if paid { sum - need.cost } else { sum };
-        let bucket = BucketState { held, left: answer.left, at: now };
+        let bucket = BucketState { held, left: reply.left, at: now };
         self.state().bucket = Some(bucket);
         let allowance = bucket.allowance(quota, now);
-        if paid { RateLimitDecision::Allowed(allowance) } else { RateLimitDecision::Denied(allowance, answer.wait) }
+        if paid { RateLimitDecision::Allowed(allowance) } else { RateLimitDecision::Denied(allowance, reply.wait) }
     }
 
     fn state(&self) -> MutexGuard<'_, LeaseState> {
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(lease.spend(3, quota, 5), None, "the state of the bucket is unknown");
         let need = lease.renewal_request(3, quota, 5);
         assert_eq!(need, RenewalRequest { cost: 3, leased_tokens: 0, min_tokens: 3, max_tokens: 10, debt: 0 });
-        let decision = lease.settle(need, BucketReply { taken: 10, left: 990, wait: 0 }, quota, 5);
+        let decision = lease.apply_reply(need, BucketReply { taken: 10, left: 990, wait: 0 }, quota, 5);
         assert_eq!(paid(Some(decision)), 997);
         assert_eq!(paid(lease.spend(3, quota, 5)), 994);
         assert_eq!(paid(lease.spend(3, quota, 105)), 992, "one more has come back in Redis");
@@ -286,7 +286,7 @@ mod tests {
     fn a_denial_is_decided_without_a_round_trip() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.renewal_request(8, quota, 1_000);
-        let decision = lease.settle(need, BucketReply { taken: 0, left: 3, wait: 450 }, quota, 1_000);
+        let decision = lease.apply_reply(need, BucketReply { taken: 0, left: 3, wait: 450 }, quota, 1_000);
         assert_eq!(due(Some(decision)), Some(450));
         assert_eq!(due(lease.spend(8, quota, 1_000)), Some(500));
         assert_eq!(due(lease.spend(8, quota, 1_399)), Some(101));
@@ -299,7 +299,7 @@ mod tests {
     fn an_old_or_future_state_is_discarded() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.renewal_request(10, quota, 1_000_000);
-        lease.settle(need, BucketReply { taken: 0, left: 3, wait: 700 }, quota, 1_000_000);
+        lease.apply_reply(need, BucketReply { taken: 0, left: 3, wait: 700 }, quota, 1_000_000);
         assert_eq!(due(lease.spend(10, quota, 1_000_000)), Some(700));
         assert_eq!(lease.spend(10, quota, 999_999), None, "the clock went back");
         assert_eq!(lease.spend(10, quota, 1_100_001), None);
@@ -310,7 +310,7 @@ mod tests {
     fn a_debt_is_paid_from_leased_tokens_first_and_then_from_the_bucket() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.renewal_request(3, quota, 5);
-        lease.settle(need, BucketReply { taken: 10, left: 90, wait: 0 }, quota, 5);
+        lease.apply_reply(need, BucketReply { taken: 10, left: 90, wait: 0 }, quota, 5);
         assert_eq!(lease.charge_afterwards(4, quota, 5), 0, "seven leased tokens were left");
         assert_eq!(lease.allowance(quota, 5).map(|allowance| allowance.left), Some(93));
         assert_eq!(lease.charge_afterwards(200, quota, 5), 197);
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(lease.spend(1, quota, 5), None, "the debt must be written first");
         let need = lease.renewal_request(1, quota, 5);
         assert_eq!(need, RenewalRequest { cost: 1, leased_tokens: 0, min_tokens: 1, max_tokens: 10, debt: 197 });
-        let decision = lease.settle(need, BucketReply { taken: 0, left: -107, wait: 10_800 }, quota, 5);
+        let decision = lease.apply_reply(need, BucketReply { taken: 0, left: -107, wait: 10_800 }, quota, 5);
         assert_eq!(due(Some(decision)), Some(10_800));
         assert_eq!(due(lease.spend(1, quota, 5)), Some(10_800), "the denial is decided locally from then on");
         assert_eq!(due(lease.spend(1, quota, 10_704)), Some(101));
@@ -329,7 +329,7 @@ mod tests {
     fn a_debt_is_bounded_by_a_full_bucket_and_expires() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.renewal_request(10, quota, 0);
-        lease.settle(need, BucketReply { taken: 10, left: 900, wait: 0 }, quota, 0);
+        lease.apply_reply(need, BucketReply { taken: 10, left: 900, wait: 0 }, quota, 0);
         assert_eq!(lease.charge_afterwards(u64::MAX, quota, 0), 1_901, "beyond what the bucket has, which is rounded down");
         assert_eq!(lease.charge_afterwards(5, quota, 0), 0, "the debt has its maximum already");
         let owed = |now| lease.renewal_request(1, quota, now).debt;
@@ -346,7 +346,7 @@ mod tests {
     fn a_debt_survives_a_failed_renewal() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.renewal_request(10, quota, 0);
-        lease.settle(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
+        lease.apply_reply(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.charge_afterwards(30, quota, 0);
         assert_eq!(lease.spend(2, quota, 0), None, "the debt is written first, even if the bucket is empty");
         let need = lease.renewal_request(1, quota, 0);
@@ -363,7 +363,7 @@ mod tests {
         others(1..100_000);
         let lease = leases.get(address(0));
         let need = lease.renewal_request(10, quota, 0);
-        lease.settle(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
+        lease.apply_reply(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.charge_afterwards(30, quota, 0);
         drop(lease);
         others(100_000..300_000);

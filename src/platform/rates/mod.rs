@@ -37,6 +37,6 @@ mod store;
 
 pub use lease::Leases;
 pub use model::{
-    Allowance, BucketReply, Charge, FREE_UNITS, Network, RateLimitDecision, Settlement, Subject, TOKENS_PER_EXTRA_UNIT, units,
+    Allowance, BucketReply, Charge, ChargeResult, FREE_UNITS, Network, RateLimitDecision, Subject, TOKENS_PER_EXTRA_UNIT, units,
 };
 pub use operation_charge::OperationCharge;

@@ -46,7 +46,7 @@ impl Network {
     }
 
     /// The first network of its /48; `None` for IPv4, where customers rarely have more than one address.
-    pub const fn site(self) -> Option<Self> {
+    pub const fn to_site(self) -> Option<Self> {
         match self.0 {
             IpAddr::V6(v6) => Some(Self(IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 80 << 80)))),
             IpAddr::V4(_) => None,
@@ -146,9 +146,9 @@ pub const fn units(work: Work) -> u64 {
     work.commands + work.values / VALUES_PER_UNIT + work.bytes / BYTES_PER_UNIT
 }
 
-/// The cost of an operation so far.
+/// The work and the charges of an operation so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settlement {
+pub struct ChargeResult {
     /// The units of work done.
     pub worked: u64,
     /// The tokens charged: the estimate, and the work beyond it.
@@ -185,7 +185,7 @@ mod tests {
         assert_ne!(network("2001:db8:1:3::"), network("2001:db8:1:2::"));
         assert_eq!(network("::1"), "::");
         let site =
-            |text: &str| Network::from_address(text.parse().expect("an address")).site().map(|site| site.first().to_string());
+            |text: &str| Network::from_address(text.parse().expect("an address")).to_site().map(|site| site.first().to_string());
         assert_eq!(site("2001:db8:1:2:3:4:5:6").as_deref(), Some("2001:db8:1::"));
         assert_eq!(site("203.0.113.7"), None);
     }

@@ -1,7 +1,7 @@
 //! The charge of an operation: its estimate, charged before it runs, and its work beyond the estimate.
 
 use super::lease::Leases;
-use super::model::{FREE_UNITS, Settlement, Subject, TOKENS_PER_EXTRA_UNIT, units};
+use super::model::{ChargeResult, FREE_UNITS, Subject, TOKENS_PER_EXTRA_UNIT, units};
 use crate::app::App;
 use crate::base::rate_limits::Quota;
 use crate::db::Meter;
@@ -15,7 +15,7 @@ pub struct OperationCharge {
     meter: Arc<Meter>,
     estimate: u64,
     /// Tokens charged for work beyond the estimate.
-    settled: AtomicU64,
+    excess: AtomicU64,
     payer: Option<Payer>,
     /// Whether the estimate was charged, so that the allowance is known.
     is_paid: bool,
@@ -30,7 +30,7 @@ pub(super) struct Payer {
 
 impl OperationCharge {
     pub(super) fn new(app: &App, estimate: u64, payer: Option<Payer>, is_paid: bool) -> Self {
-        Self { app: app.clone(), meter: Arc::default(), estimate, settled: AtomicU64::new(0), payer, is_paid }
+        Self { app: app.clone(), meter: Arc::default(), estimate, excess: AtomicU64::new(0), payer, is_paid }
     }
 
     /// The meter of the operation's work.
@@ -40,20 +40,20 @@ impl OperationCharge {
 
     /// Charges the work beyond the estimate since the last call. Less work than estimated is not refunded: the estimate covers the fields of the
     /// response, which cost time too.
-    pub fn settle(&self) -> Settlement {
+    pub fn charge_excess(&self) -> ChargeResult {
         let (worked, allowance) = (self.charge(), self.allowance());
-        let beyond = if self.payer.is_some() { self.settled.load(Ordering::Relaxed) } else { 0 };
-        Settlement { worked, charged: self.estimate + beyond, allowance }
+        let excess = if self.payer.is_some() { self.excess.load(Ordering::Relaxed) } else { 0 };
+        ChargeResult { worked, charged: self.estimate + excess, allowance }
     }
 
     /// Charges the work so far, without the free allowance. Returns the units of work so far.
     pub fn charge(&self) -> u64 {
         let worked = units(self.meter.read());
-        let beyond = TOKENS_PER_EXTRA_UNIT * worked.saturating_sub(self.estimate.max(FREE_UNITS));
-        let before = self.settled.fetch_max(beyond, Ordering::Relaxed);
-        if let Some(payer) = self.payer.as_ref().filter(|_| beyond > before) {
-            let debt = payer.leases.get(payer.subject).charge_afterwards(beyond - before, payer.quota, self.app.now());
-            self.app.metrics().settled(beyond - before, debt);
+        let excess = TOKENS_PER_EXTRA_UNIT * worked.saturating_sub(self.estimate.max(FREE_UNITS));
+        let before = self.excess.fetch_max(excess, Ordering::Relaxed);
+        if let Some(payer) = self.payer.as_ref().filter(|_| excess > before) {
+            let debt = payer.leases.get(payer.subject).charge_afterwards(excess - before, payer.quota, self.app.now());
+            self.app.metrics().charge_excess(excess - before, debt);
         }
         worked
     }

@@ -74,7 +74,7 @@ fn requests(app: &App, charges: &[Charge]) -> Option<Vec<BucketRequest>> {
     for (limit, subject) in charges {
         requests.push(request(*limit, *subject, 1));
         if let Subject::Address(network) = subject {
-            requests.extend(network.site().map(|site| request(*limit, Subject::Site(site), NETWORKS_OF_A_SITE)));
+            requests.extend(network.to_site().map(|site| request(*limit, Subject::Site(site), NETWORKS_OF_A_SITE)));
         }
     }
     Some(requests)
@@ -154,7 +154,7 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
         let taking = take_with_debt(&own, charge, quota, need.min_tokens..=need.max_tokens, Some(need.debt));
         let timeout = own.db().timing().charge;
         match within(timeout, taking).await.unwrap_or(Err(Error::StorageUnavailable)) {
-            Ok(answer) => lease.settle(need, answer, quota, now),
+            Ok(reply) => lease.apply_reply(need, reply, quota, now),
             Err(error) => {
                 tracing::warn!(?error, "Redis is unavailable: requests are not charged");
                 lease.failed(need, quota);

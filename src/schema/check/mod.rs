@@ -22,7 +22,7 @@ use parsed::ParsedDocument;
 use scan::scan;
 
 /// The response to a rejected request.
-pub(super) type Rejection = Box<Response>;
+pub(super) type ErrorResponse = Box<Response>;
 
 /// The result of the checks of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub enum CheckError {
     Invalid(CheckResult, Box<Response>),
 }
 
-impl From<Rejection> for CheckError {
-    fn from(refused: Rejection) -> Self {
+impl From<ErrorResponse> for CheckError {
+    fn from(refused: ErrorResponse) -> Self {
         Self::Rejected(refused)
     }
 }
@@ -119,7 +119,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
 ///
 /// # Errors
 /// As [`check`]; none for one that has.
-pub fn parse(request: &mut Request) -> Result<(), Rejection> {
+pub fn parse(request: &mut Request) -> Result<(), ErrorResponse> {
     let parsed = match parsed::get_cached(&request.query) {
         Some(parsed) => parsed,
         None => {
@@ -137,17 +137,17 @@ fn admit(
     text: &str,
     mut document: ExecutableDocument,
     reveals_schema: bool,
-) -> Result<ParsedDocument, Box<(ExecutableDocument, Rejection)>> {
+) -> Result<ParsedDocument, Box<(ExecutableDocument, ErrorResponse)>> {
     let never_null = match validate(text, &document, reveals_schema) {
         Ok(never_null) => never_null,
         Err(errors) => return Err(Box::new((document, Box::new(Response::from_errors(errors))))),
     };
-    if let Err((broken, at)) = subscription::unfold(&mut document) {
+    if let Err((broken, at)) = subscription::inline_root_fields(&mut document) {
         let refused = refusal("GRAPHQL_VALIDATION_FAILED", broken.into(), vec![at]);
         return Err(Box::new((document, refused)));
     }
     let parsed = ParsedDocument { document, never_null: never_null.into() };
-    parsed::keep(text, &parsed);
+    parsed::cache(text, &parsed);
     Ok(parsed)
 }
 
@@ -167,7 +167,7 @@ fn operation<'a>(
 }
 
 /// The response to a text that cannot be parsed. The parser's message spans several lines; only its last line is kept.
-fn parse_error(error: parser::Error) -> Rejection {
+fn parse_error(error: parser::Error) -> ErrorResponse {
     let at: Vec<Pos> = error.positions().collect();
     let message = match &error {
         parser::Error::Syntax { message, .. } => {
@@ -186,18 +186,18 @@ fn parse_error(error: parser::Error) -> Rejection {
 /// Returns the reason of a refusal as text.
 pub fn check_document(text: &str, config: &Config) -> Result<(), String> {
     let joined = |errors: Vec<ServerError>| errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
-    let why = |refused: Rejection| joined(refused.errors);
+    let why = |refused: ErrorResponse| joined(refused.errors);
     check_bytes(text, &config.documents).map_err(why)?;
     let mut document = parse_query(text).map_err(|error| why(parse_error(error)))?;
     let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
     check_shape(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map_err(why)?;
     // The operator of the server may see the schema in messages.
     validate(text, &document, true).map_err(joined)?;
-    subscription::unfold(&mut document).map_err(|(broken, _)| broken.to_owned())
+    subscription::inline_root_fields(&mut document).map_err(|(broken, _)| broken.to_owned())
 }
 
 /// Checks the bytes of a document, before the parser reads it.
-fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), Rejection> {
+fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), ErrorResponse> {
     check_limit("QUERY_TOO_LARGE", "documentBytes", limits.bytes, query.len())?;
     let counted = scan(query.as_bytes());
     if let Some(at) = counted.unterminated {
@@ -215,7 +215,7 @@ fn check_shape(
     variables: &Variables,
     wanted: Option<&str>,
     config: &Config,
-) -> Result<CheckResult, Rejection> {
+) -> Result<CheckResult, ErrorResponse> {
     let limits = &config.documents;
     let DocumentMeasure { operations, fragment } = match measure_document(document, variables) {
         Ok(measured) => measured,
@@ -247,7 +247,7 @@ fn all_roots(operations: &[(Option<&str>, Measure)]) -> usize {
 }
 
 /// The measure of the operation to run.
-fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Result<Measure, Rejection> {
+fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Result<Measure, ErrorResponse> {
     match (operations, wanted) {
         ([(_, only)], None) => Ok(*only),
         (_, None) => {
@@ -286,13 +286,13 @@ fn is_larger(one: &Value, other: &Value) -> bool {
 }
 
 /// Rejects a count that exceeds its limit.
-fn check_limit(code: &str, limit: &str, max: usize, counted: usize) -> Result<(), Rejection> {
+fn check_limit(code: &str, limit: &str, max: usize, counted: usize) -> Result<(), ErrorResponse> {
     if counted > max { limit_exceeded(code, limit, max, counted) } else { Ok(()) }
 }
 
 /// The response to a document that exceeds a limit, with `limit`, `max` and `counted` in `extensions`. A saturated count is reported as the maximum
 /// of GraphQL's Int.
-fn limit_exceeded<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, Rejection> {
+fn limit_exceeded<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, ErrorResponse> {
     let counted = counted.min(i32::MAX as usize);
     let message = format!("The document exceeds the limit `{limit}`: {counted} counted, at most {max} allowed.");
     let mut extensions = ErrorExtensionValues::default();
@@ -304,15 +304,15 @@ fn limit_exceeded<T>(code: &str, limit: &str, max: usize, counted: usize) -> Res
     Err(Box::new(Response::from_errors(vec![error])))
 }
 
-fn refuse<T>(code: &str, message: String) -> Result<T, Rejection> {
+fn refuse<T>(code: &str, message: String) -> Result<T, ErrorResponse> {
     refuse_at(code, message, Vec::new())
 }
 
-fn refuse_at<T>(code: &str, message: String, at: Vec<Pos>) -> Result<T, Rejection> {
+fn refuse_at<T>(code: &str, message: String, at: Vec<Pos>) -> Result<T, ErrorResponse> {
     Err(refusal(code, message, at))
 }
 
-fn refusal(code: &str, message: String, at: Vec<Pos>) -> Rejection {
+fn refusal(code: &str, message: String, at: Vec<Pos>) -> ErrorResponse {
     let mut error = ServerError::new(message, None);
     error.locations = at;
     shorten(&mut error.message);

@@ -43,7 +43,7 @@ pub(super) fn get_cached(text: &str) -> Option<ParsedDocument> {
 }
 
 /// Caches a document that has passed the checks.
-pub(super) fn keep(text: &str, document: &ParsedDocument) {
+pub(super) fn cache(text: &str, document: &ParsedDocument) {
     PARSED.with_borrow_mut(|parsed| parsed.insert(text.into(), document.clone()));
 }
 
@@ -59,10 +59,10 @@ mod tests {
             let never_null = Arc::from([]);
             ParsedDocument { document: parse_query(text).expect("a document"), never_null }
         };
-        keep("{ used }", &parse("{ used }"));
+        cache("{ used }", &parse("{ used }"));
         for number in 0..1_000 {
             assert!(get_cached("{ used }").is_some(), "after {number}");
-            keep(&of(number), &parse(&of(number)));
+            cache(&of(number), &parse(&of(number)));
         }
         let weight = PARSED.with_borrow(Cache::weight);
         assert!((KEPT_BYTES / 2..=KEPT_BYTES).contains(&weight), "{weight}");

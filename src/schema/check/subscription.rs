@@ -1,23 +1,21 @@
 //! Subscriptions have one root field (SingleFieldSubscriptions). The library ignores a root field in a fragment and would end such a subscription
 //! without an event.
 
+use crate::schema::selection::Fragments;
 use async_graphql::parser::types::{
-    DocumentOperations, ExecutableDocument, Field, FragmentDefinition, OperationDefinition, OperationType, Selection,
-    SelectionSet,
+    DocumentOperations, ExecutableDocument, Field, OperationDefinition, OperationType, Selection, SelectionSet,
 };
 use async_graphql::{Name, Pos, Positioned};
-use std::collections::HashMap;
 
 /// The message and the position of an invalid root field.
 type RootFieldError = (&'static str, Pos);
-type Fragments = HashMap<Name, Positioned<FragmentDefinition>>;
 
 /// Moves the field of each subscription to the position where the library expects it. For a valid document: no fragment of it spreads itself, and
 /// fields of one key have the same name and arguments.
 ///
 /// # Errors
 /// A subscription has more than one root field, or one that is not allowed.
-pub(super) fn unfold(document: &mut ExecutableDocument) -> Result<(), RootFieldError> {
+pub(super) fn inline_root_fields(document: &mut ExecutableDocument) -> Result<(), RootFieldError> {
     let ExecutableDocument { operations, fragments } = document;
     let operations: Vec<&mut OperationDefinition> = match operations {
         DocumentOperations::Single(only) => vec![&mut only.node],
@@ -79,7 +77,7 @@ mod tests {
 
     fn unfolded(text: &str) -> Result<String, &'static str> {
         let mut document = parse_query(text).expect("a document");
-        unfold(&mut document).map_err(|(message, _)| message)?;
+        inline_root_fields(&mut document).map_err(|(message, _)| message)?;
         let (_, operation) = document.operations.iter().next().expect("an operation");
         Ok(print(&operation.node.selection_set.node))
     }

@@ -64,7 +64,7 @@ impl ReadingPace {
     /// window begins.
     fn is_too_slow(&mut self, now: Instant) -> bool {
         let is_over = self.end.is_some_and(|end| end <= now);
-        let is_enough = self.read >= self.least();
+        let is_enough = self.read >= self.min_bytes();
         if is_over && is_enough {
             self.end = None;
         }
@@ -72,7 +72,7 @@ impl ReadingPace {
     }
 
     /// Returns the minimum number of bytes in a window.
-    fn least(&self) -> u64 {
+    fn min_bytes(&self) -> u64 {
         (self.rate as f64 * self.window.as_secs_f64()).max(1.0) as u64
     }
 }

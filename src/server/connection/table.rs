@@ -37,7 +37,7 @@ pub(super) struct ClientGroup {
 }
 
 /// A connection that may be closed, with its state when it was chosen.
-type Candidate = (Arc<ConnectionShared>, (Phase, u64));
+type ClosableConnection = (Arc<ConnectionShared>, (Phase, u64));
 
 pub(super) struct ConnectionTable {
     common: Arc<TableShared>,
@@ -49,7 +49,7 @@ pub(super) struct ConnectionTable {
     /// The number of entries in [`Self::open`], including those of closed connections.
     entries: usize,
     /// The connections to be closed next.
-    chosen: VecDeque<Candidate>,
+    chosen: VecDeque<ClosableConnection>,
 }
 
 impl ConnectionTable {
@@ -161,13 +161,13 @@ impl ConnectionTable {
 struct Candidates {
     is_proxy: bool,
     /// Never empty; the last one is closed first.
-    quiet: Vec<Candidate>,
+    quiet: Vec<ClosableConnection>,
 }
 
 impl Candidates {
     fn of((origin, connections): (&ClientGroup, &Vec<Arc<ConnectionShared>>)) -> Option<Self> {
         let ranked = connections.iter().map(|shared| (shared.clone(), shared.activity.rank()));
-        let mut quiet: Vec<Candidate> = ranked.filter(|(_, (phase, _))| phase.is_quiet()).collect();
+        let mut quiet: Vec<ClosableConnection> = ranked.filter(|(_, (phase, _))| phase.is_quiet()).collect();
         quiet.sort_unstable_by_key(|(_, rank)| Reverse(*rank));
         (!quiet.is_empty()).then_some(Self { is_proxy: origin.is_proxy, quiet })
     }

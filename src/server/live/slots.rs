@@ -16,16 +16,16 @@ pub(in crate::server) enum SlotKind {
     FilterEntry,
 }
 
-type Key = (SlotKind, Subject);
+type SlotKey = (SlotKind, Subject);
 
 /// The slots in use, by account or address. Cheap to clone; clones share the counts.
 #[derive(Clone, Default)]
-pub(in crate::server) struct Slots(Arc<Mutex<HashMap<Key, usize>>>);
+pub(in crate::server) struct Slots(Arc<Mutex<HashMap<SlotKey, usize>>>);
 
 /// One or more slots, which are free again when this is dropped.
 pub(in crate::server) struct LiveSlot {
     slots: Slots,
-    key: Option<Key>,
+    key: Option<SlotKey>,
     count: usize,
 }
 
@@ -55,7 +55,7 @@ impl Slots {
         Some(LiveSlot { slots: self.clone(), key, count })
     }
 
-    fn taken(&self) -> MutexGuard<'_, HashMap<Key, usize>> {
+    fn taken(&self) -> MutexGuard<'_, HashMap<SlotKey, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -70,18 +70,18 @@ pub(in crate::server) struct StreamParameters {
 }
 
 impl Reservations {
-    fn all(&self) -> MutexGuard<'_, ByDigest> {
+    fn lock(&self) -> MutexGuard<'_, ByDigest> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Finds the stream of a token.
     fn find(&self, token: &str) -> Result<Arc<ReservedStream>, RequestError> {
-        self.all().get(&digest(token)).cloned().ok_or_else(not_found)
+        self.lock().get(&digest(token)).cloned().ok_or_else(not_found)
     }
 
     fn remove(&self, token: &str) {
         // Dropped after the lock is released: its operations end with it.
-        let removed = self.all().remove(&digest(token));
+        let removed = self.lock().remove(&digest(token));
         drop(removed);
     }
 }
@@ -135,7 +135,7 @@ fn begin(state: &State, context: &Request, place: LiveSlot) -> String {
         queue: Mutex::new(Some(queue)),
         _slot: place,
     };
-    state.reservations.all().insert(digest(&token), Arc::new(reserved));
+    state.reservations.lock().insert(digest(&token), Arc::new(reserved));
     let (reservations, timeout, reserved_token) =
         (state.reservations.clone(), state.edge.live.reservation_timeout, token.clone());
     tokio::spawn(async move {
@@ -231,7 +231,7 @@ impl ReservedOperation {
             )),
             Err(BeginError::TooMany) => {
                 let message = "Too many operations run on this event stream: complete one first.";
-                Err(RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("operations"))
+                Err(RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("liveOperations"))
             }
         }
     }

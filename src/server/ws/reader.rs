@@ -211,7 +211,7 @@ impl SocketReader {
                     "LIMIT_REACHED",
                     "This socket has reached its maximum number of operations. Complete one first.",
                 );
-                return self.send(Message::text(message::error(&id, &refusal.with_limit("operations").errors())));
+                return self.send(Message::text(message::error(&id, &refusal.with_limit("liveOperations").errors())));
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The final checks: by the API, and by an audit of the store.
 
-use super::person::{KnownState, Person, order};
+use super::person::{KnownState, TrackedUser, order};
 use super::world::World;
 use crate::support::Actor;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ struct UserView {
     home: Vec<String>,
 }
 
-pub(super) async fn check(world: &World, people: &[Person]) {
+pub(super) async fn check(world: &World, people: &[TrackedUser]) {
     let mut shown: HashMap<String, UserView> = HashMap::new();
     for (at, person) in people.iter().enumerate() {
         let actor = person.actor.at_url(&world.server(at).expect("a server"));
@@ -42,7 +42,7 @@ pub(super) async fn check(world: &World, people: &[Person]) {
     world.stop_and_check_logs();
 }
 
-fn follows_are_acknowledged(person: &Person, people: &[Person], own: &UserView) {
+fn follows_are_acknowledged(person: &TrackedUser, people: &[TrackedUser], own: &UserView) {
     for (other, state) in &person.follows {
         let there = own.follows.contains(&people[*other].actor.id);
         match state {
@@ -56,7 +56,7 @@ fn follows_are_acknowledged(person: &Person, people: &[Person], own: &UserView) 
     assert_eq!(never.count(), 0, "a follow exists that was never requested");
 }
 
-fn statuses_are_acknowledged(person: &Person, own: &UserView) {
+fn statuses_are_acknowledged(person: &TrackedUser, own: &UserView) {
     let mut there: BTreeMap<&String, &String> = BTreeMap::new();
     for (message, id) in &own.profile {
         assert!(person.posted.contains_key(message), "{message:?} was never posted");
@@ -72,7 +72,7 @@ fn statuses_are_acknowledged(person: &Person, own: &UserView) {
     }
 }
 
-async fn likes_are_acknowledged(actor: &Actor, person: &Person) {
+async fn likes_are_acknowledged(actor: &Actor, person: &TrackedUser) {
     let liked: Vec<&String> = person.likes.iter().filter(|(_, state)| **state == KnownState::Present).map(|(id, _)| id).collect();
     for ids in liked.chunks(50) {
         let query = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Status { id viewerHasLiked } } }";

@@ -10,7 +10,7 @@ mod world;
 mod final_checks;
 
 use crate::support::{RedisServer, SingleServerReason};
-use person::Person;
+use person::TrackedUser;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -37,7 +37,7 @@ async fn check_under_faults(fault: impl FnOnce(&World, &mut StdRng) + Send + 'st
         shared.end();
     });
     done.await.expect("no panic");
-    let mut people: Vec<Person> = Vec::new();
+    let mut people: Vec<TrackedUser> = Vec::new();
     for task in tasks {
         people.push(task.await.expect("consistent responses"));
     }

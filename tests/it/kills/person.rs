@@ -43,7 +43,7 @@ pub(super) struct PostedStatus {
     pub(super) state: KnownState,
 }
 
-pub(super) struct Person {
+pub(super) struct TrackedUser {
     pub(super) at: usize,
     pub(super) actor: Actor,
     /// The ids of all users, in their order.
@@ -64,7 +64,7 @@ pub(super) struct Person {
     seen: Vec<String>,
 }
 
-impl Person {
+impl TrackedUser {
     pub(super) fn new(at: usize, users: &[Actor], seed: u64) -> Self {
         Self {
             at,
@@ -275,8 +275,8 @@ pub(super) fn order(id: &str) -> u64 {
     StatusId::from_global(id).expect("an id").0
 }
 
-pub(super) fn summary(people: &[Person]) -> String {
-    let sum = |of: fn(&Person) -> usize| people.iter().map(of).sum::<usize>();
+pub(super) fn summary(people: &[TrackedUser]) -> String {
+    let sum = |of: fn(&TrackedUser) -> usize| people.iter().map(of).sum::<usize>();
     let (acknowledged, unknown, home_reads) = (sum(|it| it.acknowledged), sum(|it| it.unknown), sum(|it| it.home_reads));
     format!("{acknowledged} requests were answered, {home_reads} of them reads of homes, and {unknown} were not")
 }

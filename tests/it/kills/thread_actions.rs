@@ -1,7 +1,7 @@
 //! Comments and votes of a user during faults, and which of them were acknowledged.
 
 use super::Shared;
-use super::person::{KnownState, Outcome, Person};
+use super::person::{KnownState, Outcome, TrackedUser};
 use rand::Rng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ pub(super) struct ThreadKnowledge {
     pub(super) newest: Option<String>,
 }
 
-impl Person {
+impl TrackedUser {
     /// Runs a random action on threads.
     pub(super) async fn use_threads(&mut self, world: &Shared) {
         match self.random.random_range(0..100) {

@@ -1,6 +1,6 @@
 //! The final check of threads: each is read completely, and compared with the acknowledged changes of all users.
 
-use super::person::{KnownState, Person};
+use super::person::{KnownState, TrackedUser};
 use super::thread_actions::PostedComment;
 use crate::support::Actor;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// All threads: the existing comments by id; `None` for a deleted status.
 type Threads = HashMap<String, Option<BTreeMap<String, Value>>>;
 
-pub(super) async fn check(people: &[Person], url: impl Fn(usize) -> String) {
+pub(super) async fn check(people: &[TrackedUser], url: impl Fn(usize) -> String) {
     let comments: Vec<(usize, &String, &PostedComment)> =
         people.iter().flat_map(|it| it.threads.comments.iter().map(|(message, remark)| (it.at, message, remark))).collect();
     // Including comments whose author received no response, but which others have read.
@@ -113,7 +113,7 @@ fn counts_are_exact(all: &BTreeMap<String, Value>, counted: &Value) {
     }
 }
 
-async fn votes_are_acknowledged(actor: &Actor, person: &Person, there: &HashMap<&String, &Value>) {
+async fn votes_are_acknowledged(actor: &Actor, person: &TrackedUser, there: &HashMap<&String, &Value>) {
     let is_there = |id: &String| there.get(id).is_some_and(|it| it["isDeleted"] == false);
     let cast: Vec<_> = person.threads.votes.iter().filter(|(id, it)| it.state == KnownState::Present && is_there(id)).collect();
     for votes in cast.chunks(50) {

@@ -1,7 +1,7 @@
 //! Two servers and a worker on one Redis, and their faults.
 
 use super::Shared;
-use super::person::Person;
+use super::person::TrackedUser;
 use crate::support::{LONG_TIMEOUTS, Process, RedisServer, TestApp, run_command, waxwing};
 use futures_util::future::join_all;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -43,12 +43,12 @@ pub(super) struct World {
 
 impl World {
     /// Creates users with statuses, and starts all processes.
-    pub(super) async fn start_world(redis: RedisServer, seed: u64) -> (Shared, Vec<Person>) {
+    pub(super) async fn start_world(redis: RedisServer, seed: u64) -> (Shared, Vec<TrackedUser>) {
         let redis = Arc::new(redis);
         let config = Config { home_window: WINDOW, star_followers: STAR.parse().expect("a number"), ..Config::default() };
         let app = TestApp::on_redis(redis.clone(), Clock::System, config).await;
         let users = app.create_users("p", PEOPLE).await;
-        let mut people: Vec<Person> = (0..PEOPLE).map(|at| Person::new(at, &users, seed)).collect();
+        let mut people: Vec<TrackedUser> = (0..PEOPLE).map(|at| TrackedUser::new(at, &users, seed)).collect();
         for _ in 0..12 {
             let posts = people.iter_mut().map(async |person| {
                 let message = person.next_message();

@@ -18,7 +18,7 @@ async fn replay(app: &App, mut position: LogPosition) -> Vec<EventId> {
         for read in events::read(app, &position, PAGE).await.expect("a store") {
             let ReadResult::Events(events) = read else { panic!("no event was lost") };
             for event in &events {
-                position.pass(event);
+                position.advance_to(event);
             }
             all.extend(events.into_iter().map(|event| event.id));
         }

@@ -7,7 +7,7 @@ mod kept;
 mod people;
 
 use crate::support::{LONG_TIMEOUTS, Process, RedisServer, SingleServerReason, TestApp, aof, findings, waxwing};
-use people::Person;
+use people::SimulatedUser;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ fn config() -> Config {
 struct World {
     redis: Arc<RedisServer>,
     servers: Vec<Process>,
-    people: Vec<Person>,
+    people: Vec<SimulatedUser>,
 }
 
 impl World {
@@ -61,7 +61,7 @@ impl World {
         let servers: Vec<Process> =
             (0..SERVERS).map(|_| Process::start(&mut waxwing(&[&serve[..], &options].concat()))).collect();
         let urls: Vec<String> = servers.iter().map(|server| server.url.clone()).collect();
-        let people = (0..PEOPLE).map(|at| Person::new(&users, at, urls[at % SERVERS].clone(), seed)).collect();
+        let people = (0..PEOPLE).map(|at| SimulatedUser::new(&users, at, urls[at % SERVERS].clone(), seed)).collect();
         Self { redis, servers, people }
     }
 
@@ -70,7 +70,7 @@ impl World {
         let Self { redis, servers, people } = self;
         let (folders, stop, answered) = (redis.folders(), Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let sampler = aof::FileSizeSampler::start(&folders);
-        let live = |person: Person| tokio::spawn(person.live(stop.clone(), answered.clone()));
+        let live = |person: SimulatedUser| tokio::spawn(person.live(stop.clone(), answered.clone()));
         let running: Vec<_> = people.into_iter().map(live).collect();
         let began = Instant::now();
         while began.elapsed() < LOAD_DURATION || answered.load(Ordering::SeqCst) < MIN_ANSWERS {

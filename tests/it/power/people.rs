@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// The maximum number of objects that a user remembers.
 const MAX_REMEMBERED: usize = 200;
 
-pub(super) struct Person {
+pub(super) struct SimulatedUser {
     actor: Actor,
     url: String,
     /// The ids of all users.
@@ -44,7 +44,7 @@ fn seen<T>(change: impl FnOnce(&mut SharedObjects) -> T) -> T {
     change(&mut SEEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-impl Person {
+impl SimulatedUser {
     pub(super) fn new(users: &[Actor], at: usize, url: String, seed: u64) -> Self {
         Self {
             actor: users[at].at_url(&url),

@@ -145,7 +145,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             let input = format!("statusId: {id:?}, message: \"x\"");
             post_query_as(app, ada, &format!("mutation {{ editStatus(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
         }
-        Limit::Marks => {
+        Limit::SavedItems => {
             let id = waxwing::base::ids::StatusId(app.app.next_id().await.expect("an id")).global();
             let field = ["bookmarkStatus", "removeBookmark", "pinStatus", "unpinStatus", "followTag", "unfollowTag"][n % 6];
             let input = if field.ends_with("Tag") { "name: \"birds\"".to_owned() } else { format!("statusId: {id:?}") };

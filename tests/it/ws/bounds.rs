@@ -68,7 +68,7 @@ async fn all_allowed_subscriptions_of_a_socket_can_start_at_once() {
     socket.subscribe("more", QUIET).await;
     let refused = socket.next().await;
     assert_eq!((&refused["id"], &refused["type"]), (&json!("more"), &json!("error")), "{refused}");
-    assert_eq!(refused["payload"][0]["extensions"], json!({ "code": "LIMIT_REACHED", "limit": "operations" }));
+    assert_eq!(refused["payload"][0]["extensions"], json!({ "code": "LIMIT_REACHED", "limit": "liveOperations" }));
     socket.send_json(json!({ "type": "complete", "id": "s7" })).await;
     assert_eq!(socket.answer("more", "{ __typename }").await["data"]["__typename"], "Query");
     socket.subscribe("s8", QUIET).await;

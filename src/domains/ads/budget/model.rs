@@ -9,25 +9,25 @@ pub struct ShareBalance {
     pub day: u64,
     /// The money that was spent.
     pub spent: Money,
-    /// The money that is held for clicks.
-    pub held: Money,
-    /// The money that was reserved on `day`: spent, or held for clicks.
-    pub used: Money,
+    /// The money that is reserved for clicks.
+    pub reserved: Money,
+    /// The money that was committed on `day`: spent, or reserved for clicks.
+    pub committed: Money,
     /// The tally of all days. Its spend is `spent`.
     pub tally: Tally,
 }
 
 impl ShareBalance {
-    /// Returns the money that was reserved on this day.
-    pub const fn used_on(&self, day: u64) -> Money {
-        if self.day >= day { self.used } else { Money(0) }
+    /// Returns the money that was committed on this day.
+    pub const fn committed_on(&self, day: u64) -> Money {
+        if self.day >= day { self.committed } else { Money(0) }
     }
 
-    /// Returns the money that several shares have used.
-    pub(in crate::domains::ads) fn used_budget(all: &[Self], day: u64) -> UsedBudget {
+    /// Returns the money that several shares have committed.
+    pub(in crate::domains::ads) fn committed_budget(all: &[Self], day: u64) -> CommittedBudget {
         let sum = |of: fn(&Self) -> u64| Money(all.iter().map(of).sum());
-        let today = all.iter().map(|balance| balance.used_on(day).0).sum();
-        UsedBudget { whole: sum(|balance| balance.spent.0 + balance.held.0), today: Money(today) }
+        let today = all.iter().map(|balance| balance.committed_on(day).0).sum();
+        CommittedBudget { whole: sum(|balance| balance.spent.0 + balance.reserved.0), today: Money(today) }
     }
 
     /// Returns the tally of several shares, of all days.
@@ -36,12 +36,12 @@ impl ShareBalance {
     }
 }
 
-/// The money that a campaign has used, over all shares.
+/// The money that a campaign has committed, over all shares: spent, or reserved for clicks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UsedBudget {
-    /// The money spent, and held for clicks.
+pub struct CommittedBudget {
+    /// The money of all days.
     pub whole: Money,
-    /// The part of it that was reserved today.
+    /// The part of it that was committed today.
     pub today: Money,
 }
 
@@ -51,8 +51,9 @@ mod tests {
 
     #[test]
     fn spend_of_another_day_does_not_count_for_today() {
-        let balance = ShareBalance { spent: Money(5), held: Money(2), used: Money(4), day: 9, ..ShareBalance::default() };
-        let used = ShareBalance::used_budget(&[balance, ShareBalance { day: 8, ..balance }], 9);
-        assert_eq!(used, UsedBudget { whole: Money(14), today: Money(4) });
+        let balance =
+            ShareBalance { spent: Money(5), reserved: Money(2), committed: Money(4), day: 9, ..ShareBalance::default() };
+        let committed = ShareBalance::committed_budget(&[balance, ShareBalance { day: 8, ..balance }], 9);
+        assert_eq!(committed, CommittedBudget { whole: Money(14), today: Money(4) });
     }
 }

@@ -82,15 +82,15 @@ impl CampaignObject {
     /// Amount reserved for clicks on impressions of the last hour. It counts against the budget and against the daily budget of the day of the
     /// impression, and is released if nobody clicks.
     async fn reserved(&self) -> Decimal {
-        let held = self.0.balances.iter().map(|balance| balance.held.0).sum();
-        Decimal(Money(held).decimal())
+        let reserved = self.0.balances.iter().map(|balance| balance.reserved.0).sum();
+        Decimal(Money(reserved).decimal())
     }
 
     /// Remaining daily budget of the current UTC day: neither spent nor reserved. Null without a daily budget.
     async fn left_today(&self, ctx: &Context<'_>) -> Result<Option<Decimal>> {
         let today = request(ctx)?.app.now() / DAY;
         let left =
-            |daily: Money| Decimal(daily.saturating_sub(ShareBalance::used_budget(&self.0.balances, today).today).decimal());
+            |daily: Money| Decimal(daily.saturating_sub(ShareBalance::committed_budget(&self.0.balances, today).today).decimal());
         Ok(self.0.campaign.daily.map(left))
     }
 

@@ -29,7 +29,7 @@ pub(in crate::domains::ads) const CLUSTER_SHARES: u64 = 4;
 pub(in crate::domains::ads) const MAX_CAPPED: usize = 1_000;
 /// The time for which the result of a reservation is kept for a retry: longer than the client resends it after a broken connection.
 pub(in crate::domains::ads) const REPLY_TTL: Millis = 15_000;
-/// The time after an impression within which a click counts. The price is held for the same time.
+/// The time after an impression within which a click counts. The price is reserved for the same time.
 pub const CLICK_WINDOW: Millis = 60 * MINUTE;
 /// The time within which the token of a promoted status can be recorded.
 pub const RECORD_WINDOW: Millis = 10 * MINUTE;

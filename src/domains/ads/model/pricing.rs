@@ -14,7 +14,7 @@ named_enum! {
 }
 
 impl Pricing {
-    /// Returns the money that one impression at this bid charges or holds.
+    /// Returns the money that one impression at this bid charges or reserves.
     pub const fn price(self, bid: Money) -> Money {
         match self {
             Self::Cpm => Money(bid.in_millionths()),

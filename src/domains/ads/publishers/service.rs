@@ -29,11 +29,11 @@ pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<Webs
     let mut id = WebsiteId(app.next_id().await?);
     let keyed = new.idempotency_key.map(|key| IdempotentRequest::new("registerWebsite", &key, &draft.idempotency_text()));
     if let Some(keyed) = &keyed {
-        id = WebsiteId(idempotency::remember(app, owner, keyed, id.0).await?);
+        id = WebsiteId(idempotency::bind(app, owner, keyed, id.0).await?);
     }
     let made = commit_website(app, owner, id, &draft).await;
     if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
-        idempotency::forget(app, owner, keyed, id.0).await?;
+        idempotency::release(app, owner, keyed, id.0).await?;
     }
     made.map(|()| id)
 }
@@ -136,7 +136,7 @@ pub async fn count_websites(app: &App, owner: UserId) -> Result<u64, Error> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn websites(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<Website>>, Error> {
     let request = args.check(&app.cursors().await?, websites_id(owner))?;
-    page::read_page(&Websites { app, loaders, owner }, request).await
+    page::read_page(&WebsiteListing { app, loaders, owner }, request).await
 }
 
 /// The id of the list that a cursor of [`websites`] belongs to.
@@ -144,13 +144,13 @@ pub const fn websites_id(owner: UserId) -> page::ListId {
     page::ListId { kind: b'w', owner: owner.0 }
 }
 
-struct Websites<'a> {
+struct WebsiteListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     owner: UserId,
 }
 
-impl PageSource for Websites<'_> {
+impl PageSource for WebsiteListing<'_> {
     type Item = Arc<Website>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

@@ -54,7 +54,7 @@ pub(in crate::domains::ads) struct Token {
 }
 
 /// A signing key.
-pub(in crate::domains::ads) type Key = [u8; 32];
+pub(in crate::domains::ads) type SigningKey = [u8; 32];
 
 const VERSION: usize = 4;
 const TAG: usize = 16;
@@ -118,7 +118,7 @@ pub(in crate::domains::ads) struct Ring {
     pub(in crate::domains::ads) newest: u32,
     /// The time at which the newest key was created.
     pub(in crate::domains::ads) made: Millis,
-    pub(in crate::domains::ads) keys: BTreeMap<u32, Key>,
+    pub(in crate::domains::ads) keys: BTreeMap<u32, SigningKey>,
 }
 
 impl Ring {
@@ -150,14 +150,14 @@ pub(in crate::domains::ads) fn parse_unverified(text: &str) -> Option<(u32, Vec<
     (version < u32::MAX).then_some((version, bytes))
 }
 
-fn mac(key: &Key, bytes: &[u8]) -> Option<Hmac<Sha256>> {
+fn mac(key: &SigningKey, bytes: &[u8]) -> Option<Hmac<Sha256>> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
     mac.update(bytes);
     Some(mac)
 }
 
 /// Encrypts or decrypts the fields of a token.
-fn apply_cipher(key: &Key, tag: &[u8; TAG], fields: &mut [u8]) -> Option<()> {
+fn apply_cipher(key: &SigningKey, tag: &[u8; TAG], fields: &mut [u8]) -> Option<()> {
     // No token is as short as this text, so no token has the same MAC.
     let key = mac(key, b"sealed")?.finalize().into_bytes();
     let mut nonce = [0; 24];

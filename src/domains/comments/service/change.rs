@@ -39,7 +39,7 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDra
     let fresh = app.next_id().await?;
     let keyed = keyed(&draft);
     let number = match &keyed {
-        Some(keyed) => idempotency::remember(app, author, keyed, fresh).await?,
+        Some(keyed) => idempotency::bind(app, author, keyed, fresh).await?,
         None => fresh,
     };
     match commit_comment(app, loaders, author, draft, number).await {
@@ -47,7 +47,7 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDra
         Err(Refusal::User(rows)) if number != fresh && rows.iter().all(|row| row.code == UserErrorCode::NotFound) => Ok(None),
         Err(Refusal::User(rows)) => {
             if let Some(keyed) = &keyed {
-                idempotency::forget(app, author, keyed, number).await?;
+                idempotency::release(app, author, keyed, number).await?;
             }
             Err(Refusal::User(rows))
         }

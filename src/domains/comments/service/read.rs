@@ -25,7 +25,7 @@ pub async fn replies(
 ) -> Result<Page<VisibleComment, u128>, Error> {
     let (cursors, list) = (app.cursors().await?, replies_id(status, parent, sort));
     let request = args.check_with(|text| decode(&cursors, list, text))?;
-    page::read_page(&Replies { loaders, status, parent, sort }, request).await
+    page::read_page(&CommentListing { loaders, status, parent, sort }, request).await
 }
 
 /// The id of the list that a cursor of [`replies`] belongs to. Ids are unique across all kinds.
@@ -43,14 +43,14 @@ fn decode(cursors: &Cursors, list: ListId, text: &str) -> Option<u128> {
 }
 
 /// The source of pages of direct replies.
-struct Replies<'a> {
+struct CommentListing<'a> {
     loaders: &'a Loaders,
     status: StatusId,
     parent: u64,
     sort: Sort,
 }
 
-impl PageSource<u128> for Replies<'_> {
+impl PageSource<u128> for CommentListing<'_> {
     type Item = VisibleComment;
 
     async fn read_rows(&self, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {

@@ -88,7 +88,7 @@ struct TreeWalk<'a> {
 }
 
 /// A comment with its position and those of its ancestors.
-type Line = (Vec<u128>, VisibleComment);
+type TreeRow = (Vec<u128>, VisibleComment);
 
 impl TreeWalk<'_> {
     fn id(&self, position: u128) -> CommentId {
@@ -108,8 +108,8 @@ impl TreeWalk<'_> {
     }
 
     /// Up to `limit` visible comments from a position on.
-    async fn read(&self, limit: usize, mut place: Option<TreePlace>) -> Result<Vec<Line>, Error> {
-        let mut lines: Vec<Line> = Vec::new();
+    async fn read(&self, limit: usize, mut place: Option<TreePlace>) -> Result<Vec<TreeRow>, Error> {
+        let mut lines: Vec<TreeRow> = Vec::new();
         while lines.len() < limit {
             let want = limit - lines.len();
             let found = store::tree(self.app.db(), self.status, self.sort, want, self.levels, place.as_ref()).await?;

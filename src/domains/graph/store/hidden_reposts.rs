@@ -18,7 +18,7 @@ pub(in super::super) async fn set(db: &Db, a: UserId, b: UserId, shown: bool) ->
 }
 
 /// The accounts whose reposts the home of `a` does not show. One command.
-pub(in super::super) async fn all(db: &Db, a: UserId) -> Result<Vec<UserId>, Error> {
+pub(in super::super) async fn list(db: &Db, a: UserId) -> Result<Vec<UserId>, Error> {
     let keys = [keys::following(a), keys::hidden_reposts(a)];
     // The scores are equal where the choice belongs to the present follow.
     let inter = cmd("ZINTER").arg(2).arg(&keys).arg("WEIGHTS").arg(1).arg(-1).arg("WITHSCORES").take();
@@ -27,7 +27,7 @@ pub(in super::super) async fn all(db: &Db, a: UserId) -> Result<Vec<UserId>, Err
 }
 
 /// Forgets what belonged to an earlier follow. One script.
-pub(in super::super) async fn forget(db: &Db, a: UserId, b: UserId) -> Result<(), Error> {
+pub(in super::super) async fn remove(db: &Db, a: UserId, b: UserId) -> Result<(), Error> {
     db.call::<u64>(Call::new(&FORGET_HIDDEN_REPOSTS, [keys::following(a), keys::hidden_reposts(a)]).arg(b.0)).await.map(drop)
 }
 

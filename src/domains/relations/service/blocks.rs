@@ -98,7 +98,7 @@ pub async fn count_blocks(app: &App, id: UserId) -> Result<u64, Error> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn blocks(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, blocks_id(viewer))?;
-    page::read_page(&Blocks { app, loaders, viewer }, request).await
+    page::read_page(&BlockListing { app, loaders, viewer }, request).await
 }
 
 /// The id under which cursors of [`blocks`] are sealed.
@@ -106,17 +106,17 @@ pub const fn blocks_id(viewer: UserId) -> ListId {
     ListId { kind: b'x', owner: viewer.0 }
 }
 
-struct Blocks<'a> {
+struct BlockListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     viewer: UserId,
 }
 
-impl PageSource for Blocks<'_> {
+impl PageSource for BlockListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        sides::of(self.app.db(), OneWayRelation::Block, self.viewer, windows).await
+        sides::read_targets(self.app.db(), OneWayRelation::Block, self.viewer, windows).await
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {

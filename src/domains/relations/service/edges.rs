@@ -62,8 +62,8 @@ pub(super) async fn settle(app: &App, kind: OneWayRelation, from: UserId, to: Us
 pub(super) async fn purge(app: &App, kind: OneWayRelation, id: UserId) -> Result<bool, Error> {
     let (db, windows) = (app.db(), [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }]);
     let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
-    let of = accounts(store::of(db, kind, id, &windows).await?);
-    let to = accounts(store::to(db, kind, id, &windows).await?);
+    let of = accounts(store::read_targets(db, kind, id, &windows).await?);
+    let to = accounts(store::read_sources(db, kind, id, &windows).await?);
     let parts = of.iter().map(|other| task(kind, id, *other)).chain(to.iter().map(|other| task(kind, *other, id)));
     let parts = journal::begin_subtasks(app, parts).await?;
     // The other sides first: they are unknown afterwards.

@@ -147,8 +147,8 @@ pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
     }
     for others in others.chunks(FRIENDS_PER_PASS) {
         let parts = journal::begin_subtasks(app, others.iter().map(|other| task(id, *other))).await?;
-        store::forget(app.db(), others, id).await?;
-        store::forget_all(app.db(), id, others).await?;
+        store::remove_deleted_friend(app.db(), others, id).await?;
+        store::remove_friends_of_deleted(app.db(), id, others).await?;
         parts.ack(app);
     }
     if !more {
@@ -181,7 +181,7 @@ pub async fn friend_page(
     if list == FriendList::Friends && !can_read_friends(loaders, id).await? {
         return Ok(Page::empty());
     }
-    page::read_page(&FriendPageSource { app, loaders, id, list }, request).await
+    page::read_page(&FriendListing { app, loaders, id, list }, request).await
 }
 
 /// Whether the viewer may read the friends of an account.
@@ -195,14 +195,14 @@ pub const fn list_id(id: UserId, list: FriendList) -> ListId {
     ListId { kind: list.letter(), owner: id.0 }
 }
 
-struct FriendPageSource<'a> {
+struct FriendListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     id: UserId,
     list: FriendList,
 }
 
-impl PageSource for FriendPageSource<'_> {
+impl PageSource for FriendListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
@@ -227,7 +227,7 @@ async fn load_listed(loaders: &Loaders, rows: &[Row], is_own: bool) -> Result<Ve
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn mutual(app: &App, loaders: &Loaders, id: UserId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, mutual_id(id))?;
-    page::read_page(&Mutual { loaders, rows: mutual_rows(loaders, id).await? }, request).await
+    page::read_page(&MutualFriendListing { loaders, rows: mutual_rows(loaders, id).await? }, request).await
 }
 
 /// The number of friends that the viewer and `id` have in common. As [`mutual`].
@@ -251,12 +251,12 @@ pub const fn mutual_id(id: UserId) -> ListId {
     ListId { kind: b'i', owner: id.0 }
 }
 
-struct Mutual<'a> {
+struct MutualFriendListing<'a> {
     loaders: &'a Loaders,
     rows: Arc<Vec<Row>>,
 }
 
-impl PageSource for Mutual<'_> {
+impl PageSource for MutualFriendListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

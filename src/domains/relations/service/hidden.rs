@@ -21,7 +21,7 @@ pub struct HiddenAuthor {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn hidden_authors(app: &App, viewer: UserId) -> Result<(Vec<HiddenAuthor>, u64), Error> {
-    let own = store::own(app.db(), viewer).await?;
+    let own = store::read_own_relations(app.db(), viewer).await?;
     let now = app.now();
     let muted = own.mutes.into_iter().filter(|(_, mute)| mute.is_active(now));
     let mut hidden: Vec<HiddenAuthor> = muted.map(|(author, mute)| HiddenAuthor { author, until: mute.ends_at }).collect();

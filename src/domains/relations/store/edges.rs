@@ -101,11 +101,21 @@ fn blockers_removal(b: UserId) -> Call {
 }
 
 /// Windows of the accounts to which `id` has the relation. One pipeline.
-pub(in super::super) async fn of(db: &Db, kind: OneWayRelation, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+pub(in super::super) async fn read_targets(
+    db: &Db,
+    kind: OneWayRelation,
+    id: UserId,
+    windows: &[Window],
+) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &own_side(kind, id), windows).await
 }
 
 /// Windows of the accounts that have the relation to `id`. One pipeline.
-pub(in super::super) async fn to(db: &Db, kind: OneWayRelation, id: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+pub(in super::super) async fn read_sources(
+    db: &Db,
+    kind: OneWayRelation,
+    id: UserId,
+    windows: &[Window],
+) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &other_side(kind, id), windows).await
 }

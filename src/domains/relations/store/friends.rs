@@ -239,7 +239,11 @@ pub(in crate::domains::relations) async fn friendships(
 }
 
 /// Removes a deleted account from the lists of others. One pipeline of scripts; nothing for none.
-pub(in crate::domains::relations) async fn forget(db: &Db, others: &[UserId], deleted: UserId) -> Result<(), Error> {
+pub(in crate::domains::relations) async fn remove_deleted_friend(
+    db: &Db,
+    others: &[UserId],
+    deleted: UserId,
+) -> Result<(), Error> {
     let call = |other: &UserId| {
         let [friends, sent, received] = sets(*other);
         let keys = [friends, sent, received, keys::friend_slots(*other), user_key(*other)];
@@ -249,7 +253,11 @@ pub(in crate::domains::relations) async fn forget(db: &Db, others: &[UserId], de
 }
 
 /// Removes others from the lists of a deleted account. One pipeline; nothing for none.
-pub(in crate::domains::relations) async fn forget_all(db: &Db, deleted: UserId, others: &[UserId]) -> Result<(), Error> {
+pub(in crate::domains::relations) async fn remove_friends_of_deleted(
+    db: &Db,
+    deleted: UserId,
+    others: &[UserId],
+) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());
     }

@@ -27,7 +27,7 @@ pub(in super::super) struct OwnRelations {
 }
 
 /// The mutes and blocks of an account. One pipeline; at most 20,000 rows.
-pub(in super::super) async fn own(db: &Db, id: UserId) -> Result<OwnRelations, Error> {
+pub(in super::super) async fn read_own_relations(db: &Db, id: UserId) -> Result<OwnRelations, Error> {
     let all = |key: String, most: usize| cmd("ZRANGE").arg(key).arg(0).arg(most - 1).take();
     // The version first, so that the relations are not older than it. The ends before the mutes: see `mutes_of`.
     let commands = vec![
@@ -70,7 +70,7 @@ pub(in super::super) async fn cached(
     version: RelationsVersion,
 ) -> Result<Option<Arc<HiddenAccounts>>, Error> {
     let read = async {
-        let own = own(db, id).await?;
+        let own = read_own_relations(db, id).await?;
         let blockers = if own.version.blocked_by > 0 { blockers(db, id).await? } else { Vec::new() };
         Ok(HiddenAccounts::new(own.version, own.mutes, own.blocks, blockers))
     };

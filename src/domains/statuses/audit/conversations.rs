@@ -2,7 +2,7 @@
 //! replies and likes equal those of the places.
 
 use super::super::keys;
-use super::super::model::MAX_ANSWERED;
+use super::super::model::MAX_DELETED_WITH_REPLIES;
 use super::super::store::replies::DeletedPlace;
 use super::{StatusRecord, status_records};
 use crate::base::audit::{Findings, KeyInfo, Remedy};
@@ -85,11 +85,19 @@ pub(super) async fn check_replies(
 }
 
 /// Checks the bound of the remembered places of accounts.
-pub(super) async fn check_answered(reader: &AuditReader, accounts: &[UserId], found: &mut Findings) -> Result<(), Error> {
-    let sizes = reader.query(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::answered(id)).take()).await?;
+pub(super) async fn check_deleted_with_replies(
+    reader: &AuditReader,
+    accounts: &[UserId],
+    found: &mut Findings,
+) -> Result<(), Error> {
+    let sizes = reader.query(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::deleted_with_replies(id)).take()).await?;
     for id in accounts {
-        if let Some(size) = sizes.read::<usize>(id).filter(|size| *size > MAX_ANSWERED) {
-            found.add_with(&keys::answered(*id), format!("holds more than {MAX_ANSWERED}"), size.to_string());
+        if let Some(size) = sizes.read::<usize>(id).filter(|size| *size > MAX_DELETED_WITH_REPLIES) {
+            found.add_with(
+                &keys::deleted_with_replies(*id),
+                format!("holds more than {MAX_DELETED_WITH_REPLIES}"),
+                size.to_string(),
+            );
         }
     }
     Ok(())

@@ -73,7 +73,7 @@ impl Edge {
     pub(super) const fn most(self) -> usize {
         match self {
             Self::Like => MAX_LIKED,
-            Self::Mark(mark) => mark.most(),
+            Self::Mark(mark) => mark.max_per_account(),
         }
     }
 

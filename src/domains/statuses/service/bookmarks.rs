@@ -19,7 +19,7 @@ use crate::platform::rates::service::charge;
 /// # Errors
 /// `NOT_FOUND`; `LIMIT_REACHED` at 100,000 bookmarks; `UNAUTHENTICATED` if `user` was deleted; `RATE_LIMITED`.
 pub async fn bookmark(app: &App, loaders: &Loaders, user: UserId, id: StatusId) -> Outcome<()> {
-    charge(app, &[(Limit::Marks, Subject::Account(user))]).await?;
+    charge(app, &[(Limit::SavedItems, Subject::Account(user))]).await?;
     if load_visible(loaders, [id]).await?.pop().flatten().is_none() {
         return Err(not_found().into());
     }
@@ -32,7 +32,7 @@ pub async fn bookmark(app: &App, loaders: &Loaders, user: UserId, id: StatusId) 
 /// # Errors
 /// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn remove_bookmark(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
-    charge(app, &[(Limit::Marks, Subject::Account(user))]).await?;
+    charge(app, &[(Limit::SavedItems, Subject::Account(user))]).await?;
     marks::remove(app, Mark::Bookmark, user, id).await?.lease.ack(app);
     Ok(())
 }
@@ -44,7 +44,7 @@ pub async fn remove_bookmark(app: &App, user: UserId, id: StatusId) -> Outcome<(
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn bookmarks(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, bookmarks_id(viewer))?;
-    page::read_page(&Bookmarks { app, loaders, viewer }, request).await
+    page::read_page(&BookmarkListing { app, loaders, viewer }, request).await
 }
 
 /// The id under which cursors of [`bookmarks`] are sealed.
@@ -52,13 +52,13 @@ pub const fn bookmarks_id(viewer: UserId) -> ListId {
     ListId { kind: b'B', owner: viewer.0 }
 }
 
-struct Bookmarks<'a> {
+struct BookmarkListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     viewer: UserId,
 }
 
-impl PageSource for Bookmarks<'_> {
+impl PageSource for BookmarkListing<'_> {
     type Item = ViewedStatus;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

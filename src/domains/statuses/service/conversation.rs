@@ -102,7 +102,7 @@ pub async fn replies(
 ) -> Result<Page<ConversationEntry, u128>, Error> {
     let (cursors, list) = (app.cursors().await?, conversations::replies_id(place, sort));
     let request = args.check_with(|text| decode(&cursors, list, text))?;
-    page::read_page(&Replies { app, loaders, place, sort }, request).await
+    page::read_page(&ReplyListing { app, loaders, place, sort }, request).await
 }
 
 /// Encodes the cursor of a reply.
@@ -114,14 +114,14 @@ fn decode(cursors: &Cursors, list: ListId, text: &str) -> Option<u128> {
     Some(u128::from_be_bytes(cursors.verify(list, text)?.try_into().ok()?))
 }
 
-struct Replies<'a> {
+struct ReplyListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     place: PlaceId,
     sort: ReplySort,
 }
 
-impl PageSource<u128> for Replies<'_> {
+impl PageSource<u128> for ReplyListing<'_> {
     type Item = ConversationEntry;
 
     async fn read_rows(&self, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {

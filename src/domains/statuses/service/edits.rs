@@ -91,7 +91,7 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn versions(app: &App, status: &Status, args: &PageArgs) -> Result<Page<StatusVersion>, Error> {
     let request = args.check(&app.cursors().await?, versions_id(status.id))?;
-    page::read_page(&Versions { app, status }, request).await
+    page::read_page(&VersionListing { app, status }, request).await
 }
 
 /// The number of versions of a status.
@@ -109,7 +109,7 @@ fn edits_of(status: &Status) -> usize {
 }
 
 /// The source of pages of versions. Positions decrease, since pages are read from the highest one.
-struct Versions<'a> {
+struct VersionListing<'a> {
     app: &'a App,
     status: &'a Status,
 }
@@ -117,7 +117,7 @@ struct Versions<'a> {
 /// Above the position of every version.
 const TOP: u64 = 1 << 16;
 
-impl PageSource for Versions<'_> {
+impl PageSource for VersionListing<'_> {
     type Item = StatusVersion;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

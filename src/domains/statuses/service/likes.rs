@@ -133,7 +133,7 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
 pub async fn likers(app: &App, loaders: &Loaders, status: &Status, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, likers_id(status.id))?;
     let is_own = loaders.statuses.fetcher().viewer == Some(status.author);
-    page::read_page(&Likers { app, loaders, id: status.id, is_own }, request).await
+    page::read_page(&LikerListing { app, loaders, id: status.id, is_own }, request).await
 }
 
 /// The id under which cursors of [`likers`] are sealed.
@@ -141,14 +141,14 @@ pub const fn likers_id(id: StatusId) -> ListId {
     ListId { kind: b'l', owner: id.0 }
 }
 
-struct Likers<'a> {
+struct LikerListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     id: StatusId,
     is_own: bool,
 }
 
-impl PageSource for Likers<'_> {
+impl PageSource for LikerListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

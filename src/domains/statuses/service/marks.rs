@@ -129,7 +129,7 @@ fn limit_reached(mark: Mark) -> UserError {
         Mark::Bookmark => ("bookmark", "a bookmark"),
         Mark::Repost => ("repost", "a repost"),
     };
-    let message = format!("You can {done} at most {} statuses. Remove {one} first.", mark.most());
+    let message = format!("You can {done} at most {} statuses. Remove {one} first.", mark.max_per_account());
     UserError::new(UserErrorCode::LimitReached, message, &["statusId"])
 }
 
@@ -138,7 +138,12 @@ fn limit_reached(mark: Mark) -> UserError {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget(app: &App, mark: Mark, author: Option<UserId>, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
+pub async fn purge_marks_of_statuses(
+    app: &App,
+    mark: Mark,
+    author: Option<UserId>,
+    ids: &[StatusId],
+) -> Result<Vec<StatusId>, Error> {
     let each = (MARKS_PER_PASS / ids.len().max(1)).max(1);
     let markers = store::left_markers(app.db(), mark, ids, each).await?;
     let marks: Vec<_> = markers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();

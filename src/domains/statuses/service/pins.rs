@@ -37,7 +37,7 @@ pub async fn unpin(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
 }
 
 async fn check(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
-    charge(app, &[(Limit::Marks, Subject::Account(user))]).await?;
+    charge(app, &[(Limit::SavedItems, Subject::Account(user))]).await?;
     if statuses::author(app.db(), id).await? == Some(user) { Ok(()) } else { Err(not_found().into()) }
 }
 

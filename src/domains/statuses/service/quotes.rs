@@ -79,7 +79,7 @@ pub async fn quoted(loaders: &Loaders, by: UserId, id: StatusId) -> Result<Optio
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn quotes(app: &App, loaders: &Loaders, id: StatusId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, quotes_id(id))?;
-    page::read_page(&Quotes { app, loaders, id }, request).await
+    page::read_page(&QuoteListing { app, loaders, id }, request).await
 }
 
 /// The id under which cursors of [`quotes`] are sealed.
@@ -87,13 +87,13 @@ pub const fn quotes_id(id: StatusId) -> ListId {
     ListId { kind: b'Q', owner: id.0 }
 }
 
-struct Quotes<'a> {
+struct QuoteListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     id: StatusId,
 }
 
-impl PageSource for Quotes<'_> {
+impl PageSource for QuoteListing<'_> {
     type Item = ViewedStatus;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

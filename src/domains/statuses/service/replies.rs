@@ -27,7 +27,7 @@ use futures_util::future::try_join_all;
 /// Calls after which the removal of places continues in the background: of a conversation that was thousands of replies deep.
 const PASSES: usize = 10;
 /// Answered statuses of a deleted account that one pass enqueues.
-const ANSWERED_PER_PASS: usize = 100;
+const DELETED_PER_PASS: usize = 100;
 /// Replies that one pass changes.
 const REPLIES_PER_PASS: usize = 1_000;
 const PATH: &[&str] = &["replyToId"];
@@ -159,7 +159,7 @@ pub(super) async fn sync_count(app: &App, place: PlaceId) -> Result<bool, Error>
     loop {
         if !store::set_count(app.db(), place.status, replies).await? {
             // It may have been deleted before its place was there.
-            remove(app, place).await?;
+            remove_unused(app, place).await?;
             return Ok(false);
         }
         let now = count().await?;
@@ -183,28 +183,29 @@ pub(super) async fn count_reply(app: &App, id: StatusId, reply: ReplyRef) -> Res
 
 /// Removes the place of a deleted status, and lowers its parent's number of replies. Four round trips; more if places of other deleted statuses go with
 /// it.
-pub(super) async fn leave(app: &App, DeletedPlace { place, parent }: DeletedPlace) -> Result<(), Error> {
-    remove(app, place).await?;
+pub(super) async fn remove_place(app: &App, DeletedPlace { place, parent }: DeletedPlace) -> Result<(), Error> {
+    remove_unused(app, place).await?;
     match parent {
         Some(status) => sync_count(app, PlaceId { status, ..place }).await.map(drop),
         None => Ok(()),
     }
 }
 
-/// As [`leave`], for a deleted status of `author`. If replies to it remain, the account remembers the place, so that they forget
+/// As [`remove_place`], for a deleted status of `author`. If replies to it remain, the account remembers the place, so that they forget
 /// the account when it is deleted; if it was deleted already, they do now.
-pub(super) async fn leave_as(app: &App, author: UserId, place: DeletedPlace) -> Result<(), Error> {
-    leave(app, place).await?;
+pub(super) async fn remove_place_of(app: &App, author: UserId, place: DeletedPlace) -> Result<(), Error> {
+    remove_place(app, place).await?;
     if conversations::places(app, &[place.place]).await?.contains(&None) {
         return Ok(());
     }
-    if store::add_answered(app.db(), author, place.place).await? {
+    if store::add_deleted_with_replies(app.db(), author, place.place).await? {
         return Ok(());
     }
-    journal::enqueue(app, Task::Answered { conversation: place.place.root, status: place.place.status }).await
+    journal::enqueue(app, Task::RepliesToDeleted { conversation: place.place.root, status: place.place.status }).await
 }
 
-async fn remove(app: &App, place: PlaceId) -> Result<(), Error> {
+/// Removes a place, and the places of deleted statuses above it that nothing needs any more.
+async fn remove_unused(app: &App, place: PlaceId) -> Result<(), Error> {
     let mut next = Some(place);
     for _ in 0..PASSES {
         let Some(place) = next else { return Ok(()) };
@@ -221,13 +222,13 @@ async fn remove(app: &App, place: PlaceId) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn leave_deleted(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
+pub async fn remove_places(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
     let tombstones = store::tombstones(app.db(), ids).await?;
     let of_ids = || ids.iter().zip(&tombstones);
     let quotes: Vec<_> = of_ids().filter_map(|(id, text)| Some((parse_tombstone(text)?, *id))).collect();
     quotes::remove(app, &quotes).await?;
     let places = of_ids().filter_map(|(id, text)| DeletedPlace::parse(*id, text));
-    try_join_all(places.map(|place| leave_as(app, author, place))).await.map(drop)
+    try_join_all(places.map(|place| remove_place_of(app, author, place))).await.map(drop)
 }
 
 /// Makes the replies to deleted statuses of a deleted account forget the account, in the background: up to a hundred statuses; `true` means that more may
@@ -235,20 +236,20 @@ pub async fn leave_deleted(app: &App, author: UserId, ids: &[StatusId]) -> Resul
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn purge_answered(app: &App, author: UserId) -> Result<bool, Error> {
-    let places = store::answered(app.db(), author, ANSWERED_PER_PASS).await?;
+pub async fn enqueue_replies_to_deleted(app: &App, author: UserId) -> Result<bool, Error> {
+    let places = store::deleted_with_replies(app.db(), author, DELETED_PER_PASS).await?;
     for place in &places {
-        journal::enqueue(app, Task::Answered { conversation: place.root, status: place.status }).await?;
+        journal::enqueue(app, Task::RepliesToDeleted { conversation: place.root, status: place.status }).await?;
     }
-    store::forget_answered(app.db(), author, &places).await?;
-    Ok(places.len() == ANSWERED_PER_PASS)
+    store::remove_deleted_with_replies(app.db(), author, &places).await?;
+    Ok(places.len() == DELETED_PER_PASS)
 }
 
 /// One pass over the direct replies to a status of a deleted account: they forget the account. Returns where the next pass continues; `None` at the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_answered(app: &App, place: PlaceId, progress: Progress) -> Result<Option<Progress>, Error> {
+pub async fn settle_replies_to_deleted(app: &App, place: PlaceId, progress: Progress) -> Result<Option<Progress>, Error> {
     let below = if progress.below == 0 { u128::MAX } else { u128::from(progress.below) };
     let window = Window { below, above: 0, newest_first: true, limit: REPLIES_PER_PASS };
     let rows = conversations::replies(app, place, ReplySort::New, &[window]).await?.pop().unwrap_or_default();
@@ -272,7 +273,7 @@ pub async fn settle_reply(app: &App, author: UserId, place: PlaceId, parent: Sta
                 count_reply(app, place.status, reply).await?;
             }
         } else {
-            leave_as(app, author, DeletedPlace { place, parent: Some(parent) }).await?;
+            remove_place_of(app, author, DeletedPlace { place, parent: Some(parent) }).await?;
         }
         let now = is_by(app, author, place.status).await?;
         if now == exists {
@@ -290,7 +291,7 @@ pub async fn settle_reply(app: &App, author: UserId, place: PlaceId, parent: Sta
 pub async fn settle_place(app: &App, place: PlaceId) -> Result<(), Error> {
     let Some(status) = statuses_store::get(app.db(), place.status).await? else {
         let parent = conversations::places(app, &[place]).await?.pop().flatten().and_then(|it| it.parent);
-        return leave(app, DeletedPlace { place, parent }).await;
+        return remove_place(app, DeletedPlace { place, parent }).await;
     };
     if let Some(reply) = status.reply {
         settle_reply(app, status.author, place, reply.parent).await?;

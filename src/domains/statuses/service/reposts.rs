@@ -79,7 +79,7 @@ pub async fn reposters(app: &App, loaders: &Loaders, seen: &ViewedStatus, args: 
     let Some(seen) = load_visible(loaders, [seen.status.id]).await?.pop().flatten().filter(|seen| facts(seen).is_public()) else {
         return Ok(Page::empty());
     };
-    page::read_page(&Reposters { app, loaders, status: &seen.status }, request).await
+    page::read_page(&ReposterListing { app, loaders, status: &seen.status }, request).await
 }
 
 /// The id under which cursors of [`reposters`] are sealed.
@@ -87,13 +87,13 @@ pub const fn reposters_id(id: StatusId) -> ListId {
     ListId { kind: b'R', owner: id.0 }
 }
 
-struct Reposters<'a> {
+struct ReposterListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     status: &'a Status,
 }
 
-impl PageSource for Reposters<'_> {
+impl PageSource for ReposterListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

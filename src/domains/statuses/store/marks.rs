@@ -86,7 +86,7 @@ pub(in super::super) async fn add(
     id: u64,
 ) -> Result<MarkIndexResult, Error> {
     let call = Call::new(&ADD_MARK, [keys::marked(mark, user), user_key(user)]).arg(status.0).arg(id);
-    Ok(match db.call::<i64>(call.arg(mark.most()).arg(mark.count_of_account())).await? {
+    Ok(match db.call::<i64>(call.arg(mark.max_per_account()).arg(mark.count_of_account())).await? {
         1 => MarkIndexResult::Indexed,
         0 => MarkIndexResult::NoAccount,
         _ => MarkIndexResult::LimitReached,
@@ -107,7 +107,7 @@ pub(in super::super) async fn left_markers(
     ids: &[StatusId],
     each: usize,
 ) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
-    members::left(db, ids, |id| keys::markers(mark, id), each).await
+    members::list_remaining(db, ids, |id| keys::markers(mark, id), each).await
 }
 
 /// Removes accounts from the markers of deleted statuses. One pipeline; nothing for none.

@@ -8,7 +8,7 @@ use crate::db::{Db, decode, ranges};
 use redis::cmd;
 
 /// Up to `each` accounts of a set of each deleted status. A status that exists returns none. One pipeline.
-pub(super) async fn left(
+pub(super) async fn list_remaining(
     db: &Db,
     ids: &[StatusId],
     set: impl Fn(StatusId) -> String,

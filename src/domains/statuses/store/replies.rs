@@ -1,7 +1,7 @@
 //! The stored form of a status's parent, and tombstones.
 
 use super::super::keys;
-use super::super::model::MAX_ANSWERED;
+use super::super::model::MAX_DELETED_WITH_REPLIES;
 use crate::base::error::Error;
 use crate::base::ids::{PlaceId, StatusId, UserId};
 use crate::db::hash::HashValue;
@@ -13,7 +13,7 @@ use redis::cmd;
 
 static SET_REPLY_COUNT: Script = Script::allow_oom(include_str!("../lua/set_reply_count.lua"));
 static FORGET_PARENT_AUTHOR: Script = Script::allow_oom(include_str!("../lua/forget_parent_author.lua"));
-static ADD_ANSWERED: Script = Script::allow_oom(include_str!("../lua/add_answered.lua"));
+static ADD_DELETED_WITH_REPLIES: Script = Script::allow_oom(include_str!("../lua/add_deleted_with_replies.lua"));
 static SET_REPLY_POLICY: Script = Script::new(include_str!("../lua/set_reply_policy.lua"));
 
 /// The place of a deleted status.
@@ -64,24 +64,25 @@ pub(in super::super) async fn forget_parent_authors(db: &Db, ids: &[StatusId]) -
 }
 
 /// Remembers the place of a deleted status of `author` to which there are replies; nothing if the account was deleted. One script.
-pub(in super::super) async fn add_answered(db: &Db, author: UserId, place: PlaceId) -> Result<bool, Error> {
-    let call = Call::new(&ADD_ANSWERED, [keys::answered(author), user_key(author)]);
-    db.call(call.arg(encode_place(place)).arg(place.status.0).arg(MAX_ANSWERED)).await
+pub(in super::super) async fn add_deleted_with_replies(db: &Db, author: UserId, place: PlaceId) -> Result<bool, Error> {
+    let call = Call::new(&ADD_DELETED_WITH_REPLIES, [keys::deleted_with_replies(author), user_key(author)]);
+    db.call(call.arg(encode_place(place)).arg(place.status.0).arg(MAX_DELETED_WITH_REPLIES)).await
 }
 
 /// Up to `limit` remembered places of an account. One command.
-pub(in super::super) async fn answered(db: &Db, author: UserId, limit: usize) -> Result<Vec<PlaceId>, Error> {
-    let members: Vec<Vec<u8>> = db.read(cmd("ZRANGE").arg(keys::answered(author)).arg(0).arg(limit.max(1) - 1).take()).await?;
+pub(in super::super) async fn deleted_with_replies(db: &Db, author: UserId, limit: usize) -> Result<Vec<PlaceId>, Error> {
+    let members: Vec<Vec<u8>> =
+        db.read(cmd("ZRANGE").arg(keys::deleted_with_replies(author)).arg(0).arg(limit.max(1) - 1).take()).await?;
     Ok(members.iter().filter_map(|member| decode_place(member)).collect())
 }
 
 /// Forgets places of an account. One command; nothing for none.
-pub(in super::super) async fn forget_answered(db: &Db, author: UserId, places: &[PlaceId]) -> Result<(), Error> {
+pub(in super::super) async fn remove_deleted_with_replies(db: &Db, author: UserId, places: &[PlaceId]) -> Result<(), Error> {
     if places.is_empty() {
         return Ok(());
     }
     let members: Vec<Vec<u8>> = places.iter().map(|place| encode_place(*place)).collect();
-    db.write_many(vec![cmd("ZREM").arg(keys::answered(author)).arg(members).take()]).await.map(drop)
+    db.write_many(vec![cmd("ZREM").arg(keys::deleted_with_replies(author)).arg(members).take()]).await.map(drop)
 }
 
 fn encode_place(place: PlaceId) -> Vec<u8> {

@@ -21,7 +21,7 @@ use std::cmp::Reverse;
 /// `INVALID_INPUT` for a text that is no tag; `LIMIT_REACHED` at 100; `UNAUTHENTICATED` if `user` was deleted; `RATE_LIMITED`.
 pub async fn follow(app: &App, user: UserId, name: &str) -> Outcome<TagId> {
     let tag = parse(name)?;
-    charge(app, &[(Limit::Marks, Subject::Account(user))]).await?;
+    charge(app, &[(Limit::SavedItems, Subject::Account(user))]).await?;
     match sets::add(app.db(), &store::followed_tags(user), &tag, app.next_id().await?).await? {
         AddTagResult::Added => {}
         AddTagResult::NoOwner => return Err(Error::Unauthenticated.into()),
@@ -37,7 +37,7 @@ pub async fn follow(app: &App, user: UserId, name: &str) -> Outcome<TagId> {
 /// `INVALID_INPUT` for a text that is no tag; `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn unfollow(app: &App, user: UserId, name: &str) -> Outcome<TagId> {
     let tag = parse(name)?;
-    charge(app, &[(Limit::Marks, Subject::Account(user))]).await?;
+    charge(app, &[(Limit::SavedItems, Subject::Account(user))]).await?;
     sets::remove(app.db(), &store::followed_tags(user), &tag).await?;
     events::publish_change(app, user.0);
     Ok(tag)

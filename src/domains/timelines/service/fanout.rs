@@ -30,7 +30,7 @@ pub async fn post(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Opti
         tracing::debug!(%error, "the switch of an author's fan-out mode is left to the next status");
     }
     let fanout = FanoutPass { author, id, is_pushed: followers.mode.is_pushed(), exists: Some(true), terms: Some(terms) };
-    lease.finish(app, fanout.pass(app, Progress::default()).await?).await;
+    lease.finish(app, fanout.run_pass(app, Progress::default()).await?).await;
     Ok(Some(id))
 }
 
@@ -41,7 +41,7 @@ pub async fn post(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Opti
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     let lease = statuses::delete(app, author, id).await?;
     let fanout = FanoutPass { author, id, is_pushed: true, exists: Some(false), terms: None };
-    lease.finish(app, fanout.pass(app, Progress::default()).await?).await;
+    lease.finish(app, fanout.run_pass(app, Progress::default()).await?).await;
     Ok(())
 }
 
@@ -56,7 +56,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId, progress: Progress)
         StatusState::Exists(mode) => mode.is_pushed(),
         StatusState::Deleted => true,
     };
-    FanoutPass { author, id, is_pushed, exists: None, terms: None }.pass(app, progress).await
+    FanoutPass { author, id, is_pushed, exists: None, terms: None }.run_pass(app, progress).await
 }
 
 /// The stages of a fan-out.
@@ -81,9 +81,9 @@ impl FanoutPass {
     /// end whether the status still exists: a concurrent deletion may have passed these homes before the status was added.
     ///
     /// After the last pass of a deleted status its likes, bookmarks, reposts and comments are removed.
-    async fn pass(&self, app: &App, progress: Progress) -> Result<Option<Progress>, Error> {
+    async fn run_pass(&self, app: &App, progress: Progress) -> Result<Option<Progress>, Error> {
         if progress.stage == MARKS {
-            return self.forget(app).await;
+            return self.purge_marks(app).await;
         }
         let (feeds, next) = feeds_of(app, self.author, self.is_pushed, progress).await?;
         let mut there = match self.exists {
@@ -102,12 +102,12 @@ impl FanoutPass {
             // The status is in every feed that it is pushed to, so subscribers can read it.
             statuses::publish(app, self.author, self.id, self.terms.clone()).await?;
         }
-        if next.is_some() || there { Ok(next) } else { self.forget(app).await }
+        if next.is_some() || there { Ok(next) } else { self.purge_marks(app).await }
     }
 
     /// One pass over the accounts that like the status or have marked it; after the last one its comments are removed, most of them in the background.
-    async fn forget(&self, app: &App) -> Result<Option<Progress>, Error> {
-        if !statuses::forget_marks_of(app, self.author, &[self.id]).await?.is_empty() {
+    async fn purge_marks(&self, app: &App) -> Result<Option<Progress>, Error> {
+        if !statuses::purge_interactions(app, self.author, &[self.id]).await?.is_empty() {
             return Ok(Some(Progress { stage: MARKS, ..Progress::default() }));
         }
         comments::delete_threads(app, &[self.id]).await?;

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError};
 use crate::base::ids::UserId;
 use crate::domains::graph::service as graph;
-use crate::domains::graph::{Edge, FollowerStats};
+use crate::domains::graph::{FollowEdge, FollowerStats};
 use crate::domains::lists::service as lists;
 use crate::domains::relations::service::{self as relations, friends};
 use crate::domains::statuses::service as statuses;
@@ -142,7 +142,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
             settled = SettledEdge::NoSource;
         }
         if let Some(undone) = edge.unfollowed {
-            forget(app, feed, source, undone).await?;
+            purge_undone_follow(app, feed, source, undone).await?;
         }
         if let (Feed::Home(owner), None) = (feed, edge.follow) {
             graph::forget_hidden_reposts(app, owner, source).await?;
@@ -171,7 +171,7 @@ pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<
 }
 
 /// Reads the feed's side of an edge.
-async fn read_edge(app: &App, feed: Feed, source: UserId) -> Result<Edge, Error> {
+async fn read_edge(app: &App, feed: Feed, source: UserId) -> Result<FollowEdge, Error> {
     match feed {
         Feed::Home(owner) => graph::edge(app, owner, source).await,
         Feed::List(list) => lists::edge(app, list, source).await,
@@ -203,7 +203,7 @@ async fn remove(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
 }
 
 /// Writes the source's side of an edge. Returns the source's fan-out mode; `None` if the account was deleted.
-async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: Edge) -> Result<Option<FollowerStats>, Error> {
+async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: FollowEdge) -> Result<Option<FollowerStats>, Error> {
     match feed {
         Feed::Home(owner) => graph::settle(app, owner, source, edge).await,
         // Read after the list is in place: a switch of modes that begins later finds it.
@@ -214,7 +214,8 @@ async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: Edge) -> 
     }
 }
 
-async fn forget(app: &App, feed: Feed, source: UserId, undone: u64) -> Result<(), Error> {
+/// Deletes the record of an undone follow or a removed member, after its statuses have left the feed.
+async fn purge_undone_follow(app: &App, feed: Feed, source: UserId, undone: u64) -> Result<(), Error> {
     match feed {
         Feed::Home(owner) => graph::forget_unfollowed(app, owner, source, undone).await,
         Feed::List(list) => lists::forget_removed(app, list, source, undone).await,

@@ -94,7 +94,7 @@ impl<'a> FeedListing<'a> {
         let sources = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?;
         let shown = |seen: &ViewedStatus| !sources.former_sources.contains(&seen.status.author);
         let found = found.into_iter().map(|seen| seen.filter(shown)).collect();
-        reply_rule::keep_answers(self.loaders, self.feed, sources.has_tags, found).await
+        reply_rule::keep_permitted_replies(self.loaders, self.feed, sources.has_tags, found).await
     }
 
     /// The entries that the viewer's rules leave, before repeated reposts are left out.

@@ -172,7 +172,7 @@ pub async fn import(app: &App, owner: UserId, profile: &[StatusId], mut home: Ve
     let (feed, window) = (Feed::Home(owner), app.config().home_window);
     let floor = if home.len() > window { home[window - 1].0 } else { 0 };
     home.truncate(window);
-    let mut commands: Vec<_> = home.chunks(1_000).map(|ids| store::BulkCommands::entries(feed, ids)).collect();
-    commands.push(store::BulkCommands::state(feed, floor, app.now()));
+    let mut commands: Vec<_> = home.chunks(1_000).map(|ids| store::FeedBulkCommands::entries(feed, ids)).collect();
+    commands.push(store::FeedBulkCommands::state(feed, floor, app.now()));
     app.db().write_many(commands).await.map(drop)
 }

@@ -12,7 +12,7 @@ use crate::platform::journal::Feed;
 
 /// Keeps the statuses that a feed of the viewer shows by this rule, in their order. No round trip without replies to other accounts, or
 /// without replies in a feed with tags; otherwise one.
-pub(super) async fn keep_answers(
+pub(super) async fn keep_permitted_replies(
     loaders: &Loaders,
     feed: Feed,
     has_tags: bool,

@@ -36,7 +36,7 @@ pub async fn undo_repost(app: &App, user: UserId, status: StatusId) -> Outcome<(
 /// The first pass, if there is something to do.
 async fn finish(app: &App, reposter: UserId, status: StatusId, changed: ChangedMark) -> Outcome<()> {
     if changed.is_changed {
-        let rest = pass(app, reposter, status, Progress::default()).await?;
+        let rest = run_pass(app, reposter, status, Progress::default()).await?;
         changed.lease.finish(app, rest).await;
     } else {
         changed.lease.ack(app);
@@ -50,12 +50,12 @@ async fn finish(app: &App, reposter: UserId, status: StatusId, changed: ChangedM
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_repost(app: &App, reposter: UserId, status: StatusId, progress: Progress) -> Result<Option<Progress>, Error> {
     statuses::settle_mark(app, Mark::Repost, reposter, status).await?;
-    pass(app, reposter, status, progress).await
+    run_pass(app, reposter, status, progress).await
 }
 
 /// One pass over the followers, newest first, and then the lists. Returns where the next pass continues. Checks at the end whether the repost is still the
 /// same: a concurrent change may have passed these feeds before.
-async fn pass(app: &App, reposter: UserId, status: StatusId, progress: Progress) -> Result<Option<Progress>, Error> {
+async fn run_pass(app: &App, reposter: UserId, status: StatusId, progress: Progress) -> Result<Option<Progress>, Error> {
     let mut current = current_id(app, reposter, status).await?;
     // An undone repost may have been pushed before the account had so many followers.
     let is_pushed = current.is_none() || graph::follower_stats(app, reposter).await?.mode.is_pushed();

@@ -63,8 +63,8 @@ pub(in crate::domains::ads) struct TrafficOrigin {
     pub(in crate::domains::ads) visitor: Visitor,
     /// The plausible number of impressions in an hour.
     pub(in crate::domains::ads) max_impressions: u64,
-    /// The number of CPC impressions for which money is held: one origin cannot hold the whole budget of a campaign.
-    pub(in crate::domains::ads) held: u64,
+    /// The maximum number of CPC impressions with a hold: one origin cannot reserve the whole budget of a campaign.
+    pub(in crate::domains::ads) max_holds: u64,
     /// Whether CPM impressions count; CPC impressions always do.
     pub(in crate::domains::ads) counts_cpm: bool,
 }
@@ -72,7 +72,7 @@ pub(in crate::domains::ads) struct TrafficOrigin {
 impl TrafficOrigin {
     /// Returns the limits for one of `shares` shares of a campaign.
     pub(in crate::domains::ads) const fn of_share(self, shares: u64) -> Self {
-        Self { max_impressions: self.max_impressions.div_ceil(shares), held: self.held.div_ceil(shares), ..self }
+        Self { max_impressions: self.max_impressions.div_ceil(shares), max_holds: self.max_holds.div_ceil(shares), ..self }
     }
 }
 
@@ -94,7 +94,7 @@ pub(in crate::domains::ads) struct ServedAd {
 /// The funding of an impression's click.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) enum ClickFunding {
-    /// The impression was charged, or money is held for the click.
+    /// The impression was charged, or money is reserved for the click.
     #[default]
     Held,
     /// The click is charged if the campaign has the money at that time.
@@ -205,7 +205,7 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
         .arg(u8::from(request.invalid))
         .arg(text(request.origin.map(|origin| origin.max_impressions)))
         .arg(TRAFFIC_WINDOW)
-        .arg(text(request.origin.map(|origin| origin.held)))
+        .arg(text(request.origin.map(|origin| origin.max_holds)))
         .arg(u8::from(request.origin.is_some_and(|origin| origin.counts_cpm)))
 }
 

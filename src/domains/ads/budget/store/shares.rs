@@ -23,8 +23,8 @@ pub(in crate::domains::ads) fn decode_balance(reply: Value) -> Result<ShareBalan
     Ok(ShareBalance {
         day: number(0),
         spent: Money(number(1)),
-        held: Money(number(2)),
-        used: Money(number(3)),
+        reserved: Money(number(2)),
+        committed: Money(number(3)),
         tally: tally(numbers.get(BALANCE.len()..).unwrap_or_default()),
     })
 }

@@ -24,7 +24,7 @@ pub(in crate::domains::ads) async fn owned(app: &App, owner: UserId, id: Campaig
 /// Returns the state of a campaign with these ads.
 pub fn state(app: &App, kept: &CampaignDetails, ads: &[AdDetails]) -> CampaignState {
     let now = app.now();
-    let left = kept.campaign.budget.saturating_sub(ShareBalance::used_budget(&kept.balances, now / DAY).whole);
+    let left = kept.campaign.budget.saturating_sub(ShareBalance::committed_budget(&kept.balances, now / DAY).whole);
     let can_pay = ads.is_empty() || ads.iter().any(|it| it.ad.price() <= left);
     kept.campaign.state(now, can_pay)
 }
@@ -48,7 +48,7 @@ pub async fn campaigns(
     args: &PageArgs,
 ) -> Result<Page<Arc<CampaignDetails>>, Error> {
     let request = args.check(&app.cursors().await?, campaigns_id(owner))?;
-    page::read_page(&Campaigns { app, loaders, owner }, request).await
+    page::read_page(&CampaignListing { app, loaders, owner }, request).await
 }
 
 /// The id of the list that a cursor of [`campaigns`] belongs to.
@@ -56,13 +56,13 @@ pub const fn campaigns_id(owner: UserId) -> page::ListId {
     page::ListId { kind: b'k', owner: owner.0 }
 }
 
-struct Campaigns<'a> {
+struct CampaignListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     owner: UserId,
 }
 
-impl PageSource for Campaigns<'_> {
+impl PageSource for CampaignListing<'_> {
     type Item = Arc<CampaignDetails>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
@@ -80,7 +80,7 @@ impl PageSource for Campaigns<'_> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &PageArgs) -> Result<Page<Arc<AdDetails>>, Error> {
     let request = args.check(&app.cursors().await?, ads_id(campaign))?;
-    page::read_page(&Ads { loaders, campaign }, request).await
+    page::read_page(&AdListing { loaders, campaign }, request).await
 }
 
 /// The id of the list that a cursor of [`ads`] belongs to.
@@ -88,12 +88,12 @@ pub const fn ads_id(campaign: CampaignId) -> page::ListId {
     page::ListId { kind: b'a', owner: campaign.0 }
 }
 
-struct Ads<'a> {
+struct AdListing<'a> {
     loaders: &'a Loaders,
     campaign: CampaignId,
 }
 
-impl PageSource for Ads<'_> {
+impl PageSource for AdListing<'_> {
     type Item = Arc<AdDetails>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

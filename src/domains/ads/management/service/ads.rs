@@ -34,7 +34,7 @@ pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) 
     let fresh = app.next_id().await?;
     let keyed = key.map(|key| IdempotentRequest::new("createAd", &key, &format!("{draft:?}")));
     let number = match &keyed {
-        Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
+        Some(keyed) => idempotency::bind(app, owner, keyed, fresh).await?,
         None => fresh,
     };
     // A repeated request returns its ad, even if the campaign was stopped since.
@@ -44,7 +44,7 @@ pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) 
         commit_ad(app, loaders, owner, draft, number, number == fresh).await
     };
     if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
-        idempotency::forget(app, owner, keyed, number).await?;
+        idempotency::release(app, owner, keyed, number).await?;
     }
     made
 }

@@ -24,7 +24,7 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Task};
 use std::collections::HashSet;
 
-/// Maximum number of attempts of a change that fails because of a concurrent change, or because shares still hold too much money.
+/// Maximum number of attempts of a change that fails because of a concurrent change, or because shares still have too much money.
 const TRIES: usize = 5;
 
 /// Creates a campaign. A charge, the journal, two scripts, and settling it; one more script with an idempotency key.
@@ -40,12 +40,12 @@ pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<Campa
     let fresh = app.next_id().await?;
     let keyed = key.map(|key| IdempotentRequest::new("createCampaign", &key, &format!("{draft:?}")));
     let id = match &keyed {
-        Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
+        Some(keyed) => idempotency::bind(app, owner, keyed, fresh).await?,
         None => fresh,
     };
     let made = commit_campaign(app, owner, CampaignId(id), draft, late.filter(|_| id == fresh)).await;
     if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
-        idempotency::forget(app, owner, keyed, id).await?;
+        idempotency::release(app, owner, keyed, id).await?;
     }
     made
 }
@@ -162,21 +162,22 @@ fn may_reduce_spend(old: &Campaign, new: &Campaign) -> bool {
 }
 
 /// Freezes the pool until the change is made, and has all shares return their free money. Returns the token of the freeze. So a budget can be
-/// lowered to the used amount under any load, and no share holds more than the new budget allows. Five round trips.
+/// lowered to the committed amount under any load, and no share holds more than the new budget allows. Five round trips.
 async fn freeze_and_collect(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
     let freeze_token = grants::freeze(app.db(), campaign.id).await?;
     budget::service::collect_free_money(app, campaign.id, campaign.shares).await?;
-    let used =
-        ShareBalance::used_budget(&budget::store::balances(app.db(), campaign.id, campaign.shares).await?, app.now() / DAY).whole;
-    if used <= budget {
+    let committed =
+        ShareBalance::committed_budget(&budget::store::balances(app.db(), campaign.id, campaign.shares).await?, app.now() / DAY)
+            .whole;
+    if committed <= budget {
         return Ok(freeze_token);
     }
     grants::thaw(app.db(), campaign.id).await?;
-    Err(too_low(used).into())
+    Err(too_low(committed).into())
 }
 
-fn too_low(used: Money) -> UserError {
-    let message = format!("The budget must be at least {used}: that much is spent or reserved.");
+fn too_low(committed: Money) -> UserError {
+    let message = format!("The budget must be at least {committed}: that much is spent or reserved.");
     UserError::new(UserErrorCode::InvalidInput, message, &["budget"])
 }
 

@@ -2,7 +2,7 @@
 
 use crate::base::clock::Millis;
 use crate::base::named::named_enum;
-use crate::domains::ads::budget::model::UsedBudget;
+use crate::domains::ads::budget::model::CommittedBudget;
 use crate::domains::ads::campaigns::model::{Ad, Campaign};
 use crate::domains::ads::model::{Money, Slot};
 
@@ -53,23 +53,23 @@ pub struct EligibilityContext {
 pub fn reasons_against(
     campaign: &Campaign,
     ads: &[&Ad],
-    used: UsedBudget,
+    committed: CommittedBudget,
     context: EligibilityContext,
 ) -> Vec<IneligibilityReason> {
     let here = || ads.iter().filter(|ad| ad.slot == context.slot);
     let cheapest = here().map(|ad| ad.price()).min().unwrap_or_default();
-    let left = |of: Money, used: Money| Money(of.0.saturating_sub(used.0));
-    let lacks = |of: Money, used: Money| here().next().is_some() && left(of, used) < cheapest;
-    let daily = campaign.daily.is_some_and(|daily| lacks(daily, used.today));
+    let left = |of: Money, committed: Money| Money(of.0.saturating_sub(committed.0));
+    let lacks = |of: Money, committed: Money| here().next().is_some() && left(of, committed) < cheapest;
+    let daily = campaign.daily.is_some_and(|daily| lacks(daily, committed.today));
     let capped = campaign.cap.is_some_and(|cap| context.visitor_impressions.is_none_or(|seen| seen >= cap.impressions));
     let rules = [
         (IneligibilityReason::Paused, campaign.paused),
         (IneligibilityReason::Stopped, campaign.stopped),
         (IneligibilityReason::NotStarted, campaign.starts.is_some_and(|starts| starts > context.now)),
         (IneligibilityReason::Ended, campaign.ends.is_some_and(|ends| ends <= context.now)),
-        (IneligibilityReason::BudgetSpent, lacks(campaign.budget, used.whole)),
+        (IneligibilityReason::BudgetSpent, lacks(campaign.budget, committed.whole)),
         (IneligibilityReason::DailyBudgetSpent, daily),
-        (IneligibilityReason::Paced, !daily && lacks(campaign.daily_allowance(context.now), used.today)),
+        (IneligibilityReason::Paced, !daily && lacks(campaign.daily_allowance(context.now), committed.today)),
         (IneligibilityReason::Capped, capped),
         (IneligibilityReason::Keywords, !context.keywords_match),
         (IneligibilityReason::Slot, !ads.is_empty() && here().next().is_none()),

@@ -1,7 +1,7 @@
 //! The plan of a campaign: the listings that contain it, and the time of its next evaluation.
 
 use crate::base::clock::{DAY, Millis};
-use crate::domains::ads::budget::model::UsedBudget;
+use crate::domains::ads::budget::model::CommittedBudget;
 use crate::domains::ads::campaigns::model::{Ad, Campaign};
 use crate::domains::ads::model::ecpm;
 use crate::domains::ads::model::{CPC_EVALUATION_PERIOD, Ecpm, Money, Pricing, Slot, Tally};
@@ -13,7 +13,7 @@ pub(in crate::domains::ads) struct ListingInputs {
     pub(in crate::domains::ads) keywords: Vec<String>,
     /// Each ad with its tally over all shares.
     pub(in crate::domains::ads) ads: Vec<(Ad, Tally)>,
-    pub(in crate::domains::ads) used: UsedBudget,
+    pub(in crate::domains::ads) committed: CommittedBudget,
     /// When the first hold expires.
     pub(in crate::domains::ads) first_hold: Option<Millis>,
 }
@@ -52,16 +52,16 @@ impl ListingInputs {
 
     /// Checks that the campaign can pay for an ad now. Fails with the time at which this may change.
     fn affords(&self, price: Money, now: Millis) -> Result<(), Option<Millis>> {
-        let (it, used) = (&self.campaign, self.used);
+        let (it, committed) = (&self.campaign, self.committed);
         let midnight = Some((now / DAY + 1) * DAY);
-        if it.budget.saturating_sub(used.whole) < price {
+        if it.budget.saturating_sub(committed.whole) < price {
             return Err(None);
         }
-        if it.daily.is_some_and(|daily| daily.saturating_sub(used.today) < price) {
+        if it.daily.is_some_and(|daily| daily.saturating_sub(committed.today) < price) {
             return Err(midnight);
         }
-        if it.daily_allowance(now).saturating_sub(used.today) < price {
-            let enough = Money(used.today.0 + price.0);
+        if it.daily_allowance(now).saturating_sub(committed.today) < price {
+            let enough = Money(committed.today.0 + price.0);
             return Err(it.allowance_reached_at(enough, now).map(|at| at.max(now + 1)).or(midnight));
         }
         Ok(())
@@ -129,7 +129,7 @@ mod tests {
             shares: 1,
             version: 1,
         };
-        ListingInputs { campaign, keywords: Vec::new(), ads, used: UsedBudget::default(), first_hold: None }
+        ListingInputs { campaign, keywords: Vec::new(), ads, committed: CommittedBudget::default(), first_hold: None }
     }
 
     #[test]
@@ -164,18 +164,18 @@ mod tests {
 
     #[test]
     fn an_exhausted_daily_budget_schedules_the_next_evaluation() {
-        let used = |today: u64, pacing| {
+        let committed = |today: u64, pacing| {
             let mut facts = facts(90_000_000, vec![ad(Slot::Banner, Pricing::Cpm, 1_000)]);
             (facts.campaign.daily, facts.campaign.pacing) = (Some(Money(1_440_000)), pacing);
-            facts.used = UsedBudget { whole: Money(today), today: Money(today) };
+            facts.committed = CommittedBudget { whole: Money(today), today: Money(today) };
             plan(&facts, NOON)
         };
-        assert_eq!(used(1_439_001, Pacing::Asap), ListingPlan { offers: vec![], next_evaluation: Some(NOON + DAY / 2) });
-        assert_eq!(used(1_439_000, Pacing::Asap).offers.len(), 1);
+        assert_eq!(committed(1_439_001, Pacing::Asap), ListingPlan { offers: vec![], next_evaluation: Some(NOON + DAY / 2) });
+        assert_eq!(committed(1_439_000, Pacing::Asap).offers.len(), 1);
         // Half of the day and a minute: 721,000 of the day's 1,440,000.
-        assert_eq!(used(720_000, Pacing::Even).offers.len(), 1);
-        assert_eq!(used(721_000, Pacing::Even), ListingPlan { offers: vec![], next_evaluation: Some(NOON + MINUTE) });
-        assert_eq!(used(720_001, Pacing::Even), ListingPlan { offers: vec![], next_evaluation: Some(NOON + 60) });
+        assert_eq!(committed(720_000, Pacing::Even).offers.len(), 1);
+        assert_eq!(committed(721_000, Pacing::Even), ListingPlan { offers: vec![], next_evaluation: Some(NOON + MINUTE) });
+        assert_eq!(committed(720_001, Pacing::Even), ListingPlan { offers: vec![], next_evaluation: Some(NOON + 60) });
     }
 
     #[test]

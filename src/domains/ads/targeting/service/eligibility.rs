@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::base::clock::{DAY, Millis};
 use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId};
-use crate::domains::ads::budget::model::{ShareBalance, UsedBudget};
+use crate::domains::ads::budget::model::{CommittedBudget, ShareBalance};
 use crate::domains::ads::budget::service::share_counts;
 use crate::domains::ads::campaigns;
 use crate::domains::ads::campaigns::model::{Ad, Campaign};
@@ -34,7 +34,7 @@ pub(in crate::domains::ads) struct Candidate {
     /// because a viewer may not see every status.
     pub(in crate::domains::ads) ads: Vec<(Arc<Ad>, Ecpm)>,
     pub(in crate::domains::ads) share: Share,
-    used: UsedBudget,
+    committed: CommittedBudget,
     frequency: Option<FrequencyCount>,
 }
 
@@ -62,7 +62,7 @@ impl Candidate {
         reasons_against(
             &self.campaign,
             &all,
-            self.used,
+            self.committed,
             EligibilityContext {
                 now: context.now,
                 slot: context.slot,
@@ -74,7 +74,7 @@ impl Candidate {
 
     /// Returns the best ad that the campaign can pay for, else its best ad.
     pub(in crate::domains::ads) fn best(&self, now: Millis) -> Option<&(Arc<Ad>, Ecpm)> {
-        let left = spendable(&self.campaign, self.used, now);
+        let left = spendable(&self.campaign, self.committed, now);
         self.ads.iter().find(|(ad, _)| ad.price() <= left).or(self.ads.first())
     }
 
@@ -98,7 +98,7 @@ impl Candidate {
         if !reasons.is_empty() {
             return Err(reasons);
         }
-        let left = spendable(&self.campaign, self.used, context.now);
+        let left = spendable(&self.campaign, self.committed, context.now);
         Ok(self.ads.iter().filter(move |(ad, _)| ad.price() <= left).map(|(ad, ecpm)| Bid {
             ecpm: *ecpm,
             share: self.share,
@@ -109,9 +109,9 @@ impl Candidate {
 }
 
 /// Returns the money that a campaign can spend now.
-fn spendable(campaign: &Campaign, used: UsedBudget, now: Millis) -> Money {
-    let whole = campaign.budget.0.saturating_sub(used.whole.0);
-    Money(whole.min(campaign.daily_allowance(now).0.saturating_sub(used.today.0)))
+fn spendable(campaign: &Campaign, committed: CommittedBudget, now: Millis) -> Money {
+    let whole = campaign.budget.0.saturating_sub(committed.whole.0);
+    Money(whole.min(campaign.daily_allowance(now).0.saturating_sub(committed.today.0)))
 }
 
 /// Evaluates campaigns, in their order; `None` for a campaign that does not exist. Two parallel round trips, one or two more if ads are not
@@ -149,21 +149,24 @@ pub(in crate::domains::ads) async fn evaluate_views(
     let known: Vec<(CampaignId, u64)> = campaigns.all.iter().map(|id| (*id, share_counts.shares_of(*id))).collect();
     let evaluations = store::read_evaluations(app.db(), now, &ranks.all, &visits.all);
     let (found, (ranked, seen)) = try_join!(campaigns::store::load_known(app.db(), &known), evaluations)?;
-    let found: Vec<Option<(Arc<Campaign>, UsedBudget)>> =
-        found.into_iter().map(|it| it.map(|it| with_used_budget(it, now))).collect();
+    let found: Vec<Option<(Arc<Campaign>, CommittedBudget)>> =
+        found.into_iter().map(|it| it.map(|it| with_committed_budget(it, now))).collect();
     let evaluation = |(view, share): (&CandidateView, &Share)| {
-        let (campaign, used) = found.get(campaigns.at(&view.campaign)?)?.clone()?;
+        let (campaign, committed) = found.get(campaigns.at(&view.campaign)?)?.clone()?;
         let rank = ranked.get(ranks.at(&(*share, view.slot))?)?;
         let seen = view.visitor.and_then(|visitor| seen.get(visits.at(&(*share, visitor))?).copied());
-        Some(Evaluation { campaign, used, slot: view.slot, share: *share, rank, seen })
+        Some(Evaluation { campaign, committed, slot: view.slot, share: *share, rank, seen })
     };
     let evaluations: Vec<Option<Evaluation<'_>>> = of_views().map(evaluation).collect();
     let ads = ads_of(app, now, &evaluations).await?;
     Ok(evaluations.into_iter().map(|it| it.map(|it| it.candidate(&ads))).collect())
 }
 
-fn with_used_budget((campaign, balances): campaigns::store::CampaignWithBalances, now: Millis) -> (Arc<Campaign>, UsedBudget) {
-    (Arc::new(campaign), ShareBalance::used_budget(&balances, now / DAY))
+fn with_committed_budget(
+    (campaign, balances): campaigns::store::CampaignWithBalances,
+    now: Millis,
+) -> (Arc<Campaign>, CommittedBudget) {
+    (Arc::new(campaign), ShareBalance::committed_budget(&balances, now / DAY))
 }
 
 /// Distinct values, each with its index.
@@ -192,7 +195,7 @@ impl<T: Copy + Eq + Hash> Distinct<T> {
 /// A campaign with its balance, ranked ads and frequency count, for a slot and a visitor.
 struct Evaluation<'a> {
     campaign: Arc<Campaign>,
-    used: UsedBudget,
+    committed: CommittedBudget,
     slot: Slot,
     share: Share,
     rank: &'a store::Ranked,
@@ -204,7 +207,7 @@ impl Evaluation<'_> {
         let id = |number| AdId { campaign: self.campaign.id, number };
         let ad = |(number, ecpm): &(u64, Ecpm)| Some((ads.get(&id(*number))?.clone(), *ecpm));
         let ads = self.rank.iter().filter_map(ad).collect();
-        Candidate { used: self.used, campaign: self.campaign, ads, share: self.share, frequency: self.seen }
+        Candidate { committed: self.committed, campaign: self.campaign, ads, share: self.share, frequency: self.seen }
     }
 }
 
@@ -218,7 +221,7 @@ async fn ads_of(app: &App, now: Millis, evaluations: &[Option<Evaluation<'_>>]) 
     let mut others = Vec::new();
     for it in there() {
         let Some(((first, _), rest)) = it.rank.split_first() else { continue };
-        let left = spendable(&it.campaign, it.used, now);
+        let left = spendable(&it.campaign, it.committed, now);
         if it.slot == Slot::InFeed || ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > left) {
             others.extend(rest.iter().map(|(ad, _)| id(it, *ad)));
         }

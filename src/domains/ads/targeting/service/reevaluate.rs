@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 struct Reevaluations(Arc<Mutex<HashMap<CampaignId, bool>>>);
 
 impl Reevaluations {
-    fn all(&self) -> MutexGuard<'_, HashMap<CampaignId, bool>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<CampaignId, bool>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts an evaluation; `false` if one is running, which is then repeated.
     fn begin(&self, campaign: CampaignId) -> bool {
-        let mut all = self.all();
+        let mut all = self.lock();
         match all.get_mut(&campaign) {
             Some(again) => {
                 *again = true;
@@ -29,7 +29,7 @@ impl Reevaluations {
 
     /// Ends an evaluation; `true` if another one was requested meanwhile, which the caller must start.
     fn end(&self, campaign: CampaignId) -> bool {
-        let mut all = self.all();
+        let mut all = self.lock();
         match all.get_mut(&campaign) {
             Some(again) if *again => {
                 *again = false;

@@ -124,10 +124,10 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Set
     if suspension.account_exists && suspension.advertiser != campaign.suspended {
         campaign = sync_suspension(app, id, suspension.advertiser).await?.unwrap_or(campaign);
     }
-    let used = ShareBalance::used_budget(&balances, now / DAY);
+    let committed = ShareBalance::committed_budget(&balances, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|AdDetails { ad, counts, .. }| (ad, counts)).collect();
     let ads = without_deleted_statuses(app, ads).await?;
-    let facts = ListingInputs { campaign, keywords, ads, used, first_hold };
+    let facts = ListingInputs { campaign, keywords, ads, committed, first_hold };
     Ok(Some(SettlingInputs { facts, owner_exists: suspension.account_exists, listed }))
 }
 
@@ -218,7 +218,7 @@ pub(in crate::domains::ads) async fn delete_campaign(app: &App, owner: UserId, i
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn evaluate_due(app: &App) -> Result<usize, Error> {
-    let due = store::due(app.db(), app.now(), DUE_BATCH_SIZE).await?;
+    let due = store::list_due_campaigns(app.db(), app.now(), DUE_BATCH_SIZE).await?;
     if due.is_empty() {
         return Ok(0);
     }

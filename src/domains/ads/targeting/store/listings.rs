@@ -96,7 +96,7 @@ pub(in crate::domains::ads) async fn unlist(db: &Db, id: CampaignId, listings: &
 }
 
 /// Returns up to `most` due campaigns of each partition of the schedule. One pipeline.
-pub(in crate::domains::ads) async fn due(db: &Db, now: Millis, most: usize) -> Result<Vec<CampaignId>, Error> {
+pub(in crate::domains::ads) async fn list_due_campaigns(db: &Db, now: Millis, most: usize) -> Result<Vec<CampaignId>, Error> {
     let of = |n| cmd("ZRANGE").arg(keys::schedule(n)).arg("-inf").arg(now).arg("BYSCORE").arg("LIMIT").arg(0).arg(most).take();
     let replies = db.read_many((0..SCHEDULES).map(of).collect()).await?;
     let ids: Vec<Vec<u64>> = replies.into_iter().map(decode::value).collect::<Result<_, _>>()?;

@@ -9,7 +9,7 @@ pub(in crate::domains::ads) mod shares;
 pub(in crate::domains::ads) use eligibility::{Ranked, read_evaluations};
 pub(in crate::domains::ads) use frequency_caps::add_capped_campaigns;
 pub(in crate::domains::ads) use listings::{
-    due, listings, postpone, prune, prune_times, record_listings, recorded_listings, remove_recorded_listings, unlist,
-    update_listings,
+    list_due_campaigns, listings, postpone, prune, prune_times, record_listings, recorded_listings, remove_recorded_listings,
+    unlist, update_listings,
 };
 pub(in crate::domains::ads) use shares::{forget_shares, write_shares};

@@ -193,8 +193,8 @@ impl ImpressionLimits {
 
 /// Returns the origin for `visitor` in a campaign, with `factor` times the limits of an address.
 const fn origin(bounds: AdTraffic, visitor: Visitor, factor: u64, counts_paid: bool) -> TrafficOrigin {
-    let (most, held) = (factor * bounds.campaign_impressions, factor * bounds.campaign_clicks);
-    TrafficOrigin { visitor, max_impressions: most, held, counts_cpm: counts_paid }
+    let (most, max_holds) = (factor * bounds.campaign_impressions, factor * bounds.campaign_clicks);
+    TrafficOrigin { visitor, max_impressions: most, max_holds, counts_cpm: counts_paid }
 }
 
 /// Runs `count` in the background; an error is logged.

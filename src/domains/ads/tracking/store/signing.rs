@@ -5,7 +5,7 @@ use crate::base::error::Error;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::domains::ads::keys;
-use crate::domains::ads::tracking::token::{Key, Ring};
+use crate::domains::ads::tracking::token::{Ring, SigningKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use redis::cmd;
@@ -22,7 +22,7 @@ pub(in crate::domains::ads) async fn ring(db: &Db) -> Result<Ring, Error> {
             "made" => ring.made = value.number()?,
             version => {
                 let version = version.parse().map_err(Error::corrupt)?;
-                let key: Key = STANDARD_NO_PAD
+                let key: SigningKey = STANDARD_NO_PAD
                     .decode(&value.0)
                     .ok()
                     .and_then(|bytes| bytes.try_into().ok())
@@ -37,6 +37,6 @@ pub(in crate::domains::ads) async fn ring(db: &Db) -> Result<Ring, Error> {
 
 /// Adds a key: the first one, or a new one if `rotate` is true. Returns the newest version. One script.
 pub(in crate::domains::ads) async fn add_key(db: &Db, now: Millis, rotate: bool) -> Result<u32, Error> {
-    let key = STANDARD_NO_PAD.encode(rand::random::<Key>());
+    let key = STANDARD_NO_PAD.encode(rand::random::<SigningKey>());
     db.call(Call::new(&ADD_SIGNING_KEY, [keys::SIGNING.to_owned()]).arg(key).arg(now).arg(u8::from(rotate))).await
 }

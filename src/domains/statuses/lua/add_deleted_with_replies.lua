@@ -1,4 +1,4 @@
--- add_answered.lua - remembers the place of a deleted status to which there are replies, unless its account was deleted.
+-- add_deleted_with_replies.lua - remembers the place of a deleted status to which there are replies, unless its account was deleted.
 -- KEYS 1 answered:{uid}  2 user:{uid}
 -- ARGV 1 root and status, 7 bytes each  2 status  3 the most places
 -- Returns 1 | 0 no such account

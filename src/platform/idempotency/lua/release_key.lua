@@ -1,4 +1,4 @@
--- forget_answer.lua - releases the key of a refused request.
+-- release_key.lua - releases the key of a refused request.
 -- KEYS 1 idempotency:{uid}  2 idempotent:{uid}
 -- ARGV 1 digest  2 "fingerprint id"
 -- Returns 1 | 0 it is bound to another id, or to none

@@ -1,4 +1,4 @@
--- adopt_entry.lua - restores a lost entry from its copy.
+-- restore_entry.lua - restores a lost entry from its copy.
 -- KEYS 1 journal:{n}  2 due:{n}:queue  3 dead:{n}
 -- ARGV 1 entry id  2 record  3 end of its lease, ms  4 the most entries
 -- Returns 1 | 0 it exists, or is a dead letter, or the journal is full: its copy stays

@@ -1,10 +1,10 @@
--- repair_answer.lua - makes both keys of an account agree about one digest, and deletes what cannot be parsed.
+-- repair_key.lua - makes both keys of an account agree about one digest, and deletes what cannot be parsed.
 -- KEYS 1 idempotency:{uid}  2 idempotent:{uid}
 -- ARGV 1 digest  2 now, ms  3 time to live, ms
 -- Returns 1 valid | 0 deleted
-local tied = redis.call('HGET', KEYS[1], ARGV[1])
+local bound = redis.call('HGET', KEYS[1], ARGV[1])
 local word = '^[%w_-]+$'
-local print = tied and string.match(tied, '^([%w_-]+) [1-9]%d*$')
+local print = bound and string.match(bound, '^([%w_-]+) [1-9]%d*$')
 if not print or #print ~= 22 or #ARGV[1] ~= 22 or not string.match(ARGV[1], word) then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('ZREM', KEYS[2], ARGV[1])
