@@ -103,7 +103,7 @@ test('auth', async () => {
     'session: begun',
     'session: ended, ask for a log-in',
     'request with the ended token: UNAUTHENTICATED',
-    'token after the answer: null',
+    'token after the response: null',
   ]);
 });
 
@@ -246,7 +246,7 @@ describe('vite-cors', () => {
   test('an origin that is not allowed', async (context) => {
     const strict = await Server.start({ options: ['--profile', 'production'] });
     context.after(() => strict.remove());
-    await shows({ ...env, VITE_WAXWING_URL: strict.origin }, 'The server did not answer this page', 'The socket was closed.');
+    await shows({ ...env, VITE_WAXWING_URL: strict.origin }, 'The server did not respond to this page', 'The socket was closed.');
   });
 });
 

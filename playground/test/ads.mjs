@@ -27,7 +27,7 @@ after(() => server?.remove());
 
 beforeEach(() => begin());
 
-// The only errors in the console are those of answers that a test aborts, and of an ended session.
+// The only errors in the console are those of responses that a test aborts, and of an ended session.
 afterEach(async () => {
   await browser.close();
   assert.deepEqual(pageErrors.filter((text) => !/ERR_FAILED|status of 401/.test(text)), []);
@@ -39,9 +39,9 @@ async function begin(options) {
 }
 
 async function change(token, query, input) {
-  const [answer] = Object.values(await server.ask(token, query, { input }));
-  assert.deepEqual(answer.userErrors ?? [], []);
-  return answer;
+  const [result] = Object.values(await server.ask(token, query, { input }));
+  assert.deepEqual(result.userErrors ?? [], []);
+  return result;
 }
 
 // Creates a campaign of Ada with a banner and a keyword of its own. Returns the id.
@@ -268,16 +268,16 @@ test('a campaign is explained: why it is served, or why not', async () => {
   await ads.answer.getByText('It is paused.', { exact: true }).waitFor();
 });
 
-// The server's answer, with invented days of the past.
+// The server's response, with invented days of the past.
 async function withDays(days) {
   await page.route('**/graphql', async (route) => {
     if (route.request().postDataJSON().operationName !== 'AdsCampaign') return route.fallback();
     const response = await route.fetch();
-    const answer = await response.json();
-    const [today] = answer.data.node.report.days.slice(-1);
+    const result = await response.json();
+    const [today] = result.data.node.report.days.slice(-1);
     const at = (back) => new Date(Date.parse(today.date) - back * 86_400_000).toISOString().slice(0, 10);
-    answer.data.node.report.days = days.map((day, index) => ({ ...today, ...day, date: at(days.length - 1 - index) }));
-    return route.fulfill({ response, json: answer });
+    result.data.node.report.days = days.map((day, index) => ({ ...today, ...day, date: at(days.length - 1 - index) }));
+    return route.fulfill({ response, json: result });
   });
 }
 

@@ -98,7 +98,7 @@ export class AdsPage {
     return Promise.all(rows.map((row) => row.locator('th, td').allTextContents()));
   }
 
-  // Requests ads and waits for the answer in the list. Returns its text.
+  // Requests ads and waits for the response in the list. Returns its text.
   async ask(fields = {}) {
     const before = await this.asked.count();
     await this.send(this.try, fields, 'Request ads');

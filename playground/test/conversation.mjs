@@ -4,12 +4,12 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { open } from './browser.mjs';
 import { Server } from './server.mjs';
 
-const POST = 'mutation ($input: PostStatusInput!) { answer: postStatus(input: $input) { status { id } userErrors { message } } }';
-const DELETE = 'mutation ($input: DeleteStatusInput!) { answer: deleteStatus(input: $input) { userErrors { message } } }';
-const LIKE = 'mutation ($input: LikeStatusInput!) { answer: likeStatus(input: $input) { userErrors { message } } }';
-const ADD = 'mutation ($input: AddCommentInput!) { answer: addComment(input: $input) { userErrors { message } } }';
-const EDIT = 'mutation ($input: EditStatusInput!) { answer: editStatus(input: $input) { userErrors { message } } }';
-const REPOST = 'mutation ($input: RepostStatusInput!) { answer: repostStatus(input: $input) { userErrors { message } } }';
+const POST = 'mutation ($input: PostStatusInput!) { result: postStatus(input: $input) { status { id } userErrors { message } } }';
+const DELETE = 'mutation ($input: DeleteStatusInput!) { result: deleteStatus(input: $input) { userErrors { message } } }';
+const LIKE = 'mutation ($input: LikeStatusInput!) { result: likeStatus(input: $input) { userErrors { message } } }';
+const ADD = 'mutation ($input: AddCommentInput!) { result: addComment(input: $input) { userErrors { message } } }';
+const EDIT = 'mutation ($input: EditStatusInput!) { result: editStatus(input: $input) { userErrors { message } } }';
+const REPOST = 'mutation ($input: RepostStatusInput!) { result: repostStatus(input: $input) { userErrors { message } } }';
 const STATUS = `query ($id: ID!) { node(id: $id) { ... on Status { replyPolicy replyCount quoteCount viewerHasBookmarked replyTo { status { id } } } } }`;
 
 let server, tokens;
@@ -32,9 +32,9 @@ afterEach(async () => {
 });
 
 async function change(login, query, input) {
-  const { answer } = await server.ask(tokens[login], query, { input });
-  assert.deepEqual(answer.userErrors, []);
-  return answer;
+  const { result } = await server.ask(tokens[login], query, { input });
+  assert.deepEqual(result.userErrors, []);
+  return result;
 }
 
 const post = async (login, message, input) => (await change(login, POST, { message, ...input })).status.id;
@@ -162,7 +162,7 @@ test('the viewer replies to the status and to a reply, and Escape closes the box
   await box.getByRole('textbox', { name: 'Reply' }).fill('by chiara');
   await page.keyboard.press('Control+Enter');
   await shows('Replies', ['the first', 'by chiara']);
-  // The event may come before the answer, which empties the box.
+  // The event may come before the response, which empties the box.
   await box.locator('textarea:placeholder-shown').waitFor();
   await page.getByRole('navigation', { name: 'Below the status' }).getByRole('link', { name: '2 replies' }).waitFor();
   const reply = card('the first').getByRole('button', { name: 'Reply', exact: true });

@@ -59,7 +59,7 @@ test('the form logs in and shows the user', async () => {
   assert.equal(await playground.alert.count(), 0);
 });
 
-test('Home answers 30 entries', async () => {
+test('Home has 30 entries', async () => {
   const { data } = await playground.run('Home');
   assert.equal(data.viewer.login, login);
   assert.equal(data.homeTimeline.entries.edges.length, 30);
@@ -104,8 +104,8 @@ test('the documentation shows the type Status', async () => {
 test('an Authorization header of the user replaces the session', async () => {
   await playground.select('Viewer');
   await playground.writeTool('Headers', '{"Authorization": "Bearer nobody"}');
-  const answer = await unauthorized(() => playground.run('Viewer'));
-  assert.equal(answer.errors[0].extensions.code, 'UNAUTHENTICATED');
+  const result = await unauthorized(() => playground.run('Viewer'));
+  assert.equal(result.errors[0].extensions.code, 'UNAUTHENTICATED');
   assert.equal(await playground.status.count(), 1);
   await playground.writeTool('Headers', '{}');
   assert.equal((await playground.run('Viewer')).data.viewer.login, login);
@@ -240,9 +240,9 @@ async function subscriptions(count) {
 // Chromium logs every 401 as an error. Removes the expected one from the list, and no other.
 async function unauthorized(action) {
   const logged = page.waitForEvent('console', (message) => /status of 401/.test(message.text()));
-  const [answer] = await Promise.all([action(), logged]);
+  const [result] = await Promise.all([action(), logged]);
   assert.equal(pageErrors.splice(0).length, 1);
-  return answer;
+  return result;
 }
 
 function storedToken() {

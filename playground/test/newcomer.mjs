@@ -73,7 +73,7 @@ test('the home has the post, and its events have it', async () => {
   assert.equal(await firstEvent('HomeEvents'), node.status.message);
 });
 
-test('the post is edited, reposted, quoted and answered, and the conversation shows it', async () => {
+test('the post is edited, reposted, quoted and replied to, and the conversation shows it', async () => {
   const { status: edited } = (await data('EditStatus')).editStatus;
   assert.deepEqual(edited.edits.edges.map(({ node }) => node.message === edited.message), [false, true]);
   const { status: reposted } = (await data('RepostStatus')).repostStatus;
@@ -113,7 +113,7 @@ test('a post for followers, the relation to oneself, and no requests', async () 
   assert.deepEqual([user.login, user.viewerFollowState, user.viewerFriendship], ['newcomer', 'NONE', 'NONE']);
   const { viewerFollowRequests, viewerFriendRequests } = await data('Requests');
   assert.deepEqual([viewerFollowRequests.totalCount, viewerFriendRequests.totalCount], [0, 0]);
-  // The id comes from the answer of Relation: one cannot block oneself.
+  // The id comes from the response of Relation: one cannot block oneself.
   const [error] = (await playground.run('Block')).data.blockUser.userErrors;
   assert.deepEqual(error.path, ['userId']);
   assert.equal(JSON.parse(await playground.shownVariables()).input.userId, user.id);

@@ -7,14 +7,14 @@ import { PeoplePage, until } from './peoplepage.mjs';
 import { Server } from './server.mjs';
 import { ThreadPage } from './threadpage.mjs';
 
-const POST = 'mutation ($input: PostStatusInput!) { answer: postStatus(input: $input) { status { id } userErrors { message } } }';
-const ADD = 'mutation ($input: AddCommentInput!) { answer: addComment(input: $input) { comment { id } userErrors { message } } }';
+const POST = 'mutation ($input: PostStatusInput!) { result: postStatus(input: $input) { status { id } userErrors { message } } }';
+const ADD = 'mutation ($input: AddCommentInput!) { result: addComment(input: $input) { comment { id } userErrors { message } } }';
 const USER = `query ($login: String!) {
   user(login: $login) { id isPrivate viewerFollowState viewerFriendship viewerIsBlocking isFollowingViewer viewerHasFollowRequest }
 }`;
 const STATUS = 'query ($id: ID!) { node(id: $id) { ... on Status { id audience audienceList { name } } } }';
-const CREATE_LIST = 'mutation ($input: CreateUserListInput!) { answer: createUserList(input: $input) { userList { id } userErrors { message } } }';
-const PROFILE = 'mutation ($input: UpdateProfileInput!) { answer: updateProfile(input: $input) { userErrors { message } } }';
+const CREATE_LIST = 'mutation ($input: CreateUserListInput!) { result: createUserList(input: $input) { userList { id } userErrors { message } } }';
+const PROFILE = 'mutation ($input: UpdateProfileInput!) { result: updateProfile(input: $input) { userErrors { message } } }';
 const UNBLOCK = 'mutation ($input: UnblockUserInput!) { unblockUser(input: $input) { userErrors { message } } }';
 
 let server, tokens, ids;
@@ -51,16 +51,16 @@ afterEach(async () => {
 const ask = (login, query, variables) => server.ask(login && tokens[login], query, variables);
 
 async function change(login, query, input) {
-  const { answer } = await ask(login, query, { input });
-  assert.deepEqual(answer.userErrors, []);
-  return answer;
+  const { result } = await ask(login, query, { input });
+  assert.deepEqual(result.userErrors, []);
+  return result;
 }
 
 // `kind` is the name of a mutation, without its ending "User".
 function relate(login, kind, other) {
   const type = /Request$|Friend$/.test(kind) ? kind : `${kind}User`;
   const field = type[0].toLowerCase() + type.slice(1);
-  return change(login, `mutation ($input: ${type}Input!) { answer: ${field}(input: $input) { userErrors { message } } }`, { userId: ids[other] });
+  return change(login, `mutation ($input: ${type}Input!) { result: ${field}(input: $input) { userErrors { message } } }`, { userId: ids[other] });
 }
 
 const post = async (login, message, input) => (await change(login, POST, { message, ...input })).status.id;
@@ -314,14 +314,14 @@ test('two people: statuses that are posted elsewhere appear by subscription', as
   const id = await post('ada', 'from another device', { audience: 'FOLLOWERS' });
   await people.status('bram', 'from another device').waitFor();
   await people.seen('ada', 'from another device', ['sees: FOLLOWERS: is a follower', 'does not see: FOLLOWERS: logged out']);
-  await change('ada', 'mutation ($input: DeleteStatusInput!) { answer: deleteStatus(input: $input) { userErrors { message } } }', { statusId: id });
+  await change('ada', 'mutation ($input: DeleteStatusInput!) { result: deleteStatus(input: $input) { userErrors { message } } }', { statusId: id });
   await people.status('bram', 'from another device').waitFor({ state: 'detached' });
   await people.status('ada', 'from another device').waitFor({ state: 'detached' });
 });
 
 test('two people: the end of a session by another device asks for a log-in on that side', async () => {
   await people.begin();
-  const end = 'mutation { answer: endSessions(input: { allOthers: true }) { userErrors { message } } }';
+  const end = 'mutation { result: endSessions(input: { allOthers: true }) { userErrors { message } } }';
   await ask('bram', end, {});
   const form = page.getByRole('form', { name: 'Log in the second person' });
   await form.getByText('The session has ended. Log in again.').waitFor();

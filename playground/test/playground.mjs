@@ -44,14 +44,14 @@ export class Playground {
     await this.button('Log in').click();
   }
 
-  // Runs the operation of a tab and returns the answer, when the response pane has it.
+  // Runs the operation of a tab and returns the response, when the response pane has it.
   async run(name) {
     await this.select(name);
-    const answered = this.page.waitForResponse((response) => nameOf(response.request()) === name);
+    const arrival = this.page.waitForResponse((response) => nameOf(response.request()) === name);
     await this.execute().click();
-    const answer = await (await answered).json();
-    await this.page.waitForFunction(isShown, JSON.stringify(answer));
-    return answer;
+    const result = await (await arrival).json();
+    await this.page.waitForFunction(isShown, JSON.stringify(result));
+    return result;
   }
 
   // Writes into the pane of variables or headers.

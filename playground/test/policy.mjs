@@ -1,4 +1,4 @@
-// Compares the explanations of the page of two people with the answers of the server, for every audience and relation.
+// Compares the explanations of the page of two people with the responses of the server, for every audience and relation.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Server } from './server.mjs';
@@ -32,14 +32,14 @@ after(() => server?.remove());
 async function send(login, field, input) {
   const type = `${field[0].toUpperCase()}${field.slice(1)}Input`;
   const selection = { createUserList: 'userList { id }', postStatus: 'status { id }' }[field] ?? '';
-  const query = `mutation ($input: ${type}!) { answer: ${field}(input: $input) { ${selection} userErrors { message } } }`;
-  return (await server.ask(tokens[login], query, { input })).answer;
+  const query = `mutation ($input: ${type}!) { result: ${field}(input: $input) { ${selection} userErrors { message } } }`;
+  return (await server.ask(tokens[login], query, { input })).result;
 }
 
 async function change(login, field, input) {
-  const answer = await send(login, field, input);
-  assert.deepEqual(answer.userErrors, [], field);
-  return answer;
+  const result = await send(login, field, input);
+  assert.deepEqual(result.userErrors, [], field);
+  return result;
 }
 
 const input = (login) => ({ userId: ids[login === 'ada' ? 'bram' : 'ada'] });
@@ -93,7 +93,7 @@ for (const [name, steps] of Object.entries(RELATIONS)) {
         }
       }
     }
-    // Both answers were compared, so neither side is a constant.
+    // Both responses were compared, so neither side is a constant.
     assert.ok(found.some((it) => it.startsWith('true')) && found.some((it) => it.startsWith('false')));
     if (isBlocked) assert.ok(found.includes('false blocked'));
   });

@@ -61,15 +61,15 @@ export class Server {
 
   async ask(token, query, variables) {
     const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
-    const answer = await fetch(this.url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
-    const { data, errors } = await answer.json();
+    const response = await fetch(this.url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+    const { data, errors } = await response.json();
     if (errors) throw new Error(JSON.stringify(errors));
     return data;
   }
 
   // The current value of a gauge.
   async gauge(name, transport) {
-    const text = await fetch(this.url.replace('/graphql', '/metrics')).then((answer) => answer.text(), () => '');
+    const text = await fetch(this.url.replace('/graphql', '/metrics')).then((response) => response.text(), () => '');
     const found = text.match(new RegExp(`^waxwing_${name}\\{transport="${transport}"\\} (\\d+)$`, 'm'));
     return Number(found?.[1] ?? 0);
   }

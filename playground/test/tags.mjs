@@ -4,13 +4,13 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { open } from './browser.mjs';
 import { Server } from './server.mjs';
 
-const POST = 'mutation ($input: PostStatusInput!) { answer: postStatus(input: $input) { status { id } userErrors { message } } }';
-const EDIT = 'mutation ($input: EditStatusInput!) { answer: editStatus(input: $input) { userErrors { message } } }';
-const DELETE = 'mutation ($input: DeleteStatusInput!) { answer: deleteStatus(input: $input) { userErrors { message } } }';
-const REPOST = 'mutation ($input: RepostStatusInput!) { answer: repostStatus(input: $input) { userErrors { message } } }';
-const UNDO = 'mutation ($input: UndoRepostInput!) { answer: undoRepost(input: $input) { userErrors { message } } }';
-const FOLLOW = 'mutation ($input: FollowUserInput!) { answer: followUser(input: $input) { userErrors { message } } }';
-const SIGN_UP = 'mutation ($input: SignUpInput!) { answer: signUp(input: $input) { session { token user { id } } userErrors { message } } }';
+const POST = 'mutation ($input: PostStatusInput!) { result: postStatus(input: $input) { status { id } userErrors { message } } }';
+const EDIT = 'mutation ($input: EditStatusInput!) { result: editStatus(input: $input) { userErrors { message } } }';
+const DELETE = 'mutation ($input: DeleteStatusInput!) { result: deleteStatus(input: $input) { userErrors { message } } }';
+const REPOST = 'mutation ($input: RepostStatusInput!) { result: repostStatus(input: $input) { userErrors { message } } }';
+const UNDO = 'mutation ($input: UndoRepostInput!) { result: undoRepost(input: $input) { userErrors { message } } }';
+const FOLLOW = 'mutation ($input: FollowUserInput!) { result: followUser(input: $input) { userErrors { message } } }';
+const SIGN_UP = 'mutation ($input: SignUpInput!) { result: signUp(input: $input) { session { token user { id } } userErrors { message } } }';
 
 let server, tokens, ids;
 let browser, page, pageErrors;
@@ -36,15 +36,15 @@ afterEach(async () => {
 
 async function signUp(login) {
   const input = { login, name: login, password: server.password };
-  const { answer } = await server.ask(null, SIGN_UP, { input });
-  assert.deepEqual(answer.userErrors, []);
-  return { login, token: answer.session.token, id: answer.session.user.id };
+  const { result } = await server.ask(null, SIGN_UP, { input });
+  assert.deepEqual(result.userErrors, []);
+  return { login, token: result.session.token, id: result.session.user.id };
 }
 
 async function change(login, query, input) {
-  const { answer } = await server.ask(tokens[login], query, { input });
-  assert.deepEqual(answer.userErrors, []);
-  return answer;
+  const { result } = await server.ask(tokens[login], query, { input });
+  assert.deepEqual(result.userErrors, []);
+  return result;
 }
 
 const post = async (login, message) => (await change(login, POST, { message })).status.id;

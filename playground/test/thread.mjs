@@ -54,9 +54,9 @@ afterEach(async () => {
 });
 
 async function change(token, query, input) {
-  const [answer] = Object.values(await other.ask(token, query, { input }));
-  assert.deepEqual(answer.userErrors, []);
-  return answer;
+  const [result] = Object.values(await other.ask(token, query, { input }));
+  assert.deepEqual(result.userErrors, []);
+  return result;
 }
 
 const say = async (message, under = { statusId: status }, token = friend) => (await change(token, ADD, { ...under, message })).comment.id;

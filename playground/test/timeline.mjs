@@ -193,18 +193,18 @@ test('a log-out shows no notice of an ended session, though the socket is closed
   await live.load('/home');
   await live.logIn(server.login, server.password);
   await live.followed();
-  let answered;
-  const answer = new Promise((resolve) => (answered = resolve));
+  let resolveResult;
+  const result = new Promise((resolve) => (resolveResult = resolve));
   await page.route(/graphql/, async (route) => {
     if (!route.request().postData()?.includes('LogOut')) return route.fallback();
     const response = await route.fetch();
     while (live.sockets > 0 && !(await live.button('Log in').isVisible())) await page.waitForTimeout(20);
     await route.fulfill({ response });
-    answered();
+    resolveResult();
   });
   await live.button('Log out').click();
   await live.button('Log in').waitFor();
-  await answer;
+  await result;
   await page.getByText('Log in above to see your home.').waitFor();
   assert.equal(await live.alert.isVisible(), false, 'nothing is wrong');
 });

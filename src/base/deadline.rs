@@ -1,7 +1,7 @@
 //! Deadlines that only count time in which this process was able to run.
 //!
 //! A deadline by wall clock alone fails on a busy machine. While a process is not scheduled, its timers expire; when it runs again, it sees them
-//! before it has read the data that arrived meanwhile, and gives up although the answer is there. So a limit is divided into ticks. A tick that
+//! before it has read the data that arrived meanwhile, and gives up although the response is there. So a limit is divided into ticks. A tick that
 //! ends late shows that the process was not running, and does not count. Between the last tick and giving up, the runtime reads its sockets once
 //! more. An idle or slightly loaded process gives up by the clock.
 
@@ -139,10 +139,10 @@ mod tests {
         assert_eq!(got, Ok(Ok(7)));
     }
 
-    /// The end of the last tick, slightly late, coincides with an answer that other tasks still have to forward.
+    /// The end of the last tick, slightly late, coincides with a response that other tasks still have to forward.
     #[tokio::test]
-    async fn an_answer_that_is_being_forwarded_at_the_timeout_is_returned() {
-        let ((sender, received), (handed_on, answer)) = (tokio::sync::oneshot::channel(), tokio::sync::oneshot::channel());
+    async fn a_response_that_is_being_forwarded_at_the_timeout_is_returned() {
+        let ((sender, received), (handed_on, response)) = (tokio::sync::oneshot::channel(), tokio::sync::oneshot::channel());
         tokio::spawn(async move {
             tokio::time::sleep(LIMIT).await;
             sender.send(7)
@@ -153,6 +153,6 @@ mod tests {
             // Shorter than a tick, so it is not detected.
             std::thread::sleep(LIMIT / 10);
         });
-        assert_eq!(within(LIMIT, answer).await, Ok(Ok(Ok(7))));
+        assert_eq!(within(LIMIT, response).await, Ok(Ok(Ok(7))));
     }
 }

@@ -38,7 +38,7 @@ pub enum Error {
         /// The wait in seconds, rounded up.
         retry_after: u64,
     },
-    /// The answer exceeds its maximum size and was stopped.
+    /// The response exceeds its maximum size and was stopped.
     #[error("The response is larger than {max} bytes. Request fewer fields or shorter pages.")]
     ResponseTooLarge {
         /// The maximum size in bytes.

@@ -148,7 +148,7 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Requests, each by its cost: the number of fields that its answer may have. A home page costs some 600, so the default is far above any
+    /// Requests, each by its cost: the number of fields that its response may have. A home page costs some 600, so the default is far above any
     /// reader and below what would slow other clients.
     Requests = "requests" by AccountOrAddress, 2_500_000 / 5 * SECOND;
     /// Sign-up attempts, including those with a taken login: this bounds how many logins an address can probe.

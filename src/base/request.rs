@@ -134,7 +134,7 @@ impl Request {
         Self::with_barrier(app, since, viewer, user_agent, address)
     }
 
-    /// A request that began at `since`: reading its session counts as an answer.
+    /// A request that began at `since`: reading its session counts as a reply.
     pub fn with_barrier(
         app: App,
         since: ReadBarrier,
@@ -153,7 +153,7 @@ impl Request {
         self.loaders.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Replaces the loaders by empty ones: after every change, so that the answer shows it, and before every event of a subscription.
+    /// Replaces the loaders by empty ones: after every change, so that the response shows it, and before every event of a subscription.
     pub fn reset_loaders(&self) {
         self.size.unload();
         let since = self.app.db().read_barrier();
@@ -166,7 +166,7 @@ impl Request {
         self.with_bookmarks.store(true, Ordering::Relaxed);
     }
 
-    /// The size of the answer so far.
+    /// The size of the response so far.
     pub fn response_size(&self) -> &Arc<ResponseSize> {
         &self.size
     }

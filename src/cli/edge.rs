@@ -54,7 +54,7 @@ pub(super) struct EdgeOptions {
     #[arg(long, value_name = "ORIGINS", env = "WAXWING_CORS_ORIGINS", value_delimiter = ',')]
     cors_origins: Vec<Origin>,
     /// Hosts that this server serves, such as `social.example`, comma-separated and without ports, in addition to that of --public-url; `*` for
-    /// all. Requests for other hosts are answered with 421, except /healthz, /readyz and /metrics. The development profile adds localhost and all
+    /// all. Requests for other hosts are refused with 421, except /healthz, /readyz and /metrics. The development profile adds localhost and all
     /// addresses; the production profile without this and without --public-url serves every host.
     #[arg(long, value_name = "HOSTS", env = "WAXWING_ALLOWED_HOSTS", value_delimiter = ',')]
     allowed_hosts: Vec<HostName>,

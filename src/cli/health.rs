@@ -34,9 +34,9 @@ async fn fetch_status(address: SocketAddr) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    stream.take(4_096).read_to_end(&mut answer).await?;
-    Ok(String::from_utf8_lossy(answer.get(9..12).unwrap_or_default()).into_owned())
+    let mut response = Vec::new();
+    stream.take(4_096).read_to_end(&mut response).await?;
+    Ok(String::from_utf8_lossy(response.get(9..12).unwrap_or_default()).into_owned())
 }
 
 /// The address to connect to: loopback, if the server listens on every address.

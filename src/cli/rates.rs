@@ -54,7 +54,7 @@ pub(super) struct RateOptions {
     /// Changes of an account's lists: created, renamed, deleted, members added or removed.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LISTS", default_value_t = Limit::Lists.default_quota())]
     rate_lists: Quota,
-    /// Changes of an account's relations to others: mutes, blocks and friends, answers to follow requests, removals of followers, and audiences of
+    /// Changes of an account's relations to others: mutes, blocks and friends, accepted and rejected follow requests, removals of followers, and audiences of
     /// statuses.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_RELATIONS", default_value_t = Limit::Relations.default_quota())]
     rate_relations: Quota,

@@ -73,7 +73,7 @@ pub(super) async fn run(options: ServeOptions) -> anyhow::Result<()> {
     let config = options.config();
     let edge = options.edge.config(&config)?;
     // A port in use is reported before anything else is started. The port is released again: while Redis loads its data, a connection that is
-    // accepted but not answered looks like a dead server to a health check.
+    // accepted but gets no response looks like a dead server to a health check.
     let mut free = vec![bind(options.listen).await?];
     if let Some(address) = options.metrics_listen {
         free.push(bind(address).await?);
@@ -123,7 +123,7 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
     warn_if_open(address, options.edge.is_development(), state.has_metrics_listener);
     if options.edge.lacks_hosts(app.config()) {
         tracing::warn!(
-            "requests for every host are answered: a web page can reach this server under a name of its own (DNS rebinding); set --public-url or --allowed-hosts"
+            "requests for every host are served: a web page can reach this server under a name of its own (DNS rebinding); set --public-url or --allowed-hosts"
         );
     }
     announce(address, &state);

@@ -135,8 +135,8 @@ impl AuditReader {
     /// # Errors
     /// As [`Db::read_many`].
     pub async fn missing_accounts(&self, ids: impl IntoIterator<Item = UserId>) -> Result<HashSet<UserId>, Error> {
-        let answers = self.query(ids, |id| cmd("EXISTS").arg((self.account)(id)).take()).await?;
-        Ok(answers.0.iter().filter(|(_, answer)| read::<u64>(answer) != Some(1)).map(|(id, _)| *id).collect())
+        let replies = self.query(ids, |id| cmd("EXISTS").arg((self.account)(id)).take()).await?;
+        Ok(replies.0.iter().filter(|(_, reply)| read::<u64>(reply) != Some(1)).map(|(id, _)| *id).collect())
     }
 
     /// Those of the sorted sets `keys` that contain `member`. One pipeline.

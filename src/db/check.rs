@@ -37,7 +37,7 @@ impl From<RedisError> for ExamineError {
 /// the cluster routes to their primaries. `kinds` are the kinds of keys that the user must be allowed to use.
 ///
 /// # Errors
-/// If no node answers, or one refuses the login.
+/// If no node replies, or one refuses the login.
 pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<InspectionFinding>, ExamineError> {
     let (nodes, cluster) = match target {
         Target::Single(info) => (std::slice::from_ref(&**info), false),

@@ -8,7 +8,7 @@
 //! A value is not cached if an invalidation arrives between its read and its insertion. A connection that is opened or closed invalidates the whole
 //! cache, since messages may have been lost. Missing keys are not cached.
 //!
-//! A value can be used speculatively before the barrier is passed ([`Speculative`]), if the caller confirms it before anything is answered.
+//! A value can be used speculatively before the barrier is passed ([`Speculative`]), if the caller confirms it before anything is returned to the client.
 //!
 //! On a cluster nothing is cached: a reply of one node implies nothing about the messages of another.
 
@@ -35,7 +35,7 @@ pub trait EstimatedSize {
     fn bytes(&self) -> usize;
 }
 
-/// The start of a request. The cache can be used when a command that was sent later has been answered.
+/// The start of a request. The cache can be used when the reply to a command that was sent later has arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadBarrier(u64);
 
@@ -81,10 +81,10 @@ pub(super) struct ClientCache {
     sent: AtomicU64,
     /// The last request sent over each link.
     last: Box<[AtomicU64]>,
-    answered: AtomicU64,
+    completed: AtomicU64,
     /// The last request that was dropped or has failed.
     lost: AtomicU64,
-    /// Notified when a request was answered or lost.
+    /// Notified when the reply to a request has arrived, or the request was lost.
     progress: Notify,
     /// Whether a connection receives no invalidations.
     tracking_disabled: AtomicBool,
@@ -100,7 +100,7 @@ impl ClientCache {
             connections: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             last: (0..links).map(|_| AtomicU64::new(0)).collect(),
-            answered: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             progress: Notify::new(),
             tracking_disabled: AtomicBool::new(false),
@@ -132,10 +132,10 @@ impl ClientCache {
 
     /// Whether all invalidations from before `barrier` have been received.
     pub(super) fn has_passed(&self, barrier: ReadBarrier) -> bool {
-        self.answered.load(Ordering::SeqCst) > barrier.0 && !self.tracking_disabled.load(Ordering::SeqCst)
+        self.completed.load(Ordering::SeqCst) > barrier.0 && !self.tracking_disabled.load(Ordering::SeqCst)
     }
 
-    /// Waits until `barrier` is passed, or no pending request of this link can pass it: a new request over the same link would not be answered
+    /// Waits until `barrier` is passed, or no pending request of this link can pass it: a new request over the same link would not get its reply
     /// sooner. Returns `false` at once if there is none.
     pub(super) async fn wait_until_passed(&self, barrier: ReadBarrier, link: usize) -> bool {
         loop {
@@ -144,7 +144,7 @@ impl ClientCache {
             if self.has_passed(barrier) {
                 return true;
             }
-            // The last request is pending unless it was lost: its answer would have passed the barrier.
+            // The last request is pending unless it was lost: its reply would have passed the barrier.
             if self.last[link].load(Ordering::SeqCst) <= barrier.0.max(self.lost.load(Ordering::SeqCst))
                 || self.tracking_disabled.load(Ordering::SeqCst)
             {
@@ -252,15 +252,15 @@ pub(super) struct PendingRequest<'a> {
 }
 
 impl PendingRequest<'_> {
-    /// The request was answered.
-    pub(super) fn answered(self) {
-        self.client_cache.answered.fetch_max(self.number, Ordering::SeqCst);
+    /// Records that the reply to the request has arrived.
+    pub(super) fn complete(self) {
+        self.client_cache.completed.fetch_max(self.number, Ordering::SeqCst);
     }
 }
 
 impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        // If it was answered, that is what counts.
+        // If the reply has arrived, that is what counts.
         self.client_cache.lost.fetch_max(self.number, Ordering::SeqCst);
         self.client_cache.progress.notify_waiters();
     }
@@ -338,16 +338,16 @@ mod tests {
     }
 
     #[test]
-    fn a_barrier_is_passed_by_a_later_answer() {
+    fn a_barrier_is_passed_by_a_later_reply() {
         let client_cache = ClientCache::new(1 << 20, 1);
         let (early, first) = (client_cache.read_barrier(), client_cache.begin_request(0));
         assert!(!client_cache.has_passed(early));
         let late = client_cache.read_barrier();
-        first.answered();
+        first.complete();
         assert!(client_cache.has_passed(early) && !client_cache.has_passed(late));
     }
 
-    /// Only a pending request over the same link is waited for, until it is answered or lost.
+    /// Only a pending request over the same link is waited for, until its reply has arrived or it is lost.
     #[tokio::test]
     async fn a_barrier_waits_for_pending_requests_of_its_link() {
         let client_cache = ClientCache::new(1 << 20, 2);
@@ -361,15 +361,15 @@ mod tests {
                 .now_or_never()
                 .expect("no request is pending that was sent after the barrier")
         );
-        let (mut lost, mut answered) =
+        let (mut lost, mut completed) =
             (pin!(client_cache.wait_until_passed(barrier, 0)), pin!(client_cache.wait_until_passed(barrier, 0)));
         assert!(lost.as_mut().now_or_never().is_none());
         drop(sent);
         assert!(!lost.await);
         let sent = client_cache.begin_request(0);
-        assert!(answered.as_mut().now_or_never().is_none());
-        sent.answered();
-        assert!(answered.await);
+        assert!(completed.as_mut().now_or_never().is_none());
+        sent.complete();
+        assert!(completed.await);
     }
 
     #[test]
@@ -378,8 +378,8 @@ mod tests {
         client_cache.insert("session:{a}", client_cache.version("session:{a}"), Arc::new(1_u64));
         let (barrier, speculative) =
             (client_cache.read_barrier(), client_cache.get_speculative::<u64>("session:{a}".into()).expect("it is kept"));
-        assert!(!client_cache.is_confirmed(barrier, &speculative), "no answer has arrived since the barrier");
-        client_cache.begin_request(0).answered();
+        assert!(!client_cache.is_confirmed(barrier, &speculative), "no reply has arrived since the barrier");
+        client_cache.begin_request(0).complete();
         assert!(
             client_cache.is_confirmed(barrier, &speculative)
                 && !client_cache.is_confirmed(client_cache.read_barrier(), &speculative)

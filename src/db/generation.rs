@@ -25,20 +25,20 @@ impl Db {
     /// Observes the current generation. One round trip, to every primary.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE`: a primary did not answer.
+    /// `STORAGE_UNAVAILABLE`: a primary did not reply.
     pub async fn observe_generation(&self) -> Result<u64, Error> {
-        let answers = self.each_primary(cmd("INFO").arg("server").arg("replication")).await?;
+        let replies = self.each_primary(cmd("INFO").arg("server").arg("replication")).await?;
         let mut lines = Vec::new();
-        for answer in answers {
-            if let Value::ServerError(error) = &answer
+        for reply in replies {
+            if let Value::ServerError(error) = &reply
                 && error.code() == "NOPERM"
             {
                 tracing::debug!("the Redis user may not read INFO: restarts of nodes are not detected");
                 self.generation.store(UNKNOWN_GENERATION, Ordering::Relaxed);
                 return Ok(UNKNOWN_GENERATION);
             }
-            let answer = answer.extract_error().map_err(|error| self.classify_read(&error))?;
-            lines.extend(identity(&decode::value::<String>(answer)?).map(str::to_owned));
+            let reply = reply.extract_error().map_err(|error| self.classify_read(&error))?;
+            lines.extend(identity(&decode::value::<String>(reply)?).map(str::to_owned));
         }
         // Processes may know the primaries in different orders.
         lines.sort_unstable();

@@ -217,7 +217,7 @@ pub fn check_fields<R: HashRecord>(
     }
 }
 
-/// The value of a field among those that HMGET answered for all fields of a record.
+/// The value of a field among those that HMGET returned for all fields of a record.
 pub fn value_of<'a, R: HashRecord>(values: &'a [Option<String>], name: &str) -> Option<&'a str> {
     values.get(R::FIELDS.iter().position(|field| field.name == name)?)?.as_deref()
 }

@@ -112,19 +112,19 @@ impl Link {
         self.connector.meters.count_pipeline();
         let broken = match self.try_send(pipeline, timeout).await {
             Err(SendError::Sent(error)) if error.is_connection_dropped() => error,
-            answered => return answered,
+            result => return result,
         };
         match self.try_send(pipeline, timeout).await {
             // The first attempt may have arrived.
             Err(SendError::Unreachable) => Err(SendError::Sent(broken)),
-            answered => answered,
+            result => result,
         }
     }
 
     async fn try_send(&self, pipeline: &Pipeline, timeout: Duration) -> Result<Vec<Value>, SendError> {
         let (generation, mut connection) = self.connection().await?;
-        let answered = within(timeout, connection.send_packed_commands(pipeline, 0, pipeline.len())).await;
-        answered.unwrap_or_else(|_| Err(timed_out())).map_err(|error| {
+        let result = within(timeout, connection.send_packed_commands(pipeline, 0, pipeline.len())).await;
+        result.unwrap_or_else(|_| Err(timed_out())).map_err(|error| {
             if error.is_timeout() || error.is_unrecoverable_error() {
                 drop_connection(&self.current, generation);
             }
@@ -180,7 +180,7 @@ impl Connector {
         // The timeouts of redis-rs count wall clock time, and do not cover the handshake.
         let connection = within(self.timing.connect, connecting)
             .await
-            .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
+            .map_err(|_| unreachable(&self.meters, &"no reply in time"))?
             .map_err(|error| self.connect_error(&error))?;
         self.login_error_logged.store(false, Ordering::Relaxed);
         if let Some(client_cache) = &self.client_cache {
@@ -203,11 +203,11 @@ impl Connector {
         SendError::Unreachable
     }
 
-    /// Enables invalidation messages. If the server refuses them, the cache is disabled; if it is busy or does not answer, connecting fails.
+    /// Enables invalidation messages. If the server refuses them, the cache is disabled; if it is busy or does not reply, connecting fails.
     async fn enable_tracking(&self, client_cache: &ClientCache, mut connection: MultiplexedConnection) -> Result<(), SendError> {
         // An error reply is a value here.
-        let answered = within(self.timing.response, connection.send_packed_command(&ClientCache::tracking_command())).await;
-        match answered.unwrap_or_else(|_| Err(timed_out())).and_then(Value::extract_error) {
+        let result = within(self.timing.response, connection.send_packed_command(&ClientCache::tracking_command())).await;
+        match result.unwrap_or_else(|_| Err(timed_out())).and_then(Value::extract_error) {
             Ok(_) => client_cache.invalidate_all(),
             Err(error) if error.code().is_some_and(|code| code != "BUSY") => client_cache.disable_tracking(&error),
             Err(error) => return Err(unreachable(&self.meters, &error)),

@@ -231,7 +231,7 @@ impl Db {
         Ok(Some(value))
     }
 
-    /// The cached value of a key before the barrier is passed. The caller must check [`Self::is_confirmed`] before it answers.
+    /// The cached value of a key before the barrier is passed. The caller must check [`Self::is_confirmed`] before it responds.
     pub fn get_speculative<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
         self.topology.client_cache()?.get_speculative(key)
     }
@@ -340,11 +340,11 @@ impl Db {
         let loaded = commands.len();
         commands.extend(retried);
         let mut replies = self.send(commands, access).await?;
-        let answers = replies.split_off(loaded);
+        let results = replies.split_off(loaded);
         for reply in replies {
             reply.extract_error().map_err(|error| self.topology.classify(&error, access))?;
         }
-        Ok(answers)
+        Ok(results)
     }
 
     async fn pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, PipelineError> {
@@ -374,9 +374,9 @@ impl Db {
     async fn timed<T>(&self, trip: impl Future<Output = T>) -> T {
         self.meters.count_round_trip();
         let began = Instant::now();
-        let answer = trip.await;
+        let output = trip.await;
         self.meters.record_duration(began.elapsed());
-        answer
+        output
     }
 
     /// Sends commands in pipelines; an error reply stays in its place.
@@ -388,41 +388,41 @@ impl Db {
             let sent = self.topology.client_cache().map(|client_cache| client_cache.begin_request(self.topology.link()));
             meter::sent(commands.len());
             // Boxed, since it is large and part of every future that reads.
-            let answers = self.timed(Box::pin(self.topology.send(commands, access))).await?;
-            meter::received(&answers);
-            replies.extend(answers);
+            let received = self.timed(Box::pin(self.topology.send(commands, access))).await?;
+            meter::received(&received);
+            replies.extend(received);
             if let Some(sent) = sent {
-                sent.answered();
+                sent.complete();
             }
             commands = rest;
         }
         Ok(replies)
     }
 
-    /// Checks that every primary answers.
+    /// Checks that every primary replies.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn ping(&self) -> Result<(), Error> {
-        let answers = self.topology.each_primary(&redis::cmd("PING")).await?;
-        answers.into_iter().try_for_each(|answer| match answer.extract_error() {
+        let replies = self.topology.each_primary(&redis::cmd("PING")).await?;
+        replies.into_iter().try_for_each(|reply| match reply.extract_error() {
             Ok(_) => Ok(()),
             Err(error) => Err(self.topology.classify(&error, Access::Read)),
         })
     }
 
-    /// Checks that every primary answers and accepts writes.
+    /// Checks that every primary replies and accepts writes.
     ///
     /// # Errors
     /// `STORAGE_FULL`; `STORAGE_UNAVAILABLE`.
     pub async fn probe(&self) -> Result<(), Error> {
         let probe = Call::new(&PROBE_WRITES, []);
-        let mut answers = self.each_primary(&probe.command()).await?;
-        if answers.iter().any(script::is_unknown) {
+        let mut replies = self.each_primary(&probe.command()).await?;
+        if replies.iter().any(script::is_unknown) {
             self.topology.load_scripts(vec![probe.load()]).await?;
-            answers = self.each_primary(&probe.command()).await?;
+            replies = self.each_primary(&probe.command()).await?;
         }
-        answers.into_iter().try_for_each(|answer| match answer.extract_error() {
+        replies.into_iter().try_for_each(|reply| match reply.extract_error() {
             Ok(_) => Ok(()),
             Err(error) => Err(self.topology.classify(&error, Access::Read)),
         })

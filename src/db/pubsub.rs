@@ -165,12 +165,12 @@ impl SubscriberTask {
         }
     }
 
-    /// Unsubscribes from channels. A connection that does not answer is dropped.
+    /// Unsubscribes from channels. A connection that does not reply is dropped.
     async fn unsubscribe(&mut self, left: Vec<(String, u64)>) {
         let unsubscribe_one = async |(channel, number): &(String, u64)| {
             let it = self.connections.values().find(|it| it.number == *number && !self.channels.contains_key(channel))?;
-            let answer = sent(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(channel).take()).await;
-            (!matches!(answer, Ok(true))).then_some(*number)
+            let reply = sent(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(channel).take()).await;
+            (!matches!(reply, Ok(true))).then_some(*number)
         };
         let lost: Vec<u64> = join_all(left.iter().map(unsubscribe_one)).await.into_iter().flatten().collect();
         lost.into_iter().for_each(|number| self.drop_connection(number));
@@ -225,12 +225,12 @@ impl SubscriberTask {
         let patience = self.db.timing().response;
         let ask = async |it: &NodeConnection| {
             let mut connection = it.connection.clone();
-            let answer = within(patience, cmd("PING").query_async::<redis::Value>(&mut connection)).await;
-            (!matches!(answer, Ok(Ok(_)))).then_some(it.number)
+            let reply = within(patience, cmd("PING").query_async::<redis::Value>(&mut connection)).await;
+            (!matches!(reply, Ok(Ok(_)))).then_some(it.number)
         };
         let lost: Vec<u64> = join_all(self.connections.values().map(ask)).await.into_iter().flatten().collect();
         for number in lost {
-            tracing::warn!("a subscribed connection does not answer: it is reopened");
+            tracing::warn!("a subscribed connection does not reply: it is reopened");
             self.drop_connection(number);
         }
     }
@@ -251,10 +251,10 @@ impl SubscriberTask {
                 continue;
             };
             let connection = self.connections[&address].connection.clone();
-            let answers =
+            let replies =
                 join_all(channels.iter().map(|channel| sent(&connection, &self.db, cmd("SSUBSCRIBE").arg(channel).take()))).await;
-            for (channel, answer) in channels.into_iter().zip(answers) {
-                match answer {
+            for (channel, reply) in channels.into_iter().zip(replies) {
+                match reply {
                     Ok(true) => {
                         let Some(it) = self.channels.get_mut(&channel) else { continue };
                         it.connection = Some(number);
@@ -310,7 +310,7 @@ impl SubscriberTask {
 async fn sent(connection: &MultiplexedConnection, db: &Db, command: Cmd) -> Result<bool, Error> {
     let mut connection = connection.clone();
     match within(db.timing().response, connection.send_packed_command(&command)).await {
-        Ok(Ok(answer)) => Ok(answer.extract_error().is_ok()),
+        Ok(Ok(reply)) => Ok(reply.extract_error().is_ok()),
         Ok(Err(error)) if error.is_connection_dropped() || error.is_timeout() || error.is_io_error() => {
             Err(Error::StorageUnavailable)
         }

@@ -43,7 +43,7 @@ fn with_settings(info: ConnectionInfo) -> ConnectionInfo {
     info.set_redis_settings(settings).set_tcp_settings(tcp_settings())
 }
 
-/// Socket options: send at once, and detect a dead peer within ten seconds, whether it acknowledges nothing or, on an idle connection, answers no
+/// Socket options: send at once, and detect a dead peer within ten seconds, whether it acknowledges nothing or, on an idle connection, does not reply to
 /// probe.
 fn tcp_settings() -> TcpSettings {
     let probes = TcpKeepalive::new().with_time(Duration::from_secs(4)).with_interval(Duration::from_secs(2));

@@ -2,7 +2,7 @@
 //!
 //! The library makes a boxed future and a value for every field, and serializes the values at the end. A page of thirty entries has five hundred of
 //! them, nearly all for fields that were loaded before: that was a third of the cost of a home. A list here is written in one pass if no selected
-//! field needs I/O, has arguments or has directives; otherwise the library renders it. The schema and the answer are the same in both cases.
+//! field needs I/O, has arguments or has directives; otherwise the library renders it. The schema and the response are the same in both cases.
 //!
 //! [`object!`] declares an object whose fields are rendered in both ways.
 
@@ -35,7 +35,7 @@ pub trait DirectObject: OutputType {
 pub struct DirectSerializeList<T>(pub Vec<T>);
 
 impl<T: OutputType + DirectSerialize> DirectSerializeList<T> {
-    /// The list as JSON, `None` if the library must render it. Stops soon after the size limit of the answer.
+    /// The list as JSON, `None` if the library must render it. Stops soon after the size limit of the response.
     fn render(&self, ctx: &ContextSelectionSet<'_>) -> Option<Json> {
         if !is_selected_once(ctx) {
             return None;

@@ -77,13 +77,13 @@ impl Json {
         Value::Binary(Bytes::from(self.0))
     }
 
-    fn answer(&mut self, value: &Value) {
+    fn write_value(&mut self, value: &Value) {
         match value {
             Value::Binary(text) => self.0.extend_from_slice(text),
             Value::List(values) => {
                 for (at, value) in values.iter().enumerate() {
                     self.next(at == 0, '[');
-                    self.answer(value);
+                    self.write_value(value);
                 }
                 self.end(values.is_empty(), '[', ']');
             }
@@ -91,7 +91,7 @@ impl Json {
                 for (at, (name, value)) in fields.iter().enumerate() {
                     self.next(at == 0, '{');
                     self.name(name);
-                    self.answer(value);
+                    self.write_value(value);
                 }
                 self.end(fields.is_empty(), '{', '}');
             }
@@ -124,7 +124,7 @@ pub fn json(response: &Response, with_data: bool) -> String {
     }
     if with_data {
         member(&mut json, "data");
-        json.answer(&response.data);
+        json.write_value(&response.data);
     }
     if !response.extensions.is_empty() {
         member(&mut json, "extensions");

@@ -268,7 +268,7 @@ mod tests {
         let key = RenderKey::new(&mut request, &context).expect("a subscription");
         let open: Open = Arc::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
-            // Events behind the end are accepted, and never answered.
+            // Events behind the end are accepted, and never rendered.
             let responses = stream::unfold((rendering.take(), false), move |(events, has_ended)| async move {
                 let mut events = events.filter(|_| !has_ended)?;
                 events.recv().await?;
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_fresh_answer_is_shared() {
+    async fn a_fresh_response_is_shared() {
         let renderer = renderer(Arc::new(AtomicU64::new(1))).await;
         let event = |cursor: &str, envelope_id| OutgoingEvent {
             cursor: cursor.into(),

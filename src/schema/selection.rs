@@ -5,7 +5,7 @@ use async_graphql::registry::{MetaType, Registry};
 use async_graphql::{ContextSelectionSet, Name, Positioned, QueryPathSegment};
 use std::collections::HashMap;
 
-/// The fields that a document selects of an object, in the order of the answer, each once (CollectFields of the specification, 6.3.2).
+/// The fields that a document selects of an object, in the order of the response, each once (CollectFields of the specification, 6.3.2).
 #[derive(Default)]
 pub struct Selected<'a>(pub(super) Vec<SelectedField<'a>>);
 

@@ -19,7 +19,7 @@ pub(super) async fn click(
     Path(token): Path<String>,
 ) -> Response {
     let clicked = async { service::click(&state.app, address, &token).await.map(|clicked| clicked.target) };
-    answer(&state, clicked).await
+    respond(&state, clicked).await
 }
 
 /// HEAD: the same redirect without a click: such requests come from mail scanners and link previews, not from visitors.
@@ -28,10 +28,10 @@ pub(super) async fn preview(
     ClientAddress(address): ClientAddress,
     Path(token): Path<String>,
 ) -> Response {
-    answer(&state, service::target(&state.app, address, &token)).await
+    respond(&state, service::target(&state.app, address, &token)).await
 }
 
-async fn answer(state: &State, target: impl Future<Output = Outcome<Option<String>>>) -> Response {
+async fn respond(state: &State, target: impl Future<Output = Outcome<Option<String>>>) -> Response {
     let mut response = match within(state.edge.request_timeout, target).await {
         Ok(Ok(target)) => target.as_deref().and_then(redirect).unwrap_or_else(not_found),
         Ok(Err(Refusal::User(_))) => not_found(),

@@ -11,10 +11,10 @@ use std::time::Duration;
 pub struct EdgeConfig {
     /// Whether browsers get the playground.
     pub playground: bool,
-    /// Whether a page of another origin may send a query by GET without a preflight. The page cannot read the answer, but the server
+    /// Whether a page of another origin may send a query by GET without a preflight. The page cannot read the response, but the server
     /// executes the query for the page's visitor.
     pub simple_get: bool,
-    /// The hosts that this server answers for.
+    /// The hosts that this server serves.
     pub hosts: AllowedHosts,
     /// The other origins whose pages may send requests.
     pub cors_origins: AllowedOrigins,
@@ -27,7 +27,7 @@ pub struct EdgeConfig {
     pub address_connections: usize,
     /// Timeout of the first byte after a connection was accepted.
     pub first_byte_timeout: Duration,
-    /// Timeout of a request in all. A mutation that has begun is finished after the answer.
+    /// Timeout of a request in all. A mutation that has begun is finished after the response.
     pub request_timeout: Duration,
     /// Timeout of the headers of a request, from their first byte on.
     pub header_timeout: Duration,
@@ -41,14 +41,14 @@ pub struct EdgeConfig {
     pub body_memory: usize,
     /// Maximum memory of the long bodies of one address, in bytes.
     pub address_body_memory: usize,
-    /// The window over which the reading rate of an answer is measured: a client that reads less than [`Self::min_read_rate`] in a window
+    /// The window over which the reading rate of a response is measured: a client that reads less than [`Self::min_read_rate`] in a window
     /// is disconnected.
     pub stall_timeout: Duration,
-    /// The minimum reading rate while an answer waits, in bytes a second. 0 means that one byte in a window suffices.
+    /// The minimum reading rate while a response waits, in bytes a second. 0 means that one byte in a window suffices.
     pub min_read_rate: u64,
-    /// Maximum bytes of unread answers of one address.
+    /// Maximum bytes of unread responses of one address.
     pub address_unread_bytes: usize,
-    /// Maximum bytes of unread answers of all clients. Beyond it, the address with the most unread bytes is disconnected.
+    /// Maximum bytes of unread responses of all clients. Beyond it, the address with the most unread bytes is disconnected.
     pub unread_bytes: usize,
     /// The time for which bytes of the client are read after the last response of a connection, so that the client receives that response.
     pub linger_timeout: Duration,
@@ -67,7 +67,7 @@ pub struct LiveConfig {
     pub init_timeout: Duration,
     /// The interval of pings on a socket.
     pub ping_every: Duration,
-    /// Timeout of the answer to a ping.
+    /// Timeout of the reply to a ping.
     pub pong_timeout: Duration,
     /// As [`EdgeConfig::stall_timeout`], for sockets and event streams.
     pub write_timeout: Duration,

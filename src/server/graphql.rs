@@ -40,7 +40,7 @@ pub(super) async fn post(
     let Some(form) = ResponseForm::accepted(&headers) else { return not_acceptable() };
     let call = GraphqlCall { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: false };
     match call.body(request).await {
-        Ok(body) => call.answer(|| graphql_request::from_body(&body)).await,
+        Ok(body) => call.respond(|| graphql_request::from_body(&body)).await,
         Err(refusal) => refusal.into_response(form.media),
     }
 }
@@ -73,13 +73,13 @@ pub(super) async fn get(
     let call = GraphqlCall { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: true };
     let parameters =
         parameters.map_err(|_| bad_request("The query string cannot be read. Percent-encode `query` and `variables`."));
-    call.answer(|| graphql_request::from_parameters(parameters?.0)).await
+    call.respond(|| graphql_request::from_parameters(parameters?.0)).await
 }
 
 /// The forms of a response that a client accepts.
 #[derive(Clone, Copy)]
 struct ResponseForm {
-    /// The media type of a single answer, and of refusals.
+    /// The media type of a single response, and of refusals.
     media: Media,
     /// The format of a stream, if the client accepts one.
     stream: Option<StreamFormat>,
@@ -96,7 +96,7 @@ impl ResponseForm {
     }
 }
 
-/// A request that is being answered.
+/// A request that is being handled.
 struct GraphqlCall<'a> {
     state: &'a State,
     media: Media,
@@ -119,9 +119,9 @@ impl GraphqlCall<'_> {
         self.state.bodies.read(self.address, request.into_body()).await
     }
 
-    /// Answers the request within the limits of concurrency and time.
-    async fn answer(&self, graphql_request: impl FnOnce() -> Result<GraphqlRequest, RequestError>) -> Response {
-        let answered = async {
+    /// Responds to the request within the limits of concurrency and time.
+    async fn respond(&self, graphql_request: impl FnOnce() -> Result<GraphqlRequest, RequestError>) -> Response {
+        let responded = async {
             self.state.unread.check(self.address)?;
             let graphql_request = graphql_request()?;
             if self.form.stream.is_some() || self.token.is_some() {
@@ -133,7 +133,7 @@ impl GraphqlCall<'_> {
             // Boxed, as above: the future is large, and every layer would move it.
             Box::pin(self.run(operation)).await
         };
-        answered.await.unwrap_or_else(|error| self.refuse(error))
+        responded.await.unwrap_or_else(|error| self.refuse(error))
     }
 
     /// The response to a request that is not executed.
@@ -151,7 +151,7 @@ impl GraphqlCall<'_> {
         }
     }
 
-    /// The format of a stream where the client accepts no other answer: then GraphQL errors come in that format too.
+    /// The format of a stream where the client accepts no other response: then GraphQL errors come in that format too.
     fn only_format(&self) -> Option<StreamFormat> {
         self.form.stream.filter(|_| self.form.is_only_stream && self.token.is_none())
     }
@@ -191,7 +191,7 @@ impl GraphqlCall<'_> {
         Ok(operation)
     }
 
-    /// Answers a subscription with a stream, and any other operation where the client accepts only a stream. Sends the results to a
+    /// Responds to a subscription with a stream, and to any other operation where the client accepts only a stream. Sends the results to a
     /// reserved event stream if the request names one.
     async fn stream(&self, graphql_request: GraphqlRequest) -> Result<Response, OperationError> {
         if let Some(token) = &self.token {
@@ -270,7 +270,7 @@ impl GraphqlCall<'_> {
     /// Charges the request, and executes it.
     async fn run_as(&self, operation: Operation, context: crate::base::request::Request, is_unverified: bool) -> Response {
         let (checked, payer) = (operation.checked, rates::payer(&context));
-        let answer = async |charge: Arc<OperationCharge>| {
+        let run = async |charge: Arc<OperationCharge>| {
             let executed = operation::execute(self.state, operation, context, &charge).await;
             let mut response = executed.map_err(|error| RequestError::from(&error))?;
             // If the viewer had been verified first, the verification would have failed with the same error, and nothing would have been
@@ -282,7 +282,7 @@ impl GraphqlCall<'_> {
             self.add_cost(&mut response, &charge);
             response::respond_counted(self.state, self.media, self.id, self.address, checked.kind, response)
         };
-        rates::charged(self.state, self.media, payer, checked.cost, answer).await
+        rates::charged(self.state, self.media, payer, checked.cost, run).await
     }
 
     /// The context of the request: its viewer and its address.

@@ -11,12 +11,12 @@ pub(super) const ALIVE: &str = "/healthz";
 /// The path of the readiness probe.
 pub(super) const READY: &str = "/readyz";
 
-/// 200 as long as the process answers: a restart would not repair a problem of Redis.
+/// 200 as long as the process responds: a restart would not repair a problem of Redis.
 pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// 200 when Redis answers and accepts writes, else 503: the proxy should use other processes until then.
+/// 200 when Redis responds and accepts writes, else 503: the proxy should use other processes until then.
 pub(super) async fn ready(Extract(state): Extract<State>) -> (StatusCode, &'static str) {
     readiness(&state.app).await
 }
@@ -26,6 +26,6 @@ pub(super) async fn readiness(app: &App) -> (StatusCode, &'static str) {
     match app.db().probe().await {
         Ok(()) => (StatusCode::OK, "ok\n"),
         Err(Error::StorageFull) => (StatusCode::SERVICE_UNAVAILABLE, "the storage is full\n"),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the storage does not answer\n"),
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the storage does not respond\n"),
     }
 }

@@ -1,8 +1,8 @@
 //! Allowed values of `Host`.
 //!
 //! This module protects against DNS rebinding: a page can let its own name resolve to this server. The browser then treats this server as
-//! the page's own origin. Such a request has the page's host in `Host`, which pages cannot change. Health checks and `/metrics` answer for
-//! any host: probes send addresses, and the answers contain no user data.
+//! the page's own origin. Such a request has the page's host in `Host`, which pages cannot change. Health checks and `/metrics` are served for
+//! any host: probes send addresses, and the responses contain no user data.
 
 use super::response::RequestError;
 use super::{health, metrics};
@@ -10,7 +10,7 @@ use axum::http::{Request, StatusCode, header};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// The hosts that this server answers for.
+/// The hosts that this server serves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AllowedHosts {
     /// Every host.
@@ -75,7 +75,7 @@ impl AllowedHosts {
 }
 
 fn refused() -> RequestError {
-    let message = "This server does not answer for this host. Its operator names the hosts by --public-url and --allowed-hosts.";
+    let message = "This server does not serve this host. Its operator names the hosts by --public-url and --allowed-hosts.";
     RequestError::new(StatusCode::MISDIRECTED_REQUEST, "HOST_REFUSED", message)
 }
 
@@ -115,8 +115,8 @@ mod tests {
         AllowedHosts::Listed { names: names.iter().map(|name| name.parse().expect("a host")).collect(), local }
     }
 
-    /// Returns whether the server answers a request for `target` with this `Host`.
-    fn answers(hosts: &AllowedHosts, target: &str, host: Option<&str>) -> bool {
+    /// Returns whether the server serves a request for `target` with this `Host`.
+    fn serves(hosts: &AllowedHosts, target: &str, host: Option<&str>) -> bool {
         let mut request = Request::builder().uri(target);
         if let Some(host) = host {
             request = request.header("host", host);
@@ -136,7 +136,7 @@ mod tests {
             "[2001:db8::1]:4000",
             "[2001:db8:0::2]",
         ] {
-            assert!(answers(&hosts, "/graphql", Some(host)), "{host}");
+            assert!(serves(&hosts, "/graphql", Some(host)), "{host}");
         }
         for host in [
             "",
@@ -151,17 +151,17 @@ mod tests {
             "192.0.2.11",
             ":4000",
         ] {
-            assert!(!answers(&hosts, "/graphql", Some(host)), "{host}");
+            assert!(!serves(&hosts, "/graphql", Some(host)), "{host}");
         }
-        assert!(!answers(&hosts, "/graphql", None), "HTTP/1.0 may name none");
+        assert!(!serves(&hosts, "/graphql", None), "HTTP/1.0 may name none");
     }
 
     #[test]
     fn an_absolute_target_is_checked_too() {
         let hosts = listed(&["social.example"], false);
-        assert!(answers(&hosts, "http://social.example/graphql", Some("social.example")));
-        assert!(!answers(&hosts, "http://evil.example/graphql", Some("social.example")));
-        assert!(!answers(&hosts, "http://social.example/graphql", Some("evil.example")));
+        assert!(serves(&hosts, "http://social.example/graphql", Some("social.example")));
+        assert!(!serves(&hosts, "http://evil.example/graphql", Some("social.example")));
+        assert!(!serves(&hosts, "http://social.example/graphql", Some("evil.example")));
     }
 
     #[test]
@@ -170,20 +170,20 @@ mod tests {
         for host in
             ["localhost:4000", "LOCALHOST", "app.localhost", "127.0.0.1:4000", "192.168.1.5", "[::1]:4000", "social.example"]
         {
-            assert!(answers(&hosts, "/graphql", Some(host)), "{host}");
+            assert!(serves(&hosts, "/graphql", Some(host)), "{host}");
         }
         for host in ["evil.example", "localhost.evil.example", "evillocalhost", "127.0.0.1.evil.example", "1.2.3", "[::1"] {
-            assert!(!answers(&hosts, "/graphql", Some(host)), "{host}");
+            assert!(!serves(&hosts, "/graphql", Some(host)), "{host}");
         }
     }
 
     #[test]
-    fn probes_are_answered_for_any_host() {
+    fn probes_are_served_for_any_host() {
         for path in ["/healthz", "/readyz", "/metrics"] {
-            assert!(answers(&listed(&[], false), path, Some("10.1.2.3:4000")), "{path}");
+            assert!(serves(&listed(&[], false), path, Some("10.1.2.3:4000")), "{path}");
         }
-        assert!(!answers(&listed(&[], false), "/healthz/x", Some("10.1.2.3:4000")));
-        assert!(answers(&AllowedHosts::Any, "/graphql", None));
+        assert!(!serves(&listed(&[], false), "/healthz/x", Some("10.1.2.3:4000")));
+        assert!(serves(&AllowedHosts::Any, "/graphql", None));
     }
 
     #[test]

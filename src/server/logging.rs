@@ -63,7 +63,7 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
     response
 }
 
-/// A request that is being answered.
+/// A request that is being handled.
 struct RequestWatch {
     app: App,
     id: String,

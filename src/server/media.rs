@@ -1,13 +1,13 @@
-//! Media types of requests and answers.
+//! Media types of requests and responses.
 
 use axum::http::{HeaderMap, header};
 
-/// The two media types of GraphQL answers.
+/// The two media types of GraphQL responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Media {
     /// `application/graphql-response+json`: the status expresses the outcome.
     GraphqlResponse,
-    /// `application/json`: the answer to a well-formed request has the status 200, as older clients expect.
+    /// `application/json`: the response to a well-formed request has the status 200, as older clients expect.
     Json,
 }
 

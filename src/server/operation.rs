@@ -29,7 +29,7 @@ pub(super) struct Operation {
     /// Its name, a client's text.
     pub(super) name: Option<String>,
     keep_as: Option<String>,
-    /// The answer, where the document or the variables are invalid: then nothing is executed.
+    /// The response, where the document or the variables are invalid: then nothing is executed.
     refusal: Option<Box<Response>>,
     /// The entries of its filter, if it is a subscription with one.
     pub(super) filter_entries: Option<FilterEntries>,
@@ -143,7 +143,7 @@ pub(super) async fn execute(
     let size = context.response_size().clone();
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
     let meter = charge.meter();
-    // Serializing the answer counts as work, too.
+    // Serializing the response counts as work, too.
     let count = || {
         meter.add(Work { bytes: size.bytes() as u64, ..Work::default() });
         if size.is_exceeded() {

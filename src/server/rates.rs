@@ -20,21 +20,21 @@ pub(super) fn payer(request: &Request) -> Option<Subject> {
     Subject::for_client(request.viewer_id(), request.address)
 }
 
-/// Charges a request, and calls `answer` if the rate limit allows the request. Work beyond the estimate is charged afterwards. The headers
-/// of the answer contain the rest of the limit.
+/// Charges a request, and calls `run` if the rate limit allows the request. Work beyond the estimate is charged afterwards. The headers
+/// of the response contain the rest of the limit.
 pub(super) async fn charged<F: Future<Output = Result<Response, RequestError>>>(
     state: &State,
     media: Media,
     payer: Option<Subject>,
     cost: usize,
-    answer: impl FnOnce(Arc<OperationCharge>) -> F,
+    run: impl FnOnce(Arc<OperationCharge>) -> F,
 ) -> Response {
     let (decision, charge) = service::charge_operation(&state.app, &state.leases, payer, cost).await;
     if let RateLimitDecision::Denied(allowance, wait) = decision {
         return with_headers(RequestError::from(&Error::rate_limited(Limit::Requests, wait)).into_response(media), allowance);
     }
     let charge = Arc::new(charge);
-    let response = answer(charge.clone()).await.unwrap_or_else(|refusal| refusal.into_response(media));
+    let response = run(charge.clone()).await.unwrap_or_else(|refusal| refusal.into_response(media));
     match (decision, charge.charge_excess().allowance) {
         (_, Some(allowance)) | (RateLimitDecision::Allowed(allowance), None) => with_headers(response, allowance),
         _ => response,

@@ -25,7 +25,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// Answers up to this many bytes are not compressed: they fit two packets.
+/// Responses up to this many bytes are not compressed: they fit two packets.
 const COMPRESS_ABOVE: u64 = 2 << 10;
 
 /// The state of the server, shared by all handlers: one reference count, since every request clones it several times on both cores.
@@ -119,7 +119,7 @@ pub fn router(state: State) -> Router {
     router.layer(compression()).layer(from_fn_with_state(state.clone(), logging::trace)).with_state(state)
 }
 
-/// The answer after a panic outside of resolvers. The panic hook has printed the message, which is not sent to clients.
+/// The response after a panic outside of resolvers. The panic hook has printed the message, which is not sent to clients.
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a request's handler panicked");
     (StatusCode::INTERNAL_SERVER_ERROR, "Internal server error.\n").into_response()

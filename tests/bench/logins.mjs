@@ -1,6 +1,6 @@
 // The effect of a flood of log-ins on reads, and whether the time of a refusal reveals that a login exists.
 //   node tests/bench/logins.mjs PATH_TO_WAXWING [--seconds 10] [--rounds 3] [--logins 200] [--reads 200] [--runs 200]
-// Requests are sent at a steady rate, whether the previous ones have been answered or not. Rounds with and without log-ins alternate, so
+// Requests are sent at a steady rate, whether the previous ones have their responses or not. Rounds with and without log-ins alternate, so
 // that the other load of the machine affects both. The exit code is 1 when the 99th percentile of reads more than doubles, or when the
 // medians of the two refusals differ by more than 10 %. Results are meaningful only for a release build on a quiet machine.
 import { readFileSync } from 'node:fs';
@@ -31,16 +31,16 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
 const send = (url, body, headers = {}) =>
   new Promise((resolve, reject) => {
     const began = performance.now();
-    const asked = request(url, { method: 'POST', agent, headers: { 'content-type': 'application/json', ...headers } }, (answer) => {
+    const asked = request(url, { method: 'POST', agent, headers: { 'content-type': 'application/json', ...headers } }, (response) => {
       const parts = [];
-      answer.on('data', (part) => parts.push(part));
-      answer.on('end', () => resolve({ took: performance.now() - began, body: JSON.parse(Buffer.concat(parts)) }));
+      response.on('data', (part) => parts.push(part));
+      response.on('end', () => resolve({ took: performance.now() - began, body: JSON.parse(Buffer.concat(parts)) }));
     });
     asked.on('error', reject);
     asked.end(JSON.stringify(body));
   });
 
-// Sends at a steady rate until the time is over. Resolves when all requests have been answered.
+// Sends at a steady rate until the time is over. Resolves when all responses have arrived.
 async function steadily(rate, sending) {
   const all = [];
   const began = performance.now();

@@ -1,7 +1,7 @@
 // Throughput of an overloaded server compared with its peak, and the time of refusals.
 //   node tests/bench/overload.mjs PATH_TO_WAXWING [--seconds 6] [--users 500] [--page 100]
 // The server has one core, Redis and the clients have another. The clients write and read raw sockets: an HTTP library would use more CPU
-// time than the server. Requests are sent at a steady rate, whether the previous ones have been answered or not. The exit code is 1 when
+// time than the server. Requests are sent at a steady rate, whether the previous ones have their responses or not. The exit code is 1 when
 // less than 80 % of the peak is left at three times the peak, or when a refusal takes 50 ms (99th percentile).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -22,7 +22,7 @@ class Clients {
     Object.assign(this, { port, requests: tokens.map((token) => Buffer.from(head(token) + body)), idle: [], sent: 0 });
   }
 
-  // Sends a request. Resolves to the duration, the status and the time of the answer.
+  // Sends a request. Resolves to the duration, the status and the time of the response.
   ask() {
     const socket = this.idle.pop() ?? this.dial();
     if (socket.destroyed) throw new Error('the server has closed a connection');
@@ -35,7 +35,7 @@ class Clients {
   dial() {
     const socket = connect(this.port, '127.0.0.1').setNoDelay(true);
     socket.on('error', (error) => socket.reject(error));
-    // Has no effect if no answer is expected.
+    // Has no effect if no response is expected.
     socket.on('close', () => socket.reject(new Error('the server has closed a connection')));
     socket.on('data', (data) => {
       if (socket.missing < 0) {
@@ -57,7 +57,7 @@ class Clients {
 
 const summary = (all) => `p50 ${quantile(all, 0.5).toFixed(1)}, p99 ${quantile(all, 0.99).toFixed(1)} ms`;
 
-// Runs a load, and prints the number of requests a second that were answered in time.
+// Runs a load, and prints the number of requests a second whose responses came in time.
 async function measure(name, server, load) {
   const [began, before] = [performance.now(), cpu(server)];
   const all = await load(() => performance.now() - began < seconds * 1000, () => (performance.now() - began) / 1000);
@@ -65,7 +65,7 @@ async function measure(name, server, load) {
   const done = all.filter((it) => it.status === 200 && it.at - began <= seconds * 1000);
   const refused = all.filter((it) => it.status !== 200);
   const odd = refused.find((it) => !it.refusal);
-  if (odd) throw new Error(`an answer that is neither done nor refused: ${odd.status}`);
+  if (odd) throw new Error(`a response that is neither done nor refused: ${odd.status}`);
   const [rate, times] = [done.length / seconds, refused.map((it) => it.took)];
   const rest = refused.length ? `; ${(refused.length / seconds).toFixed(0)}/s refused, ${summary(times)}` : '';
   console.log(`${name.padEnd(14)} ${rate.toFixed(0)}/s done, ${summary(done.map((it) => it.took))}${rest}; server ${busy.toFixed(2)} cores`);

@@ -2,7 +2,7 @@
 //   node tests/bench/work.mjs PATH_TO_WAXWING [--people 9990] [--millis 200] [--rounds 5]
 // One account follows all others, and they follow it; it has too few followers for the fan-out mode in which statuses are not pushed. In
 // each round it sends every document repeatedly for this many milliseconds, one request after the other. The cost of a request that reads
-// nothing is measured in the same way, and subtracted, and so is the cost of idle processes. The background work after an answer counts
+// nothing is measured in the same way, and subtracted, and so is the cost of idle processes. The background work after a response counts
 // with its document: the benchmark waits for its end. The table has the medians of the rounds, and the smallest and the largest factor of a
 // round. The exit code is 1 when a document uses more than twenty times the CPU time a token of a first screen in the same round. The test
 // suite checks the same by units that do not depend on the machine (tests/it/worst). Needs a quiet machine.
@@ -50,10 +50,10 @@ try {
 
   const ask = async (query) => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'waxwing-cost': '1' };
-    const answer = await (await fetch(`http://127.0.0.1:${port}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })).json();
-    const mistakes = Object.values(answer.data ?? {}).flatMap((field) => field?.userErrors ?? []);
-    if (answer.errors || mistakes.length > 0) throw new Error(`${query}: ${JSON.stringify(answer)}`);
-    return answer;
+    const response = await (await fetch(`http://127.0.0.1:${port}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })).json();
+    const mistakes = Object.values(response.data ?? {}).flatMap((field) => field?.userErrors ?? []);
+    if (response.errors || mistakes.length > 0) throw new Error(`${query}: ${JSON.stringify(response)}`);
+    return response;
   };
   const rest = async () => {
     if (!(await isCalm(processes))) throw new Error('the server and Redis do not come to rest');

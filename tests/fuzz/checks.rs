@@ -23,8 +23,8 @@ pub(crate) fn document(bytes: &[u8]) {
     let mut request = Request::new(query).variables(variables.map(Variables::from_json).unwrap_or_default());
     if may_run(&mut request) {
         // Without a request's context every resolver fails before it waits for anything.
-        let answer = SCHEMA.execute(request).now_or_never().expect("it waits for nothing");
-        let text = serde_json::to_string(&answer.errors).expect("JSON");
+        let response = SCHEMA.execute(request).now_or_never().expect("it waits for nothing");
+        let text = serde_json::to_string(&response.errors).expect("JSON");
         assert!(text.len() < 4 * bytes.len() + 100_000, "{} bytes of errors for {} bytes", text.len(), bytes.len());
     }
 }

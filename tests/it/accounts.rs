@@ -7,27 +7,27 @@ use serde_json::{Value, json};
 
 async fn sign_up(app: &TestApp, login: &str, name: &str, password: &str) -> Value {
     let input = json!({ "input": { "login": login, "name": name, "password": password } });
-    let mut answer = app.anonymous().run("SignUp", input).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["signUp"].take()
+    let mut response = app.anonymous().run("SignUp", input).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["signUp"].take()
 }
 
 async fn log_in(app: &TestApp, login: &str, password: &str) -> Value {
-    let mut answer = app.anonymous().run("LogIn", json!({ "input": { "login": login, "password": password } })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["logIn"].take()
+    let mut response = app.anonymous().run("LogIn", json!({ "input": { "login": login, "password": password } })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["logIn"].take()
 }
 
 async fn by_login(actor: &Actor, login: &str) -> Value {
-    let mut answer = actor.run("Profile", json!({ "login": login })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["user"].take()
+    let mut response = actor.run("Profile", json!({ "login": login })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["user"].take()
 }
 
 async fn update(actor: &Actor, input: Value) -> Value {
-    let mut answer = actor.run("UpdateProfile", json!({ "input": input })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["updateProfile"].take()
+    let mut response = actor.run("UpdateProfile", json!({ "input": input })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["updateProfile"].take()
 }
 
 /// Returns the payload that rejects one field.
@@ -41,9 +41,9 @@ fn assert_refused(payload: &Value, result: &str, code: &str, path: &[&str]) {
 async fn sign_up_creates_a_session_for_the_new_account() {
     let app = TestApp::start().await;
     let ada = app.user("Ada_1").await;
-    let answer = ada.run("Viewer", json!({})).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    let viewer = &answer["data"]["viewer"];
+    let response = ada.run("Viewer", json!({})).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    let viewer = &response["data"]["viewer"];
     assert_eq!(viewer["login"], "Ada_1");
     assert_eq!(viewer["createdAt"], "2026-03-01T00:00:00.000Z");
     for (field, value) in
@@ -51,17 +51,17 @@ async fn sign_up_creates_a_session_for_the_new_account() {
     {
         assert_eq!(viewer[field], value, "{field}");
     }
-    assert_eq!(answer["data"]["viewerSessions"][0]["isCurrent"], true);
+    assert_eq!(response["data"]["viewerSessions"][0]["isCurrent"], true);
     assert_refused(&sign_up(&app, "ada_1", "A", "12345678").await, "session", "LOGIN_TAKEN", &["login"]);
 }
 
 #[tokio::test]
 async fn a_client_without_a_session_has_no_viewer_and_no_sessions() {
     let app = TestApp::start().await;
-    let answer = app.anonymous().run("Viewer", json!({})).await;
-    assert_eq!(answer["data"], json!({ "viewer": null, "viewerSessions": null }));
-    assert_eq!(error_codes(&answer), ["UNAUTHENTICATED"]);
-    assert_eq!(answer["errors"][0]["path"], json!(["viewerSessions"]));
+    let response = app.anonymous().run("Viewer", json!({})).await;
+    assert_eq!(response["data"], json!({ "viewer": null, "viewerSessions": null }));
+    assert_eq!(error_codes(&response), ["UNAUTHENTICATED"]);
+    assert_eq!(response["errors"][0]["path"], json!(["viewerSessions"]));
 }
 
 #[tokio::test]
@@ -136,8 +136,8 @@ fn new_values() -> [(&'static str, Value); 3] {
 async fn every_field_of_a_profile_can_be_changed() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let answer = ada.gql("{ __type(name: \"UpdateProfileInput\") { inputFields { name } } }", json!({})).await;
-    let fields = answer["data"]["__type"]["inputFields"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
+    let response = ada.gql("{ __type(name: \"UpdateProfileInput\") { inputFields { name } } }", json!({})).await;
+    let fields = response["data"]["__type"]["inputFields"].as_array().unwrap_or_else(|| panic!("{response}")).clone();
     for field in fields.iter().map(|field| field["name"].as_str().expect("a name")) {
         let new = new_values().into_iter().find(|(name, _)| *name == field).unwrap_or_else(|| panic!("no value for {field}")).1;
         let query = format!("mutation($input: UpdateProfileInput!) {{ updateProfile(input: $input) {{ user {{ {field} }} }} }}");
@@ -259,10 +259,10 @@ async fn a_wrong_password_and_an_unknown_login_get_identical_responses() {
     let ask = async |login: &str, password: &str| {
         let query = "mutation($i: LogInInput!) { logIn(input: $i) { session { token } userErrors { code message path } } }";
         let body = json!({ "query": query, "variables": { "i": { "login": login, "password": password } } });
-        let answer = HttpResponse::fetch(app.post().header("x-request-id", "same").json(&body)).await;
-        let mut headers: Vec<String> = answer.headers.keys().filter(|name| *name != "date").map(ToString::to_string).collect();
+        let response = HttpResponse::fetch(app.post().header("x-request-id", "same").json(&body)).await;
+        let mut headers: Vec<String> = response.headers.keys().filter(|name| *name != "date").map(ToString::to_string).collect();
         headers.sort();
-        (answer.status, headers, answer.text)
+        (response.status, headers, response.text)
     };
     let wrong = ask("ada", "battery staple").await;
     assert!(wrong.2.contains("WRONG_CREDENTIALS"), "{wrong:?}");

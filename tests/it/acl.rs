@@ -56,8 +56,8 @@ async fn commands_that_the_server_does_not_use_are_denied() {
     redis.run::<()>(&["SET", "foreign", "1"]);
     for command in DENIED.split("; ") {
         let words: Vec<&str> = command.split(' ').collect();
-        let answer = redis::cmd(words[0]).arg(&words[1..]).query::<redis::Value>(&mut connection);
-        let text = answer.err().unwrap_or_else(|| panic!("{command} was done")).to_string();
+        let response = redis::cmd(words[0]).arg(&words[1..]).query::<redis::Value>(&mut connection);
+        let text = response.err().unwrap_or_else(|| panic!("{command} was done")).to_string();
         assert!(text.contains("NOPERM") || text.contains("permissions"), "{command}: {text}");
     }
     assert_eq!(redis.run::<String>(&["GET", "foreign"]), "1");
@@ -131,8 +131,8 @@ async fn revoked_credentials_are_logged_once() {
     redis.run::<()>(&["CLIENT", "KILL", "USER", "feed"]);
     let http = reqwest::Client::new();
     for _ in 0..20 {
-        let answer = HttpResponse::fetch(http.get(format!("{}/readyz", process.url))).await;
-        assert_eq!(answer.status, 503);
+        let response = HttpResponse::fetch(http.get(format!("{}/readyz", process.url))).await;
+        assert_eq!(response.status, 503);
     }
     let log = process.kill();
     let refusals = log.lines().filter(|line| line.contains("Redis refuses the user or the password")).count();

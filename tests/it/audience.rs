@@ -60,9 +60,9 @@ struct Scene {
 async fn change(actor: &Actor, field: &str, input: Value, result: &str) -> Value {
     let kind = format!("{}{}Input", field[..1].to_uppercase(), &field[1..]);
     let query = format!("mutation($input: {kind}!) {{ {field}(input: $input) {{ {result} userErrors {{ code path }} }} }}");
-    let mut answer = actor.gql(&query, json!({ "input": input })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"][field].take()
+    let mut response = actor.gql(&query, json!({ "input": input })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"][field].take()
 }
 
 async fn set_private(actor: &Actor, is_private: bool) {
@@ -156,9 +156,9 @@ impl Scene {
              user(login: \"author\") {{ profileTimeline {ENTRIES} }} {home} {list} }}",
             nodes.join(" ")
         );
-        let answer = actor.gql(&query, json!({ "ids": self.statuses })).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        let data = &answer["data"];
+        let response = actor.gql(&query, json!({ "ids": self.statuses })).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        let data = &response["data"];
         let texts = |found: Vec<&Value>| -> Vec<String> {
             let mut all: Vec<String> = found.iter().filter_map(|it| it["message"].as_str()).map(str::to_owned).collect();
             all.sort_by_key(|text| AUDIENCES.iter().position(|audience| audience == text));
@@ -315,9 +315,9 @@ async fn an_audience_list_has_its_current_members() {
     let query = "query($id: ID!) { node(id: $id) { ... on Status { message audience audienceList { name } } }
         user(login: \"ada\") { profileTimeline { entries { edges { node { status { id } } } } } } }";
     let read = async |actor: &Actor| {
-        let answer = actor.gql(query, json!({ "id": status })).await;
-        let entries = answer["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array().map_or(0, Vec::len);
-        (answer["data"]["node"].clone(), entries)
+        let response = actor.gql(query, json!({ "id": status })).await;
+        let entries = response["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array().map_or(0, Vec::len);
+        (response["data"]["node"].clone(), entries)
     };
     let shown = |list: Value| json!({ "message": "for the list", "audience": "LIST", "audienceList": list });
     for is_private in [false, true] {
@@ -384,8 +384,8 @@ async fn only_public_statuses_can_be_promoted() {
     let explain = "query($id: ID!) { explainAd(campaignId: $id, slot: IN_FEED) { reasons } }";
     for (audience, reasons) in [("PUBLIC", json!([])), ("FRIENDS", json!(["NO_ADS"])), ("PUBLIC", json!([]))] {
         set_audience(&ada, &status, audience, None).await;
-        let answer = ada.gql(explain, json!({ "id": campaign })).await;
-        assert_eq!(answer["data"]["explainAd"]["reasons"], reasons, "{audience}: {answer}");
+        let response = ada.gql(explain, json!({ "id": campaign })).await;
+        assert_eq!(response["data"]["explainAd"]["reasons"], reasons, "{audience}: {response}");
     }
 }
 
@@ -419,8 +419,8 @@ async fn a_sync_cursor_names_no_hidden_status() {
     // The part behind the dot is the position in the event log of all accounts.
     let position = |cursor: &Value| cursor.as_str().and_then(|text| text.split('.').next()).expect("a cursor").to_owned();
     let of_home = async |entries: &str| {
-        let answer = bea.gql(&format!("{{ homeTimeline {{ syncCursor {entries} }} }}"), json!({})).await;
-        position(&answer["data"]["homeTimeline"]["syncCursor"])
+        let response = bea.gql(&format!("{{ homeTimeline {{ syncCursor {entries} }} }}"), json!({})).await;
+        position(&response["data"]["homeTimeline"]["syncCursor"])
     };
     let of_list = async || position(&cyd.gql(query, json!({ "list": list })).await["data"]["node"]["timeline"]["syncCursor"]);
     let (home, page, in_list) = (of_home("").await, of_home("entries(first: 2) { edges { cursor } }").await, of_list().await);

@@ -93,8 +93,8 @@ async fn a_backup_is_restored_into_another_redis_and_into_a_folder() {
     assert!(code == 1 && stderr.contains("is not empty"), "{stderr}");
     let server = Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--data-dir", text(&data)]));
     let query = "{ user(login: \"ada\") { followersCount profileTimeline { entries(first: 1) { edges { node { status { message likeCount } } } } } } }";
-    let answer = reqwest::Client::new().post(format!("{}/graphql", server.url)).json(&json!({ "query": query })).send().await;
-    let there: serde_json::Value = answer.expect("an answer").json().await.expect("JSON");
+    let response = reqwest::Client::new().post(format!("{}/graphql", server.url)).json(&json!({ "query": query })).send().await;
+    let there: serde_json::Value = response.expect("a response").json().await.expect("JSON");
     assert_eq!(there, ada.gql(query, json!({})).await);
     assert_eq!(there["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "Number 29.");
     server.stop();
@@ -106,12 +106,12 @@ async fn a_backup_of_a_server_under_writes_is_consistent() {
     let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
     let options = ["serve", "--demo", "--rate-limits", "off", "--listen", "127.0.0.1:0", "--data-dir", text(&data)];
     let server = Process::start(&mut waxwing(&options));
-    let (stop, answered) = (tokio_util::sync::CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
-    let writer = |number| tokio::spawn(write(server.url.clone(), number, stop.clone(), answered.clone()));
+    let (stop, completed) = (tokio_util::sync::CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
+    let writer = |number| tokio::spawn(write(server.url.clone(), number, stop.clone(), completed.clone()));
     let writers: Vec<_> = (0..4).map(writer).collect();
     let began = Instant::now();
-    while answered.load(Ordering::Relaxed) < 20 {
-        assert!(began.elapsed() < Duration::from_secs(60), "nobody is answered: {}", server.log());
+    while completed.load(Ordering::Relaxed) < 20 {
+        assert!(began.elapsed() < Duration::from_secs(60), "no request gets a response: {}", server.log());
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let socket = format!("unix:{}/redis.sock", data.display());
@@ -128,12 +128,12 @@ async fn a_backup_of_a_server_under_writes_is_consistent() {
 }
 
 /// Signs up, posts and follows until `stop`, and counts the responses.
-async fn write(url: String, number: usize, stop: tokio_util::sync::CancellationToken, answered: Arc<AtomicUsize>) {
+async fn write(url: String, number: usize, stop: tokio_util::sync::CancellationToken, completed: Arc<AtomicUsize>) {
     let http = reqwest::Client::new();
     let ask = async |query: String, token: Option<&str>| -> serde_json::Value {
         let request = http.post(format!("{url}/graphql")).json(&json!({ "query": query }));
         let request = token.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
-        request.send().await.expect("an answer").json().await.expect("JSON")
+        request.send().await.expect("a response").json().await.expect("JSON")
     };
     let sign_up = format!(
         "mutation {{ signUp(input: {{ login: \"writer{number}\", name: \"W\", password: \"correct horse\" }}) {{ session {{ token }} }} }}"
@@ -148,9 +148,9 @@ async fn write(url: String, number: usize, stop: tokio_util::sync::CancellationT
             1 => format!("mutation {{ followUser(input: {{ userId: {ada} }}) {{ userErrors {{ code }} }} }}"),
             _ => format!("mutation {{ unfollowUser(input: {{ userId: {ada} }}) {{ userErrors {{ code }} }} }}"),
         };
-        let answer = ask(change, Some(&token)).await;
-        assert!(answer.get("errors").is_none(), "{answer}");
-        (turn, _) = (turn + 1, answered.fetch_add(1, Ordering::Relaxed));
+        let response = ask(change, Some(&token)).await;
+        assert!(response.get("errors").is_none(), "{response}");
+        (turn, _) = (turn + 1, completed.fetch_add(1, Ordering::Relaxed));
     }
 }
 

@@ -43,12 +43,12 @@ async fn begun_of(app: &TestApp, last: u8, bytes: usize, length: usize) -> TcpSt
     stream
 }
 
-/// Returns the status and the error of the answer on a connection, or only the status where there is no error.
-async fn answer(stream: &mut TcpStream) -> (u16, Value) {
+/// Returns the status and the error of the response on a connection, or only the status where there is no error.
+async fn read_response(stream: &mut TcpStream) -> (u16, Value) {
     let mut text = String::new();
     let (head, body) = loop {
         let mut buffer = [0; 4096];
-        let read = timeout(PATIENCE, stream.read(&mut buffer)).await.expect("an answer");
+        let read = timeout(PATIENCE, stream.read(&mut buffer)).await.expect("a response");
         let count = read.expect("it is open");
         assert!(count > 0, "closed after {text:?}");
         text.push_str(&String::from_utf8_lossy(&buffer[..count]));
@@ -66,7 +66,7 @@ async fn send(app: &TestApp, last: u8, bytes: usize) -> (u16, Value) {
     let mut stream = from(app, last).await;
     let request = format!("{}{body}", head(&format!("content-length: {}", body.len())));
     stream.write_all(request.as_bytes()).await.expect("it is open");
-    answer(&mut stream).await
+    read_response(&mut stream).await
 }
 
 /// Returns a metric.
@@ -123,7 +123,7 @@ async fn an_address_can_hold_only_a_part_of_the_memory() {
     assert_eq!(send(&app, 3, 40 << 10).await.0, 200, "others have their own");
     // This body exceeds the limit of its address alone.
     held.write_all(&vec![b' '; 64 << 10]).await.expect("it is open");
-    assert_eq!(answer(&mut held).await.0, 429);
+    assert_eq!(read_response(&mut held).await.0, 429);
     reaches(&app, RESERVED, 0).await;
     assert_eq!(send(&app, 2, 40 << 10).await.0, 200);
 }
@@ -139,13 +139,13 @@ async fn a_body_of_the_address_that_holds_the_most_memory_is_revoked() {
     let mut newest = begun_of(&app, 2, 48 << 10, (48 << 10) + 1).await;
     reaches(&app, RESERVED, 112 << 10).await;
     assert_eq!(send(&app, 1, 40 << 10).await, (200, Value::Null));
-    assert_eq!(answer(&mut oldest).await, (503, json!({ "code": "OVERLOADED", "retryAfter": 1 })));
+    assert_eq!(read_response(&mut oldest).await, (503, json!({ "code": "OVERLOADED", "retryAfter": 1 })));
     assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"evicted\"}").await, 1);
     reaches(&app, RESERVED, 80 << 10).await;
     // The other bodies are read to their end. They consist of spaces, which is no valid JSON.
     for stream in [&mut other, &mut newest] {
         stream.write_all(b" ").await.expect("it is open");
-        assert_eq!(answer(stream).await, (400, json!({ "code": "BAD_REQUEST" })));
+        assert_eq!(read_response(stream).await, (400, json!({ "code": "BAD_REQUEST" })));
     }
     reaches(&app, RESERVED, 0).await;
 }
@@ -158,7 +158,7 @@ async fn a_body_below_the_minimum_rate_is_aborted_early() {
     let app = with(slow(1 << 20)).await;
     for bytes in [0, 1, 30_000] {
         let mut stream = begun(&app, 2, bytes).await;
-        let (status, error) = answer(&mut stream).await;
+        let (status, error) = read_response(&mut stream).await;
         assert_eq!((status, error), (408, json!({ "code": "REQUEST_TIMEOUT" })), "{bytes} bytes");
     }
     assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"too_slow\"}").await, 3);

@@ -50,8 +50,8 @@ async fn rename(actor: &Actor, name: &str) {
 
 /// Returns the message, the number of likes, whether the viewer likes the status, and the author of each status.
 async fn home(reader: &Actor) -> Vec<Value> {
-    let answer = reader.gql(HOME, json!({})).await;
-    let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = reader.gql(HOME, json!({})).await;
+    let edges = response["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     let row = |edge: &Value| {
         let status = &edge["node"]["status"];
         json!([status["message"], status["likeCount"], status["viewerHasLiked"], status["author"]["name"]])
@@ -133,13 +133,13 @@ async fn cached_values_are_shared_and_likes_are_per_viewer() {
 
 /// Redis has sent the invalidation, but it has not arrived: the request waits for it, and does not use the old value.
 #[tokio::test]
-async fn a_delayed_invalidation_delays_the_answer() {
+async fn a_delayed_invalidation_delays_the_response() {
     let both = TwoProcesses::start().await;
     let ada = both.direct.user("ada").await;
     let (there, nobody) = (ada.at(&both.proxied), both.proxied.anonymous());
     let name = async |actor: Actor| {
-        let answer = actor.gql(WHO, json!({ "id": ada.id })).await;
-        answer["data"]["node"]["name"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+        let response = actor.gql(WHO, json!({ "id": ada.id })).await;
+        response["data"]["node"]["name"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
     };
     for round in 0..3 {
         for actor in [&there, &nobody] {
@@ -221,9 +221,9 @@ async fn a_broken_connection_invalidates_the_cache() {
         both.direct.redis.run::<u64>(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
         rename(&ada, &format!("Ada {round}")).await;
         let seen = loop {
-            let answer = reader.gql(HOME, json!({})).await;
-            if answer.get("errors").is_none() {
-                break answer["data"]["homeTimeline"]["entries"]["edges"][0]["node"]["status"]["author"]["name"].clone();
+            let response = reader.gql(HOME, json!({})).await;
+            if response.get("errors").is_none() {
+                break response["data"]["homeTimeline"]["entries"]["edges"][0]["node"]["status"]["author"]["name"].clone();
             }
         };
         assert_eq!(seen, format!("Ada {round}"));
@@ -271,12 +271,12 @@ impl ClientThread {
     }
 
     fn begin<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
-        let (done, answer) = tokio::sync::oneshot::channel();
+        let (done, response) = tokio::sync::oneshot::channel();
         let job = async move {
             let _ = done.send(work.await);
         };
         self.0.send(Box::pin(job)).expect("the thread runs");
-        tokio::spawn(async move { answer.await.expect("no panic") })
+        tokio::spawn(async move { response.await.expect("no panic") })
     }
 }
 
@@ -305,7 +305,7 @@ impl Two {
 
     async fn ping(&self, client: &ClientThread) {
         let db = self.db.clone();
-        client.begin(async move { db.ping().await }).await.expect("no panic").expect("an answer");
+        client.begin(async move { db.ping().await }).await.expect("no panic").expect("a response");
     }
 
     /// Another client writes, and the write is acknowledged.
@@ -315,7 +315,7 @@ impl Two {
 
     fn start_read(&self, client: &ClientThread) -> JoinHandle<Option<u64>> {
         let reading = read_key(self.db.clone(), KEY.into());
-        client.begin(async { reading.await.expect("an answer") })
+        client.begin(async { reading.await.expect("a response") })
     }
 
     async fn read(&self, client: &ClientThread) -> Option<u64> {
@@ -384,7 +384,7 @@ async fn a_request_without_a_reply_does_not_use_the_cache() {
     }
     let db = two.db.clone();
     let read = two.quick.begin(async move { db.read_cached(since, vec![KEY.into()], text, |_| Vec::new()).await });
-    let found = read.await.expect("no panic").expect("an answer").0;
+    let found = read.await.expect("no panic").expect("a response").0;
     assert_eq!((found, two.reads()), (vec![Some(Arc::new(Text("0".into())))], 2), "it was read again");
     two.proxy.set(Flow::Pass, Flow::Pass);
     assert_eq!(waits.await.expect("no panic"), Some(0));
@@ -397,14 +397,14 @@ async fn waiting_for_a_pending_request_has_a_timeout() {
     let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     redis.run::<u64>(&["HSET", KEY, "name", "1"]);
     for _ in 0..2 {
-        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
+        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("a response"), Some(1));
     }
     let since = db.read_barrier();
     let mut sent = pin!(db.read::<Option<String>>(redis::cmd("GET").arg("user:{8}").take()));
     assert!(sent.as_mut().now_or_never().is_none());
     let reading = tokio::time::timeout(Duration::from_secs(10), db.read_cached(since, vec![KEY.into()], text, |_| Vec::new()));
-    assert_eq!(reading.await.expect("in time").expect("an answer").0, [Some(Arc::new(Text("1".into())))]);
-    assert_eq!(sent.await.expect("an answer"), None);
+    assert_eq!(reading.await.expect("in time").expect("a response").0, [Some(Arc::new(Text("1".into())))]);
+    assert_eq!(sent.await.expect("a response"), None);
     assert_eq!(redis.calls()["hgetall"], 2, "the cached value is read again");
 }
 
@@ -450,7 +450,7 @@ async fn a_silent_connection_invalidates_the_cache() {
         };
         assert_eq!(seen, Some(round));
         proxy.set(Flow::Pass, Flow::Drop);
-        read_key(db.clone(), KEY.into()).await.expect_err("no answer");
+        read_key(db.clone(), KEY.into()).await.expect_err("no response");
     }
 }
 
@@ -460,14 +460,14 @@ async fn deleted_and_recreated_keys_are_seen() {
     let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
     for taken in [&["FLUSHALL"][..], &["UNLINK", KEY], &["FLUSHDB"], &["RENAME", KEY, "user:{3}"], &["PEXPIRE", KEY, "0"]] {
         for _ in 0..2 {
-            assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), None);
+            assert_eq!(read_key(db.clone(), KEY.into()).await.expect("a response"), None);
         }
         redis.run::<u64>(&["HSET", KEY, "name", "1"]);
         for _ in 0..2 {
-            assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
+            assert_eq!(read_key(db.clone(), KEY.into()).await.expect("a response"), Some(1));
         }
         redis.run::<()>(taken);
-        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), None, "{taken:?}");
+        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("a response"), None, "{taken:?}");
     }
 }
 
@@ -476,7 +476,7 @@ async fn reads_of_two(redis: &RedisServer, db: &Db) -> u64 {
     redis.run::<u64>(&["HSET", KEY, "name", "1"]);
     redis.reset_calls();
     for _ in 0..2 {
-        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
+        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("a response"), Some(1));
     }
     redis.calls()["hgetall"]
 }
@@ -493,7 +493,7 @@ async fn nothing_is_cached_on_a_cluster_or_when_switched_off() {
     let db = Db::open(&cluster.url().parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
     for round in 0..3 {
         cluster.run::<u64>(&[b"HSET", KEY.as_bytes(), b"name", round.to_string().as_bytes()]);
-        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(round));
+        assert_eq!(read_key(db.clone(), KEY.into()).await.expect("a response"), Some(round));
     }
 }
 
@@ -505,8 +505,9 @@ async fn nothing_is_cached_without_invalidation_messages() {
     let url = format!("{}?user=untracked&pass=x", redis.operator_url());
     let db = Db::open(&url.parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
     let (first, second) = (ClientThread::new(), ClientThread::new());
-    let read_over =
-        async |client: &ClientThread| client.begin(read_key(db.clone(), KEY.into())).await.expect("no panic").expect("an answer");
+    let read_over = async |client: &ClientThread| {
+        client.begin(read_key(db.clone(), KEY.into())).await.expect("no panic").expect("a response")
+    };
     redis.run::<u64>(&["HSET", KEY, "name", "0"]);
     assert_eq!(read_over(&first).await, Some(0));
     redis.run::<()>(&["ACL", "SETUSER", "untracked", "-client|tracking"]);
@@ -521,7 +522,7 @@ async fn nothing_is_cached_without_invalidation_messages() {
     let tracking_disabled = Db::open(&url.parse().expect("a URL"), LONG_TIMEOUTS).await.expect("a store");
     for round in 4..7 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
-        assert_eq!(read_key(tracking_disabled.clone(), KEY.into()).await.expect("an answer"), Some(round));
+        assert_eq!(read_key(tracking_disabled.clone(), KEY.into()).await.expect("a response"), Some(round));
     }
 }
 
@@ -545,14 +546,14 @@ async fn a_busy_redis_does_not_disable_the_cache() {
     redis.run::<()>(&["SCRIPT", "KILL"]);
     script.join().expect("no panic");
     let reads = loop {
-        // A failed attempt answers for a moment.
+        // The cluster responds with a failure for a moment.
         if db.ping().await.is_ok() {
             break reads_of_two(&redis, &db).await;
         }
     };
     assert_eq!(reads, 1);
     redis.run::<u64>(&["HSET", KEY, "name", "2"]);
-    assert_eq!(read_key(db.clone(), KEY.into()).await.expect("an answer"), Some(2));
+    assert_eq!(read_key(db.clone(), KEY.into()).await.expect("a response"), Some(2));
 }
 
 #[tokio::test]
@@ -585,10 +586,10 @@ async fn no_read_is_older_than_an_acknowledged_write_before_it() {
             while !over.load(Ordering::SeqCst) {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let at = (random >> 40) % KEYS;
-                let value: u64 = redis::cmd("HINCRBY").arg(key(at)).arg("n").arg(1).query(&mut operator).expect("an answer");
+                let value: u64 = redis::cmd("HINCRBY").arg(key(at)).arg("n").arg(1).query(&mut operator).expect("a response");
                 acknowledged[at].store(value, Ordering::SeqCst);
                 if (random >> 30).is_multiple_of(500) {
-                    redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").query::<u64>(&mut operator).expect("an answer");
+                    redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").query::<u64>(&mut operator).expect("a response");
                 }
             }
         }
@@ -626,9 +627,9 @@ async fn deleted_objects_disappear_in_all_processes() {
     app.drain().await;
     let readers = [bob.clone(), bob.at(&other)];
     let node = async |reader: &Actor, id: &str| {
-        let answer = reader.gql("query($id: ID!) { node(id: $id) { id } }", json!({ "id": id })).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        answer["data"]["node"]["id"].as_str().map(str::to_owned)
+        let response = reader.gql("query($id: ID!) { node(id: $id) { id } }", json!({ "id": id })).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        response["data"]["node"]["id"].as_str().map(str::to_owned)
     };
     for reader in &readers {
         for id in [&posts[0], &posts[1], &ada.id] {
@@ -641,8 +642,8 @@ async fn deleted_objects_disappear_in_all_processes() {
         assert_eq!(node(reader, &posts[1]).await.as_ref(), Some(&posts[1]));
     }
     let gone = "mutation($i: DeleteAccountInput!) { deleteAccount(input: $i) { deletedUserId userErrors { code } } }";
-    let answer = ada.gql(gone, json!({ "i": { "password": "correct horse" } })).await;
-    assert_eq!(answer["data"]["deleteAccount"]["deletedUserId"], ada.id.as_str(), "{answer}");
+    let response = ada.gql(gone, json!({ "i": { "password": "correct horse" } })).await;
+    assert_eq!(response["data"]["deleteAccount"]["deletedUserId"], ada.id.as_str(), "{response}");
     for reader in &readers {
         assert_eq!(node(reader, &ada.id).await, None);
         assert_eq!(home(reader).await, Vec::<Value>::new());

@@ -96,12 +96,12 @@ async fn a_server_starts_from_a_file_alone() {
         redis.url()
     );
     let server = Process::start(&mut waxwing(&["serve", "--config", File::new(&text).path()]));
-    let settings = reqwest::get(format!("{}/playground.json", server.url)).await.expect("an answer").text().await.expect("text");
+    let settings = reqwest::get(format!("{}/playground.json", server.url)).await.expect("a response").text().await.expect("text");
     assert!(settings.contains("waxwing-demo"), "{settings}");
     server.stop();
     // A switch can be switched off by its variable, not by the command line.
     let server = Process::start(waxwing(&["serve", "--config", File::new(&text).path()]).env("WAXWING_DEMO", "false"));
-    let settings = reqwest::get(format!("{}/playground.json", server.url)).await.expect("an answer").text().await.expect("text");
+    let settings = reqwest::get(format!("{}/playground.json", server.url)).await.expect("a response").text().await.expect("text");
     assert_eq!(settings, "{}");
     server.stop();
 }

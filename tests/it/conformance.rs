@@ -53,22 +53,22 @@ async fn run(query: &str) -> Value {
 #[tokio::test]
 async fn response_keys_come_in_the_order_of_the_document() {
     let schema = Schema::new(Query, EmptyMutation, EmptySubscription);
-    let answer = serde_json::to_string(&schema.execute("{ slow quick again: slow }").await.data).expect("JSON");
-    assert_eq!(answer, r#"{"slow":1,"quick":2,"again":1}"#);
+    let response = serde_json::to_string(&schema.execute("{ slow quick again: slow }").await.data).expect("JSON");
+    assert_eq!(response, r#"{"slow":1,"quick":2,"again":1}"#);
 }
 
 #[tokio::test]
 async fn a_failing_non_null_field_nulls_only_its_parent() {
-    let answer = run("{ child { fine broken } quick }").await;
-    assert_eq!(answer["data"], json!({ "child": null, "quick": 2 }));
-    assert_eq!(answer["errors"][0]["path"], json!(["child", "broken"]));
-    let answer = run("{ children { broken } quick }").await;
-    assert_eq!(answer["data"], json!({ "children": [null, null], "quick": 2 }));
+    let response = run("{ child { fine broken } quick }").await;
+    assert_eq!(response["data"], json!({ "child": null, "quick": 2 }));
+    assert_eq!(response["errors"][0]["path"], json!(["child", "broken"]));
+    let response = run("{ children { broken } quick }").await;
+    assert_eq!(response["data"], json!({ "children": [null, null], "quick": 2 }));
 }
 
 #[tokio::test]
 async fn a_failing_nullable_field_leaves_its_siblings() {
-    let answer = run("{ nullable { fine } quick }").await;
-    assert_eq!(answer["data"], json!({ "nullable": null, "quick": 2 }));
-    assert_eq!(answer["errors"][0]["path"], json!(["nullable"]));
+    let response = run("{ nullable { fine } quick }").await;
+    assert_eq!(response["data"], json!({ "nullable": null, "quick": 2 }));
+    assert_eq!(response["errors"][0]["path"], json!(["nullable"]));
 }

@@ -58,7 +58,7 @@ impl Client {
         Self(socket.connect(app.url.trim_start_matches("http://").parse().expect("an address")).await.expect("a connection"))
     }
 
-    /// Opens a connection that has had an answer, and is idle.
+    /// Opens a connection that has had a response, and is idle.
     async fn idle(app: &TestApp, last: u8) -> Self {
         let mut client = Self::silent(app, last).await;
         assert_eq!(client.exchange().await.0, 200);
@@ -79,12 +79,12 @@ impl Client {
         self.0.write_all(text.as_bytes()).await.expect("it is open");
     }
 
-    /// Returns the status and the body of the next answer.
-    async fn answer(&mut self) -> (u16, Value) {
+    /// Returns the status and the body of the next response.
+    async fn read_response(&mut self) -> (u16, Value) {
         let mut text = String::new();
         loop {
             let mut buffer = [0; 4096];
-            let read = timeout(PATIENCE, self.0.read(&mut buffer)).await.expect("an answer");
+            let read = timeout(PATIENCE, self.0.read(&mut buffer)).await.expect("a response");
             let count = read.expect("it is open");
             assert!(count > 0, "closed after {text:?}");
             text.push_str(&String::from_utf8_lossy(&buffer[..count]));
@@ -95,16 +95,16 @@ impl Client {
         }
     }
 
-    /// Sends a small request, and reads the answer.
+    /// Sends a small request, and reads the response.
     async fn exchange(&mut self) -> (u16, Value) {
         self.say(&format!("{}{BODY}", head(""))).await;
-        self.answer().await
+        self.read_response().await
     }
 
-    /// Sends the missing body, and reads the answer.
+    /// Sends the missing body, and reads the response.
     async fn finish(&mut self) -> (u16, Value) {
         self.say(BODY).await;
-        self.answer().await
+        self.read_response().await
     }
 
     /// Waits until the server closes the connection without sending another byte.
@@ -201,7 +201,7 @@ async fn a_silent_connection_is_closed_and_an_idle_one_is_kept() {
     Client::silent(&app, 2).await.closed_by_force().await;
     assert!(idle.is_served().await, "the idle connection is still open");
     begun.say(&format!("{}{BODY}", head("").trim_start_matches("POST"))).await;
-    assert_eq!(begun.answer().await.0, 200, "from the first byte on, the headers have their own time");
+    assert_eq!(begun.read_response().await.0, 200, "from the first byte on, the headers have their own time");
     assert_eq!(metric(&app, &dropped("first_byte_timeout")).await, 2);
 }
 
@@ -250,7 +250,7 @@ async fn a_connection_with_a_partial_head_is_closed_after_all_idle_ones() {
     let mut third = Client::idle(&app, 3).await;
     idle.closed().await;
     begun.say(&format!("x\r\n{}{BODY}", head("").split_once("x\r\n").expect("a host").1)).await;
-    assert_eq!(begun.answer().await.0, 200);
+    assert_eq!(begun.read_response().await.0, 200);
     assert!(third.is_served().await);
 }
 
@@ -260,12 +260,12 @@ async fn a_connection_with_a_request_in_flight_is_never_closed() {
     let (mut first, mut second) = (Client::active(&app, 2).await, Client::active(&app, 2).await);
     let mut third = Client::silent(&app, 3).await;
     third.say(&format!("{}{BODY}", head(""))).await;
-    let waited = timeout(Duration::from_millis(200), third.answer()).await;
+    let waited = timeout(Duration::from_millis(200), third.read_response()).await;
     assert!(waited.is_err(), "no slot is free: the connection waits");
-    // The connection that gets its answer is idle then, and is closed at once.
+    // The connection that gets its response is idle then, and is closed at once.
     assert_eq!(first.finish().await.0, 200);
     first.closed().await;
-    assert_eq!(third.answer().await.0, 200);
+    assert_eq!(third.read_response().await.0, 200);
     assert_eq!(second.finish().await.0, 200);
 }
 
@@ -289,11 +289,11 @@ async fn sockets_and_event_streams_are_never_closed_for_others() {
     }
     let mut third = Client::silent(&app, 3).await;
     third.say(&format!("{}{BODY}", self::head(""))).await;
-    let waited = timeout(Duration::from_millis(200), third.answer()).await;
+    let waited = timeout(Duration::from_millis(200), third.read_response()).await;
     assert!(waited.is_err(), "no slot is free: the connection waits");
     // The stream ends with its client; the socket is alive.
     drop(events);
-    assert_eq!(third.answer().await.0, 200);
+    assert_eq!(third.read_response().await.0, 200);
     let init = json!({ "type": "connection_init" }).to_string();
     futures_util::SinkExt::send(&mut socket, init.as_str().into()).await.expect("it is open");
     let message = socket.next().await.expect("it is open").expect("a message").into_text().expect("text");
@@ -319,9 +319,9 @@ async fn a_connection_whose_event_stream_has_ended_is_closed_for_others() {
     ended.closed().await;
 }
 
-/// A compressed answer is sent in parts, which are flushed one after the other. A flush does not mean that the answer is complete.
+/// A compressed response is sent in parts, which are flushed one after the other. A flush does not mean that the response is complete.
 #[tokio::test]
-async fn a_connection_that_writes_a_compressed_answer_is_never_closed() {
+async fn a_connection_that_writes_a_compressed_response_is_never_closed() {
     let app = with(2, 100).await;
     let ada = app.user("ada").await;
     for at in 0..60_u32 {
@@ -336,9 +336,9 @@ async fn a_connection_that_writes_a_compressed_answer_is_never_closed() {
     let mut reader = Client::narrow(&app, 2).await;
     let head = format!("host: x\r\ncontent-type: application/json\r\naccept-encoding: gzip\r\ncontent-length: {}", body.len());
     reader.say(&format!("POST /graphql HTTP/1.1\r\n{head}\r\n\r\n{body}")).await;
-    let mut answer = vec![0; 1_024];
-    reader.0.read_exact(&mut answer).await.expect("the beginning");
-    // Each connection stays open, so that the next one needs a slot. They became idle after the first part of the answer was flushed. If
+    let mut response = vec![0; 1_024];
+    reader.0.read_exact(&mut response).await.expect("the beginning");
+    // Each connection stays open, so that the next one needs a slot. They became idle after the first part of the response was flushed. If
     // the reader counted as idle since that flush, the second of these connections would close the reader.
     let mut others = Vec::new();
     for last in 3..6 {
@@ -346,13 +346,13 @@ async fn a_connection_that_writes_a_compressed_answer_is_never_closed() {
         assert!(other.is_served().await);
         others.push(other);
     }
-    while !answer.ends_with(b"\r\n0\r\n\r\n") {
+    while !response.ends_with(b"\r\n0\r\n\r\n") {
         let mut buffer = vec![0; 64 << 10];
         let count = timeout(PATIENCE, reader.0.read(&mut buffer)).await.expect("more").expect("it is open");
-        assert!(count > 0, "cut off after {} bytes", answer.len());
-        answer.extend_from_slice(&buffer[..count]);
+        assert!(count > 0, "cut off after {} bytes", response.len());
+        response.extend_from_slice(&buffer[..count]);
     }
-    assert!(answer.len() > 1 << 20, "{} bytes are too few to be flushed in parts", answer.len());
+    assert!(response.len() > 1 << 20, "{} bytes are too few to be flushed in parts", response.len());
 }
 
 #[tokio::test]

@@ -39,13 +39,13 @@ async fn the_container_serves_metrics_on_a_separate_port() {
     let redis = RedisServer::start();
     let server = Process::start(in_container(&mut waxwing(&["serve", "--allow-volatile", "--redis", &redis.url()])));
     let (http, url) = (reqwest::Client::new(), server.url.replace("localhost", "127.0.0.1"));
-    let status = async |url: String| http.get(url).send().await.expect("an answer").status().as_u16();
+    let status = async |url: String| http.get(url).send().await.expect("a response").status().as_u16();
     for (path, expected) in [("/healthz", 200), ("/readyz", 200), ("/metrics", 404), ("/", 404)] {
         assert_eq!(status(format!("{url}{path}")).await, expected, "{path}");
     }
     let ask = http.post(format!("{url}/graphql")).json(&json!({ "query": "{ __schema { queryType { name } } }" }));
-    let answer: Value = ask.send().await.expect("an answer").json().await.expect("JSON");
-    assert_eq!(answer["errors"][0]["message"], "Introspection is switched off on this server.");
+    let response: Value = ask.send().await.expect("a response").json().await.expect("JSON");
+    assert_eq!(response["errors"][0]["message"], "Introspection is switched off on this server.");
     let port = url.rsplit(':').next().expect("a port").to_owned();
     let check = async |listen: String| {
         let mut command = waxwing(&["health"]);

@@ -20,8 +20,8 @@ async fn the_first_screen_costs_five_round_trips_at_any_length() {
     for (first, authors) in [(1, 1), (30, 4), (100, 11)] {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
-        let answer = reader.run("Home", json!({ "first": first })).await;
-        assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(first), "{answer}");
+        let response = reader.run("Home", json!({ "first": first })).await;
+        assert_eq!(response["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(first), "{response}");
         assert_eq!(app.app.db().round_trips() - before, trips, "session, viewer, skeleton, statuses, authors");
         let calls = app.redis.calls();
         // The session, the viewer, the statuses (one more, to know whether there is a next page), the authors of all these.
@@ -49,8 +49,8 @@ async fn a_page_of_accounts_costs_the_same_for_one_and_for_many() {
     star.gql(query, json!({ "n": 2 })).await;
     for n in [1, 25] {
         let before = app.app.db().round_trips();
-        let answer = star.gql(query, json!({ "n": n })).await;
-        assert_eq!(answer["data"]["user"]["followers"]["edges"].as_array().map(Vec::len), Some(n), "{answer}");
+        let response = star.gql(query, json!({ "n": n })).await;
+        assert_eq!(response["data"]["user"]["followers"]["edges"].as_array().map(Vec::len), Some(n), "{response}");
         assert_eq!(app.app.db().round_trips() - before, 6, "session, login, account, skeleton, accounts, relations");
     }
 }
@@ -68,9 +68,9 @@ async fn lists_cost_the_same_for_one_and_for_many() {
     let round_trips = async |query: &str, variables: serde_json::Value, pointer: &str, edges: usize| {
         app.drain().await;
         let before = app.app.db().round_trips();
-        let answer = ada.gql(query, variables).await;
-        let found = answer.pointer(pointer).and_then(|edges| edges.as_array().map(Vec::len));
-        assert_eq!(found, Some(edges), "{answer}");
+        let response = ada.gql(query, variables).await;
+        let found = response.pointer(pointer).and_then(|edges| edges.as_array().map(Vec::len));
+        assert_eq!(found, Some(edges), "{response}");
         app.app.drain().await;
         app.app.db().round_trips() - before
     };
@@ -126,9 +126,9 @@ async fn the_cost_of_a_thread_grows_with_its_depth_only() {
     app.drain().await;
     let round_trips = async |query: &str, variables: serde_json::Value| {
         let before = app.app.db().round_trips();
-        let answer = users[7].gql(query, variables).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        (app.app.db().round_trips() - before, answer)
+        let response = users[7].gql(query, variables).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        (app.app.db().round_trips() - before, response)
     };
     let level = |inner: &str, field: &str| {
         format!(
@@ -153,8 +153,8 @@ async fn the_cost_of_a_thread_grows_with_its_depth_only() {
         edges { cursor node { message depth viewerVote author { login } parent { id } } } } } } } }";
     round_trips(query, json!({ "id": status, "n": 1 })).await;
     for n in [1, 100] {
-        let (trips, answer) = round_trips(query, json!({ "id": status, "n": n })).await;
-        let edges = answer["data"]["node"]["commentThread"]["tree"]["edges"].as_array().expect("edges");
+        let (trips, response) = round_trips(query, json!({ "id": status, "n": n })).await;
+        let edges = response["data"]["node"]["commentThread"]["tree"]["edges"].as_array().expect("edges");
         assert_eq!(edges.len(), n);
         assert_eq!(trips, 6, "session, status, its author, order, comments, authors");
         let after = &edges[n / 2]["cursor"];

@@ -55,7 +55,7 @@ enum Change {
     /// The fifth user replies to a reply, under a key.
     Reply,
     /// The second user deletes a reply with a reply below it.
-    DeleteAnswered,
+    DeleteReplyWithReplies,
     /// The third user deletes the last reply below a deleted one.
     DeleteLastReply,
     LikeReply,
@@ -155,8 +155,8 @@ impl Change {
 
     /// Returns whether the world of the change has a conversation.
     const fn involves_replies(self) -> bool {
-        use Change::{DeleteAccount, DeleteAnswered, DeleteLastReply, LikeReply, Reply};
-        matches!(self, Reply | DeleteAnswered | DeleteLastReply | LikeReply | DeleteAccount)
+        use Change::{DeleteAccount, DeleteLastReply, DeleteReplyWithReplies, LikeReply, Reply};
+        matches!(self, Reply | DeleteReplyWithReplies | DeleteLastReply | LikeReply | DeleteAccount)
     }
 
     /// Returns whether the world of the change has comments.
@@ -463,7 +463,7 @@ impl World {
                 let draft = draft_of_reply(app, id(4), self.replies[1], Some("once")).await;
                 timelines::post(app, id(4), draft).await?;
             }
-            Change::DeleteAnswered => timelines::delete(app, id(1), self.replies[0]).await?,
+            Change::DeleteReplyWithReplies => timelines::delete(app, id(1), self.replies[0]).await?,
             Change::DeleteLastReply => timelines::delete(app, id(2), self.replies[1]).await?,
             Change::LikeReply => statuses::like(app, &loaders, id(4), self.replies[1], true).await?,
             Change::Edit => statuses::edit(app, id(0), self.status, "edited").await?,
@@ -663,7 +663,7 @@ impl World {
                 exists == [false] && self.bookmarks(app, 4).await == 0 && self.pins(app).await == 0
             }
             Change::Reply => self.places(app).await == [Some((0, 1)), Some((0, 1)), Some((0, 1))],
-            Change::DeleteAnswered => self.places(app).await == [Some((0, 0)), Some((0, 1)), Some((0, 0))],
+            Change::DeleteReplyWithReplies => self.places(app).await == [Some((0, 0)), Some((0, 1)), Some((0, 0))],
             Change::DeleteLastReply => self.places(app).await == [None; 3],
             Change::LikeReply => self.places(app).await == [Some((0, 1)), Some((0, 1)), Some((1, 0))],
             Change::Edit => self.edits(app).await == (true, true),
@@ -813,7 +813,7 @@ cut_off! {
     a_deletion_of_a_bookmarked_status_may_be_cut_off_anywhere = DeleteBookmarked;
     a_pin_may_be_cut_off_anywhere = Pin;
     a_reply_may_be_cut_off_anywhere = Reply;
-    a_deletion_of_an_answered_reply_may_be_cut_off_anywhere = DeleteAnswered;
+    a_deletion_of_a_reply_with_replies_may_be_cut_off_anywhere = DeleteReplyWithReplies;
     a_deletion_of_the_last_reply_may_be_cut_off_anywhere = DeleteLastReply;
     a_like_of_a_reply_may_be_cut_off_anywhere = LikeReply;
     an_edit_of_a_status_may_be_cut_off_anywhere = Edit;

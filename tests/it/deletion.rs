@@ -1,4 +1,4 @@
-//! Deletion of accounts: once the request is answered, nobody sees the account or its content; once the journal is drained, nothing
+//! Deletion of accounts: once the response has arrived, nobody sees the account or its content; once the journal is drained, nothing
 //! references the account.
 
 use crate::support::{Actor, TestApp, error_codes, findings, references, run_command, user_error_codes, waxwing};
@@ -40,8 +40,8 @@ async fn make_list(owner: &Actor, members: &[&Actor]) -> String {
 /// Returns the messages of a list's timeline.
 async fn timeline(owner: &Actor, list: &str) -> Vec<String> {
     let query = "query($id: ID!) { node(id: $id) { ... on UserList { timeline { entries(first: 100) { edges { node { status { message } } } } } } } }";
-    let answer = owner.gql(query, json!({ "id": list })).await;
-    let edges = answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = owner.gql(query, json!({ "id": list })).await;
+    let edges = response["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
 }
 
@@ -110,9 +110,9 @@ impl Scene {
         assert_eq!(user_error_codes(&bob.follow(ada).await), ["NOT_FOUND"]);
         let query = "query($id: ID!) { node(id: $id) { ... on Status { likers { edges { node { login } } } } } \
             viewer { followers { edges { node { login } } } following { edges { node { login } } } } }";
-        let answer = bob.gql(query, json!({ "id": self.of_bob })).await;
+        let response = bob.gql(query, json!({ "id": self.of_bob })).await;
         let logins = |pointer: &str| {
-            let edges = answer.pointer(pointer).and_then(Value::as_array).unwrap_or_else(|| panic!("{answer}"));
+            let edges = response.pointer(pointer).and_then(Value::as_array).unwrap_or_else(|| panic!("{response}"));
             edges.iter().map(|edge| edge["node"]["login"].as_str().expect("a login").to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(logins("/data/node/likers/edges"), ["p2"]);
@@ -129,14 +129,14 @@ async fn like(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
 }
 
 #[tokio::test]
-async fn a_deleted_account_is_invisible_once_the_deletion_is_answered() {
+async fn a_deleted_account_is_invisible_once_the_deletion_is_acknowledged() {
     let scene = Scene::create(Config::default()).await;
     let (app, ada, bob) = (&scene.app, &scene.people[0], &scene.people[1]);
     let input = json!({ "login": "p0", "password": "correct horse" });
     let other = app.anonymous().run("LogIn", json!({ "input": input })).await;
     let other = ada.with_token(other["data"]["logIn"]["session"]["token"].as_str().expect("a token"));
-    let answer = delete_account(ada, "correct horse").await;
-    assert_eq!(answer["data"]["deleteAccount"], json!({ "deletedUserId": ada.id, "userErrors": [] }), "{answer}");
+    let response = delete_account(ada, "correct horse").await;
+    assert_eq!(response["data"]["deleteAccount"], json!({ "deletedUserId": ada.id, "userErrors": [] }), "{response}");
     for session in [ada, &other] {
         assert_eq!(error_codes(&session.gql("{ viewer { id } }", json!({})).await), ["UNAUTHENTICATED"]);
     }
@@ -178,8 +178,8 @@ async fn pages_are_full_despite_deleted_accounts() {
         people[1 + number % 2].post(&number.to_string()).await;
     }
     delete_account(&people[1], "correct horse").await;
-    let answer = people[0].run("Home", json!({ "first": 25 })).await;
-    let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().expect("edges");
+    let response = people[0].run("Home", json!({ "first": 25 })).await;
+    let edges = response["data"]["homeTimeline"]["entries"]["edges"].as_array().expect("edges");
     assert_eq!(edges.len(), 25);
     assert_eq!(people[0].home().await.len(), 30);
 }
@@ -196,8 +196,8 @@ async fn a_deletion_requires_the_password_and_limits_guesses() {
     for _ in 3..10 {
         delete_account(&people[0], "wrong horse").await;
     }
-    let answer = delete_account(&people[0], "correct horse").await;
-    assert_eq!(error_codes(&answer), ["RATE_LIMITED"], "also for the right one");
+    let response = delete_account(&people[0], "correct horse").await;
+    assert_eq!(error_codes(&response), ["RATE_LIMITED"], "also for the right one");
     let input = json!({ "login": "P0", "password": "correct horse" });
     let elsewhere = app.anonymous().run("LogIn", json!({ "input": input })).await;
     assert!(elsewhere["data"]["logIn"]["session"].is_object(), "the limit is of the session that has guessed: {elsewhere}");

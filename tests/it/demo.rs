@@ -49,9 +49,9 @@ async fn everything(app: &TestApp, token: &str, timeline: &str) -> Vec<(String, 
     );
     let (mut found, mut after) = (Vec::new(), Value::Null);
     loop {
-        let answer = app.anonymous().with_token(token).gql(&query, json!({ "after": after })).await;
-        let entries = &answer["data"]["timeline"]["entries"];
-        for edge in entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}")) {
+        let response = app.anonymous().with_token(token).gql(&query, json!({ "after": after })).await;
+        let entries = &response["data"]["timeline"]["entries"];
+        for edge in entries["edges"].as_array().unwrap_or_else(|| panic!("{response}")) {
             let status = &edge["node"]["status"];
             let text = |value: &Value| value.as_str().expect("text").to_owned();
             found.push((text(&status["author"]["login"]), text(&status["message"]), text(&status["postedAt"])));
@@ -141,8 +141,8 @@ async fn the_demo_accounts_can_log_in() {
     assert!(demo(&redis, &[]).status.success());
     let app = TestApp::on_redis(redis.into(), Clock::System, Config::default()).await;
     let input = json!({ "input": { "login": "ada", "password": "waxwing-demo" } });
-    let answer = app.anonymous().run("LogIn", input).await;
-    let token = answer["data"]["logIn"]["session"]["token"].as_str().expect("a token");
+    let response = app.anonymous().run("LogIn", input).await;
+    let token = response["data"]["logIn"]["session"]["token"].as_str().expect("a token");
     let home = app.anonymous().with_token(token).run("Home", json!({ "first": 100 })).await;
     assert_eq!(home["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(100));
     let page = app.anonymous().run("Profile", json!({ "login": "ADA", "first": 3 })).await;

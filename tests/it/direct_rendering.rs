@@ -1,4 +1,4 @@
-//! Direct rendering gives the same answer as the resolvers: for every field, and for every shape of a selection.
+//! Direct rendering gives the same response as the resolvers: for every field, and for every shape of a selection.
 
 use crate::support::{Actor, HttpResponse, TestApp};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const TYPES: &str = "{ __schema { types { name fields { name args { name } type 
 
 /// Returns the fields without arguments of every object type: the name, and the type if it is an object.
 async fn fields(actor: &Actor) -> HashMap<String, Vec<(String, Option<String>)>> {
-    let answer = actor.gql(TYPES, json!({})).await;
+    let response = actor.gql(TYPES, json!({})).await;
     let field = |field: &Value| {
         let own = &field["type"];
         let inner = if own["kind"] == "NON_NULL" { &own["ofType"] } else { own };
@@ -18,7 +18,7 @@ async fn fields(actor: &Actor) -> HashMap<String, Vec<(String, Option<String>)>>
         let without_arguments = field["args"].as_array().is_some_and(Vec::is_empty);
         (is_plain && without_arguments).then(|| (field["name"].as_str().unwrap_or_default().to_owned(), object))
     };
-    let all = answer["data"]["__schema"]["types"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
+    let all = response["data"]["__schema"]["types"].as_array().unwrap_or_else(|| panic!("{response}")).clone();
     let of = |it: &Value| Some((it["name"].as_str()?.to_owned(), it["fields"].as_array()?.iter().filter_map(field).collect()));
     all.iter().filter_map(of).collect()
 }
@@ -55,9 +55,9 @@ async fn create_home(app: &TestApp) -> Actor {
 /// Creates a liked status with edited, deleted and voted comments, and a list with a member. Returns the id of the status.
 async fn create_thread(reader: &Actor) -> String {
     let run = async |operation: &str, input: Value| {
-        let answer = reader.run(operation, json!({ "input": input })).await;
-        assert!(answer["errors"].is_null() && !answer.to_string().contains("\"code\""), "{answer}");
-        answer["data"].as_object().and_then(|data| data.values().next()).expect("a payload").clone()
+        let response = reader.run(operation, json!({ "input": input })).await;
+        assert!(response["errors"].is_null() && !response.to_string().contains("\"code\""), "{response}");
+        response["data"].as_object().and_then(|data| data.values().next()).expect("a payload").clone()
     };
     let status = reader.post("discussed").await;
     reader.like(&status).await;
@@ -75,9 +75,9 @@ async fn create_thread(reader: &Actor) -> String {
 /// Returns the text of a response: the order of its members is significant.
 async fn text(app: &TestApp, reader: &Actor, query: &str) -> String {
     let token = reader.token.as_deref().expect("a session");
-    let answer = HttpResponse::fetch(app.post().bearer_auth(token).json(&json!({ "query": query }))).await;
-    assert_eq!(answer.status, 200, "{query}: {}", answer.text);
-    answer.text
+    let response = HttpResponse::fetch(app.post().bearer_auth(token).json(&json!({ "query": query }))).await;
+    assert_eq!(response.status, 200, "{query}: {}", response.text);
+    response.text
 }
 
 /// A query around a connection; `#` stands for the selection of the connection.
@@ -172,9 +172,9 @@ async fn empty_pages_and_skipped_fields_match_the_library() {
     let empty = nobody.gql("{ homeTimeline { entries { edges { cursor } } } }", json!({})).await;
     assert_eq!(empty["data"]["homeTimeline"]["entries"]["edges"], json!([]));
     for no in [true, false] {
-        let answer = reader.gql(query, json!({ "no": no })).await;
-        let edge = &answer["data"]["homeTimeline"]["entries"]["edges"][0];
-        assert_eq!((edge.get("cursor").is_some(), edge["node"]["status"].get("message").is_some()), (!no, no), "{answer}");
+        let response = reader.gql(query, json!({ "no": no })).await;
+        let edge = &response["data"]["homeTimeline"]["entries"]["edges"][0];
+        assert_eq!((edge.get("cursor").is_some(), edge["node"]["status"].get("message").is_some()), (!no, no), "{response}");
     }
 }
 

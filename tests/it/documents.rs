@@ -7,8 +7,8 @@ use waxwing::base::config::{Config, DocumentLimits};
 const MODERN: &str = "application/graphql-response+json";
 
 /// Returns the refusal's code, the limit, the limit's value and the counted value.
-fn over(answer: &HttpResponse) -> (String, String, u64, u64) {
-    let body = answer.json();
+fn over(response: &HttpResponse) -> (String, String, u64, u64) {
+    let body = response.json();
     let extensions = &body["errors"][0]["extensions"];
     assert!(body.get("data").is_none() && body["errors"].as_array().map(Vec::len) == Some(1), "{body}");
     let text = |member: &str| extensions[member].as_str().unwrap_or_else(|| panic!("{body}")).to_owned();
@@ -21,17 +21,17 @@ async fn refused_for_nothing(app: &TestApp, documents: &[(String, Value)]) -> Ve
     let ada = app.user("ada").await;
     app.drain().await;
     let before = app.app.db().round_trips();
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for (query, variables) in documents {
         let request = app.post().bearer_auth(ada.token.as_deref().expect("a token")).header("accept", MODERN);
-        let answer = HttpResponse::fetch(request.json(&json!({ "query": query, "variables": variables }))).await;
-        assert_eq!(answer.status, 400, "{query:.80}: {answer:?}");
-        assert!(answer.text.len() < 8 << 10, "{query:.80}: an answer of {} bytes", answer.text.len());
-        answers.push(answer);
+        let response = HttpResponse::fetch(request.json(&json!({ "query": query, "variables": variables }))).await;
+        assert_eq!(response.status, 400, "{query:.80}: {response:?}");
+        assert!(response.text.len() < 8 << 10, "{query:.80}: a response of {} bytes", response.text.len());
+        responses.push(response);
     }
     assert_eq!(app.app.db().round_trips(), before, "Redis got a command");
     assert_eq!(app.query("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
-    answers
+    responses
 }
 
 /// Returns a document of a few hundred bytes whose fragments expand to `width` to the power of `levels` fields.
@@ -79,9 +79,9 @@ async fn every_limit_error_names_the_limit_and_the_count() {
         ),
     ];
     let documents: Vec<(String, Value)> = cases.iter().map(|(document, _)| (document.clone(), json!({}))).collect();
-    let answers = refused_for_nothing(&app, &documents).await;
-    for (answer, (document, (code, limit, max, counted))) in answers.iter().zip(&cases) {
-        assert_eq!(over(answer), ((*code).to_owned(), (*limit).to_owned(), *max, *counted), "{document:.80}");
+    let responses = refused_for_nothing(&app, &documents).await;
+    for (response, (document, (code, limit, max, counted))) in responses.iter().zip(&cases) {
+        assert_eq!(over(response), ((*code).to_owned(), (*limit).to_owned(), *max, *counted), "{document:.80}");
     }
     let limits = app.query("{ serverLimits { documentBytes tokens nesting aliases directives operations rootFields fields depth cost pageSize defaultPageSize bodyBytes } }").await.json();
     for (_, (_, limit, max, _)) in &cases {
@@ -94,8 +94,8 @@ async fn every_limit_error_names_the_limit_and_the_count() {
 async fn documents_exactly_at_a_limit_are_accepted() {
     let app = TestApp::start().await;
     let taken = async |document: String| {
-        let answer = app.query(&document).await.json();
-        assert!(answer.get("data").is_some(), "{document:.80}: {answer}");
+        let response = app.query(&document).await.json();
+        assert!(response.get("data").is_some(), "{document:.80}: {response}");
     };
     taken(format!("{{ __typename }}#{}", "x".repeat(16 * 1024 - 15))).await;
     taken(format!("{{ {} }}", each(20, "a#: __typename "))).await;
@@ -147,9 +147,9 @@ async fn unclosed_brackets_do_not_overflow_the_stack() {
             documents.push((format!("{before}{}", bracket.repeat(count.min(900_000 / bracket.len()))), json!({})));
         }
     }
-    for answer in refused_for_nothing(&app, &documents).await {
-        let code = error_codes(&answer.json());
-        assert!(["QUERY_TOO_DEEP", "QUERY_TOO_LARGE"].contains(&code[0].as_str()), "{answer:?}");
+    for response in refused_for_nothing(&app, &documents).await {
+        let code = error_codes(&response.json());
+        assert!(["QUERY_TOO_DEEP", "QUERY_TOO_LARGE"].contains(&code[0].as_str()), "{response:?}");
     }
     // Also by GET, as far as the maximum length of a URL allows; and in the variables, whose depth the JSON parser bounds.
     let nested = format!("{}{}", "[".repeat(30_000), "]".repeat(30_000));
@@ -175,9 +175,9 @@ async fn the_deepest_allowed_nesting_is_parsed_on_a_small_stack() {
         ),
         (format!("{{ {} }}", inside(31, "...{ @ }", "__typename")), vec![]),
     ] {
-        let answer = app.query(&document).await;
+        let response = app.query(&document).await;
         assert_eq!(
-            (answer.status, error_codes(&answer.json())),
+            (response.status, error_codes(&response.json())),
             (200, codes.into_iter().map(str::to_owned).collect()),
             "{document:.80}"
         );
@@ -191,16 +191,16 @@ async fn exponential_fragments_are_refused_cheaply() {
     for (levels, width) in [(40, 2), (12, 3), (7, 6), (31, 10), (300, 2), (1, 200)] {
         documents.push((unfolding(levels, width), json!({})));
     }
-    for answer in refused_for_nothing(&app, &documents).await {
-        assert!(error_codes(&answer.json())[0].starts_with("QUERY_TOO_"), "{answer:?}");
+    for response in refused_for_nothing(&app, &documents).await {
+        assert!(error_codes(&response.json())[0].starts_with("QUERY_TOO_"), "{response:?}");
     }
     let cycle = [
         ("{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }".to_owned(), json!({})),
         ("{ __typename } fragment A on Query { ...A ...A }".to_owned(), json!({})),
     ];
     let app = TestApp::start().await;
-    for answer in refused_for_nothing(&app, &cycle).await {
-        assert_eq!(error_codes(&answer.json()), ["GRAPHQL_VALIDATION_FAILED"]);
+    for response in refused_for_nothing(&app, &cycle).await {
+        assert_eq!(error_codes(&response.json()), ["GRAPHQL_VALIDATION_FAILED"]);
     }
 }
 
@@ -221,9 +221,9 @@ async fn repetitions_and_aliases_are_refused_cheaply() {
         format!("{{ ...F }} fragment F on Query {} {{ __typename }}", "@aa".repeat(51)),
     ];
     let documents: Vec<(String, Value)> = documents.into_iter().map(|document| (document, json!({}))).collect();
-    for answer in refused_for_nothing(&app, &documents).await {
-        let code = error_codes(&answer.json());
-        assert!(code[0].starts_with("QUERY_TOO_") || code[0] == "GRAPHQL_PARSE_FAILED", "{answer:?}");
+    for response in refused_for_nothing(&app, &documents).await {
+        let code = error_codes(&response.json());
+        assert!(code[0].starts_with("QUERY_TOO_") || code[0] == "GRAPHQL_PARSE_FAILED", "{response:?}");
     }
 }
 
@@ -243,16 +243,16 @@ async fn page_sizes_from_any_source_multiply_the_cost() {
         (document("query($n: Int)", "$n"), json!({ "n": 2_147_483_647_u64 })),
         (format!("{} query A($n: Int = 1) {{ __typename }}", document("query B($n: Int = 100)", "$n")), json!({})),
     ];
-    for (answer, (document, _)) in refused_for_nothing(&app, &documents).await.iter().zip(&documents) {
-        assert_eq!(over(answer).1, "cost", "{document}");
+    for (response, (document, _)) in refused_for_nothing(&app, &documents).await.iter().zip(&documents) {
+        assert_eq!(over(response).1, "cost", "{document}");
     }
     let ask = async |n: Value| {
         let body = json!({ "query": document(hundred, "$n"), "variables": { "n": n } });
         HttpResponse::fetch(app.post().json(&body)).await
     };
     for _ in 0..2 {
-        let answer = ask(json!(5)).await.json();
-        assert_eq!(answer["data"]["user"]["followers"]["edges"], json!([]), "a small page is answered: {answer}");
+        let response = ask(json!(5)).await.json();
+        assert_eq!(response["data"]["user"]["followers"]["edges"], json!([]), "a small page is returned: {response}");
         // The document is in the cache by now; its cost with these variables is not.
         assert_eq!(over(&ask(json!(100)).await).1, "cost");
     }
@@ -272,10 +272,13 @@ async fn at_most_ten_short_errors_are_reported() {
         long.clone(),
         format!("{{ a(b: \"{long}"),
     ] {
-        let answer = HttpResponse::fetch(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
-        let count = answer.json()["errors"].as_array().map_or(0, Vec::len);
-        assert!((1..=10).contains(&count) && answer.text.len() < 8 << 10 && answer.status == 400, "{document:.60} {answer:?}");
-        for error in answer.json()["errors"].as_array().into_iter().flatten() {
+        let response = HttpResponse::fetch(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
+        let count = response.json()["errors"].as_array().map_or(0, Vec::len);
+        assert!(
+            (1..=10).contains(&count) && response.text.len() < 8 << 10 && response.status == 400,
+            "{document:.60} {response:?}"
+        );
+        for error in response.json()["errors"].as_array().into_iter().flatten() {
             let message = error["message"].as_str().expect("a message");
             assert!(message.chars().count() <= 301, "{document:.60}: {} bytes of message", message.len());
         }
@@ -290,9 +293,9 @@ async fn an_unterminated_block_string_does_not_bypass_the_limits() {
     for document in
         [format!("{{ a(b: [\"\"\"x\"{}", "[".repeat(15_000)), format!("{{ nodes(ids: [\"\"\"a\"]) {{ id }} {many} }}")]
     {
-        let answer = HttpResponse::fetch(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
-        let body = answer.json();
-        assert_eq!((answer.status, error_codes(&body)), (400, vec!["GRAPHQL_PARSE_FAILED".to_owned()]), "{document:.60}");
+        let response = HttpResponse::fetch(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
+        let body = response.json();
+        assert_eq!((response.status, error_codes(&body)), (400, vec!["GRAPHQL_PARSE_FAILED".to_owned()]), "{document:.60}");
         assert_eq!(body["errors"][0]["message"], "Syntax error: unterminated block string.", "{body}");
         assert_eq!(body["errors"][0]["locations"][0]["line"], 1, "{body}");
     }
@@ -304,17 +307,17 @@ async fn a_variable_of_an_unknown_type_is_an_error_of_the_client() {
     for kind in ["Nope", "Nope!", "[Nope]", "[Nope!]!", "[[Nope]]", "[string]"] {
         for default in ["", " = 1", " = [1]", " = [[\"x\"]]", " = {}", " = [null]"] {
             let document = format!("query($a: {kind}{default}) {{ __typename }}");
-            let answer = HttpResponse::fetch(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
+            let response = HttpResponse::fetch(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
             // The fragment is not used either.
             let failed = "GRAPHQL_VALIDATION_FAILED".to_owned();
-            assert_eq!((answer.status, error_codes(&answer.json())), (400, vec![failed; 2]), "{document}");
+            assert_eq!((response.status, error_codes(&response.json())), (400, vec![failed; 2]), "{document}");
         }
     }
     for known in
         ["[Int] = [1]", "[ID!]! = [\"a\"]", "Boolean = true", "Float = 1.5", "String", "[LocationInput] = [null]", "DateTime"]
     {
-        let answer = app.query(&format!("query($a: {known}) {{ __typename }}")).await;
-        let reported = answer.json()["errors"].to_string();
+        let response = app.query(&format!("query($a: {known}) {{ __typename }}")).await;
+        let reported = response.json()["errors"].to_string();
         assert!(!reported.contains("Unknown type") && !reported.contains("INTERNAL"), "{known}: {reported}");
     }
 }

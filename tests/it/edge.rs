@@ -35,7 +35,7 @@ async fn with_edge(edge: EdgeConfig) -> TestApp {
 
 const SMALL: &str = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{\"query\":\"{ __typename }\"}";
 
-/// Sends a small request on an open connection, and reads the answer.
+/// Sends a small request on an open connection, and reads the response.
 async fn exchange(stream: &mut TcpStream) -> String {
     stream.write_all(SMALL.as_bytes()).await.expect("it is open");
     let mut text = String::new();
@@ -61,7 +61,7 @@ async fn slow_headers_time_out_and_idle_connections_do_not() {
     }
     assert_eq!(app.query("{ __typename }").await.status, 200, "others are served meanwhile");
     for stream in &mut slow {
-        assert_eq!(rest(stream).await, "", "cut off without an answer");
+        assert_eq!(rest(stream).await, "", "cut off without a response");
     }
     assert!(exchange(&mut idle).await.starts_with("HTTP/1.1 200"), "the idle connection is still open");
     let mut second = connect(&app).await;
@@ -83,7 +83,7 @@ async fn a_head_sent_byte_by_byte_has_the_same_timeout() {
     };
     let mut text = Vec::new();
     tokio::select! {
-        end = read.read_to_end(&mut text) => assert!(text.is_empty(), "cut off without an answer: {end:?}"),
+        end = read.read_to_end(&mut text) => assert!(text.is_empty(), "cut off without a response: {end:?}"),
         () = trickle => {}
     }
     let dropped = HttpResponse::fetch(app.get("/metrics")).await.text;
@@ -107,7 +107,7 @@ async fn connections(app: &TestApp) -> u32 {
 }
 
 #[tokio::test]
-async fn an_unread_answer_is_aborted() {
+async fn an_unread_response_is_aborted() {
     let app = with_edge(EdgeConfig { stall_timeout: SOON, ..EdgeConfig::default() }).await;
     let own = connections(&app).await;
     let mut stream = connect(&app).await;
@@ -123,7 +123,7 @@ async fn an_unread_answer_is_aborted() {
         assert!(began.elapsed() < Duration::from_secs(20), "the slot is not released in time");
         tokio::task::yield_now().await;
     }
-    // A client that reads slowly still gets the whole answer.
+    // A client that reads slowly still gets the whole response.
     assert!(exchange(&mut connect(&app).await).await.starts_with("HTTP/1.1 200"));
 }
 
@@ -134,8 +134,8 @@ async fn a_slow_body_is_aborted() {
         let mut stream = connect(&app).await;
         let request = format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{head}\r\n\r\n");
         stream.write_all(request.as_bytes()).await.expect("it is open");
-        let answer = rest(&mut stream).await;
-        assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("REQUEST_TIMEOUT"), "{head}: {answer}");
+        let response = rest(&mut stream).await;
+        assert!(response.starts_with("HTTP/1.1 408") && response.contains("REQUEST_TIMEOUT"), "{head}: {response}");
     }
 }
 
@@ -145,8 +145,8 @@ async fn a_too_long_body_is_refused_by_its_content_length() {
     let mut stream = connect(&app).await;
     let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1048577\r\n\r\n";
     stream.write_all(head.as_bytes()).await.expect("it is open");
-    let answer = rest(&mut stream).await;
-    assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("PAYLOAD_TOO_LARGE"), "{answer}");
+    let response = rest(&mut stream).await;
+    assert!(response.starts_with("HTTP/1.1 413") && response.contains("PAYLOAD_TOO_LARGE"), "{response}");
 }
 
 #[tokio::test]
@@ -162,22 +162,22 @@ async fn requests_above_the_concurrency_limit_are_refused_at_once() {
     // As many requests as the limit allows wait for Redis. Further requests are refused without a command to Redis.
     let (first, second, third, refusal) = tokio::join!(app.query(query), app.query(query), app.query(query), async {
         loop {
-            let answer = app.query("{ __typename }").await;
-            if answer.status == 503 {
-                break answer;
+            let response = app.query("{ __typename }").await;
+            if response.status == 503 {
+                break response;
             }
         }
     });
     assert_eq!((refusal.refusal(), refusal.header("retry-after")), (refused(503, "OVERLOADED"), "1"));
-    for answer in [first, second, third] {
-        assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"]);
+    for response in [first, second, third] {
+        assert_eq!(error_codes(&response.json()), ["STORAGE_UNAVAILABLE"]);
     }
     app.redis.signal("CONT");
     assert_eq!(HttpResponse::fetch(app.get("/healthz")).await.status, 200);
     while app.query(query).await.json()["data"]["user"]["login"] != "ada" {}
 }
 
-/// Starts another server on the same Redis. Redis has plenty of time to answer, and the requests have little.
+/// Starts another server on the same Redis. Redis has plenty of time to respond, and the requests have little.
 async fn impatient(app: &TestApp) -> TestApp {
     let redis = app.redis.clone();
     let timing = Timing { response: Duration::from_secs(60), ..Timing::default() };
@@ -213,18 +213,18 @@ async fn an_internal_error_contains_the_request_id() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     app.redis.run::<()>(&["SET", &format!("user:{{{}}}", ada.user_id().0), "spoiled"]);
-    let answer = app.query("{ user(login: \"ada\") { login } }").await;
-    let error = &answer.json()["errors"][0];
-    assert_eq!(error["extensions"], json!({ "code": "INTERNAL_SERVER_ERROR", "requestId": answer.header("x-request-id") }));
+    let response = app.query("{ user(login: \"ada\") { login } }").await;
+    let error = &response.json()["errors"][0];
+    assert_eq!(error["extensions"], json!({ "code": "INTERNAL_SERVER_ERROR", "requestId": response.header("x-request-id") }));
     assert_eq!(app.query("{ nope }").await.json()["errors"][0]["extensions"].get("requestId"), None);
 }
 
 #[tokio::test]
-async fn long_answers_are_compressed_if_the_client_accepts_it() {
+async fn long_responses_are_compressed_if_the_client_accepts_it() {
     let app = TestApp::start().await;
     let ask = async |query: &str, encoding: &str| {
         let request = app.post().header("accept-encoding", encoding).json(&json!({ "query": query }));
-        let response = request.send().await.expect("an answer");
+        let response = request.send().await.expect("a response");
         let encoding = response.headers().get("content-encoding").map(|value| value.to_str().expect("text").to_owned());
         (encoding, response.bytes().await.expect("a body"))
     };
@@ -251,18 +251,18 @@ async fn only_allowed_origins_may_send_requests() {
         HttpResponse::fetch(app.post().header("origin", origin).json(&json!({ "query": "{ __typename }" }))).await
     };
     let closed = TestApp::start().await;
-    for answer in [preflight(&closed, "https://app.example").await, ask(&closed, "https://app.example").await] {
-        assert!(answer.headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{answer:?}");
+    for response in [preflight(&closed, "https://app.example").await, ask(&closed, "https://app.example").await] {
+        assert!(response.headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{response:?}");
     }
     let with = async |origins: &[&str]| {
         let cors_origins = origins.iter().map(|origin| origin.parse().expect("an origin")).collect::<Vec<_>>().into();
         with_edge(EdgeConfig { cors_origins, ..EdgeConfig::default() }).await
     };
     let named = with(&["https://app.example", "http://localhost:5173"]).await;
-    for answer in [preflight(&named, "https://app.example").await, ask(&named, "https://app.example").await] {
-        assert_eq!(answer.header("access-control-allow-origin"), "https://app.example");
-        assert_eq!(answer.header("access-control-allow-credentials"), "");
-        assert!(answer.header("vary").contains("origin") || answer.headers.get_all("vary").iter().any(|it| it == "origin"));
+    for response in [preflight(&named, "https://app.example").await, ask(&named, "https://app.example").await] {
+        assert_eq!(response.header("access-control-allow-origin"), "https://app.example");
+        assert_eq!(response.header("access-control-allow-credentials"), "");
+        assert!(response.header("vary").contains("origin") || response.headers.get_all("vary").iter().any(|it| it == "origin"));
     }
     let headers = preflight(&named, "http://localhost:5173").await;
     // A browser sends a preflight for `accept` too, because its value has quotes: multipart/mixed;subscriptionSpec="1.0".
@@ -273,8 +273,8 @@ async fn only_allowed_origins_may_send_requests() {
         assert_eq!(preflight(&named, foreign).await.header("access-control-allow-origin"), "", "{foreign}");
     }
     let open = with(&["*"]).await;
-    let answer = ask(&open, "https://anybody.example").await;
-    assert_eq!((answer.header("access-control-allow-origin"), answer.header("access-control-allow-credentials")), ("*", ""));
+    let response = ask(&open, "https://anybody.example").await;
+    assert_eq!((response.header("access-control-allow-origin"), response.header("access-control-allow-credentials")), ("*", ""));
     for wrong in ["app.example", "https://app.example/", "https://App.example", "https://", "", "https://a,https://b"] {
         assert!(wrong.parse::<waxwing::server::Origin>().is_err(), "{wrong}");
     }
@@ -403,19 +403,19 @@ async fn production_errors_reveal_nothing_of_the_schema() {
         "{ __type(name: \"User\") { name } }",
         "{ ...F } fragment F on Query { __schema { types { name } } }",
     ] {
-        let answer = app.query(document).await.json();
-        assert_eq!(answer["errors"][0]["message"], "Introspection is switched off on this server.", "{answer}");
-        assert!(answer.get("data").is_none());
+        let response = app.query(document).await.json();
+        assert_eq!(response["errors"][0]["message"], "Introspection is switched off on this server.", "{response}");
+        assert!(response.get("data").is_none());
     }
     assert_eq!(app.query("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
     for path in ["/", "/live", "/ads", "/graphql", "/playground.json", "/assets/index.js"] {
         let page = HttpResponse::fetch(app.get(path).header("accept", "text/html,*/*;q=0.8")).await;
         assert!([400, 404].contains(&page.status) && !page.text.contains("<html"), "{path}: {page:?}");
     }
-    let answer = TestApp::start().await.query("{ viewe { id } }").await.json();
+    let response = TestApp::start().await.query("{ viewe { id } }").await.json();
     assert!(
-        answer["errors"][0]["message"].as_str().is_some_and(|it| it.contains("viewer")),
-        "the error has no suggestion: {answer}"
+        response["errors"][0]["message"].as_str().is_some_and(|it| it.contains("viewer")),
+        "the error has no suggestion: {response}"
     );
 }
 
@@ -474,11 +474,11 @@ async fn security_scanners_find_nothing_in_production() {
         "query cop { __schema { directive } }".to_owned(),
         "qwerty cop { abc }".to_owned(),
     ] {
-        let answer = app.query(&document).await;
-        let body = answer.json();
-        assert!(body.get("data").is_none() && body["errors"].as_array().map(Vec::len) == Some(1), "{document:.60}: {answer:?}");
+        let response = app.query(&document).await;
+        let body = response.json();
+        assert!(body.get("data").is_none() && body["errors"].as_array().map(Vec::len) == Some(1), "{document:.60}: {response:?}");
         for word in ["Did you mean", "exception", "tracing", "stack"] {
-            assert!(!answer.text.contains(word), "{word}: {answer:?}");
+            assert!(!response.text.contains(word), "{word}: {response:?}");
         }
     }
     let batch = json!(vec![json!({ "query": "query cop { __typename }" }); 11]);

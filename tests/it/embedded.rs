@@ -25,7 +25,7 @@ async fn connect(url: &str) -> MultiplexedConnection {
 }
 
 async fn redis_pid(url: &str) -> u32 {
-    let info: redis::InfoDict = redis::cmd("INFO").arg("server").query_async(&mut connect(url).await).await.expect("it answers");
+    let info: redis::InfoDict = redis::cmd("INFO").arg("server").query_async(&mut connect(url).await).await.expect("it responds");
     info.get("process_id").expect("a process id")
 }
 
@@ -50,7 +50,7 @@ async fn eventually(within: Duration, what: &str, mut is_so: impl AsyncFnMut() -
 }
 
 #[tokio::test]
-async fn the_embedded_redis_starts_answers_and_stops_cleanly() {
+async fn the_embedded_redis_starts_replies_and_stops_cleanly() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("new/data");
     let embedded = start_embedded(&data).await;
@@ -69,8 +69,8 @@ async fn the_embedded_redis_starts_answers_and_stops_cleanly() {
         ("lazyfree-lazy-user-del", "yes"),
         ("unixsocketperm", "700"),
     ] {
-        let answer = redis::cmd("CONFIG").arg("GET").arg(name).query_async(&mut connection).await;
-        let (_, found): (String, String) = answer.expect("it answers");
+        let response = redis::cmd("CONFIG").arg("GET").arg(name).query_async(&mut connection).await;
+        let (_, found): (String, String) = response.expect("it responds");
         assert_eq!(found, expected, "{name}");
     }
 
@@ -274,9 +274,9 @@ impl Server {
             .spawn()
             .expect("it is built");
         let server = Self { process, url: format!("redis+unix://{}", data.join("redis.sock").display()) };
-        eventually(Duration::from_secs(20), "the server's Redis answers", async || server.redis().is_some()).await;
+        eventually(Duration::from_secs(20), "the server's Redis responds", async || server.redis().is_some()).await;
         let client = redis::Client::open(server.url.as_str()).expect("a good URL");
-        eventually(Duration::from_secs(20), "it answers", async || {
+        eventually(Duration::from_secs(20), "it responds", async || {
             let Ok(mut connection) = client.get_multiplexed_async_connection().await else { return false };
             redis::cmd("PING").query_async::<String>(&mut connection).await.is_ok()
         })

@@ -74,8 +74,8 @@ async fn send(app: &TestServer, actor: Option<&Actor>, query: &str) -> (u16, Vec
     if let Some(token) = actor.and_then(|actor| actor.token.as_deref()) {
         request = request.bearer_auth(token);
     }
-    let answer = tokio::time::timeout(HANGS, HttpResponse::fetch(request)).await.unwrap_or_else(|_| panic!("{query} hangs"));
-    (answer.status, error_codes(&answer.json()))
+    let response = tokio::time::timeout(HANGS, HttpResponse::fetch(request)).await.unwrap_or_else(|_| panic!("{query} hangs"));
+    (response.status, error_codes(&response.json()))
 }
 
 async fn health(app: &TestServer) -> (u16, u16) {
@@ -83,7 +83,7 @@ async fn health(app: &TestServer) -> (u16, u16) {
     (status("/healthz").await, status("/readyz").await)
 }
 
-/// Retries until the request is answered; returns the number of failures.
+/// Retries until the request succeeds; returns the number of failures.
 async fn eventually(app: &TestServer, actor: &Actor, query: &str) -> usize {
     for failed in 0.. {
         match send(app, Some(actor), query).await {
@@ -95,7 +95,7 @@ async fn eventually(app: &TestServer, actor: &Actor, query: &str) -> usize {
 }
 
 #[tokio::test]
-async fn requests_to_a_frozen_redis_are_answered_and_sent_at_most_once() {
+async fn requests_to_a_frozen_redis_fail_in_time_and_are_sent_at_most_once() {
     let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
     let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
     // Permits for all of them: the test looks at those that are admitted.
@@ -109,9 +109,9 @@ async fn requests_to_a_frozen_redis_are_answered_and_sent_at_most_once() {
     app.redis.signal("STOP");
     let kinds = [(None, READ), (Some(&ada), HOME), (Some(&ada), POST), (None, LOG_IN)];
     let requests = join_all((0..400).map(|at| kinds[at % kinds.len()]).map(|(actor, query)| send(&app, actor, query)));
-    let (answers, state) = tokio::join!(requests, health(&app));
+    let (responses, state) = tokio::join!(requests, health(&app));
     assert_eq!(state, (200, 503));
-    for (status, codes) in &answers {
+    for (status, codes) in &responses {
         let known = ["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN"];
         assert!(matches!(status, 200 | 503) && codes.len() == 1 && known.contains(&codes[0].as_str()), "{status} {codes:?}");
     }
@@ -135,7 +135,7 @@ async fn requests_to_a_frozen_redis_are_answered_and_sent_at_most_once() {
 #[tokio::test]
 async fn the_number_of_requests_that_wait_for_redis_is_bounded() {
     let app = TestApp::with_default_timeouts(Config::default()).await;
-    app.app.db().ping().await.expect("it answers");
+    app.app.db().ping().await.expect("it responds");
     app.redis.signal("STOP");
     let read = || app.app.db().read::<Option<String>>(redis::cmd("GET").arg("secret:{cursor}").take());
     let over = 500;
@@ -143,8 +143,8 @@ async fn the_number_of_requests_that_wait_for_redis_is_bounded() {
     let mut refused = 0;
     for one in &mut all {
         // Those above the bound are refused on the first poll, the others wait.
-        if let Some(answer) = futures_util::FutureExt::now_or_never(one) {
-            assert!(matches!(answer, Err(Error::StorageUnavailable)), "{answer:?}");
+        if let Some(response) = futures_util::FutureExt::now_or_never(one) {
+            assert!(matches!(response, Err(Error::StorageUnavailable)), "{response:?}");
             refused += 1;
         }
     }
@@ -190,9 +190,9 @@ async fn many_requests_on_a_lossy_connection_open_one_new_connection() {
     let before = app.proxy.accepted();
     app.redis.reset_calls();
     app.proxy.set(Flow::Drop, Flow::Drop);
-    let answers = join_all((0..REQUESTS).map(|_| send(&app.served, Some(&ada), HOME))).await;
-    let lost = answers.iter().filter(|answer| **answer == (503, vec!["STORAGE_UNAVAILABLE".to_owned()])).count();
-    let done = answers.iter().filter(|answer| **answer == (200, vec![])).count();
+    let responses = join_all((0..REQUESTS).map(|_| send(&app.served, Some(&ada), HOME))).await;
+    let lost = responses.iter().filter(|response| **response == (503, vec!["STORAGE_UNAVAILABLE".to_owned()])).count();
+    let done = responses.iter().filter(|response| **response == (200, vec![])).count();
     assert!(lost > 0 && lost + done == REQUESTS, "{lost} lost, {done} done");
     for (status, codes) in join_all((0..REQUESTS).map(|_| send(&app.served, Some(&ada), HOME))).await {
         assert_eq!((status, codes), (200, vec![]));
@@ -206,9 +206,9 @@ async fn a_write_with_a_lost_reply_has_an_unknown_outcome() {
     let ada = app.ada().await;
     app.proxy.set_after(b"EVALSHA", Flow::Drop);
     let input = json!({ "input": { "message": "second", "idempotencyKey": "k" } });
-    let answer = ada.run("PostStatus", input.clone()).await;
-    assert_eq!(error_codes(&answer), ["OUTCOME_UNKNOWN"], "{answer}");
-    assert_eq!(answer["data"], json!({ "postStatus": null }));
+    let response = ada.run("PostStatus", input.clone()).await;
+    assert_eq!(error_codes(&response), ["OUTCOME_UNKNOWN"], "{response}");
+    assert_eq!(response["data"], json!({ "postStatus": null }));
     // Both a read and a retry with the key find exactly one.
     let again = ada.run("PostStatus", input).await;
     assert_eq!(again["data"]["postStatus"]["status"]["message"], "second", "{again}");
@@ -218,7 +218,7 @@ async fn a_write_with_a_lost_reply_has_an_unknown_outcome() {
 #[tokio::test]
 async fn a_write_to_a_dying_redis_has_an_unknown_outcome() {
     let app = Through::start(long_timeouts()).await;
-    app.db().ping().await.expect("it answers");
+    app.db().ping().await.expect("it responds");
     app.proxy.set_after(b"HSET", Flow::Drop);
     let write = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(1).take()]);
     let death = async {
@@ -226,8 +226,8 @@ async fn a_write_to_a_dying_redis_has_an_unknown_outcome() {
         // The write was applied, and a retry does not apply it again.
         app.redis.kill();
     };
-    let (answer, ()) = tokio::join!(write, death);
-    assert!(matches!(answer, Err(Error::OutcomeUnknown)), "{answer:?}");
+    let (response, ()) = tokio::join!(write, death);
+    assert!(matches!(response, Err(Error::OutcomeUnknown)), "{response:?}");
     // No command is sent, so no write can have been applied.
     let again = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(2).take()]).await;
     assert!(matches!(again, Err(Error::StorageUnavailable)), "{again:?}");
@@ -248,9 +248,9 @@ async fn a_connection_to_a_node_that_loses_data_is_replaced() {
         let before = proxy.accepted();
         assert!(before > 0, "every node is reached through its proxy");
         proxy.set(Flow::Drop, Flow::Drop);
-        let answers = read_all().await;
-        let lost = answers.iter().filter(|answer| matches!(answer, Err(Error::StorageUnavailable))).count();
-        assert!(lost > 0 && lost < keys.len(), "the other nodes answer: {lost} of {} lost", keys.len());
+        let responses = read_all().await;
+        let lost = responses.iter().filter(|response| matches!(response, Err(Error::StorageUnavailable))).count();
+        assert!(lost > 0 && lost < keys.len(), "the other nodes respond: {lost} of {} lost", keys.len());
         let began = Instant::now();
         while !read_all().await.iter().all(Result::is_ok) {
             assert!(began.elapsed() < Duration::from_secs(10), "the server does not recover in time");
@@ -278,12 +278,12 @@ fn timers(port: u16) -> Vec<(u8, u32)> {
 #[tokio::test]
 async fn idle_connections_use_tcp_keepalive() {
     let app = Through::start(Timing::default()).await;
-    app.db().ping().await.expect("it answers");
+    app.db().ping().await.expect("it responds");
     let cluster = Cluster::start();
     let proxies = cluster.behind_proxies().await;
     let target = cluster.url_through(proxies[0].port).parse().expect("a URL");
     let db = Db::open(&target, Timing::default()).await.expect("a cluster");
-    db.ping().await.expect("it answers");
+    db.ping().await.expect("it responds");
     for port in proxies.iter().map(|proxy| proxy.port).chain([app.proxy.port]) {
         let probed = |(timer, due): &(u8, u32)| *timer == 2 && *due <= 400;
         let timers = timers(port);
@@ -291,7 +291,7 @@ async fn idle_connections_use_tcp_keepalive() {
     }
 }
 
-/// Six levels, each of which queries Redis when the one above is answered.
+/// Six levels, each of which queries Redis when the reply of the one above has arrived.
 const DEEP: &str = "{ user(login: \"ada\") { followers(first: 3) { edges { node { following(first: 3) { edges { node { followers(first: 3) { edges { node { \
     profileTimeline { entries(first: 3) { edges { node { status { likers(first: 3) { edges { node { login } } } } } } } } } } } } } } } } } } }";
 
@@ -311,8 +311,8 @@ async fn a_disconnected_client_cancels_its_read_within_one_call() {
     let whole = app.db().round_trips() - whole;
     assert!(whole >= 10, "{whole} round trips");
     // After the client has disconnected, the request sends no further command.
-    for answers in [0, 1, 4, 7] {
-        app.proxy.set(Flow::Pass, Flow::PassOnly(answers));
+    for responses in [0, 1, 4, 7] {
+        app.proxy.set(Flow::Pass, Flow::PassOnly(responses));
         let request = app.served.http.post(format!("{}/graphql", app.served.url)).json(&json!({ "query": DEEP }));
         let client = tokio::spawn(HttpResponse::fetch(request));
         until(|| app.proxy.holds_replies() && app.db().in_flight() > 0).await;
@@ -324,7 +324,7 @@ async fn a_disconnected_client_cancels_its_read_within_one_call() {
         for _ in 0..10 {
             assert_eq!(send(&app.served, None, READ).await, (200, vec![]));
         }
-        assert_eq!(app.db().round_trips(), round_trips + 10 * 2, "after {answers} answers");
+        assert_eq!(app.db().round_trips(), round_trips + 10 * 2, "after {responses} responses");
     }
 }
 

@@ -8,9 +8,9 @@ use waxwing::domains::graph::service as graph;
 use waxwing::domains::timelines::service as timelines;
 
 async fn profile(of: &Actor, to: &Actor) -> Value {
-    let mut answer = to.run("Profile", json!({ "login": of.login, "first": 100 })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["user"].take()
+    let mut response = to.run("Profile", json!({ "login": of.login, "first": 100 })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["user"].take()
 }
 
 fn logins(connection: &Value) -> Vec<&str> {
@@ -24,13 +24,13 @@ async fn a_follow_is_visible_on_both_sides_and_on_every_server() {
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     app.clock.advance(5_000);
-    let answer = ada.follow(&bea).await;
+    let response = ada.follow(&bea).await;
     let expected = json!({
         "user": { "id": bea.id, "followersCount": 1, "viewerIsFollowing": true },
         "viewer": { "id": ada.id, "followingCount": 1 },
         "userErrors": [],
     });
-    assert_eq!(answer, expected);
+    assert_eq!(response, expected);
     let seen = profile(&bea, &ada.at(&other)).await;
     assert_eq!(
         (&seen["followersCount"], &seen["viewerIsFollowing"], &seen["isFollowingViewer"]),
@@ -91,8 +91,8 @@ async fn an_invalid_follow_is_refused_without_changes() {
         ("", "NOT_FOUND"),
         (&"x".repeat(10_000), "NOT_FOUND"),
     ] {
-        let mut answer = ada.run("Follow", json!({ "input": { "userId": id } })).await;
-        let payload = answer["data"]["followUser"].take();
+        let mut response = ada.run("Follow", json!({ "input": { "userId": id } })).await;
+        let payload = response["data"]["followUser"].take();
         assert_eq!(user_error_codes(&payload), [code], "{id}");
         assert_eq!(payload["userErrors"][0]["path"], json!(["userId"]));
         assert_eq!((&payload["user"], &payload["viewer"]), (&Value::Null, &Value::Null));
@@ -131,8 +131,12 @@ async fn concurrent_follows_of_one_pair_count_once() {
         let bea = bea.clone();
         async move { ada.follow(&bea).await }
     });
-    let answers = join_all(tries).await;
-    assert!(answers.iter().all(|answer| answer["viewer"]["followingCount"] == 1 && answer["user"]["viewerIsFollowing"] == true));
+    let responses = join_all(tries).await;
+    assert!(
+        responses
+            .iter()
+            .all(|response| response["viewer"]["followingCount"] == 1 && response["user"]["viewerIsFollowing"] == true)
+    );
     let seen = profile(&bea, &ada).await;
     assert_eq!((logins(&seen["followers"]), &seen["followersCount"]), (vec!["ada"], &json!(1)));
 }
@@ -187,8 +191,8 @@ async fn an_interrupted_follow_is_completed_by_its_repetition() {
     // The state after a crash between the two steps.
     app.redis.run::<()>(&["ZADD", &format!("following:{{{a}}}"), "7", &b]);
     app.redis.run::<()>(&["HSET", &format!("user:{{{a}}}"), "following", "1"]);
-    let answer = users[0].follow(&users[1]).await;
-    assert_eq!((&answer["user"]["followersCount"], &answer["viewer"]["followingCount"]), (&json!(1), &json!(1)));
+    let response = users[0].follow(&users[1]).await;
+    assert_eq!((&response["user"]["followersCount"], &response["viewer"]["followingCount"]), (&json!(1), &json!(1)));
     assert_eq!(users[0].home().await, ["posted before"]);
     assert_eq!(logins(&profile(&users[1], &users[0]).await["followers"]), ["c0"]);
 }

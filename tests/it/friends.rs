@@ -22,9 +22,9 @@ async fn change(actor: &Actor, field: &str, other: &str) -> Value {
     let query = format!(
         "mutation($id: ID!) {{ {field}(input: {{ userId: $id }}) {{ user {{ {FIELDS} }} viewer {{ {FIELDS} }} userErrors {{ code path }} }} }}"
     );
-    let mut answer = actor.gql(&query, json!({ "id": other })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"][field].take()
+    let mut response = actor.gql(&query, json!({ "id": other })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"][field].take()
 }
 
 async fn request(actor: &Actor, other: &Actor) -> Value {
@@ -43,11 +43,11 @@ async fn befriend(a: &Actor, b: &Actor) {
 /// Returns the friendship and the follows of two accounts, as `actor` sees them.
 async fn relationship(actor: &Actor, other: &Actor) -> (String, bool, bool) {
     let query = format!("query($login: String!) {{ user(login: $login) {{ {FIELDS} }} }}");
-    let answer = actor.gql(&query, json!({ "login": other.login })).await;
-    let user = &answer["data"]["user"];
-    let flag = |field: &str| user[field].as_bool().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(&query, json!({ "login": other.login })).await;
+    let user = &response["data"]["user"];
+    let flag = |field: &str| user[field].as_bool().unwrap_or_else(|| panic!("{response}"));
     (
-        user["viewerFriendship"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned(),
+        user["viewerFriendship"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned(),
         flag("viewerIsFollowing"),
         flag("isFollowingViewer"),
     )
@@ -60,9 +60,9 @@ fn expected(friendship: &str, follows: bool, is_followed: bool) -> (String, bool
 /// The requests that wait for an actor, or that the actor has sent: logins and times, and the total.
 async fn requests(actor: &Actor, field: &str) -> (Vec<(String, String)>, u64) {
     let query = format!("{{ {field}(first: 100) {{ totalCount edges {{ requestedAt node {{ login }} }} }} }}");
-    let answer = actor.gql(&query, json!({})).await;
-    let connection = &answer["data"][field];
-    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(&query, json!({})).await;
+    let connection = &response["data"][field];
+    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let entries = edges.iter().map(|edge| (text(&edge["node"]["login"]), text(&edge["requestedAt"]))).collect();
     (entries, connection["totalCount"].as_u64().expect("a number"))
@@ -73,9 +73,9 @@ async fn people(actor: &Actor, of: &Actor, field: &str) -> (Vec<(String, String)
     let query = format!(
         "query($login: String!) {{ user(login: $login) {{ {field}(first: 100) {{ totalCount edges {{ friendsSince node {{ login }} }} }} }} }}"
     );
-    let answer = actor.gql(&query, json!({ "login": of.login })).await;
-    let connection = &answer["data"]["user"][field];
-    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(&query, json!({ "login": of.login })).await;
+    let connection = &response["data"]["user"][field];
+    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let entries = edges.iter().map(|edge| (text(&edge["node"]["login"]), text(&edge["friendsSince"]))).collect();
     (entries, connection["totalCount"].as_u64().expect("a number"))
@@ -252,8 +252,8 @@ async fn invalid_requests_are_refused_without_changes() {
     }
     assert_eq!(app.redis.dump(), store);
     for field in ["viewerFriendRequests", "viewerSentFriendRequests"] {
-        let answer = app.anonymous().gql(&format!("{{ {field} {{ totalCount }} }}"), json!({})).await;
-        assert_eq!((error_codes(&answer), &answer["data"][field]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
+        let response = app.anonymous().gql(&format!("{{ {field} {{ totalCount }} }}"), json!({})).await;
+        assert_eq!((error_codes(&response), &response["data"][field]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
     }
 }
 
@@ -493,8 +493,8 @@ async fn a_block_ends_friendships_and_requests_and_refuses_new_ones() {
                 _ => drop(request(blocked, blocker).await),
             }
             let query = "mutation($id: ID!) { blockUser(input: { userId: $id }) { userErrors { code } } }";
-            let answer = blocker.gql(query, json!({ "id": blocked.id })).await;
-            assert_eq!(answer["data"]["blockUser"]["userErrors"], json!([]), "{answer}");
+            let response = blocker.gql(query, json!({ "id": blocked.id })).await;
+            assert_eq!(response["data"]["blockUser"]["userErrors"], json!([]), "{response}");
             assert_eq!(relationship(blocker, blocked).await, expected("NONE", false, false));
             for actor in [blocker, blocked] {
                 assert_eq!(requests(actor, "viewerFriendRequests").await, (vec![], 0));

@@ -23,29 +23,29 @@ const NOTHING: u64 = 1_000;
 /// Runs a mutation. Returns its response, and the codes of its errors and user errors.
 async fn change(actor: &Actor, field: &str, input: &str) -> (Value, Vec<String>) {
     let query = format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}");
-    let answer = actor.gql(&query, json!({})).await;
-    let mut codes = error_codes(&answer);
-    let rows = answer["data"][field]["userErrors"].as_array().cloned().unwrap_or_default();
+    let response = actor.gql(&query, json!({})).await;
+    let mut codes = error_codes(&response);
+    let rows = response["data"][field]["userErrors"].as_array().cloned().unwrap_or_default();
     codes.extend(rows.iter().map(|row| row["code"].as_str().expect("a code").to_owned()));
-    (answer, codes)
+    (response, codes)
 }
 
 async fn assert_ok(actor: &Actor, field: &str, input: &str) {
-    let (answer, codes) = change(actor, field, input).await;
-    assert!(codes.is_empty(), "{field}: {answer}");
+    let (response, codes) = change(actor, field, input).await;
+    assert!(codes.is_empty(), "{field}: {response}");
 }
 
 async fn readiness(app: &TestApp) -> (u16, String) {
-    let answer = HttpResponse::fetch(app.get("/readyz")).await;
-    (answer.status, answer.text)
+    let response = HttpResponse::fetch(app.get("/readyz")).await;
+    (response.status, response.text)
 }
 
 /// Runs a mutation that creates an object. Returns the id of the object.
 async fn create(actor: &Actor, query: &str) -> String {
-    let answer = actor.gql(query, json!({})).await;
-    let payload = answer["data"].as_object().and_then(|data| data.values().next()).unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(query, json!({})).await;
+    let payload = response["data"].as_object().and_then(|data| data.values().next()).unwrap_or_else(|| panic!("{response}"));
     let object = payload.as_object().expect("a payload").values().find(|value| value.is_object());
-    object.and_then(|object| object["id"].as_str()).unwrap_or_else(|| panic!("{answer}")).to_owned()
+    object.and_then(|object| object["id"].as_str()).unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
 /// Creates a server with rate limits, so that every change is charged, and data of three users.
@@ -117,9 +117,9 @@ async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
         ("createCampaign", "name: \"c\", budget: \"1\"".to_owned()),
         ("registerWebsite", "name: \"w\", origin: \"https://news.example\"".to_owned()),
     ] {
-        let (answer, codes) = change(&ada, field, &input).await;
-        assert_eq!(codes, ["STORAGE_FULL"], "{field}: {answer}");
-        assert_eq!(answer["errors"][0]["message"], "The storage is full. Nothing can be added until data is deleted.");
+        let (response, codes) = change(&ada, field, &input).await;
+        assert_eq!(codes, ["STORAGE_FULL"], "{field}: {response}");
+        assert_eq!(response["errors"][0]["message"], "The storage is full. Nothing can be added until data is deleted.");
     }
     for (field, input) in [
         ("editComment", format!("commentId: \"{comment}\", message: \"edited\"")),
@@ -137,9 +137,9 @@ async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
          edges {{ node {{ id }} }} }} user(login: \"ada\") {{ followers(first: 5) {{ edges {{ node {{ login }} }} }} }} node(id: \"{status}\") \
          {{ id }} serverLimits {{ depth }} }}"
     );
-    let answer = bob.gql(&everything, json!({})).await;
-    assert!(error_codes(&answer).is_empty(), "{answer}");
-    assert_eq!(answer["data"]["user"]["followers"]["edges"][0]["node"]["login"], "bob", "{answer}");
+    let response = bob.gql(&everything, json!({})).await;
+    assert!(error_codes(&response).is_empty(), "{response}");
+    assert_eq!(response["data"]["user"]["followers"]["edges"][0]["node"]["login"], "bob", "{response}");
 
     assert_ok(&app.anonymous(), "logIn", "login: \"bob\", password: \"correct horse\"").await;
     assert_ok(&bob, "unlikeStatus", &format!("statusId: \"{status}\"")).await;
@@ -153,8 +153,8 @@ async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
     assert_ok(&cyd, "deleteAccount", "password: \"correct horse\"").await;
     app.drain().await;
     assert_ok(&ada, "endSessions", "allOthers: true").await;
-    let answer = ada.gql("mutation { logOut { endedSessionId } }", json!({})).await;
-    assert!(error_codes(&answer).iter().all(|code| code != "STORAGE_FULL"), "{answer}");
+    let response = ada.gql("mutation { logOut { endedSessionId } }", json!({})).await;
+    assert!(error_codes(&response).iter().all(|code| code != "STORAGE_FULL"), "{response}");
     // Started changes are settled when their leases have expired.
     app.clock.advance(120_000);
     app.drain().await;
@@ -182,10 +182,10 @@ async fn deletions_free_space_in_a_full_store() {
     let mut posted = Vec::new();
     let refused = loop {
         let input = json!({ "input": { "message": format!("{} {}", posted.len(), "x".repeat(200)) } });
-        let answer = ada.run("PostStatus", input).await;
-        match answer["data"]["postStatus"]["status"]["id"].as_str() {
+        let response = ada.run("PostStatus", input).await;
+        match response["data"]["postStatus"]["status"]["id"].as_str() {
             Some(id) => posted.push(id.to_owned()),
-            None => break answer,
+            None => break response,
         }
         assert!(posted.len() < 10_000, "the store never becomes full");
     };

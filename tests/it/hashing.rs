@@ -40,9 +40,9 @@ async fn a_full_queue_refuses_a_log_in_at_once_without_changes() {
     until(|| app.app.hashing_pool().occupied() == 66).await;
     let keys = app.redis.keys();
     for (query, field, login) in [(LOG_IN, "logIn", "ada"), (LOG_IN, "logIn", "nobody"), (SIGN_UP, "signUp", "new")] {
-        let answer = ask(&app, query, login).await;
-        assert_eq!((answer.status, error_codes(&answer.json())), (200, vec!["OVERLOADED".to_owned()]), "{answer:?}");
-        let body = answer.json();
+        let response = ask(&app, query, login).await;
+        assert_eq!((response.status, error_codes(&response.json())), (200, vec!["OVERLOADED".to_owned()]), "{response:?}");
+        let body = response.json();
         assert_eq!((&body["errors"][0]["extensions"]["retryAfter"], &body["data"]), (&json!(1), &json!({ field: Value::Null })));
         assert_eq!(body["errors"][0]["path"], json!([field]));
     }
@@ -88,11 +88,11 @@ async fn sixty_four_log_ins_wait_in_the_queue_and_succeed() {
         until(|| app.app.hashing_pool().occupied() == 65).await;
         go.send(()).expect("it works");
     };
-    let (answers, ()) = tokio::join!(users, release);
+    let (responses, ()) = tokio::join!(users, release);
     held.await.expect("no panic").expect("it was done");
-    let in_session = |answer: &&HttpResponse| answer.json()["data"]["logIn"]["session"].is_object();
-    let refused = |answer: &&HttpResponse| error_codes(&answer.json()) == ["OVERLOADED"];
-    let (done, over) = (answers.iter().filter(in_session).count(), answers.iter().filter(refused).count());
+    let in_session = |response: &&HttpResponse| response.json()["data"]["logIn"]["session"].is_object();
+    let refused = |response: &&HttpResponse| error_codes(&response.json()) == ["OVERLOADED"];
+    let (done, over) = (responses.iter().filter(in_session).count(), responses.iter().filter(refused).count());
     assert!(done >= 64 && done + over == 80, "{done} of 80 logged in, {over} were refused");
 }
 
@@ -109,8 +109,8 @@ async fn an_unknown_login_and_a_wrong_password_cost_the_same() {
         app.redis.reset_calls();
         let (begun, trips) = (app.app.hashing_pool().begun(), app.app.db().round_trips());
         let variables = json!({ "login": login, "password": "battery staple" });
-        let answer = HttpResponse::fetch(app.post().json(&json!({ "query": LOG_IN, "variables": variables }))).await;
-        assert_eq!(user_error_codes(&answer.json()["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
+        let response = HttpResponse::fetch(app.post().json(&json!({ "query": LOG_IN, "variables": variables }))).await;
+        assert_eq!(user_error_codes(&response.json()["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
         let mut calls: Vec<(String, u64)> = app.redis.calls().into_iter().collect();
         calls.sort();
         (calls, app.app.hashing_pool().begun() - begun, app.app.db().round_trips() - trips)

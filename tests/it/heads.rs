@@ -1,5 +1,5 @@
-//! Heads of requests, and answers to requests whose bodies were not read to their end: which requests are refused, by which layer, and that
-//! the client gets the answer.
+//! Heads of requests, and responses to requests whose bodies were not read to their end: which requests are refused, by which layer, and that
+//! the client gets the response.
 
 use crate::support::{HttpResponse, TestApp};
 use serde_json::Value;
@@ -15,7 +15,7 @@ async fn connect(app: &TestApp) -> TcpStream {
     TcpStream::connect(app.url.trim_start_matches("http://")).await.expect("a connection")
 }
 
-/// An answer as the bytes on the wire.
+/// A response as the bytes on the wire.
 #[derive(Debug)]
 struct Raw {
     head: String,
@@ -24,7 +24,7 @@ struct Raw {
 
 impl Raw {
     fn of(text: &str) -> Self {
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no response: {text:?}"));
         Self { head: head.to_owned(), body: body.to_owned() }
     }
 
@@ -55,7 +55,7 @@ async fn send(app: &TestApp, bytes: &[u8]) -> Raw {
     let mut stream = connect(app).await;
     stream.write_all(bytes).await.expect("it is open");
     let mut text = Vec::new();
-    stream.read_to_end(&mut text).await.expect("an answer, and an end in order");
+    stream.read_to_end(&mut text).await.expect("a response, and an end in order");
     Raw::of(&String::from_utf8_lossy(&text))
 }
 
@@ -73,8 +73,8 @@ async fn a_request_names_one_host() {
     }
     assert_eq!(send(&app, &post("1.0", "")).await.status(), 200, "HTTP/1.0 has no such header");
     for headers in ["", "host: x\r\nhost: x\r\n", "host: a b\r\n", "host: a/b\r\n", "host: user@x\r\n", "host: a,b c\r\n"] {
-        let answer = send(&app, &post("1.1", headers)).await;
-        assert_eq!((answer.status(), answer.code().as_str()), (400, "BAD_REQUEST"), "{headers:?}");
+        let response = send(&app, &post("1.1", headers)).await;
+        assert_eq!((response.status(), response.code().as_str()), (400, "BAD_REQUEST"), "{headers:?}");
     }
     let healthy = send(&app, b"GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n").await;
     assert_eq!((healthy.status(), healthy.code().as_str()), (400, "BAD_REQUEST"), "on every path");
@@ -96,15 +96,15 @@ async fn chunked_is_the_only_accepted_transfer_coding() {
         "transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n",
         "transfer-encoding: identity, chunked\r\n",
     ] {
-        let answer = send(&app, &coded(lines)).await;
-        assert_eq!((answer.status(), answer.code().as_str()), (501, "NOT_IMPLEMENTED"), "{lines:?}");
-        assert_eq!(answer.header("connection"), "close");
+        let response = send(&app, &coded(lines)).await;
+        assert_eq!((response.status(), response.code().as_str()), (501, "NOT_IMPLEMENTED"), "{lines:?}");
+        assert_eq!(response.header("connection"), "close");
     }
     for lines in
         ["transfer-encoding: chunked, chunked\r\n", "transfer-encoding: gzip\r\n", "transfer-encoding: chunked, gzip\r\n"]
     {
-        let answer = send(&app, &coded(lines)).await;
-        assert_eq!((answer.status(), answer.code().as_str()), (400, "BAD_REQUEST"), "{lines:?}");
+        let response = send(&app, &coded(lines)).await;
+        assert_eq!((response.status(), response.code().as_str()), (400, "BAD_REQUEST"), "{lines:?}");
     }
 }
 
@@ -124,11 +124,11 @@ async fn an_invalid_head_gets_a_regular_error_response() {
         (format!("GET /{} HTTP/1.1\r\nhost: x\r\n\r\n", "y".repeat(70_000)).into_bytes(), 414, "URI_TOO_LONG"),
     ];
     for (bytes, status, code) in &cases {
-        let answer = send(&app, bytes).await;
-        assert_eq!((answer.status(), answer.code().as_str()), (*status, *code), "{:.60}", String::from_utf8_lossy(bytes));
-        assert_eq!(answer.header("connection"), "close");
+        let response = send(&app, bytes).await;
+        assert_eq!((response.status(), response.code().as_str()), (*status, *code), "{:.60}", String::from_utf8_lossy(bytes));
+        assert_eq!(response.header("connection"), "close");
     }
-    // After a request that was answered, on the same connection.
+    // After a request with its response, on the same connection.
     let first = format!(
         "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{BODY}",
         BODY.len()
@@ -150,7 +150,7 @@ fn long(bytes: usize, content_type: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_answer_to_an_unread_body_arrives_and_closes_the_connection() {
+async fn the_response_to_an_unread_body_arrives_and_closes_the_connection() {
     let app = TestApp::start().await;
     let (megabytes, json) = (4 << 20, "application/json");
     for (head, status, code) in [
@@ -161,9 +161,9 @@ async fn the_answer_to_an_unread_body_arrives_and_closes_the_connection() {
         (long(megabytes, "no colon\r\nnonsense"), 400, "BAD_REQUEST"),
     ] {
         // The client sends the whole body before it reads, as simple clients do.
-        let answer = send(&app, &[head.as_bytes(), &vec![b' '; megabytes]].concat()).await;
-        assert_eq!((answer.status(), answer.code().as_str()), (status, code));
-        assert_eq!(answer.header("connection"), "close", "{answer:?}");
+        let response = send(&app, &[head.as_bytes(), &vec![b' '; megabytes]].concat()).await;
+        assert_eq!((response.status(), response.code().as_str()), (status, code));
+        assert_eq!(response.header("connection"), "close", "{response:?}");
     }
     // The connection stays open after a body that was read to its end, also when the request is refused.
     for (body, status) in [("{", 400), (BODY, 200)] {
@@ -173,8 +173,8 @@ async fn the_answer_to_an_unread_body_arrives_and_closes_the_connection() {
             stream.write_all(request.as_bytes()).await.expect("it is open");
             let mut buffer = [0; 4096];
             let count = stream.read(&mut buffer).await.expect("it is open");
-            let answer = Raw::of(&String::from_utf8_lossy(&buffer[..count]));
-            assert_eq!((answer.status(), answer.header("connection")), (status, ""), "{answer:?}");
+            let response = Raw::of(&String::from_utf8_lossy(&buffer[..count]));
+            assert_eq!((response.status(), response.header("connection")), (status, ""), "{response:?}");
         }
     }
 }
@@ -191,14 +191,14 @@ async fn lingering(time: Duration) -> TestApp {
 }
 
 #[tokio::test]
-async fn draining_a_body_after_the_answer_is_bounded_in_time() {
+async fn draining_a_body_after_the_response_is_bounded_in_time() {
     let app = lingering(Duration::from_millis(200)).await;
     let own = connections(&app).await;
     let mut stream = connect(&app).await;
     stream.write_all(long(4 << 20, "application/json").as_bytes()).await.expect("it is open");
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await.expect("an answer");
-    assert!(answer.starts_with(b"HTTP/1.1 413"));
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.expect("a response");
+    assert!(response.starts_with(b"HTTP/1.1 413"));
     // The client sends nothing more, and does not close the connection.
     let began = Instant::now();
     while connections(&app).await > own {
@@ -208,7 +208,7 @@ async fn draining_a_body_after_the_answer_is_bounded_in_time() {
 }
 
 #[tokio::test]
-async fn draining_a_body_after_the_answer_is_bounded_in_bytes() {
+async fn draining_a_body_after_the_response_is_bounded_in_bytes() {
     let app = lingering(Duration::from_secs(600)).await;
     let own = connections(&app).await;
     let mut stream = connect(&app).await;

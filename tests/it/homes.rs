@@ -24,9 +24,9 @@ fn small() -> Config {
 async fn read_all(reader: &Actor) -> Vec<String> {
     let (mut all, mut after) = (Vec::new(), json!(null));
     loop {
-        let answer = reader.run("Home", json!({ "first": 7, "after": after })).await;
-        let entries = &answer["data"]["homeTimeline"]["entries"];
-        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = reader.run("Home", json!({ "first": 7, "after": after })).await;
+        let entries = &response["data"]["homeTimeline"]["entries"];
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
         all.extend(edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()));
         if entries["pageInfo"]["hasNextPage"] == false {
             return all;
@@ -188,9 +188,9 @@ async fn read_in_pages(reader: &Actor, size: usize, newest_first: bool) -> Vec<S
     );
     let (mut all, mut at) = (Vec::new(), json!(null));
     loop {
-        let answer = reader.gql(&query, json!({ "at": at })).await;
-        let entries = &answer["data"]["homeTimeline"]["entries"];
-        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = reader.gql(&query, json!({ "at": at })).await;
+        let entries = &response["data"]["homeTimeline"]["entries"];
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
         assert_eq!(entries["pageInfo"][before_it], !at.is_null(), "only the first page has no page before it");
         let page = edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned());
         all.splice(if newest_first { all.len()..all.len() } else { 0..0 }, page);

@@ -72,11 +72,11 @@ async fn create_scene() -> (TestApp, Actor, TextInputs) {
 /// Sends a text in an input, and asserts that the field was executed: it has a value or an error.
 async fn assert_accepted_or_refused(app: &TestApp, ada: &Actor, inputs: &TextInputs, input: &TextInput, text: &str) {
     let request = inputs.request(input, text);
-    let answer = HttpResponse::fetch(app.post().bearer_auth(ada.token.as_ref().expect("a token")).json(&request)).await;
-    let body = answer.json();
-    let describe = || format!("{input:?} {:?}: {} {}", text.chars().take(40).collect::<String>(), answer.status, answer.text);
+    let response = HttpResponse::fetch(app.post().bearer_auth(ada.token.as_ref().expect("a token")).json(&request)).await;
+    let body = response.json();
+    let describe = || format!("{input:?} {:?}: {} {}", text.chars().take(40).collect::<String>(), response.status, response.text);
     let fatal = ["INTERNAL_SERVER_ERROR", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "UNAUTHENTICATED"];
-    assert!(answer.status == 200 && error_codes(&body).iter().all(|code| !fatal.contains(&code.as_str())), "{}", describe());
+    assert!(response.status == 200 && error_codes(&body).iter().all(|code| !fatal.contains(&code.as_str())), "{}", describe());
     // The field was executed.
     let has_value = |value: &Value| has_field(value, &input.field);
     let has_error = body["errors"]
@@ -117,7 +117,7 @@ async fn input_of_clients_never_becomes_lua_keys_or_patterns() {
     }
     for text in texts().iter().filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')) {
         for token in [text.clone(), format!("{text:x<43.43}")] {
-            let answer = HttpResponse::fetch(
+            let response = HttpResponse::fetch(
                 app.post()
                     .bearer_auth(&token)
                     .header("user-agent", text)
@@ -125,7 +125,7 @@ async fn input_of_clients_never_becomes_lua_keys_or_patterns() {
                     .json(&json!({ "query": "{ viewer { id } }" })),
             )
             .await;
-            assert_eq!(answer.status, 401, "{answer:?}");
+            assert_eq!(response.status, 401, "{response:?}");
         }
     }
     app.drain().await;

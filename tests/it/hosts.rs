@@ -1,4 +1,4 @@
-//! Allowed hosts: requests of pages whose name points to this server (DNS rebinding) are refused, and all other requests are answered.
+//! Allowed hosts: requests of pages whose name points to this server (DNS rebinding) are refused, and all other requests are served.
 
 use crate::support::{HttpResponse, PROTOCOL, Process, RedisServer, Socket, TestApp, waxwing};
 use reqwest::{Method, RequestBuilder};
@@ -40,8 +40,8 @@ async fn requests_for_a_foreign_host_are_refused_over_every_transport() {
     let app = at_social_example().await;
     for path in ["/graphql", "/", "/live", "/playground.json"] {
         for request in requests(&app, path) {
-            let answer = HttpResponse::fetch(as_page(request, EVIL)).await;
-            assert_eq!(answer.refusal(), (421, vec!["HOST_REFUSED".to_owned()], false), "{path}: {answer:?}");
+            let response = HttpResponse::fetch(as_page(request, EVIL)).await;
+            assert_eq!(response.refusal(), (421, vec!["HOST_REFUSED".to_owned()], false), "{path}: {response:?}");
         }
     }
     let page = |host: &'static str, origin: &'static str| {
@@ -56,7 +56,7 @@ async fn requests_for_a_foreign_host_are_refused_over_every_transport() {
 }
 
 #[tokio::test]
-async fn our_own_host_and_probes_are_answered() {
+async fn our_own_host_and_probes_are_served() {
     let app = at_social_example().await;
     for host in ["social.example", "SOCIAL.EXAMPLE:443"] {
         let request = app.post().json(&json!({ "query": "{ __typename }" }));
@@ -72,7 +72,7 @@ async fn our_own_host_and_probes_are_answered() {
     assert_eq!(app.query("{ __typename }").await.status, 421, "the address is not an allowed host");
 }
 
-/// Returns the response status of the API for each host, and whether the server has warned that it answers requests for every host.
+/// Returns the response status of the API for each host, and whether the server has warned that it serves every host.
 async fn start_and_request(redis: &RedisServer, arguments: &[&str], hosts: &[&str]) -> (Vec<u16>, bool) {
     let url = redis.url();
     let common = ["serve", "--allow-volatile", "--listen", "127.0.0.1:0", "--redis", &url];
@@ -82,7 +82,7 @@ async fn start_and_request(redis: &RedisServer, arguments: &[&str], hosts: &[&st
         let request = http.post(format!("{}/graphql", server.url)).json(&json!({ "query": "{ __typename }" }));
         statuses.push(HttpResponse::fetch(request.header("host", *host)).await.status);
     }
-    (statuses, server.log().contains("requests for every host are answered"))
+    (statuses, server.log().contains("requests for every host are served"))
 }
 
 #[tokio::test]

@@ -36,8 +36,9 @@ async fn a_query_is_accepted_by_post_and_get() {
     let got = HttpResponse::fetch(get(&app, &parameters).bearer_auth(token)).await;
     assert_eq!((got.status, got.json()), (200, expected));
     for charset in ["application/json;charset=utf-8", "APPLICATION/JSON; charset=UTF-8"] {
-        let answer = HttpResponse::fetch(app.post().header("content-type", charset).body("{\"query\":\"{ __typename }\"}")).await;
-        assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }));
+        let response =
+            HttpResponse::fetch(app.post().header("content-type", charset).body("{\"query\":\"{ __typename }\"}")).await;
+        assert_eq!(response.json(), json!({ "data": { "__typename": "Query" } }));
     }
 }
 
@@ -51,9 +52,9 @@ async fn a_mutation_by_get_is_refused_and_not_executed() {
     for parameters in [vec![("query", POST)], vec![("query", both.as_str()), ("operationName", "M")]] {
         for accept in ["*/*", GRAPHQL, BROWSER] {
             let request = get(&app, &parameters).bearer_auth(ada.token.as_deref().expect("a token"));
-            let answer = HttpResponse::fetch(request.header("accept", accept)).await;
-            assert_eq!(answer.refusal(), refused(405, "METHOD_NOT_ALLOWED"));
-            assert_eq!(answer.header("allow"), "POST");
+            let response = HttpResponse::fetch(request.header("accept", accept)).await;
+            assert_eq!(response.refusal(), refused(405, "METHOD_NOT_ALLOWED"));
+            assert_eq!(response.header("allow"), "POST");
         }
     }
     assert_eq!(app.redis.dump(), store);
@@ -153,9 +154,9 @@ fn unreadable() -> Vec<(String, &'static str)> {
 #[tokio::test]
 async fn an_invalid_body_is_refused_with_the_reason() {
     let app = TestApp::start().await;
-    let assert_error = |answer: &HttpResponse, what: &str, why: &str| {
-        assert_eq!(answer.refusal(), refused(400, "BAD_REQUEST"), "{why}");
-        let message = answer.json()["errors"][0]["message"].as_str().expect("a message").to_owned();
+    let assert_error = |response: &HttpResponse, what: &str, why: &str| {
+        assert_eq!(response.refusal(), refused(400, "BAD_REQUEST"), "{why}");
+        let message = response.json()["errors"][0]["message"].as_str().expect("a message").to_owned();
         assert!(message.starts_with(&format!("{what} {why}")), "{why}: {message}");
     };
     for (variables, why) in unreadable() {
@@ -166,8 +167,8 @@ async fn an_invalid_body_is_refused_with_the_reason() {
         assert_error(&got, "`variables`", why);
     }
     let twice = "{\"query\":\"{ a }\",\"query\":\"{ b }\"}";
-    let answer = HttpResponse::fetch(app.post().header("content-type", "application/json").body(twice)).await;
-    assert_error(&answer, "The body", "has the key `query` twice in one object.");
+    let response = HttpResponse::fetch(app.post().header("content-type", "application/json").body(twice)).await;
+    assert_error(&response, "The body", "has the key `query` twice in one object.");
     let shape = HttpResponse::fetch(app.post().json(&json!({ "query": "{ __typename }", "variables": [] }))).await;
     assert_error(&shape, "The body", "must be a JSON object with a `query`");
 }
@@ -236,14 +237,14 @@ async fn a_document_that_cannot_run_is_a_request_error_without_data() {
 async fn a_failing_field_is_reported_with_the_data() {
     let app = TestApp::start().await;
     for accept in [GRAPHQL, "application/json", "text/html, application/graphql-response+json;q=0.9"] {
-        let answer = HttpResponse::fetch(
+        let response = HttpResponse::fetch(
             app.post().header("accept", accept).json(&json!({ "query": "{ viewer { id } homeTimeline { syncCursor } }" })),
         )
         .await;
-        assert_eq!(answer.status, 200);
-        assert_eq!(answer.json()["data"], json!({ "viewer": null, "homeTimeline": null }));
-        assert_eq!(error_codes(&answer.json()), ["UNAUTHENTICATED"]);
-        assert_eq!(answer.header("content-type").starts_with(GRAPHQL), accept.contains(GRAPHQL));
+        assert_eq!(response.status, 200);
+        assert_eq!(response.json()["data"], json!({ "viewer": null, "homeTimeline": null }));
+        assert_eq!(error_codes(&response.json()), ["UNAUTHENTICATED"]);
+        assert_eq!(response.header("content-type").starts_with(GRAPHQL), accept.contains(GRAPHQL));
     }
     let nulled =
         HttpResponse::fetch(app.post().header("accept", GRAPHQL).json(&json!({ "query": "{ nodes(ids: [\"x\"]) { id } }" })))
@@ -288,7 +289,7 @@ async fn a_request_id_is_accepted_from_a_proxy() {
 }
 
 #[tokio::test]
-async fn health_and_the_playground_answer() {
+async fn health_and_the_playground_respond() {
     let app = TestApp::start().await;
     for path in ["/healthz", "/readyz"] {
         assert_eq!(HttpResponse::fetch(app.get(path)).await.status, 200);
@@ -302,8 +303,8 @@ async fn health_and_the_playground_answer() {
         assert!(page.text.contains("<html") && page.header("content-security-policy").contains("frame-ancestors 'none'"));
         assert!(!page.header("content-security-policy").contains("unsafe"));
     }
-    let answer = HttpResponse::fetch(get(&app, &[("query", "{ __typename }")]).header("accept", BROWSER)).await;
-    assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }), "a browser that brings a query gets its answer");
+    let response = HttpResponse::fetch(get(&app, &[("query", "{ __typename }")]).header("accept", BROWSER)).await;
+    assert_eq!(response.json(), json!({ "data": { "__typename": "Query" } }), "a browser that brings a query gets its response");
     assert_eq!(HttpResponse::fetch(app.get("/nowhere")).await.status, 404);
     assert_eq!(HttpResponse::fetch(app.get("/assets/../../Cargo.toml")).await.status, 404);
     assert_eq!(
@@ -325,7 +326,7 @@ async fn errors_reveal_nothing_of_the_implementation() {
     ] {
         app.redis.run::<()>(&["SET", &key, value]);
     }
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for (operation, variables) in [
         ("Viewer", json!({})),
         ("Home", json!({ "first": 5 })),
@@ -335,16 +336,16 @@ async fn errors_reveal_nothing_of_the_implementation() {
         ("DeleteStatus", json!({ "input": { "statusId": status } })),
         ("PostStatus", json!({ "input": { "message": "x" } })),
     ] {
-        let answer = ada.run(operation, variables).await;
+        let response = ada.run(operation, variables).await;
         assert!(
-            error_codes(&answer).iter().all(|code| code == "INTERNAL_SERVER_ERROR") && answer["errors"].is_array(),
-            "{operation}: {answer}"
+            error_codes(&response).iter().all(|code| code == "INTERNAL_SERVER_ERROR") && response["errors"].is_array(),
+            "{operation}: {response}"
         );
-        answers.push(answer.to_string());
+        responses.push(response.to_string());
     }
     for inner in
         ["WRONGTYPE", "user:{", "home:{", "status:{", "redis", "Redis", "spoiled", "lua", ".rs", "/tmp", "corrupt", "script"]
     {
-        assert!(answers.iter().all(|answer| !answer.contains(inner)), "{inner}: {answers:?}");
+        assert!(responses.iter().all(|response| !response.contains(inner)), "{inner}: {responses:?}");
     }
 }

@@ -14,7 +14,7 @@ struct Redis {
     _folder: tempfile::TempDir,
 }
 
-/// A busy machine must not look like a Redis that does not answer.
+/// A busy machine must not look like a Redis that does not reply.
 fn long_timeouts() -> redis::AsyncConnectionConfig {
     let timeout = Some(Duration::from_secs(10));
     redis::AsyncConnectionConfig::new().set_connection_timeout(timeout).set_response_timeout(timeout)
@@ -50,11 +50,11 @@ impl Redis {
     }
 
     async fn report(&self) -> InspectionReport {
-        inspect(&mut self.try_connect("").await.expect("it listens"), &key_kinds()).await.expect("it answers")
+        inspect(&mut self.try_connect("").await.expect("it listens"), &key_kinds()).await.expect("it replies")
     }
 
     async fn report_as(&self, query: &str) -> InspectionReport {
-        inspect(&mut self.try_connect(query).await.expect("it listens"), &key_kinds()).await.expect("it answers")
+        inspect(&mut self.try_connect(query).await.expect("it listens"), &key_kinds()).await.expect("it replies")
     }
 }
 
@@ -94,9 +94,9 @@ async fn the_inspection_writes_nothing() {
     let redis = Redis::start(GOOD).await;
     redis.report().await;
     let mut connection = redis.try_connect("").await.expect("it listens");
-    let keys: u64 = redis::cmd("DBSIZE").query_async(&mut connection).await.expect("it answers");
+    let keys: u64 = redis::cmd("DBSIZE").query_async(&mut connection).await.expect("it replies");
     assert_eq!(keys, 0);
-    let info: redis::InfoDict = redis::cmd("INFO").query_async(&mut connection).await.expect("it answers");
+    let info: redis::InfoDict = redis::cmd("INFO").query_async(&mut connection).await.expect("it replies");
     assert_eq!(info.get::<u64>("pubsub_channels"), Some(0));
 }
 
@@ -188,7 +188,7 @@ async fn without_multi_no_write_is_probed() {
     let report = redis.report_as("?user=app&pass=secret").await;
     assert_eq!(report.facts.missing, [MissingPermission::Command("multi".to_owned())]);
     let mut connection = redis.try_connect("").await.expect("it listens");
-    let keys: u64 = redis::cmd("DBSIZE").query_async(&mut connection).await.expect("it answers");
+    let keys: u64 = redis::cmd("DBSIZE").query_async(&mut connection).await.expect("it replies");
     assert_eq!(keys, 0);
 }
 
@@ -202,7 +202,7 @@ async fn a_refused_password_is_an_error() {
         inspect(stranger, &key_kinds()).await.expect_err("it wants a password");
     }
     // The earlier connection stays logged in.
-    inspect(&mut connection, &key_kinds()).await.expect("it answers");
+    inspect(&mut connection, &key_kinds()).await.expect("it replies");
 }
 
 #[tokio::test]

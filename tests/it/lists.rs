@@ -11,9 +11,9 @@ use waxwing::platform::journal::Feed;
 
 /// Runs a mutation of the contract. Returns its payload.
 async fn change(actor: &Actor, operation: &str, input: Value) -> Value {
-    let mut answer = actor.run(operation, json!({ "input": input })).await;
-    assert_eq!(answer.get("errors"), None, "{operation}: {answer}");
-    answer["data"].as_object_mut().and_then(|data| data.values_mut().next().map(Value::take)).expect("a payload")
+    let mut response = actor.run(operation, json!({ "input": input })).await;
+    assert_eq!(response.get("errors"), None, "{operation}: {response}");
+    response["data"].as_object_mut().and_then(|data| data.values_mut().next().map(Value::take)).expect("a payload")
 }
 
 async fn create(actor: &Actor, name: &str) -> String {
@@ -35,8 +35,8 @@ async fn delete(actor: &Actor, list: &str) -> Value {
 
 /// Returns the names of the actor's lists.
 async fn names(actor: &Actor) -> Vec<String> {
-    let answer = actor.run("Lists", json!({})).await;
-    let edges = answer["data"]["viewerLists"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.run("Lists", json!({})).await;
+    let edges = response["data"]["viewerLists"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     edges.iter().map(|edge| edge["node"]["name"].as_str().expect("a name").to_owned()).collect()
 }
 
@@ -44,17 +44,17 @@ async fn names(actor: &Actor) -> Vec<String> {
 async fn members(actor: &Actor, list: &str) -> (Vec<String>, u64) {
     let query =
         "query($id: ID!) { node(id: $id) { ... on UserList { members(first: 100) { totalCount edges { node { login } } } } } }";
-    let answer = actor.gql(query, json!({ "id": list })).await;
-    let members = &answer["data"]["node"]["members"];
-    let edges = members["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(query, json!({ "id": list })).await;
+    let members = &response["data"]["node"]["members"];
+    let edges = members["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     let logins = edges.iter().map(|edge| edge["node"]["login"].as_str().expect("a login").to_owned()).collect();
     (logins, members["totalCount"].as_u64().expect("a number"))
 }
 
 /// Returns the messages of a list's timeline.
 async fn timeline(actor: &Actor, list: &str) -> Vec<String> {
-    let answer = actor.run("ListTimeline", json!({ "id": list, "first": 100 })).await;
-    let edges = answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.run("ListTimeline", json!({ "id": list, "first": 100 })).await;
+    let edges = response["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
 }
 
@@ -276,10 +276,14 @@ async fn a_repeated_key_returns_the_first_list_and_refuses_other_input() {
         let input = input.clone();
         async move { change(&actor, "CreateList", input).await }
     });
-    let answers = join_all(tries).await;
-    assert!(answers.iter().all(|answer| answer == &answers[0] && answer["userList"].is_object()), "{answers:?}");
-    let id = answers[0]["userList"]["id"].as_str().expect("an id").to_owned();
-    assert_eq!(change(ada, "CreateList", json!({ "name": " Birds ", "idempotencyKey": "k" })).await, answers[0], "the same name");
+    let responses = join_all(tries).await;
+    assert!(responses.iter().all(|response| response == &responses[0] && response["userList"].is_object()), "{responses:?}");
+    let id = responses[0]["userList"]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(
+        change(ada, "CreateList", json!({ "name": " Birds ", "idempotencyKey": "k" })).await,
+        responses[0],
+        "the same name"
+    );
     let refused = change(ada, "CreateList", json!({ "name": "Bees", "idempotencyKey": "k" })).await;
     assert_eq!((user_error_codes(&refused), &refused["userList"]), (vec!["IDEMPOTENCY_MISMATCH"], &Value::Null));
     let post = ada.run("PostStatus", json!({ "input": { "message": "Birds", "idempotencyKey": "k" } })).await;
@@ -488,8 +492,8 @@ async fn a_list_timeline_follows_its_current_members() {
     let sync = async || ada.run("ListTimeline", json!({ "id": id })).await["data"]["node"]["timeline"]["syncCursor"].take();
     let since = "query($id: ID!, $before: String) { node(id: $id) { ... on UserList { timeline { entries(last: 9, before: $before) { edges { node { status { message } } } } } } } }";
     let newer = async |cursor: &Value| {
-        let answer = ada.gql(since, json!({ "id": id, "before": cursor })).await;
-        answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}")).len()
+        let response = ada.gql(since, json!({ "id": id, "before": cursor })).await;
+        response["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}")).len()
     };
     let empty = sync().await;
     assert_eq!(timeline(ada, &id).await, [""; 0]);

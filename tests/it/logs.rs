@@ -44,8 +44,8 @@ impl Server {
 /// Sends secrets in all invalid and valid ways that a client can use.
 async fn use_secrets(server: &Server) -> String {
     let sign_up = format!("signUp(input: {{ login: \"ada\", name: \"Ada\", password: \"{PASSWORD}\" }})");
-    let answer = server.ask("", &format!("mutation SignUp {{ {sign_up} {{ session {{ token }} }} }}")).await.json();
-    let token = answer["data"]["signUp"]["session"]["token"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+    let response = server.ask("", &format!("mutation SignUp {{ {sign_up} {{ session {{ token }} }} }}")).await.json();
+    let token = response["data"]["signUp"]["session"]["token"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned();
     for password in [WRONG, PASSWORD] {
         let log_in = "mutation($input: LogInInput!) { logIn(input: $input) { userErrors { code } } }";
         let body = json!({ "query": log_in, "variables": { "input": { "login": "ada", "password": password } } });
@@ -133,9 +133,9 @@ async fn no_secret_and_no_message_is_logged_at_any_level() {
     }
 }
 
-/// Returns the log line of the request as JSON, by the id of its answer.
-fn line_of(log: &str, answer: &HttpResponse) -> Value {
-    let id = answer.header("x-request-id");
+/// Returns the log line of the request as JSON, by the id of its response.
+fn line_of(log: &str, response: &HttpResponse) -> Value {
+    let id = response.header("x-request-id");
     let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("no JSON: {line}")));
     let mut own = lines.filter(|line| line["spans"][0]["request_id"] == id && line["message"] == "request");
     let line = own.next().unwrap_or_else(|| panic!("no line of {id}: {log}"));
@@ -162,8 +162,8 @@ async fn the_log_line_of_a_request_has_its_operation_and_outcome() {
         ),
     ];
     let log = server.process.stop();
-    for (answer, expected) in cases {
-        let line = line_of(&log, &answer);
+    for (response, expected) in cases {
+        let line = line_of(&log, &response);
         assert_eq!(json!([line["operation"], line["kind"], line["outcome"], line["status"]]), expected, "{line}");
         assert!(line["duration_ms"].as_f64().is_some_and(|took| took > 0.0) && line["level"] == "INFO", "{line}");
         assert!(line["path"] == "/graphql" || line["path"] == "/healthz", "{line}");
@@ -180,9 +180,9 @@ async fn every_log_line_of_a_request_has_its_id_under_every_filter() {
         for key in server.redis.keys().iter().filter(|key| key.starts_with("user:")) {
             server.redis.run::<()>(&["SET", key, "spoiled"]);
         }
-        let answer = server.ask(&token, "{ viewer { login } }").await;
-        assert_eq!(error_codes(&answer.json()), ["INTERNAL_SERVER_ERROR"]);
-        let (id, log) = (answer.header("x-request-id").to_owned(), server.process.stop());
+        let response = server.ask(&token, "{ viewer { login } }").await;
+        assert_eq!(error_codes(&response.json()), ["INTERNAL_SERVER_ERROR"]);
+        let (id, log) = (response.header("x-request-id").to_owned(), server.process.stop());
         let own: Vec<&str> = log.lines().filter(|line| line.contains(&format!("\"request_id\":\"{id}\""))).collect();
         assert_eq!(own.len(), lines, "{filter}: {log}");
         assert!(log.lines().filter(|line| line.contains("internal error")).all(|line| own.contains(&line)), "{filter}: {log}");
@@ -206,9 +206,9 @@ async fn clients_cannot_forge_log_lines() {
         let mut stream = tokio::net::TcpStream::connect(&address).await.expect("it listens");
         let request = format!("GET {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.expect("the server accepts the bytes");
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await.expect("it answers");
-        assert!(answer.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&answer));
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response).await.expect("it responds");
+        assert!(response.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&response));
     }
     let log = server.process.stop();
     let strange = |character: char| character != '\n' && (character.is_control() || matches!(character, '\u{202e}' | '\u{2028}'));
@@ -237,6 +237,6 @@ async fn a_server_with_unread_output_keeps_serving() {
     let redis = RedisServer::start();
     let options = ["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &redis.url()];
     let server = Process::start_with_closed_stdout(&mut waxwing(&options));
-    assert_eq!(reqwest::get(format!("{}/healthz", server.url)).await.expect("an answer").status(), 200);
+    assert_eq!(reqwest::get(format!("{}/healthz", server.url)).await.expect("a response").status(), 200);
     server.stop();
 }

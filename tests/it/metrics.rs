@@ -33,10 +33,10 @@ impl Samples {
     }
 
     async fn at(app: &TestApp) -> Self {
-        let answer = HttpResponse::fetch(app.get("/metrics")).await;
-        assert_eq!((answer.status, answer.header("cache-control")), (200, "no-store"));
-        assert_eq!(answer.header("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
-        Self::of(&answer.text)
+        let response = HttpResponse::fetch(app.get("/metrics")).await;
+        assert_eq!((response.status, response.header("cache-control")), (200, "no-store"));
+        assert_eq!(response.header("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
+        Self::of(&response.text)
     }
 
     fn get(&self, series: &str) -> f64 {
@@ -133,8 +133,8 @@ async fn clients_cannot_create_unbounded_labels() {
     ask("N0".into()).await;
     // A name that is invalid in the document is no label either.
     for name in ["a\"} 1\nfake{x=\"", "\u{1b}[2J", "é"] {
-        let answer = HttpResponse::fetch(app.post().json(&json!({ "query": "{ __typename }", "operationName": name }))).await;
-        assert_eq!(error_codes(&answer.json()), ["GRAPHQL_VALIDATION_FAILED"]);
+        let response = HttpResponse::fetch(app.post().json(&json!({ "query": "{ __typename }", "operationName": name }))).await;
+        assert_eq!(error_codes(&response.json()), ["GRAPHQL_VALIDATION_FAILED"]);
     }
     let samples = Samples::at(&app).await;
     let names = samples.values("waxwing_requests_total", "operation");
@@ -297,17 +297,17 @@ async fn prometheus_can_request_its_text_format() {
         "text/plain; version=0.0.4, */*;q=0.1",
         "application/openmetrics-text;q=0.1,text/plain",
     ] {
-        let answer = ask(accept).await;
-        assert_eq!(answer.header("content-type"), "text/plain; version=0.0.4; charset=utf-8", "{accept}");
-        assert_eq!(answer.header("vary"), "accept");
-        let samples = hold_to_prometheus(&answer.text);
+        let response = ask(accept).await;
+        assert_eq!(response.header("content-type"), "text/plain; version=0.0.4; charset=utf-8", "{accept}");
+        assert_eq!(response.header("vary"), "accept");
+        let samples = hold_to_prometheus(&response.text);
         assert_eq!(samples.requests("Home", "query", "ok"), 1.0);
         for line in [
             "# TYPE waxwing_requests_total counter",
             "# TYPE waxwing_build_info gauge",
             "# TYPE process_cpu_seconds_total counter",
         ] {
-            assert!(answer.text.lines().any(|it| it == line), "{line}: {}", answer.text);
+            assert!(response.text.lines().any(|it| it == line), "{line}: {}", response.text);
         }
         // The same series as in the other format, except for the changes by this request itself.
         let other = Samples::at(&app).await;
@@ -328,7 +328,7 @@ async fn prometheus_can_request_its_text_format() {
 async fn metrics_can_have_a_separate_listener() {
     let redis = RedisServer::start();
     let options = ["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &redis.url()];
-    let status = async |url: String| reqwest::get(url).await.expect("an answer").status().as_u16();
+    let status = async |url: String| reqwest::get(url).await.expect("a response").status().as_u16();
     let server = Process::start(&mut waxwing(&options));
     assert_eq!(status(format!("{}/metrics", server.url)).await, 200);
     server.stop();
@@ -338,10 +338,10 @@ async fn metrics_can_have_a_separate_listener() {
     let line =
         log.lines().find(|line| line.contains("/metrics is served on this address only")).unwrap_or_else(|| panic!("{log}"));
     let apart = format!("http://{}", line.split("address=").nth(1).expect("an address").trim());
-    let text = reqwest::get(format!("{apart}/metrics")).await.expect("an answer").text().await.expect("text");
+    let text = reqwest::get(format!("{apart}/metrics")).await.expect("a response").text().await.expect("text");
     assert_eq!(Samples::of(&text).get("waxwing_http_responses_total{status=\"404\"}"), 1.0);
     let plain = reqwest::Client::new().get(format!("{apart}/metrics")).header("accept", "text/plain");
-    hold_to_prometheus(&plain.send().await.expect("an answer").text().await.expect("text"));
+    hold_to_prometheus(&plain.send().await.expect("a response").text().await.expect("text"));
     for path in ["/graphql", "/"] {
         assert_eq!(status(format!("{apart}{path}")).await, 404);
     }

@@ -46,8 +46,8 @@ async fn redis_of(version: u64) -> RedisServer {
 /// The first status of ada's profile with its comments, and the number of entries of her home.
 const SEEN: &str = "query { user(login: \"ada\") { profileTimeline { entries(first: 1) { edges { node { status { message commentCount } } } } } } }";
 
-fn first_status(answer: &Value) -> &Value {
-    &answer["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]
+fn first_status(response: &Value) -> &Value {
+    &response["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]
 }
 
 #[tokio::test]
@@ -58,17 +58,17 @@ async fn a_server_migrates_the_store_of_an_earlier_version() {
         Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--data-dir", data]))
     };
     let server = serve();
-    let answer = reqwest::Client::new().post(format!("{}/graphql", server.url)).json(&json!({ "query": SEEN })).send().await;
-    let answer: Value = answer.expect("an answer").json().await.expect("JSON");
+    let response = reqwest::Client::new().post(format!("{}/graphql", server.url)).json(&json!({ "query": SEEN })).send().await;
+    let response: Value = response.expect("a response").json().await.expect("JSON");
     assert_eq!(
-        first_status(&answer),
+        first_status(&response),
         &json!({ "message": "Posted before the store had a version.", "commentCount": 1 }),
-        "{answer}"
+        "{response}"
     );
     let log_in = "mutation { logIn(input: { login: \"ada\", password: \"waxwing-demo\" }) { session { token } } }";
-    let answer = reqwest::Client::new().post(format!("{}/graphql", server.url)).json(&json!({ "query": log_in })).send().await;
-    let answer: Value = answer.expect("an answer").json().await.expect("JSON");
-    assert!(answer["data"]["logIn"]["session"]["token"].is_string(), "{answer}");
+    let response = reqwest::Client::new().post(format!("{}/graphql", server.url)).json(&json!({ "query": log_in })).send().await;
+    let response: Value = response.expect("a response").json().await.expect("JSON");
+    assert!(response["data"]["logIn"]["session"]["token"].is_string(), "{response}");
     let log = server.stop();
     assert!(log.contains(&format!("the store is migrated from=0 to={}", latest(STEPS))), "{log}");
     let log = serve().stop();
@@ -92,8 +92,8 @@ async fn the_command_migrates_the_store_of_an_earlier_version() {
     let (code, stdout, stderr) = run_command(&mut waxwing(&["fsck", "--redis", &redis.url()]));
     assert!(code == 0, "{stdout}{stderr}");
     let app = TestApp::on_redis(redis.into(), Clock::System, Config::default()).await;
-    let answer = app.anonymous().gql(SEEN, json!({})).await;
-    assert_eq!(first_status(&answer)["commentCount"], 1, "{answer}");
+    let response = app.anonymous().gql(SEEN, json!({})).await;
+    assert_eq!(first_status(&response)["commentCount"], 1, "{response}");
 }
 
 fn mark(redis: &RedisServer) -> Vec<String> {

@@ -77,11 +77,11 @@ async fn until_listening(app: &TestApp, count: usize) {
 #[tokio::test]
 async fn the_response_matches_the_protocol_byte_by_byte() {
     let app = TestApp::start().await;
-    let answer = HttpResponse::fetch(post(&app, ONLY, "{ __typename }").header("accept-encoding", "gzip, zstd")).await;
+    let response = HttpResponse::fetch(post(&app, ONLY, "{ __typename }").header("accept-encoding", "gzip, zstd")).await;
     let part = |json: &str| format!("\r\n--graphql\r\nContent-Type: application/json\r\n\r\n{json}");
     let expected = part("{}") + &part(r#"{"payload":{"data":{"__typename":"Query"}}}"#) + "\r\n--graphql--\r\n";
-    assert_eq!((answer.status, answer.text.as_str()), (200, expected.as_str()));
-    let header = |name| answer.header(name);
+    assert_eq!((response.status, response.text.as_str()), (200, expected.as_str()));
+    let header = |name| response.header(name);
     assert_eq!((header("content-type"), header("cache-control"), header("x-accel-buffering")), (MEDIA, "no-store", "no"));
     let ada = app.user("ada").await;
     let mutation = "mutation { postStatus(input: { message: \"in parts\" }) { status { message } } }";
@@ -127,16 +127,16 @@ async fn a_stream_resumes_after_a_cursor() {
 #[tokio::test]
 async fn a_request_error_is_json_if_the_client_accepts_it() {
     let app = TestApp::start().await;
-    let answer = HttpResponse::fetch(post(&app, APOLLO, "{ __typename }")).await;
-    assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }), "a query has a single response");
+    let response = HttpResponse::fetch(post(&app, APOLLO, "{ __typename }")).await;
+    assert_eq!(response.json(), json!({ "data": { "__typename": "Query" } }), "a query has a single response");
     for (query, status, code) in [
         ("subscription {", 400, "GRAPHQL_PARSE_FAILED"),
         ("subscription { nope }", 400, "GRAPHQL_VALIDATION_FAILED"),
         ("{ nope }", 400, "GRAPHQL_VALIDATION_FAILED"),
     ] {
-        let answer = HttpResponse::fetch(post(&app, APOLLO, query)).await;
-        assert_eq!(answer.header("content-type"), "application/graphql-response+json; charset=utf-8", "{query}");
-        assert_eq!(answer.refusal(), refused(status, code), "{query}");
+        let response = HttpResponse::fetch(post(&app, APOLLO, query)).await;
+        assert_eq!(response.header("content-type"), "application/graphql-response+json; charset=utf-8", "{query}");
+        assert_eq!(response.refusal(), refused(status, code), "{query}");
     }
     let home = "subscription { homeTimelineEvents { cursor } }";
     let started = MultipartResponse::open(post(&app, APOLLO, home)).await.all().await;

@@ -19,22 +19,22 @@ const MUTES: &str = "query($first: Int, $after: String) { viewerMutes(first: $fi
     totalCount edges { cursor mutedAt endsAt node { login viewerIsMuting } } pageInfo { hasNextPage endCursor } } }";
 
 async fn mute(actor: &Actor, other: &str, seconds: Option<i64>) -> Value {
-    let mut answer = actor.gql(MUTE, json!({ "input": { "userId": other, "durationSeconds": seconds } })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["muteUser"].take()
+    let mut response = actor.gql(MUTE, json!({ "input": { "userId": other, "durationSeconds": seconds } })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["muteUser"].take()
 }
 
 async fn unmute(actor: &Actor, other: &str) -> Value {
-    let mut answer = actor.gql(UNMUTE, json!({ "input": { "userId": other } })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["unmuteUser"].take()
+    let mut response = actor.gql(UNMUTE, json!({ "input": { "userId": other } })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["unmuteUser"].take()
 }
 
 /// The muted logins of an actor, and the total.
 async fn mutes(actor: &Actor) -> (Vec<String>, u64) {
-    let answer = actor.gql(MUTES, json!({ "first": 100 })).await;
-    let connection = &answer["data"]["viewerMutes"];
-    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(MUTES, json!({ "first": 100 })).await;
+    let connection = &response["data"]["viewerMutes"];
+    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     let logins = edges.iter().map(|edge| edge["node"]["login"].as_str().expect("a login").to_owned()).collect();
     (logins, connection["totalCount"].as_u64().expect("a number"))
 }
@@ -43,9 +43,9 @@ async fn mutes(actor: &Actor) -> (Vec<String>, u64) {
 async fn home_page(actor: &Actor, first: usize) -> Value {
     let query = "query($first: Int!) { homeTimeline { entries(first: $first) {
         edges { cursor node { status { id message } } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }";
-    let mut answer = actor.gql(query, json!({ "first": first })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["homeTimeline"]["entries"].take()
+    let mut response = actor.gql(query, json!({ "first": first })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["homeTimeline"]["entries"].take()
 }
 
 #[tokio::test]
@@ -89,8 +89,8 @@ async fn a_mute_holds_in_lists_and_without_a_follow() {
     ada.run("AddToList", json!({ "input": { "listId": list, "userId": bea.id } })).await;
     bea.post("from bea").await;
     let timeline = async || {
-        let answer = ada.run("ListTimeline", json!({ "id": list, "first": 10 })).await;
-        answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}")).len()
+        let response = ada.run("ListTimeline", json!({ "id": list, "first": 10 })).await;
+        response["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}")).len()
     };
     assert_eq!(timeline().await, 1);
     mute(&ada, &bea.id, None).await;
@@ -171,8 +171,8 @@ async fn muting_again_sets_the_end_anew_and_keeps_the_first_time() {
         [(Some(100), json!("2026-03-01T00:01:50.000Z")), (None, Value::Null), (Some(5), json!("2026-03-01T00:00:15.000Z"))]
     {
         assert_eq!(mute(&ada, &bea.id, seconds).await["user"]["viewerMuteEndsAt"], end);
-        let answer = ada.gql(MUTES, json!({ "first": 5 })).await;
-        let edges = &answer["data"]["viewerMutes"]["edges"];
+        let response = ada.gql(MUTES, json!({ "first": 5 })).await;
+        let edges = &response["data"]["viewerMutes"]["edges"];
         assert_eq!(
             (&edges[0]["mutedAt"], &edges[0]["endsAt"], &edges[1]),
             (&json!("2026-03-01T00:00:00.000Z"), &end, &Value::Null)
@@ -197,8 +197,8 @@ async fn invalid_mutes_are_refused() {
         assert_eq!(user_error_codes(&unmute(&ada, id).await), ["NOT_FOUND"], "{id}");
     }
     assert_eq!(mutes(&ada).await, (vec![], 0));
-    let answer = app.anonymous().gql(MUTES, json!({})).await;
-    assert_eq!((error_codes(&answer), &answer["data"]["viewerMutes"]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
+    let response = app.anonymous().gql(MUTES, json!({})).await;
+    assert_eq!((error_codes(&response), &response["data"]["viewerMutes"]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
 }
 
 #[tokio::test]

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use waxwing::base::ids::{SessionId, StatusId, UserId, UserListId};
 
 async fn nodes(actor: &Actor, ids: &[&str]) -> Vec<Value> {
-    let mut answer = actor.run("Nodes", json!({ "ids": ids })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["nodes"].as_array_mut().map(std::mem::take).expect("nodes")
+    let mut response = actor.run("Nodes", json!({ "ids": ids })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["nodes"].as_array_mut().map(std::mem::take).expect("nodes")
 }
 
 async fn node(actor: &Actor, id: &str) -> Value {
@@ -63,8 +63,8 @@ async fn the_id_of_a_timeline_entry_finds_no_node() {
     assert_ne!(entry, other, "unique over all timelines");
     assert_eq!(nodes(&ada, &[entry, other]).await, [Value::Null, Value::Null]);
     for input in [json!({ "statusId": entry })] {
-        let answer = ada.run("Like", json!({ "input": input })).await;
-        assert_eq!(answer["data"]["likeStatus"]["userErrors"][0]["code"], "NOT_FOUND");
+        let response = ada.run("Like", json!({ "input": input })).await;
+        assert_eq!(response["data"]["likeStatus"]["userErrors"][0]["code"], "NOT_FOUND");
     }
 }
 
@@ -84,7 +84,7 @@ async fn invalid_global_ids_are_refused() {
         assert_eq!((error_codes(&one), &one["data"]["node"]), (vec!["BAD_USER_INPUT".to_owned()], &Value::Null), "{id:.40}");
         let many = ada.run("Nodes", json!({ "ids": [good, id] })).await;
         assert_eq!(error_codes(&many), ["BAD_USER_INPUT"], "{id:.40}");
-        assert!(many.to_string().len() < 1_000, "an answer repeats no megabyte");
+        assert!(many.to_string().len() < 1_000, "a response repeats no megabyte");
     }
     let number = ada.gql("query($id: ID!) { node(id: $id) { id } }", json!({ "id": 1 })).await;
     assert_eq!(error_codes(&number), ["BAD_USER_INPUT"], "an ID may be written as a number: {number}");

@@ -38,9 +38,9 @@ async fn read_in_pages(reader: &Actor, size: usize) -> Vec<String> {
         edges { node { status { message } } } pageInfo { hasNextPage endCursor } } } }";
     let (mut all, mut after) = (Vec::new(), json!(null));
     loop {
-        let answer = reader.gql(query, json!({ "n": size, "after": after })).await;
-        let entries = &answer["data"]["homeTimeline"]["entries"];
-        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = reader.gql(query, json!({ "n": size, "after": after })).await;
+        let entries = &response["data"]["homeTimeline"]["entries"];
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
         all.extend(edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()));
         if entries["pageInfo"]["hasNextPage"] == false {
             return all;
@@ -98,8 +98,8 @@ async fn the_profiles_are_read_once_for_many_pages() {
     let pages: String = (1..=20).map(last).collect();
     app.redis.reset_calls();
     let before = app.app.db().round_trips();
-    let answer = reader.gql(&format!("{{ homeTimeline {{ {pages} }} }}"), json!({})).await;
-    assert_eq!(answer["data"]["homeTimeline"]["a1"]["edges"][0]["node"]["status"]["message"], "0", "{answer}");
+    let response = reader.gql(&format!("{{ homeTimeline {{ {pages} }} }}"), json!({})).await;
+    assert_eq!(response["data"]["homeTimeline"]["a1"]["edges"][0]["node"]["status"]["message"], "0", "{response}");
     // Two more ranges read the followed tags, and some of the followed authors, to know that there are many.
     assert_eq!(ranges(&app.redis.calls()), 20 + 2, "{:?}", app.redis.calls());
     assert_eq!(app.app.db().round_trips() - before, 6, "session, skeleton, below the floor, a segment, statuses, authors");
@@ -142,8 +142,8 @@ async fn many_requests_at_once_merge_once() {
     let oldest = "{ homeTimeline { entries(last: 1) { edges { node { status { message } } } } } }";
     app.redis.reset_calls();
     let requests = (0..12).map(|_| users[0].gql(oldest, json!({})));
-    for answer in futures_util::future::join_all(requests).await {
-        assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "0", "{answer}");
+    for response in futures_util::future::join_all(requests).await {
+        assert_eq!(response["data"]["homeTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "0", "{response}");
     }
     let calls = app.redis.calls();
     // Each request reads the entries and a few sources, some of them again after waiting; one request merges.

@@ -22,8 +22,8 @@ async fn a_worker_serves_metrics_and_health() {
     let worker = Process::start_in_background(&mut waxwing(&options));
     let url = format!("http://{}", logged(&worker, "served here address=").await);
     let get = async |path: &str| {
-        let answer = reqwest::get(format!("{url}{path}")).await.expect("an answer");
-        (answer.status().as_u16(), answer.text().await.expect("text"))
+        let response = reqwest::get(format!("{url}{path}")).await.expect("a response");
+        (response.status().as_u16(), response.text().await.expect("text"))
     };
     let (status, metrics) = get("/metrics").await;
     assert!(status == 200 && metrics.contains("\nwaxwing_build_info{"), "{status} {metrics}");

@@ -14,15 +14,15 @@ fn serve(redis: &RedisServer, arguments: &[&str]) -> Process {
     Process::start(&mut waxwing(&[&common, arguments].concat()))
 }
 
-/// Whether the page may read its answer, after a preflight and without one, and whether it may open a socket and an event stream by GET.
+/// Whether the page may read its response, after a preflight and without one, and whether it may open a socket and an event stream by GET.
 async fn allowed(server: &Process, origin: &str) -> [bool; 4] {
     let (http, url) = (reqwest::Client::new(), format!("{}/graphql", server.url));
     let preflight = http.request(Method::OPTIONS, &url).header("access-control-request-method", "POST");
     let post = http.post(&url).json(&json!({ "query": "{ __typename }" }));
     let is_readable = async |request: reqwest::RequestBuilder| {
-        let answer = HttpResponse::fetch(request.header("origin", origin)).await;
-        assert_eq!(answer.header("access-control-allow-credentials"), "", "{origin}");
-        answer.header("access-control-allow-origin") == origin
+        let response = HttpResponse::fetch(request.header("origin", origin)).await;
+        assert_eq!(response.header("access-control-allow-credentials"), "", "{origin}");
+        response.header("access-control-allow-origin") == origin
     };
     let socket = Socket::dial(&server.url, &[("sec-websocket-protocol", PROTOCOL), ("origin", origin)]).await;
     let events = http.get(&url).query(&[("query", "subscription { homeTimelineEvents { cursor } }")]);

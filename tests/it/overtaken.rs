@@ -91,8 +91,8 @@ async fn a_session_that_ends_during_its_settlement_is_not_listed() {
     let digest = listed().pop().expect("a session");
     let settling = sessions::settle(&slow.app, user, &digest, false);
     let ends = async || {
-        let answer = ada.gql("mutation { logOut { userErrors { code } } }", json!({})).await;
-        assert!(answer.get("errors").is_none(), "{answer}");
+        let response = ada.gql("mutation { logOut { userErrors { code } } }", json!({})).await;
+        assert!(response.get("errors").is_none(), "{response}");
     };
     slow.run_interleaved(b"HGETALL", settling, ends).await.expect("a store");
     assert_eq!(listed(), [""; 0]);
@@ -346,8 +346,8 @@ async fn a_status_deleted_during_a_switch_of_mode_is_in_no_home() {
 
 /// Returns the number of entries of a home. One page with cursors only, so that the entries are read once.
 async fn count_entries(reader: &Actor) -> usize {
-    let answer = reader.gql("{ homeTimeline { entries(first: 50) { edges { cursor } } } }", json!({})).await;
-    answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}")).len()
+    let response = reader.gql("{ homeTimeline { entries(first: 50) { edges { cursor } } } }", json!({})).await;
+    response["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}")).len()
 }
 
 #[tokio::test]
@@ -580,7 +580,7 @@ async fn load_scripts_of_follows(slow: &SlowProcess, people: &[Actor]) {
     timelines::follow(&slow.app, people[2].user_id(), people[1].user_id()).await.expect("a store");
 }
 
-/// Redis stops answering after the commit of a follow, before the server has read again whether the account is private.
+/// Redis stops responding after the commit of a follow, before the server has read again whether the account is private.
 #[tokio::test]
 async fn a_follow_without_a_storage_after_its_commit_is_settled_later() {
     let app = single_server().await;

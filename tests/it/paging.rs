@@ -80,13 +80,13 @@ impl World {
 
     /// The reader creates a list.
     async fn list(&self) -> String {
-        let answer = self.reader.run("CreateList", json!({ "input": { "name": "x" } })).await;
-        answer["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+        let response = self.reader.run("CreateList", json!({ "input": { "name": "x" } })).await;
+        response["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
     }
 
     async fn put_on(&self, list: &str, other: &Actor) {
-        let answer = self.reader.run("AddToList", json!({ "input": { "listId": list, "userId": other.id } })).await;
-        assert_eq!(answer["data"]["addUserToList"]["userErrors"], json!([]), "{answer}");
+        let response = self.reader.run("AddToList", json!({ "input": { "listId": list, "userId": other.id } })).await;
+        assert_eq!(response["data"]["addUserToList"]["userErrors"], json!([]), "{response}");
     }
 
     /// The first users follow the reader.
@@ -376,14 +376,14 @@ async fn every_list_refuses_invalid_page_arguments() {
 
 /// Entries of the home newer than a cursor, in both directions of a client's screen.
 async fn newer(reader: &Actor, cursor: &str) -> Vec<String> {
-    let answer = reader.run("Newer", json!({ "last": 100, "before": cursor })).await;
-    let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = reader.run("Newer", json!({ "last": 100, "before": cursor })).await;
+    let edges = response["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
 }
 
 async fn sync_cursor(reader: &Actor, first: usize) -> String {
-    let answer = reader.run("Home", json!({ "first": first })).await;
-    answer["data"]["homeTimeline"]["syncCursor"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    let response = reader.run("Home", json!({ "first": first })).await;
+    response["data"]["homeTimeline"]["syncCursor"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
 #[tokio::test]
@@ -417,16 +417,16 @@ async fn a_sync_cursor_works_without_a_page_and_in_profiles() {
     let users = app.create_users("c", 2).await;
     let query = "{ homeTimeline { syncCursor } user(login: \"c1\") { profileTimeline { syncCursor } } }";
     for _ in 0..2 {
-        let answer = users[0].gql(query, json!({})).await;
-        let home = answer["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned();
-        let profile = answer["data"]["user"]["profileTimeline"]["syncCursor"].clone();
+        let response = users[0].gql(query, json!({})).await;
+        let home = response["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned();
+        let profile = response["data"]["user"]["profileTimeline"]["syncCursor"].clone();
         users[1].post("theirs").await;
         users[0].post("own").await;
         assert_eq!(newer(&users[0], &home).await, ["own"]);
         let since = "query($before: String) { user(login: \"c1\") { profileTimeline { entries(last: 5, before: $before) { edges { node { status { message } } } } } } }";
-        let answer = users[0].gql(since, json!({ "before": profile })).await;
-        let edges = &answer["data"]["user"]["profileTimeline"]["entries"]["edges"];
-        assert_eq!(edges.as_array().map(Vec::len), Some(1), "{answer}");
+        let response = users[0].gql(since, json!({ "before": profile })).await;
+        let edges = &response["data"]["user"]["profileTimeline"]["entries"]["edges"];
+        assert_eq!(edges.as_array().map(Vec::len), Some(1), "{response}");
     }
 }
 

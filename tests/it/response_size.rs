@@ -45,8 +45,8 @@ async fn stopped(app: &TestApp) -> String {
 async fn a_query_with_a_too_large_response_returns_only_one_error() {
     let (app, _) = scene().await;
     let fits = PROFILE.replace("100", "15");
-    let answer = app.query(&format!("{{ {fits} }}")).await;
-    assert!(answer.json().get("errors").is_none() && (60_000..=MAX).contains(&answer.text.len()), "{}", answer.text.len());
+    let response = app.query(&format!("{{ {fits} }}")).await;
+    assert!(response.json().get("errors").is_none() && (60_000..=MAX).contains(&response.text.len()), "{}", response.text.len());
     let edges = "profileTimeline { entries(first: 20) { edges { node";
     let key = "k".repeat(5_000);
     for query in [
@@ -60,9 +60,9 @@ async fn a_query_with_a_too_large_response_returns_only_one_error() {
         format!("user(login: \"ada\") {{ {edges} @include(if: true) {{ {key}: id }} }} }} }} }}"),
     ] {
         let query = format!("{{ {query} }}");
-        let answer = app.query(&query).await;
-        let body = answer.json();
-        assert_eq!((answer.status, &body["errors"][0]["extensions"]), (200, &too_large(MAX)), "{body}");
+        let response = app.query(&query).await;
+        let body = response.json();
+        assert_eq!((response.status, &body["errors"][0]["extensions"]), (200, &too_large(MAX)), "{body}");
         assert!(body.get("data").is_none() && body["errors"].as_array().is_some_and(|errors| errors.len() == 1), "{body}");
         let modern = app.post().header("accept", "application/graphql-response+json").json(&json!({ "query": query }));
         assert_eq!(HttpResponse::fetch(modern).await.status, 400);
@@ -80,8 +80,8 @@ async fn a_query_with_a_too_large_response_stops_reading() {
     };
     let ranges = async |first| {
         app.redis.reset_calls();
-        let answer = app.query(&query(first)).await.json();
-        let code = answer["errors"][0]["extensions"]["code"].as_str().map(str::to_owned);
+        let response = app.query(&query(first)).await.json();
+        let code = response["errors"][0]["extensions"]["code"].as_str().map(str::to_owned);
         (code, app.redis.calls().get("zrange").copied().unwrap_or(0))
     };
     let (whole, read) = ranges(5).await;
@@ -98,7 +98,7 @@ async fn escapes_names_and_fragments_count_towards_the_size() {
         posted.push(ada.post(&"\"".repeat(500)).await);
     }
     app.drain().await;
-    // Because of the argument, the answer is built field by field.
+    // Because of the argument, the response is built field by field.
     let likers = "likers(first: 1) { totalCount }";
     let key = "k".repeat(1_000);
     let page = |selected: &str, first: usize| {
@@ -115,9 +115,9 @@ async fn escapes_names_and_fragments_count_towards_the_size() {
     ];
     for query in queries {
         for (first, expected) in [(50, &[][..]), (70, &["RESPONSE_TOO_LARGE"])] {
-            let answer = app.query(&query(first)).await;
-            assert!(answer.text.len() <= MAX, "{} bytes: {:.200}", answer.text.len(), query(first));
-            assert_eq!(error_codes(&answer.json()), expected, "{:.200}", query(first));
+            let response = app.query(&query(first)).await;
+            assert!(response.text.len() <= MAX, "{} bytes: {:.200}", response.text.len(), query(first));
+            assert_eq!(error_codes(&response.json()), expected, "{:.200}", query(first));
         }
     }
 }
@@ -130,7 +130,7 @@ async fn sockets_and_event_streams_get_the_same_error() {
     socket.subscribe("a", &query).await;
     let message = socket.next().await;
     assert_eq!((&message["type"], &message["payload"][0]["extensions"]), (&json!("error"), &too_large(MAX)), "{message}");
-    assert_eq!(socket.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
+    assert_eq!(socket.execute("a", "{ __typename }").await["data"]["__typename"], "Query");
     let events = app.post().header("accept", "text/event-stream").json(&json!({ "query": query }));
     let message = HttpResponse::fetch(events).await.text;
     assert!(message.contains("RESPONSE_TOO_LARGE") && message.len() < 1_000, "{message}");
@@ -140,18 +140,18 @@ async fn sockets_and_event_streams_get_the_same_error() {
 }
 
 #[tokio::test]
-async fn a_too_large_answer_of_a_mutation_still_reports_its_changes() {
+async fn a_too_large_response_of_a_mutation_still_reports_its_changes() {
     let (_app, ada) = scene().await;
     let author = PROFILE.strip_prefix("user(login: \"ada\")").expect("of an author");
     let mutation = format!(
         "mutation {{ a: postStatus(input: {{ message: \"one\" }}) {{ status {{ id author {author} }} userErrors {{ code }} }}
          b: postStatus(input: {{ message: \"two\" }}) {{ status {{ message }} userErrors {{ code }} }} }}"
     );
-    let answer = ada.gql(&mutation, json!({})).await;
-    assert_eq!(answer["data"]["a"], json!({ "status": null, "userErrors": [] }), "{answer}");
-    assert_eq!(answer["data"]["b"], json!({ "status": { "message": "two" }, "userErrors": [] }), "{answer}");
-    assert_eq!(error_codes(&answer), ["RESPONSE_TOO_LARGE"]);
-    assert_eq!((&answer["errors"][0]["path"][0], &answer["errors"][0]["path"][1]), (&json!("a"), &json!("status")));
+    let response = ada.gql(&mutation, json!({})).await;
+    assert_eq!(response["data"]["a"], json!({ "status": null, "userErrors": [] }), "{response}");
+    assert_eq!(response["data"]["b"], json!({ "status": { "message": "two" }, "userErrors": [] }), "{response}");
+    assert_eq!(error_codes(&response), ["RESPONSE_TOO_LARGE"]);
+    assert_eq!((&response["errors"][0]["path"][0], &response["errors"][0]["path"][1]), (&json!("a"), &json!("status")));
     let count = ada.gql("{ viewer { statusesCount } }", json!({})).await;
     assert_eq!(count["data"]["viewer"]["statusesCount"], 22);
 }
@@ -188,7 +188,7 @@ async fn a_too_large_event_is_an_error_and_the_stream_continues() {
     );
     let mut socket = Socket::connect(&app, None).await;
     socket.subscribe("s", &document).await;
-    assert_eq!(socket.answer("q", "{ __typename }").await["data"]["__typename"], "Query", "the subscription has begun");
+    assert_eq!(socket.execute("q", "{ __typename }").await["data"]["__typename"], "Query", "the subscription has begun");
     let begun = async || {
         crate::support::HttpResponse::fetch(app.get("/metrics"))
             .await
@@ -206,9 +206,9 @@ async fn a_too_large_event_is_an_error_and_the_stream_continues() {
     assert_eq!(message["payload"]["data"]["statusEvents"]["statusId"], json!(posted), "{message}");
 }
 
-/// Three events together are larger than one answer may be.
+/// Three events together are larger than one response may be.
 #[tokio::test]
-async fn each_event_has_the_limit_of_an_answer() {
+async fn each_event_has_the_limit_of_a_response() {
     let app = TestApp::with(Config { response_bytes: MAX, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let messages: String = (0..6).map(|at| format!("a{at}: message ")).collect();
@@ -225,7 +225,7 @@ async fn each_event_has_the_limit_of_an_answer() {
     }
 }
 
-/// No long field is selected: the loaded data counts by itself, up to four times the limit of an answer.
+/// No long field is selected: the loaded data counts by itself, up to four times the limit of a response.
 #[tokio::test]
 async fn loaded_but_unselected_data_is_bounded_too() {
     let app = TestApp::without_client_cache(Config { response_bytes: MAX, ..Config::default() }).await;
@@ -273,9 +273,9 @@ async fn loaded_but_unselected_data_is_bounded_too() {
         (ads(14), false),
         (ads(20), true),
     ] {
-        let answer = ada.gql(&format!("{{ {query} }}"), json!({})).await;
+        let response = ada.gql(&format!("{{ {query} }}"), json!({})).await;
         let expected = if is_bounded { too_large(MAX) } else { Value::Null };
-        assert_eq!(answer["errors"][0]["extensions"], expected, "{query}: {answer}");
+        assert_eq!(response["errors"][0]["extensions"], expected, "{query}: {response}");
     }
     // Each mutation of a request counts from zero, since the data loaded before it is dropped.
     let posted = |name| {
@@ -283,12 +283,12 @@ async fn loaded_but_unselected_data_is_bounded_too() {
             "{name}: postStatus(input: {{ message: \"x\" }}) {{ status {{ author {{ profileTimeline {{ entries(first: 40) {{ edges {{ node {{ status {{ id }} }} }} }} }} }} }} }}"
         )
     };
-    let answer = ada.gql(&format!("mutation {{ {} {} }}", posted("a"), posted("b")), json!({})).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
+    let response = ada.gql(&format!("mutation {{ {} {} }}", posted("a"), posted("b")), json!({})).await;
+    assert_eq!(response.get("errors"), None, "{response}");
 }
 
 #[tokio::test]
-async fn the_default_limit_stops_the_largest_answers() {
+async fn the_default_limit_stops_the_largest_responses() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     for _ in 0..90 {
@@ -307,8 +307,8 @@ async fn the_default_limit_stops_the_largest_answers() {
     let campaigns = "viewerCampaigns { edges { node { keywords } } }";
     let aliases = format!("{{ {} }}", (0..20).map(|at| format!("a{at}: {campaigns}")).collect::<Vec<_>>().join(" "));
     for query in [nested, aliases] {
-        let answer = ada.gql(&query, json!({})).await;
-        assert_eq!(answer["errors"][0]["extensions"], too_large(8 << 20));
+        let response = ada.gql(&query, json!({})).await;
+        assert_eq!(response["errors"][0]["extensions"], too_large(8 << 20));
     }
     let one = ada.gql(&format!("{{ {campaigns} }}"), json!({})).await;
     assert_eq!(one["data"]["viewerCampaigns"]["edges"].as_array().map(Vec::len), Some(10), "{:?}", one["errors"]);

@@ -24,8 +24,8 @@ fn every_custom_scalar_names_its_specification() {
 }
 
 /// Returns the codes of a response's errors.
-fn error_codes(answer: &Value) -> Vec<String> {
-    let errors = answer["errors"].as_array().cloned().unwrap_or_default();
+fn error_codes(response: &Value) -> Vec<String> {
+    let errors = response["errors"].as_array().cloned().unwrap_or_default();
     errors.iter().map(|error| error["extensions"]["code"].as_str().unwrap_or("no code").to_owned()).collect()
 }
 
@@ -39,13 +39,13 @@ async fn validate(app: &TestApp, name: &str, document: &str) {
         let operation = operation.split(|end: char| !end.is_alphanumeric()).next().expect("a name");
         let body = json!({ "query": document, "operationName": operation });
         // Without its variables and a session a subscription ends with its first event, an error.
-        let answer = HttpResponse::fetch(app.post().header("accept", "application/json, text/event-stream").json(&body)).await;
-        let text = answer.text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&answer.text);
-        let answer: Value = serde_json::from_str(text).expect("JSON");
-        let codes = error_codes(&answer);
+        let response = HttpResponse::fetch(app.post().header("accept", "application/json, text/event-stream").json(&body)).await;
+        let text = response.text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&response.text);
+        let response: Value = serde_json::from_str(text).expect("JSON");
+        let codes = error_codes(&response);
         let refused =
             codes.iter().any(|code| code == "GRAPHQL_VALIDATION_FAILED" || code == "GRAPHQL_PARSE_FAILED" || code == "no code");
-        assert!(!refused, "{name}, {operation}: {answer}");
+        assert!(!refused, "{name}, {operation}: {response}");
     }
 }
 
@@ -138,17 +138,17 @@ async fn every_document_of_the_playground_is_valid() {
 #[tokio::test]
 async fn an_invalid_document_is_a_validation_error() {
     let app = TestApp::start().await;
-    let answer = app.anonymous().gql("{ viewer { noSuchField } }", json!({})).await;
-    assert_eq!(error_codes(&answer), ["GRAPHQL_VALIDATION_FAILED"]);
+    let response = app.anonymous().gql("{ viewer { noSuchField } }", json!({})).await;
+    assert_eq!(error_codes(&response), ["GRAPHQL_VALIDATION_FAILED"]);
 }
 
 #[tokio::test]
 async fn everything_in_the_schema_is_described() {
     let app = TestApp::start().await;
     let query = "{ __schema { types { name description fields { name description args { name description } } inputFields { name description } enumValues { name description } } } }";
-    let answer = app.anonymous().gql(query, json!({})).await;
+    let response = app.anonymous().gql(query, json!({})).await;
     let mut bare = Vec::new();
-    for kind in answer["data"]["__schema"]["types"].as_array().expect("types") {
+    for kind in response["data"]["__schema"]["types"].as_array().expect("types") {
         let name = kind["name"].as_str().expect("a name");
         // Types of the GraphQL language have descriptions of their own.
         if name.starts_with("__") || name == "ID" {
@@ -163,7 +163,7 @@ async fn everything_in_the_schema_is_described() {
 async fn every_mutation_takes_one_input_and_returns_user_errors() {
     let app = TestApp::start().await;
     let query = "{ __schema { mutationType { fields { name args { name type { kind ofType { inputFields { name } } } } type { fields { name } } } } } }";
-    let answer = app.anonymous().gql(query, json!({})).await;
+    let response = app.anonymous().gql(query, json!({})).await;
     let names = |list: &Value| -> Vec<String> {
         list.as_array().into_iter().flatten().map(|it| it["name"].as_str().expect("a name").to_owned()).collect()
     };
@@ -171,8 +171,8 @@ async fn every_mutation_takes_one_input_and_returns_user_errors() {
     let creates = |name: &str| ["create", "post", "add", "register"].iter().any(|verb| name.starts_with(verb));
     let repeatable = ["addUserToList", "addTagToList", "addCampaignKeywords"]; // Idempotent without a key.
     let mut broken = Vec::new();
-    let fields = answer["data"]["__schema"]["mutationType"]["fields"].as_array().expect("mutations").clone();
-    assert!(fields.len() > 20, "{answer}");
+    let fields = response["data"]["__schema"]["mutationType"]["fields"].as_array().expect("mutations").clone();
+    assert!(fields.len() > 20, "{response}");
     for field in fields {
         let name = field["name"].as_str().expect("a name").to_owned();
         let arguments = names(&field["args"]);

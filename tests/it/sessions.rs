@@ -20,27 +20,27 @@ async fn create_session(app: &TestApp, owner: &Actor, agent: &str) -> Actor {
 /// Returns whether a session is active. Panics on a response that is neither a result nor the refusal of an ended session.
 async fn is_active(app: &TestApp, actor: &Actor) -> bool {
     let request = app.post().bearer_auth(actor.token.as_deref().expect("a token"));
-    let answer = HttpResponse::fetch(request.json(&json!({ "query": "{ viewer { id } }" }))).await;
-    if answer.status == 200 {
-        assert_eq!(answer.json(), json!({ "data": { "viewer": { "id": actor.id } } }));
+    let response = HttpResponse::fetch(request.json(&json!({ "query": "{ viewer { id } }" }))).await;
+    if response.status == 200 {
+        assert_eq!(response.json(), json!({ "data": { "viewer": { "id": actor.id } } }));
         return true;
     }
-    assert_eq!(answer.refusal(), (401, vec!["UNAUTHENTICATED".to_owned()], false));
-    assert_eq!(answer.header("www-authenticate"), "Bearer error=\"invalid_token\"");
-    assert_eq!(answer.json()["errors"][0]["message"], INVALID_TOKEN);
+    assert_eq!(response.refusal(), (401, vec!["UNAUTHENTICATED".to_owned()], false));
+    assert_eq!(response.header("www-authenticate"), "Bearer error=\"invalid_token\"");
+    assert_eq!(response.json()["errors"][0]["message"], INVALID_TOKEN);
     false
 }
 
 async fn sessions(actor: &Actor) -> Vec<Value> {
-    let mut answer = actor.run("Viewer", json!({})).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["viewerSessions"].as_array_mut().map(std::mem::take).expect("sessions")
+    let mut response = actor.run("Viewer", json!({})).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["viewerSessions"].as_array_mut().map(std::mem::take).expect("sessions")
 }
 
 async fn end(actor: &Actor, input: Value) -> Value {
-    let mut answer = actor.run("EndSessions", json!({ "input": input })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["endSessions"].take()
+    let mut response = actor.run("EndSessions", json!({ "input": input })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["endSessions"].take()
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn concurrent_requests_record_a_use_once() {
 }
 
 #[tokio::test]
-async fn reads_answer_while_redis_refuses_writes() {
+async fn reads_succeed_while_redis_refuses_writes() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let bea = app.user("bea").await;
@@ -158,8 +158,8 @@ async fn reads_answer_while_redis_refuses_writes() {
             ("SignUp", json!({ "login": "new", "name": "x", "password": "12345678" })),
             ("LogIn", json!({ "login": "ada", "password": "correct horse" })),
         ] {
-            let answer = ada.run(operation, json!({ "input": input })).await;
-            assert_eq!(error_codes(&answer), ["STORAGE_UNAVAILABLE"], "{operation}: {answer}");
+            let response = ada.run(operation, json!({ "input": input })).await;
+            assert_eq!(error_codes(&response), ["STORAGE_UNAVAILABLE"], "{operation}: {response}");
         }
         assert_eq!(
             error_codes(&bea.at(server).run("Follow", json!({ "input": { "userId": ada.id } })).await),
@@ -218,8 +218,8 @@ async fn all_other_sessions_end_at_once_on_every_server() {
     }
     assert!(!is_active(&other, &first).await && is_active(&other, &bea).await);
     assert_eq!(end(&devices[1], json!({ "allOthers": true })).await, json!({ "endedSessionIds": [], "userErrors": [] }));
-    let answer = devices[1].run("LogOut", json!({})).await;
-    assert_eq!(answer["data"]["logOut"], json!({ "endedSessionId": ids[2], "userErrors": [] }));
+    let response = devices[1].run("LogOut", json!({})).await;
+    assert_eq!(response["data"]["logOut"], json!({ "endedSessionId": ids[2], "userErrors": [] }));
     assert!(!is_active(&other, &devices[1]).await);
     assert!(!app.redis.keys().iter().any(|key| key == &format!("sessions:{{{}}}", first.user_id().0)), "a session is left");
 }
@@ -314,10 +314,10 @@ async fn a_request_with_an_invalid_session_is_refused() {
     let keys = app.redis.keys();
     for value in values {
         let header = reqwest::header::HeaderValue::from_bytes(&value).expect("a header");
-        let answer = HttpResponse::fetch(app.post().header("authorization", header).json(&json!({ "query": query }))).await;
-        assert_eq!(answer.refusal(), (401, vec!["UNAUTHENTICATED".to_owned()], false), "{:?}", String::from_utf8_lossy(&value));
-        assert_eq!(answer.header("www-authenticate"), "Bearer error=\"invalid_token\"");
-        assert_eq!(answer.json()["errors"][0]["message"], INVALID_TOKEN);
+        let response = HttpResponse::fetch(app.post().header("authorization", header).json(&json!({ "query": query }))).await;
+        assert_eq!(response.refusal(), (401, vec!["UNAUTHENTICATED".to_owned()], false), "{:?}", String::from_utf8_lossy(&value));
+        assert_eq!(response.header("www-authenticate"), "Bearer error=\"invalid_token\"");
+        assert_eq!(response.json()["errors"][0]["message"], INVALID_TOKEN);
     }
     let nobody = app.query("{ homeTimeline { syncCursor } }").await;
     assert_eq!(nobody.json()["errors"][0]["message"], "Log in first: this requires a session.");

@@ -1,4 +1,4 @@
-//! A query runs for the viewer of its cached session, and is answered only if the session is confirmed: an ended session answers nothing any more,
+//! A query runs for the viewer of its cached session, and its response is sent only if the session is confirmed: an ended session gets no data any more,
 //! in all processes.
 
 use crate::client_cache::TwoProcesses;
@@ -15,10 +15,10 @@ const NOTHING: &str = "{ __typename }";
 const HOME: &str = "{ viewer { login } homeTimeline { entries { edges { node { status { message } } } } } }";
 
 async fn is_refused(actor: &Actor, query: &str) -> bool {
-    let answer = actor.gql(query, json!({})).await;
-    let refused = error_codes(&answer) == ["UNAUTHENTICATED"];
-    assert!(refused || answer.get("errors").is_none(), "{answer}");
-    assert!(!refused || answer.get("data").is_none_or(Value::is_null), "the refusal has data: {answer}");
+    let response = actor.gql(query, json!({})).await;
+    let refused = error_codes(&response) == ["UNAUTHENTICATED"];
+    assert!(refused || response.get("errors").is_none(), "{response}");
+    assert!(!refused || response.get("data").is_none_or(Value::is_null), "the refusal has data: {response}");
     refused
 }
 
@@ -62,7 +62,7 @@ async fn a_session_ended_by_another_process_is_refused() {
     }
 }
 
-/// The invalidation is delayed behind a slow connection: the answer waits for it.
+/// The invalidation is delayed behind a slow connection: the response waits for it.
 #[tokio::test]
 async fn an_ended_session_is_refused_behind_a_slow_connection() {
     let both = TwoProcesses::start().await;
@@ -73,15 +73,15 @@ async fn an_ended_session_is_refused_behind_a_slow_connection() {
     }
     both.proxy.set(Flow::Pass, Flow::PassOnly(0));
     ada.run("LogOut", json!({})).await;
-    let answers = [NOTHING, WHO, HOME].map(|query| {
+    let responses = [NOTHING, WHO, HOME].map(|query| {
         let there = there.clone();
         tokio::spawn(async move { is_refused(&there, query).await })
     });
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(answers.iter().all(|answer| !answer.is_finished()), "all wait");
+    assert!(responses.iter().all(|response| !response.is_finished()), "all wait");
     both.proxy.set(Flow::Pass, Flow::Pass);
-    for answer in answers {
-        assert!(answer.await.expect("no panic"));
+    for response in responses {
+        assert!(response.await.expect("no panic"));
     }
 }
 

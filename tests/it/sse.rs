@@ -32,9 +32,9 @@ fn refused(status: u16, code: &str) -> (u16, Vec<String>, bool) {
 
 /// Returns the error codes of the only result of a request.
 async fn code(request: RequestBuilder) -> Value {
-    let answer = HttpResponse::fetch(request).await;
-    assert_eq!((answer.status, answer.header("content-type")), (200, "text/event-stream; charset=utf-8"), "{answer:?}");
-    let (event, rest) = answer.text.trim_start_matches(":\n\n").split_once("\n\n").expect("an event");
+    let response = HttpResponse::fetch(request).await;
+    assert_eq!((response.status, response.header("content-type")), (200, "text/event-stream; charset=utf-8"), "{response:?}");
+    let (event, rest) = response.text.trim_start_matches(":\n\n").split_once("\n\n").expect("an event");
     assert_eq!(rest, "event: complete\ndata: \n\n");
     let result: Value = serde_json::from_str(event.strip_prefix("event: next\ndata: ").expect("a result")).expect("JSON");
     assert!(result.get("data").is_none(), "{result}");
@@ -94,8 +94,8 @@ async fn a_request_error_is_sent_as_an_event() {
 async fn clients_that_accept_json_too_get_it_except_for_subscriptions() {
     let app = TestApp::start().await;
     let ask = |query: &str, accept: &str| app.post().header("accept", accept).json(&json!({ "query": query }));
-    let answer = HttpResponse::fetch(ask("{ __typename }", ANY)).await;
-    assert!(answer.header("content-type").starts_with("application/graphql-response+json"), "{answer:?}");
+    let response = HttpResponse::fetch(ask("{ __typename }", ANY)).await;
+    assert!(response.header("content-type").starts_with("application/graphql-response+json"), "{response:?}");
     let error = HttpResponse::fetch(ask("{ nope }", ANY)).await;
     assert_eq!(error.refusal(), refused(400, "GRAPHQL_VALIDATION_FAILED"));
     EventStream::open(ask(QUIET, ANY)).await;
@@ -108,8 +108,8 @@ async fn clients_that_accept_json_too_get_it_except_for_subscriptions() {
         let by_get = get(&app, QUIET).header("accept", "application/json");
         let mut by_get = by_get.build().expect("a request");
         by_get.headers_mut().insert("accept", accept.parse().expect("a value"));
-        let answer = app.http.execute(by_get).await.expect("an answer");
-        assert_eq!(answer.status(), 400, "{accept}");
+        let response = app.http.execute(by_get).await.expect("a response");
+        assert_eq!(response.status(), 400, "{accept}");
     }
     assert_eq!(HttpResponse::fetch(ask("{ __typename }", "text/html")).await.refusal(), refused(406, "NOT_ACCEPTABLE"));
 }
@@ -173,10 +173,10 @@ impl<'a> Stream<'a> {
         let session = actor.map(|actor| actor.token.clone().expect("a token"));
         let request = app.http.put(format!("{}/graphql", app.url));
         let request = session.iter().fold(request, |request, token| request.bearer_auth(token));
-        let answer = HttpResponse::fetch(request).await;
-        assert_eq!((answer.status, answer.header("content-type")), (201, "text/plain; charset=utf-8"), "{answer:?}");
-        assert!(answer.text.len() >= 32, "{answer:?}");
-        Self { app, token: answer.text, session }
+        let response = HttpResponse::fetch(request).await;
+        assert_eq!((response.status, response.header("content-type")), (201, "text/plain; charset=utf-8"), "{response:?}");
+        assert!(response.text.len() >= 32, "{response:?}");
+        Self { app, token: response.text, session }
     }
 
     fn url(&self) -> String {
@@ -247,8 +247,8 @@ async fn a_request_error_is_sent_over_the_shared_stream() {
         ("subscription { statusEvents(filter: { sample: { percent: 1 } }, after: \"x\") { cursor } }", "BAD_USER_INPUT"),
         (&"[".repeat(65), "QUERY_TOO_DEEP"),
     ] {
-        let answer = HttpResponse::fetch(stream.ask(json!("a"), query)).await;
-        assert_eq!((answer.status, answer.text.as_str()), (202, ""), "{query}");
+        let response = HttpResponse::fetch(stream.ask(json!("a"), query)).await;
+        assert_eq!((response.status, response.text.as_str()), (202, ""), "{query}");
         let event = events.next().await.expect("an event");
         let data = event.strip_prefix("event: next\ndata: ").expect("a result");
         let result: Value = serde_json::from_str(data).expect("JSON");
@@ -322,7 +322,7 @@ async fn an_unread_stream_expires_and_its_operations_are_limited() {
 async fn a_client_that_does_not_read_is_closed() {
     let app = with(LiveConfig { write_timeout: Duration::from_millis(300), ..LiveConfig::default() }).await;
     let stream = Stream::reserve(&app, None).await;
-    let unread = stream.read().send().await.expect("an answer");
+    let unread = stream.read().send().await.expect("a response");
     let schema = "{ __schema { types { name description fields { name description args { name description } } } } }";
     for at in 0..128 {
         let status = HttpResponse::fetch(stream.ask(json!(format!("{at}")), schema)).await.status;

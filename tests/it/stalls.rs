@@ -33,7 +33,7 @@ fn get() -> redis::Cmd {
 }
 
 #[tokio::test]
-async fn an_answer_that_arrived_during_a_stall_is_used() {
+async fn a_response_that_arrived_during_a_stall_is_used() {
     let redis = RedisServer::start();
     // Connecting takes several turns, and each of them may be the last one before the stall.
     for turns in 0..12 {
@@ -63,7 +63,7 @@ async fn a_write_waits_longer_for_redis_than_a_read() {
     assert_eq!(written.map(|replies| replies.len()).ok(), Some(1), "a slow write succeeds");
 }
 
-/// The guarantees while Redis does not respond: an answer within two seconds, and within one second where nothing was written.
+/// The guarantees while Redis does not respond: a response within two seconds, and within one second where nothing was written.
 #[test]
 fn no_request_waits_for_redis_for_two_seconds() {
     let Timing { connect, response, write, charge, .. } = Timing::default();
@@ -129,7 +129,7 @@ async fn starting_subscriptions_are_queued() {
     for at in 0..count {
         socket.subscribe(&format!("s{at}"), &QUIET.replace("percent: 1 ", "percent: 100 ")).await;
     }
-    // The server has read all messages once it answers the later ping.
+    // The server has read all messages once it replies to the later ping.
     socket.send_json(json!({ "type": "ping" })).await;
     assert_eq!(socket.next().await["type"], "pong", "none is refused");
     app.redis.signal("CONT");
@@ -179,13 +179,13 @@ async fn long_operations_of_an_address_wait_without_a_permit() {
         app.redis.signal("CONT");
     };
     let (first, second, ()) = tokio::join!(send("192.0.2.1", long), send("192.0.2.1", long), others);
-    for answer in [first, second] {
-        assert_eq!(answer.json()["data"]["user"]["login"], "ada", "{answer:?}");
+    for response in [first, second] {
+        assert_eq!(response.json()["data"]["user"]["login"], "ada", "{response:?}");
     }
-    let mut answered = 0;
-    while answered < 8 {
+    let mut completed = 0;
+    while completed < 8 {
         let message = socket.next().await;
-        answered += usize::from(message["type"] == "next");
+        completed += usize::from(message["type"] == "next");
         assert!(message["payload"].get("errors").is_none(), "{message}");
     }
 }

@@ -40,9 +40,9 @@ async fn assert_no_findings(app: &TestApp) {
 async fn read_all(reader: &Actor) -> Vec<String> {
     let (mut all, mut after) = (Vec::new(), json!(null));
     loop {
-        let answer = reader.run("Home", json!({ "first": 50, "after": after })).await;
-        let entries = &answer["data"]["homeTimeline"]["entries"];
-        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = reader.run("Home", json!({ "first": 50, "after": after })).await;
+        let entries = &response["data"]["homeTimeline"]["entries"];
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
         all.extend(edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()));
         if entries["pageInfo"]["hasNextPage"] == false {
             return all;

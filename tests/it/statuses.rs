@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use waxwing::platform::journal;
 
 async fn post(actor: &Actor, input: Value) -> Value {
-    let mut answer = actor.run("PostStatus", json!({ "input": input })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["postStatus"].take()
+    let mut response = actor.run("PostStatus", json!({ "input": input })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["postStatus"].take()
 }
 
 async fn unlike(actor: &Actor, status: &str) -> Value {
@@ -17,15 +17,15 @@ async fn unlike(actor: &Actor, status: &str) -> Value {
 
 /// Returns the result of `StatusPage`; null if the status does not exist.
 async fn status(actor: &Actor, id: &str) -> Value {
-    let mut answer = actor.run("StatusPage", json!({ "id": id })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["node"].take()
+    let mut response = actor.run("StatusPage", json!({ "id": id })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["node"].take()
 }
 
 async fn posts(actor: &Actor) -> (u64, usize) {
-    let answer = actor.run("Profile", json!({ "login": actor.login, "first": 100 })).await;
-    let entries = answer["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array().map(Vec::len);
-    (answer["data"]["user"]["statusesCount"].as_u64().expect("a count"), entries.expect("entries"))
+    let response = actor.run("Profile", json!({ "login": actor.login, "first": 100 })).await;
+    let entries = response["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array().map(Vec::len);
+    (response["data"]["user"]["statusesCount"].as_u64().expect("a count"), entries.expect("entries"))
 }
 
 #[tokio::test]
@@ -117,8 +117,8 @@ async fn concurrent_deletions_delete_a_status_once() {
     let ada = app.create_users("ada", 1).await.remove(0);
     for _ in 0..5 {
         let id = ada.post("x").await;
-        let answers = join_all((0..8).map(|_| ada.delete(&id))).await;
-        assert_eq!(answers.iter().filter(|payload| user_error_codes(payload).is_empty()).count(), 1);
+        let responses = join_all((0..8).map(|_| ada.delete(&id))).await;
+        assert_eq!(responses.iter().filter(|payload| user_error_codes(payload).is_empty()).count(), 1);
         assert_eq!(posts(&ada).await, (0, 0));
     }
 }
@@ -149,10 +149,10 @@ async fn concurrent_likes_are_counted_once_each() {
     let app = TestApp::start().await;
     let users = app.create_users("c", 50).await;
     let id = users[0].post("x").await;
-    let answers = join_all(users.iter().chain(&users).map(|liker| liker.like(&id))).await;
-    assert!(answers.iter().all(|payload| payload["status"]["viewerHasLiked"] == true));
-    let answer = users[7].gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount viewerHasLiked likers(first: 100) { totalCount edges { node { login } } } } } }", json!({ "id": id })).await;
-    let seen = &answer["data"]["node"];
+    let responses = join_all(users.iter().chain(&users).map(|liker| liker.like(&id))).await;
+    assert!(responses.iter().all(|payload| payload["status"]["viewerHasLiked"] == true));
+    let response = users[7].gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount viewerHasLiked likers(first: 100) { totalCount edges { node { login } } } } } }", json!({ "id": id })).await;
+    let seen = &response["data"]["node"];
     assert_eq!(
         (&seen["likeCount"], &seen["likers"]["totalCount"], &seen["viewerHasLiked"]),
         (&json!(50), &json!(50), &json!(true))
@@ -205,14 +205,14 @@ async fn mutations_require_a_session() {
         ("Like", "likeStatus", json!({ "statusId": id })),
         ("Unlike", "unlikeStatus", json!({ "statusId": id })),
     ] {
-        let answer = app.anonymous().run(operation, json!({ "input": input })).await;
-        assert_eq!((error_codes(&answer), &answer["data"]), (vec!["UNAUTHENTICATED".to_owned()], &json!({ field: null })));
+        let response = app.anonymous().run(operation, json!({ "input": input })).await;
+        assert_eq!((error_codes(&response), &response["data"]), (vec!["UNAUTHENTICATED".to_owned()], &json!({ field: null })));
     }
     assert_eq!(app.redis.dump(), store);
 }
 
 #[tokio::test]
-async fn a_repeated_key_returns_the_first_answer_and_refuses_other_input() {
+async fn a_repeated_key_returns_the_first_response_and_refuses_other_input() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let users = app.create_users("c", 2).await;
@@ -271,8 +271,8 @@ async fn twenty_concurrent_requests_with_one_key_create_one_status() {
         let actor = if number % 2 == 0 { users[0].clone() } else { users[0].at(&other) };
         async move { post(&actor, json!({ "message": "x", "idempotencyKey": "k" })).await }
     });
-    let answers = join_all(tries).await;
-    assert!(answers.iter().all(|answer| answer == &answers[0] && answer["status"].is_object()), "{answers:?}");
+    let responses = join_all(tries).await;
+    assert!(responses.iter().all(|response| response == &responses[0] && response["status"].is_object()), "{responses:?}");
     assert_eq!((posts(&users[0]).await, users[1].home().await.len()), ((1, 1), 1));
 }
 

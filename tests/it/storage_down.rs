@@ -24,10 +24,13 @@ async fn send(app: &TestApp, actor: Option<&Actor>, query: &str) -> (u16, String
     if let Some(token) = actor.and_then(|actor| actor.token.as_deref()) {
         request = request.bearer_auth(token);
     }
-    let answer = HttpResponse::fetch(request).await;
-    let codes = error_codes(&answer.json());
-    assert!(!answer.text.contains("redis") && !answer.text.contains("sock") && !answer.text.contains("/tmp"), "{answer:?}");
-    (answer.status, codes.first().cloned().unwrap_or_default(), began.elapsed())
+    let response = HttpResponse::fetch(request).await;
+    let codes = error_codes(&response.json());
+    assert!(
+        !response.text.contains("redis") && !response.text.contains("sock") && !response.text.contains("/tmp"),
+        "{response:?}"
+    );
+    (response.status, codes.first().cloned().unwrap_or_default(), began.elapsed())
 }
 
 const READ: &str = "{ user(login: \"ada\") { login } }";
@@ -57,13 +60,13 @@ async fn health(app: &TestApp) -> (u16, u16) {
 async fn eventually_home(ada: &Actor, messages: &[&str]) {
     let began = Instant::now();
     loop {
-        let answer = ada.run("Home", json!({ "first": 10 })).await;
-        if let Some(edges) = answer["data"]["homeTimeline"]["entries"]["edges"].as_array() {
+        let response = ada.run("Home", json!({ "first": 10 })).await;
+        if let Some(edges) = response["data"]["homeTimeline"]["entries"]["edges"].as_array() {
             let seen: Vec<&Value> = edges.iter().map(|edge| &edge["node"]["status"]["message"]).collect();
             assert_eq!(seen, messages);
             return;
         }
-        assert!(began.elapsed() < Duration::from_secs(5), "the server does not recover: {answer}");
+        assert!(began.elapsed() < Duration::from_secs(5), "the server does not recover: {response}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -92,7 +95,7 @@ async fn a_dead_redis_is_reported_at_once_and_its_return_is_noticed() {
 }
 
 #[tokio::test]
-async fn a_frozen_redis_is_reported_within_a_second_until_it_answers() {
+async fn a_frozen_redis_is_reported_within_a_second_until_it_responds() {
     let app = start_durable_app().await;
     let ada = ada(&app).await;
     app.redis.signal("STOP");
@@ -115,8 +118,8 @@ async fn an_unconfirmed_write_can_be_repeated_with_its_key() {
     app.redis.signal("CONT");
     eventually_home(&ada, &[]).await;
     for _ in 0..2 {
-        let answer = ada.run("PostStatus", input.clone()).await;
-        assert_eq!(answer["data"]["postStatus"]["status"]["message"], "once", "{answer}");
+        let response = ada.run("PostStatus", input.clone()).await;
+        assert_eq!(response["data"]["postStatus"]["status"]["message"], "once", "{response}");
     }
     assert_eq!(ada.home().await, ["once"]);
 }
@@ -198,10 +201,10 @@ async fn a_mutation_that_fails_after_a_write_has_an_unknown_outcome() {
     let schema =
         Schema::new(StorageFailures(TestApp::with_default_timeouts(Config::default()).await), EmptyMutation, EmptySubscription);
     for (query, code) in [("{ beforeTheFirstWrite }", "STORAGE_UNAVAILABLE"), ("{ afterTheFirstWrite }", "OUTCOME_UNKNOWN")] {
-        let answer = waxwing::schema::execute(&schema, query.into()).await;
-        let answer = serde_json::to_value(&answer).expect("JSON");
-        assert_eq!(error_codes(&answer), [code]);
-        assert_eq!(answer["errors"][0]["path"].as_array().map(Vec::len), Some(1), "{answer}");
+        let response = waxwing::schema::execute(&schema, query.into()).await;
+        let response = serde_json::to_value(&response).expect("JSON");
+        assert_eq!(error_codes(&response), [code]);
+        assert_eq!(response["errors"][0]["path"].as_array().map(Vec::len), Some(1), "{response}");
     }
 }
 
@@ -212,7 +215,7 @@ async fn a_fanout_waits_for_a_frozen_storage() {
     let follows: Vec<(&Actor, &Actor)> = users[1..].iter().map(|fan| (fan, &users[0])).collect();
     app.create_follows(&follows).await;
     users[0].post("to all").await;
-    // The first thousand homes have it; the passes over the others meet a Redis that answers after the timeout.
+    // The first thousand homes have it; the passes over the others meet a Redis that responds after the timeout.
     app.redis.signal("STOP");
     tokio::time::sleep(Duration::from_millis(900)).await;
     app.redis.signal("CONT");

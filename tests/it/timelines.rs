@@ -31,8 +31,8 @@ async fn a_post_is_in_the_timelines_of_author_and_followers_on_every_server() {
         assert_eq!(users[2].at(server).home().await, ["second"]);
         assert_eq!(users[3].at(server).home().await, [""; 0]);
     }
-    let answer = users[1].run("Home", json!({ "first": 5 })).await;
-    let entry = &answer["data"]["homeTimeline"]["entries"]["edges"][1]["node"]["status"];
+    let response = users[1].run("Home", json!({ "first": 5 })).await;
+    let entry = &response["data"]["homeTimeline"]["entries"]["edges"][1]["node"]["status"];
     assert_eq!((&entry["author"]["login"], &entry["author"]["followersCount"]), (&json!("c0"), &json!(1)));
     assert_eq!((&entry["postedAt"], &entry["commentCount"]), (&json!("2026-03-01T00:00:01.000Z"), &json!(0)));
 }
@@ -118,19 +118,19 @@ async fn a_home_keeps_the_newest_of_its_window() {
 async fn without_a_session_only_the_home_is_null() {
     let app = TestApp::start().await;
     app.create_users("ada", 1).await[0].post("x").await;
-    let answer = app.anonymous().run("Home", json!({ "first": 5 })).await;
-    assert_eq!(answer["data"], json!({ "viewer": null, "homeTimeline": null }));
+    let response = app.anonymous().run("Home", json!({ "first": 5 })).await;
+    assert_eq!(response["data"], json!({ "viewer": null, "homeTimeline": null }));
     assert_eq!(
-        (error_codes(&answer), &answer["errors"][0]["path"]),
+        (error_codes(&response), &response["errors"][0]["path"]),
         (vec!["UNAUTHENTICATED".to_owned()], &json!(["homeTimeline"]))
     );
-    let answer = app.anonymous().run("Profile", json!({ "login": "ada0" })).await;
-    assert_eq!(answer["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "x");
-    assert_eq!(answer.get("errors"), None);
+    let response = app.anonymous().run("Profile", json!({ "login": "ada0" })).await;
+    assert_eq!(response["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "x");
+    assert_eq!(response.get("errors"), None);
 }
 
 #[tokio::test]
-async fn an_answer_matches_its_cursor_despite_concurrent_posts() {
+async fn a_response_matches_its_cursor_despite_concurrent_posts() {
     let app = TestApp::start().await;
     let users = app.create_users("c", 2).await;
     users[0].follow(&users[1]).await;
@@ -142,12 +142,12 @@ async fn an_answer_matches_its_cursor_despite_concurrent_posts() {
     let reading = async {
         let (mut seen, mut cursor) = (Vec::new(), None::<String>);
         for _ in 0..400 {
-            let answer = match &cursor {
+            let response = match &cursor {
                 None => users[0].run("Home", json!({ "first": 100 })).await,
                 Some(cursor) => users[0].gql(SYNC, json!({ "before": cursor })).await,
             };
-            let home = &answer["data"]["homeTimeline"];
-            let edges = home["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+            let home = &response["data"]["homeTimeline"];
+            let edges = home["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
             let messages = edges.iter().rev().filter_map(|edge| edge["node"]["status"]["message"].as_str());
             seen.extend(messages.map(str::to_owned));
             cursor = edges
@@ -202,8 +202,8 @@ struct ListsOfUser {
 
 /// Reads the lists of a user, and asserts that the counts match.
 async fn read_lists(person: &Actor) -> ListsOfUser {
-    let answer = person.run("Profile", json!({ "login": person.login, "first": 100 })).await;
-    let user = &answer["data"]["user"];
+    let response = person.run("Profile", json!({ "login": person.login, "first": 100 })).await;
+    let user = &response["data"]["user"];
     let home = person.run("Home", json!({ "first": 100 })).await;
     let ids = |entries: &Value| -> Vec<StatusId> {
         let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{entries}"));

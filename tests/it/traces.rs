@@ -109,12 +109,12 @@ async fn a_span_of_each_request_reaches_the_collector() {
 async fn an_unreachable_collector_does_no_harm() {
     let redis = RedisServer::start();
     let options = ["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &redis.url()];
-    // Nothing listens on port 1; the other end of this one never answers.
+    // Nothing listens on port 1; the other end of this one never responds.
     let mute = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     for collector in ["http://127.0.0.1:1".to_owned(), format!("http://{}", mute.local_addr().expect("an address"))] {
         let server = Process::start(waxwing(&options).args(["--otlp-endpoint", &collector]));
         for _ in 0..5 {
-            assert_eq!(reqwest::get(format!("{}/healthz", server.url)).await.expect("an answer").status(), 200);
+            assert_eq!(reqwest::get(format!("{}/healthz", server.url)).await.expect("a response").status(), 200);
         }
         let log = server.stop();
         assert!(log.contains("BatchSpanProcessor"), "the failed export is not logged: {log}");

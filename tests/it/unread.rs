@@ -47,7 +47,7 @@ async fn request_long_response_as(app: &TestApp, from: &str, media: &str) -> (Tc
     stream.write_all(request.as_bytes()).await.expect("it is open");
     let mut text = String::new();
     while !text.contains("\r\n\r\n") {
-        text.push(char::from(stream.read_u8().await.expect("an answer")));
+        text.push(char::from(stream.read_u8().await.expect("a response")));
     }
     (stream, text)
 }
@@ -109,7 +109,7 @@ async fn unread_responses_hold_no_permits() {
     let mut other = socket(&app, "192.0.2.2").await;
     for _ in 0..20 {
         assert_eq!(HttpResponse::fetch(small_request(&app, "192.0.2.2")).await.status, 200);
-        assert_eq!(other.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
+        assert_eq!(other.execute("b", "{ __typename }").await["data"]["__typename"], "Query");
     }
     // Readers that read at last have lost nothing.
     for socket in &mut idle_sockets {
@@ -149,7 +149,7 @@ async fn unread_bytes_are_limited_over_all_connections_of_an_address() {
     same.subscribe("a", &long_query()).await;
     let error = same.next().await;
     assert_eq!((error["type"].as_str(), &error["payload"][0]["extensions"]["code"]), (Some("error"), &json!("UNREAD_RESPONSES")));
-    assert_eq!(same.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
+    assert_eq!(same.execute("b", "{ __typename }").await["data"]["__typename"], "Query");
     // The same holds for an event stream.
     let events = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", "text/event-stream");
     let response = HttpResponse::fetch(events.json(&json!({ "query": long_query() }))).await.text;
@@ -160,10 +160,10 @@ async fn unread_bytes_are_limited_over_all_connections_of_an_address() {
     assert_eq!((response.len(), &response[0]["payload"]), (1, &Value::Null), "{response:?}");
     assert_eq!(response[0]["errors"][0]["extensions"]["code"], "UNREAD_RESPONSES", "{response:?}");
     // Other addresses are served as usual.
-    let answer =
+    let page =
         HttpResponse::fetch(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long_query() })))
             .await;
-    assert_eq!((answer.status, answer.text.len()), (200, length(&held[0].1)));
+    assert_eq!((page.status, page.text.len()), (200, length(&held[0].1)));
     // Bytes that were read are no longer counted.
     for (mut stream, head) in held {
         stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
@@ -192,8 +192,8 @@ async fn an_address_above_its_limit_is_refused_before_execution() {
         sign_up_from("events").header("accept", "text/event-stream"),
         sign_up_from("parts").header("accept", MULTIPART),
     ] {
-        let answer = HttpResponse::fetch(request).await;
-        assert_eq!((answer.status, &answer.json()["errors"][0]["extensions"]), (429, &refused));
+        let response = HttpResponse::fetch(request).await;
+        assert_eq!((response.status, &response.json()["errors"][0]["extensions"]), (429, &refused));
     }
     own.subscribe("a", &sign_up("socket")).await;
     let response = own.next().await;
@@ -202,8 +202,8 @@ async fn an_address_above_its_limit_is_refused_before_execution() {
     stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
     wait_for_metric(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
     for login in ["http", "events", "parts", "socket"] {
-        let answer = HttpResponse::fetch(sign_up_from(login)).await.json();
-        assert_eq!(answer["data"]["signUp"]["userErrors"], json!([]), "{login} has not signed up before");
+        let response = HttpResponse::fetch(sign_up_from(login)).await.json();
+        assert_eq!(response["data"]["signUp"]["userErrors"], json!([]), "{login} has not signed up before");
     }
 }
 

@@ -28,17 +28,17 @@ async fn cached_validations_match_new_ones() {
     ];
     for round in 0..3 {
         for (query, variables, is_valid) in &cases {
-            let answer = ada.gql(query, variables.clone()).await;
+            let response = ada.gql(query, variables.clone()).await;
             // A new server has no cached validations. Only parsed documents are cached by thread.
             let other = app.sibling().await;
             let fresh = ada.at(&other).gql(query, variables.clone()).await;
             assert_eq!(fresh.get("errors").is_none(), *is_valid, "{query} {variables}: {fresh}");
-            assert_eq!(answer, fresh, "round {round}: {query} {variables}");
+            assert_eq!(response, fresh, "round {round}: {query} {variables}");
         }
     }
 }
 
-/// The settings of the server that answers apply, even if another server of the process has validated the query.
+/// The settings of the server that responds apply, even if another server of the process has validated the query.
 #[tokio::test]
 async fn every_server_validates_by_its_own_settings() {
     let app = TestApp::start().await;
@@ -48,7 +48,7 @@ async fn every_server_validates_by_its_own_settings() {
     let config = waxwing::base::config::Config { introspection: false, ..waxwing::base::config::Config::default() };
     let without_introspection = TestApp::on_redis(app.redis.clone(), app.clock.clone(), config).await;
     for _ in 0..2 {
-        let answer = user.at(&without_introspection).gql(types, json!({})).await;
-        assert_eq!(answer["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED", "{answer}");
+        let response = user.at(&without_introspection).gql(types, json!({})).await;
+        assert_eq!(response["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED", "{response}");
     }
 }

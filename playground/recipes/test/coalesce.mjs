@@ -44,13 +44,13 @@ export function coalesces() {
     test('a read that fails is reported, and the next event reads again', async () => {
       const { readNewer, reads, errors } = await begin();
       readNewer();
-      reads[0].reject('no answer');
+      reads[0].reject('no response');
       await settled();
-      assert.deepEqual(errors, ['no answer']);
+      assert.deepEqual(errors, ['no response']);
       assert.equal(reads.length, 1);
       readNewer();
       readNewer();
-      reads[1].reject('no answer');
+      reads[1].reject('no response');
       await settled();
       assert.equal(reads.length, 3, 'the event that came during the read');
     });
@@ -62,7 +62,7 @@ export function coalesces() {
       reads[0].resolve(true);
       await settled();
       assert.deepEqual(names(), ['newer', 'again']);
-      reads[1].reject('no answer');
+      reads[1].reject('no response');
       await settled();
       readNewer();
       assert.deepEqual(names(), ['newer', 'again', 'again']);

@@ -1,4 +1,4 @@
-// How Graphcache stores answers: an object with an `id` is one entity for all documents. So the result of `likeStatus` changes the status in every
+// How Graphcache stores responses: an object with an `id` is one entity for all documents. So the result of `likeStatus` changes the status in every
 // list.
 import { cacheExchange, type Cache } from '@urql/exchange-graphcache';
 import matcher from './possible-types.generated.ts';

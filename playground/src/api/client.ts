@@ -6,11 +6,11 @@ import { cache } from './cache.ts';
 import { follow } from './follow.ts';
 
 interface Settings {
-  // Without a cache, a query returns exactly what the server answers.
+  // Without a cache, a query returns exactly what the server returns.
   hasCache?: boolean;
   // The session of the token is unknown or has ended.
   onEnded?: (token: Token) => void;
-  // The server has answered a mutation.
+  // The server has responded to a mutation.
   onMutation?: () => void;
 }
 

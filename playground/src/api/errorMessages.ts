@@ -20,7 +20,7 @@ export function messageOf(errors: readonly ErrorMessage[]): string {
   return errors.map(({ message }) => message).join(' ');
 }
 
-// The path of a GraphQL error is a path of the answer, not of the input.
+// The path of a GraphQL error is a path of the response, not of the input.
 function errorsOf(error: CombinedError | undefined): ErrorMessage[] {
   if (!error) return [];
   if (error.networkError) return [{ message: networkMessage(error), path: [] }];
@@ -28,5 +28,5 @@ function errorsOf(error: CombinedError | undefined): ErrorMessage[] {
 }
 
 function networkMessage({ response }: CombinedError): string {
-  return response?.status ? `The server answered HTTP ${response.status} without JSON.` : 'The server could not be reached.';
+  return response?.status ? `The server responded with HTTP ${response.status} without JSON.` : 'The server could not be reached.';
 }

@@ -85,7 +85,7 @@ export function resume({ query, variables, token = null, read = null, begin = re
         if (event.__typename !== 'StreamGap') return onEvent(event);
         onGap(event.reason);
         if (!read) return;
-        // The read may include the next events, so the subscription continues from the cursor of its answer.
+        // The read may include the next events, so the subscription continues from the cursor of its response.
         cursor = null;
         silence.end();
         leave();

@@ -44,14 +44,14 @@ export function beginSession(session: Session): void {
   change({ session, notice: null });
 }
 
-// Ends the session of this token only: the answer may arrive after another session has begun. A log-out needs no notice.
+// Ends the session of this token only: the response may arrive after another session has begun. A log-out needs no notice.
 export function endSession(token: Token, notice: string | null): void {
   if (token !== currentToken()) return;
   if (load()?.token === token) save(null);
   change({ session: null, notice: token === leaving ? null : notice });
 }
 
-// Marks the token of a log-out in progress: its sockets may be closed before the answer arrives.
+// Marks the token of a log-out in progress: its sockets may be closed before the response arrives.
 export function leave(token: Token | null): void {
   leaving = token;
 }

@@ -43,17 +43,17 @@ export class Recheck {
   async #read(): Promise<void> {
     const round = this.#round;
     const [deleted, ids] = [[...this.#ids], this.#concerned()];
-    const answer = await read(this.#client, ThreadCommentsDocument, { ids, statusId: this.#statusId }).catch(() => null);
-    if (!answer || round !== this.#round) return;
+    const result = await read(this.#client, ThreadCommentsDocument, { ids, statusId: this.#statusId }).catch(() => null);
+    if (!result || round !== this.#round) return;
     for (const id of deleted) if (ids.includes(id) || !this.#tree.comment(id)) this.#ids.delete(id);
     this.#change(() =>
       ids.forEach((id, at) => {
-        const node = answer.nodes[at];
+        const node = result.nodes[at];
         if (node?.__typename === 'Comment') this.#tree.update(node);
         else this.#tree.remove(id);
       }),
     );
-    if (answer.node?.__typename === 'Status') this.#onCount(answer.node.commentCount);
+    if (result.node?.__typename === 'Status') this.#onCount(result.node.commentCount);
     this.run();
   }
 

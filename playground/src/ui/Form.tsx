@@ -12,7 +12,7 @@ interface Props {
   className?: string;
   // Names in the path of an error that differ from those of the fields.
   aliases?: Record<string, string>;
-  // Sends the fields with an idempotency key and returns the errors. Each attempt with the same input has the same key, so that an input whose answer
+  // Sends the fields with an idempotency key and returns the errors. Each attempt with the same input has the same key, so that an input whose response
   // was lost is not applied twice.
   act: (fields: FormData, key: string) => Promise<ErrorMessage[]>;
   onDone?: (form: HTMLFormElement) => void;

@@ -35,7 +35,7 @@ export function WritingBox({ label, field, max, rows = 2, text: initial = '', pl
   const [error, setError] = useState('');
   const [busy, run] = useBusy();
   const id = useId();
-  // Each attempt with the same text has the same key: a message whose answer was lost is not posted twice.
+  // Each attempt with the same text has the same key: a message whose response was lost is not posted twice.
   const key = useRef(newKey());
   const latest = useRef(text);
   latest.current = text;

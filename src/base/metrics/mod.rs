@@ -106,7 +106,7 @@ pub struct Metrics {
     requests: Family<RequestLabels, Counter>,
     /// In the order of [`OperationKind::ALL`].
     durations: [Histogram; 4],
-    answers: Family<StatusLabel, Counter>,
+    responses: Family<StatusLabel, Counter>,
     in_flight: Gauge,
     connections: Gauge,
     edge: EdgeMeters,
@@ -137,7 +137,7 @@ impl Metrics {
             outcomes: LabelNames::new(OUTCOMES, &[OTHER, OK]),
             requests: Family::default(),
             durations: OperationKind::ALL.map(|kind| durations.get_or_create_owned(&KindLabel { kind })),
-            answers: Family::default(),
+            responses: Family::default(),
             in_flight: Gauge::default(),
             connections: Gauge::default(),
             streams: Family::default(),
@@ -163,12 +163,12 @@ impl Metrics {
         self.registry.register("waxwing_build", "The running version", build);
         let ours = self.registry.sub_registry_with_prefix("waxwing");
         ours.register("requests", "GraphQL requests by operation, kind and outcome", self.requests.clone());
-        let help = "From the request's head to its answer, by kind of operation";
+        let help = "From the request's head to its response, by kind of operation";
         ours.register_with_unit("request_duration", help, Unit::Seconds, durations);
-        ours.register("http_responses", "HTTP answers by status", self.answers.clone());
+        ours.register("http_responses", "HTTP responses by status", self.responses.clone());
         ours.register(
             "http_requests_in_flight",
-            "HTTP requests that are not answered yet, this one included",
+            "HTTP requests without a response yet, this one included",
             self.in_flight.clone(),
         );
         ours.register("http_connections", "Connections that are open", self.connections.clone());
@@ -181,7 +181,11 @@ impl Metrics {
         ours.register("live_filter_entries", "Entries of the filters of open subscriptions", self.filter_entries.clone());
         let help = "Subscriptions that were refused since their account or address holds too many filter entries";
         ours.register("live_filters_refused", help, self.filters_refused.clone());
-        ours.register("background_tasks", "Work that goes on after its answer, and mutations under way", self.background.clone());
+        ours.register(
+            "background_tasks",
+            "Work that goes on after its response, and mutations under way",
+            self.background.clone(),
+        );
         let help = "Changes in the journal that are not settled yet, by queue, as this process has last seen it";
         ours.register("journal_entries", help, self.journal.clone());
         ours.register("journal_dead", "Changes that could not be settled, as this process has last seen it", self.dead.clone());
@@ -226,7 +230,7 @@ impl Metrics {
 
     /// Counts an HTTP response.
     pub fn count_response(&self, status: u16) {
-        self.answers.get_or_create(&StatusLabel { status }).inc();
+        self.responses.get_or_create(&StatusLabel { status }).inc();
     }
 
     /// Counts a response that was not delivered.

@@ -14,9 +14,9 @@ named_enum! {
     pub enum StorageFault {
         /// No connection can be made.
         Unreachable = "unreachable",
-        /// No answer in time.
+        /// No reply in time.
         Timeout = "timeout",
-        /// The connection broke before the answer.
+        /// The connection broke before the reply.
         Lost = "lost",
         /// Redis refuses commands: it is loading, read-only, or its cluster is down.
         Refused = "refused",
@@ -86,7 +86,7 @@ impl StorageMeters {
         registry.register("redis_round_trips", help, self.trips.clone());
         let help = "Pipelines sent to nodes: on a cluster, a round trip is one for every node that has a part in it";
         registry.register("redis_pipelines", help, self.pipelines.clone());
-        let help = "From sending a command, a script or a pipeline to its answer, a new connection included";
+        let help = "From sending a command, a script or a pipeline to its reply, a new connection included";
         registry.register_with_unit("redis_round_trip_duration", help, Unit::Seconds, self.duration.clone());
         registry.register("redis_errors", "What went wrong with Redis, by kind", self.errors.clone());
     }

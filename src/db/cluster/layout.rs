@@ -55,8 +55,8 @@ pub(super) struct Range {
 }
 
 /// Parses the reply to CLUSTER SLOTS of the node at `queried`.
-pub(super) fn ranges(answer: Value, queried: &Address) -> RedisResult<Vec<Range>> {
-    let rows: Vec<Vec<Value>> = redis::from_redis_value(answer.extract_error()?)?;
+pub(super) fn ranges(reply: Value, queried: &Address) -> RedisResult<Vec<Range>> {
+    let rows: Vec<Vec<Value>> = redis::from_redis_value(reply.extract_error()?)?;
     rows.into_iter().filter_map(|row| range(row, queried).transpose()).collect()
 }
 

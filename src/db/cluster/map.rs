@@ -21,7 +21,7 @@ const MAP_SHARE_TIME: Duration = Duration::from_millis(50);
 const MIGRATION_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 /// The time for which a node that is importing slots is remembered before it owns any.
 const IMPORTING_TTL: Duration = Duration::from_mins(1);
-/// The number of nodes that are queried for the map concurrently; the first answer is used.
+/// The number of nodes that are queried for the map concurrently; the first reply is used.
 const MAX_QUERIED_NODES: usize = 3;
 
 pub(super) struct ClusterNode {
@@ -36,7 +36,7 @@ pub(super) struct SlotMap {
     timing: Timing,
     meters: Arc<StorageMeters>,
     slots: RwLock<SlotTable>,
-    /// Held during a refresh: the time of the last one, and whether a node has answered.
+    /// Held during a refresh: the time of the last one, and whether a node has replied.
     asking: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
@@ -158,7 +158,7 @@ impl SlotMap {
     /// Refreshes the map unless it is newer than `version` or was just refreshed. Lost nodes are not queried.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE` if no node answers.
+    /// `STORAGE_UNAVAILABLE` if no node replies.
     pub(super) async fn refresh(self: &Arc<Self>, version: u64, lost: &[Address]) -> Result<(), Error> {
         let mut nodes = self.primaries();
         nodes.extend(self.slots().nodes.values().cloned());
@@ -180,18 +180,18 @@ impl SlotMap {
             Some((at, false)) if at >= began => return Err(Error::StorageUnavailable),
             _ => {}
         }
-        let answer = self.first_of(nodes).await;
-        *last = Some((Instant::now(), answer.is_some()));
-        self.replace(&answer.ok_or(Error::StorageUnavailable)?)
+        let reply = self.first_of(nodes).await;
+        *last = Some((Instant::now(), reply.is_some()));
+        self.replace(&reply.ok_or(Error::StorageUnavailable)?)
     }
 
-    /// The first answer of these nodes.
+    /// The first reply of these nodes.
     async fn first_of(&self, nodes: &[Arc<ClusterNode>]) -> Option<Vec<Range>> {
         for some in nodes.chunks(MAX_QUERIED_NODES) {
             let mut query_slots: FuturesUnordered<_> = some.iter().map(|node| self.query_slots(node)).collect();
-            while let Some(answer) = query_slots.next().await {
-                if answer.is_some() {
-                    return answer;
+            while let Some(reply) = query_slots.next().await {
+                if reply.is_some() {
+                    return reply;
                 }
             }
         }
@@ -199,9 +199,9 @@ impl SlotMap {
     }
 
     async fn query_slots(&self, node: &ClusterNode) -> Option<Vec<Range>> {
-        let answers = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()]), Access::Read).await;
-        let answer = answers.map_err(|failure| failure.into_error(&self.meters, Access::Read)).ok()?.pop()?;
-        let ranges = ranges(answer, &node.address);
+        let replies = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()]), Access::Read).await;
+        let reply = replies.map_err(|failure| failure.into_error(&self.meters, Access::Read)).ok()?.pop()?;
+        let ranges = ranges(reply, &node.address);
         // A node that was removed from the cluster, or was just added, knows no slots.
         ranges.inspect_err(|error| tracing::warn!(%error, "a node does not report the slots")).ok().filter(|all| !all.is_empty())
     }

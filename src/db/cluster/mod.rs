@@ -51,11 +51,11 @@ impl Cluster {
         let mut rounds = Rounds::new(commands);
         let timeout = self.timing.connect + self.timing.reply_timeout(access);
         let error = match within(timeout, self.run_rounds(&mut rounds, access)).await {
-            Ok(Ok(())) => return Ok(rounds.answers()),
+            Ok(Ok(())) => return Ok(rounds.replies()),
             Ok(Err(error)) => error,
             Err(Elapsed) => {
                 self.meters.count_fault(StorageFault::Timeout);
-                tracing::warn!("the cluster did not answer in time");
+                tracing::warn!("the cluster did not reply in time");
                 Error::StorageUnavailable
             }
         };
@@ -107,11 +107,11 @@ impl Cluster {
     async fn round(&self, rounds: &mut Rounds, may_retry: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
         let (version, parts) = rounds.parts(&self.map);
         let pipelines: Vec<Pipeline> = parts.iter().map(|part| rounds.pipeline(part)).collect();
-        let answers = join_all(parts.iter().zip(&pipelines).map(|(part, pipeline)| part.node.links.send(pipeline, access))).await;
+        let replies = join_all(parts.iter().zip(&pipelines).map(|(part, pipeline)| part.node.links.send(pipeline, access))).await;
         let (mut lost, mut failed) = (Vec::new(), Ok(()));
-        for (part, answer) in parts.into_iter().zip(answers) {
-            match answer {
-                Ok(answers) => failed = failed.and(rounds.answered(&self.map, part, answers)),
+        for (part, reply) in parts.into_iter().zip(replies) {
+            match reply {
+                Ok(replies) => failed = failed.and(rounds.record_replies(&self.map, part, replies)),
                 Err(failure) if may_retry && may_be_replaced(&failure) => {
                     lost.push(part.node.address.clone());
                     rounds.lost(part, matches!(failure, SendError::Sent(_)));
@@ -145,11 +145,11 @@ impl Cluster {
     pub(super) async fn load_scripts(&self, loads: &[Cmd]) -> Result<Vec<Value>, Error> {
         let pipeline = pipeline_of(loads);
         let nodes = self.map.script_nodes();
-        let answers = join_all(nodes.iter().map(|node| node.links.send(&pipeline, Access::Read))).await;
+        let replies = join_all(nodes.iter().map(|node| node.links.send(&pipeline, Access::Read))).await;
         let (mut all, mut failed) = (Vec::new(), None);
-        for answer in answers {
-            match answer {
-                Ok(answers) => all.extend(answers),
+        for reply in replies {
+            match reply {
+                Ok(replies) => all.extend(replies),
                 Err(failure) => failed = Some(failure),
             }
         }
@@ -184,9 +184,9 @@ impl Cluster {
     }
 
     async fn at(&self, node: &ClusterNode, command: &Cmd) -> Result<Value, Error> {
-        let answers = node.links.send(&pipeline_of([command]), Access::Read).await;
-        answers
-            .map(|mut answers| answers.pop().unwrap_or_default())
+        let replies = node.links.send(&pipeline_of([command]), Access::Read).await;
+        replies
+            .map(|mut replies| replies.pop().unwrap_or_default())
             .map_err(|failure| failure.into_error(&self.meters, Access::Read))
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Part {
 /// The action before the next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextRound {
-    /// All commands are answered.
+    /// All commands have their replies.
     Done,
     /// Follow the redirections.
     Now,
@@ -41,7 +41,7 @@ pub(super) enum NextRound {
 /// Commands and their replies.
 pub(super) struct Rounds {
     commands: Vec<(Option<Slot>, Cmd)>,
-    answers: Vec<Value>,
+    replies: Vec<Value>,
     open: Vec<(usize, Route)>,
     next: NextRound,
     /// Whether pipelines are pending.
@@ -53,7 +53,7 @@ pub(super) struct Rounds {
 impl Rounds {
     pub(super) fn new(commands: Vec<Cmd>) -> Self {
         Self {
-            answers: vec![Value::Nil; commands.len()],
+            replies: vec![Value::Nil; commands.len()],
             open: (0..commands.len()).map(|at| (at, Route::SlotMap)).collect(),
             commands: commands.into_iter().map(|command| (slot(&command), command)).collect(),
             next: NextRound::Done,
@@ -63,8 +63,8 @@ impl Rounds {
     }
 
     /// The replies in the order of the commands, at the end.
-    pub(super) fn answers(self) -> Vec<Value> {
-        self.answers
+    pub(super) fn replies(self) -> Vec<Value> {
+        self.replies
     }
 
     /// Whether any command may have been executed, if the rounds are abandoned now.
@@ -105,14 +105,14 @@ impl Rounds {
     ///
     /// # Errors
     /// If a redirection contains an invalid address.
-    pub(super) fn answered(&mut self, map: &Arc<SlotMap>, part: Part, answers: Vec<Value>) -> Result<(), Error> {
-        let mut answers = answers.into_iter();
+    pub(super) fn record_replies(&mut self, map: &Arc<SlotMap>, part: Part, replies: Vec<Value>) -> Result<(), Error> {
+        let mut replies = replies.into_iter();
         for (at, asking) in part.commands {
             if asking {
-                answers.next();
+                replies.next();
             }
-            let answer = answers.next().unwrap_or_default();
-            let redirect = match &answer {
+            let reply = replies.next().unwrap_or_default();
+            let redirect = match &reply {
                 Value::ServerError(error) => Redirect::read(error, &part.node.address),
                 _ => None,
             };
@@ -122,8 +122,8 @@ impl Rounds {
                 Some(Redirect::TryAgain) => self.reroute(at, Route::SlotMap, NextRound::Later),
                 Some(Redirect::ClusterDown) => self.reroute(at, Route::SlotMap, NextRound::AwaitCluster),
                 None => {
-                    self.done |= !matches!(answer, Value::ServerError(_));
-                    self.answers[at] = answer;
+                    self.done |= !matches!(reply, Value::ServerError(_));
+                    self.replies[at] = reply;
                 }
             }
         }
@@ -153,7 +153,7 @@ impl Rounds {
     }
 }
 
-/// The slot of a command's first key; all its keys have one tag. `None` if any node can answer.
+/// The slot of a command's first key; all its keys have one tag. `None` if any node can execute it.
 fn slot(command: &Cmd) -> Option<Slot> {
     let mut arguments = command.args_iter().filter_map(|argument| match argument {
         Arg::Simple(bytes) => Some(bytes),

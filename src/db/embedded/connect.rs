@@ -5,7 +5,7 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisResult};
 
-/// Timeout for connecting and for each answer. While Redis loads its data, it serves its connections only now and then. A socket without a
+/// Timeout for connecting and for each reply. While Redis loads its data, it serves its connections only now and then. A socket without a
 /// listener fails at once.
 const TIMEOUT: Duration = Duration::from_secs(5);
 

@@ -85,7 +85,7 @@ pub enum EmbeddedError {
     /// The supervisor's thread or the process could not be started.
     #[error("cannot start Redis: {0}")]
     Spawn(#[source] io::Error),
-    /// Redis exited before it answered.
+    /// Redis exited before it replied.
     #[error("Redis did not start ({status}). The end of its log:\n{log}")]
     Exited {
         /// The exit status or signal.

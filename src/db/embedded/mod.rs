@@ -62,7 +62,7 @@ pub struct Embedded {
     socket: PathBuf,
 }
 
-/// Starts Redis on the folder and returns once it answers.
+/// Starts Redis on the folder and returns once it replies.
 ///
 /// Waits up to 15 s for the Redis of a killed server, and without limit while Redis loads its data (which is logged every few seconds). After a
 /// power failure it also waits for the rewrite of the data.

@@ -1,4 +1,4 @@
-//! Waits until Redis has loaded its data, answers, and its append-only file is safe to append to.
+//! Waits until Redis has loaded its data, replies, and its append-only file is safe to append to.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 
-/// Returns when Redis has answered and is kept alive, or with an error if it exits before.
+/// Returns when Redis has replied and is kept alive, or with an error if it exits before.
 pub(super) async fn wait(url: &str, supervisor: &Supervisor) -> Result<(), EmbeddedError> {
     let status = tokio::select! {
-        repaired = answer_and_repair(url, supervisor) => {
+        repaired = wait_and_repair(url, supervisor) => {
             repaired?;
             if supervisor.enable_restarts() {
                 return Ok(());
@@ -29,13 +29,13 @@ pub(super) async fn wait(url: &str, supervisor: &Supervisor) -> Result<(), Embed
     Err(supervisor.failed(status))
 }
 
-async fn answer_and_repair(url: &str, supervisor: &Supervisor) -> Result<(), EmbeddedError> {
-    answer(url).await;
+async fn wait_and_repair(url: &str, supervisor: &Supervisor) -> Result<(), EmbeddedError> {
+    wait_for_reply(url).await;
     aof::repair(url, supervisor.tail()).await
 }
 
-/// Waits until Redis answers a PING. Any error means that Redis is not ready; the supervisor ends the wait if Redis exits.
-async fn answer(url: &str) {
+/// Waits until Redis replies to a PING. Any error means that Redis is not ready; the supervisor ends the wait if Redis exits.
+async fn wait_for_reply(url: &str) {
     let mut pause = FIRST_PAUSE;
     let mut reported = Instant::now();
     while ping(url).await.is_err() {
@@ -52,13 +52,13 @@ async fn ping(url: &str) -> RedisResult<()> {
     redis::cmd("PING").query_async(&mut connect(url).await?).await
 }
 
-/// Redis answers INFO while it loads.
+/// Redis replies to INFO while it loads.
 async fn report(url: &str) {
     match loading_progress(url).await {
         Ok((percent, seconds)) => {
             tracing::info!("embedded Redis is loading its data: {percent} % done, about {seconds} s left");
         }
-        Err(error) => tracing::info!(%error, "waiting for embedded Redis to answer"),
+        Err(error) => tracing::info!(%error, "waiting for embedded Redis to reply"),
     }
 }
 

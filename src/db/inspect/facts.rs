@@ -78,7 +78,7 @@ pub(super) async fn collect(connection: &mut impl ConnectionLike, kinds: &[&str]
 /// `None` if the server does not know the command or does not permit it.
 async fn query_optional<T: FromRedisValue>(connection: &mut impl ConnectionLike, command: &Cmd) -> RedisResult<Option<T>> {
     match command.query_async(connection).await {
-        Ok(answer) => Ok(Some(answer)),
+        Ok(reply) => Ok(Some(reply)),
         Err(error) => match error.kind() {
             ErrorKind::Server(ServerErrorKind::NoPerm | ServerErrorKind::ResponseError) => Ok(None),
             _ => Err(error),

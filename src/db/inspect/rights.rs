@@ -127,14 +127,14 @@ pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]
     let of_zero = |kind: &&str| format!("{kind}:{{0}}");
     let (keys, channels): (Vec<String>, Vec<String>) =
         (kinds.iter().map(of_zero).collect(), CHANNELS.iter().map(of_zero).collect());
-    let answers: Vec<RedisResult<Value>> = trial(&keys, &channels).query_async(connection).await?;
+    let replies: Vec<RedisResult<Value>> = trial(&keys, &channels).query_async(connection).await?;
     let mut missing = Vec::new();
     // The replies after that of MULTI: kinds, channels, commands.
     let of_channels = CHANNELS.iter().map(|kind| MissingPermission::Channels((*kind).to_owned()));
     let of_kinds = kinds.iter().map(|kind| MissingPermission::Keys((*kind).to_owned()));
     let of_commands = commands().map(MissingPermission::Command);
-    for (tried, answer) in of_kinds.chain(of_channels).chain(of_commands).zip(answers.into_iter().skip(1)) {
-        if let Some(denied) = answer.err().and_then(|error| denied(tried, &error))
+    for (tried, reply) in of_kinds.chain(of_channels).chain(of_commands).zip(replies.into_iter().skip(1)) {
+        if let Some(denied) = reply.err().and_then(|error| denied(tried, &error))
             && !missing.contains(&denied)
         {
             missing.push(denied);

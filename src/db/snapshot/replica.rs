@@ -25,7 +25,7 @@ pub struct Download {
 /// Writes a snapshot of `server` to `file`; `report` gets the bytes so far. Uses a buffer of some kilobytes.
 ///
 /// # Errors
-/// If the server does not answer or refuses, or the file cannot be written.
+/// If the server does not reply or refuses, or the file cannot be written.
 pub async fn download(
     server: &ConnectionInfo,
     file: &mut impl Write,

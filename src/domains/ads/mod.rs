@@ -104,7 +104,7 @@
 //! for an hour after the impression and counts to the day of the impression. The schedule releases holds without a click, also those of a process
 //! that has died.
 //!
-//! **Invalid traffic** ([`InvalidClick`]) is answered and redirected like other traffic, and costs nothing: clicks and impressions of an address or a
+//! **Invalid traffic** ([`InvalidClick`]) is served and redirected like other traffic, and costs nothing: clicks and impressions of an address or a
 //! website beyond a plausible number. The same script decides that, so no counter that drives bids and budgets includes it. docs/limits.md
 //! explains the bounds.
 //!

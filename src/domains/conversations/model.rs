@@ -41,7 +41,7 @@ named_enum! {
 /// What a status replies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyRef {
-    /// The status that it answers.
+    /// The status that it replies to.
     pub parent: StatusId,
     /// The first status of the conversation.
     pub root: StatusId,
@@ -56,7 +56,7 @@ pub struct ReplyRef {
 pub struct Place {
     /// Whether its status was deleted.
     pub is_deleted: bool,
-    /// The status that it answers; `None` for the root.
+    /// The status that it replies to; `None` for the root.
     pub parent: Option<StatusId>,
     /// The number of places above.
     pub depth: u32,

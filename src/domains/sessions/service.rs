@@ -148,7 +148,7 @@ impl UnverifiedViewer {
         viewer_of(&self.session)
     }
 
-    /// Whether the session existed after the request had begun. No cost if a read of the request has been answered and no invalidation has
+    /// Whether the session existed after the request had begun. No cost if a reply to a read of the request has arrived and no invalidation has
     /// come; otherwise one HGETALL.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub use pins::{pin, pinned, unpin};
 pub use profile::{ProfileChoice, ProfileEntry, newest, profile, profile_id};
 pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_id};
 pub use replies::{
-    answers_a_source, can_reply, enqueue_replies_to_deleted, remove_places, reply_of, reply_target, set_reply_policy,
+    can_reply, enqueue_replies_to_deleted, remove_places, replies_to_a_source, reply_of, reply_target, set_reply_policy,
     settle_place, settle_replies_to_deleted, settle_reply,
 };
 pub use reposts::{current_reposts, keep_visible_reposts, repost, reposters, reposters_id, undo_repost};

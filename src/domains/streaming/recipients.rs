@@ -16,7 +16,7 @@ use crate::domains::timelines::{FeedRow, service as timelines};
 use crate::platform::events::EventAudience;
 use crate::platform::journal::Feed;
 
-/// Whether a subscriber receives an event. Retries until Redis answers. At most three round trips; none for an event without a restriction, and for the
+/// Whether a subscriber receives an event. Retries until Redis responds. At most three round trips; none for an event without a restriction, and for the
 /// deletion of a public status. The stream of a tag (`is_tag`) loses a status that is not public any more, whether the viewer can still see it or not.
 pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &OutgoingEvent, is_tag: bool) -> bool {
     let (Some(restriction), OutgoingEventKind::Deleted(status)) = (event.restriction, event.kind) else { return true };
@@ -32,7 +32,7 @@ pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &Outgoin
     }
 }
 
-/// The author of a status, and what it replies to; `None` if it replies to nothing or was deleted. Retries until Redis answers. No round trip for a
+/// The author of a status, and what it replies to; `None` if it replies to nothing or was deleted. Retries until Redis responds. No round trip for a
 /// cached status.
 pub(super) async fn reply_of(app: &App, id: StatusId) -> Option<(UserId, ReplyRef)> {
     loop {
@@ -43,7 +43,7 @@ pub(super) async fn reply_of(app: &App, id: StatusId) -> Option<(UserId, ReplyRe
     }
 }
 
-/// Whether the feed of a viewer shows a repost, or has shown one that was undone. Retries until Redis answers.
+/// Whether the feed of a viewer shows a repost, or has shown one that was undone. Retries until Redis responds.
 pub(super) async fn receives_repost(app: &App, viewer: Option<&Viewer>, feed: Feed, repost: StatusRepost, exists: bool) -> bool {
     let row = FeedRow { position: repost.id, status: repost.status, reposter: Some(repost.by) };
     loop {

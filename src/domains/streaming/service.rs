@@ -189,7 +189,7 @@ pub fn thread_subscribers(app: &App, status: StatusId) -> usize {
     app.extension::<ThreadChannels>().subscriber_count(status)
 }
 
-/// Loads what an event shows, as the viewer may see it now; `None` for deleted or hidden objects. Retries until Redis answers, since each
+/// Loads what an event shows, as the viewer may see it now; `None` for deleted or hidden objects. Retries until Redis responds, since each
 /// event is sent once. Two round trips, three for a comment.
 pub(super) async fn hydrate(request: &Request, event: &OutgoingEvent) -> Option<HydratedEvent> {
     loop {

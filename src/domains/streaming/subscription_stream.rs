@@ -272,7 +272,7 @@ impl StatusStream {
         let is_source = |author| sources.has(self.term_hasher.author(author));
         // What a tag brings is no reply.
         is_source(author)
-            && statuses::answers_a_source(viewer.user, author, reply.parent_author, reply.parent_author.is_some_and(is_source))
+            && statuses::replies_to_a_source(viewer.user, author, reply.parent_author, reply.parent_author.is_some_and(is_source))
     }
 
     fn has_source(&self, author: u64, names: &[u64]) -> bool {

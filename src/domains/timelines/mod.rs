@@ -23,7 +23,7 @@
 //! looked up in `reposters:{id}` when a page is read, together with the statuses, and the rules decide whether it is shown (`repost_rules`).
 //!
 //! **Once in a while.** A repost is left out if its status follows soon (`repeats`). A page with reposts reads the 1,000 rows below each of them, in one
-//! round trip, and hydrates only those on which the answer depends, together with the page. Rows are counted, not visible entries, so that a request is
+//! round trip, and hydrates only those on which the response depends, together with the page. Rows are counted, not visible entries, so that a request is
 //! bounded. A live event of a repost reads 128 rows, after the rules that read none.
 //!
 //! **Below the floor.** Merging the profiles of thousands of sources for a page of twenty costs tens of milliseconds. So the merge covers a
@@ -46,7 +46,7 @@
 //! comes after it, unless it had been published before. The cursor holds a position in the log of events, and the ids of statuses that were
 //! shown.
 //! - *No status is lost:* the position is read before everything else in the response: in the same pipeline, or on a cluster, whose nodes
-//!   answer in no order, in a round trip of its own. A status is published when it is in every feed that it is pushed to, or in its profile
+//!   reply in no order, in a round trip of its own. A status is published when it is in every feed that it is pushed to, or in its profile
 //!   where it is merged. So a status that was published up to the position could be read afterwards, and one that was published later comes
 //!   after the cursor.
 //! - *No status comes twice:* a response may show a status before it is published: while it is still being pushed to other homes, or when

@@ -90,7 +90,7 @@ pub(super) async fn read(
     lookups: &[RepostLookup],
     with_position: bool,
 ) -> Result<FeedsRead, Error> {
-    // The nodes of a cluster answer in no order, so there the position is read first.
+    // The nodes of a cluster reply in no order, so there the position is read first.
     let mut position = if with_position && db.is_cluster() { Some(events::position(db).await?) } else { None };
     let with_position = with_position && position.is_none();
     let mut commands = if with_position { events::position_commands(db) } else { Vec::new() };

@@ -257,7 +257,7 @@ pub async fn update_profile(app: &App, id: UserId, change: &ProfileChange) -> Ou
     store::update(app.db(), id, change).await?.ok_or_else(|| deleted().into())
 }
 
-/// Reads an account as it is now, for the answer to its owner. One command.
+/// Reads an account as it is now, for the response to its owner. One command.
 ///
 /// # Errors
 /// `NOT_FOUND` if it was deleted.

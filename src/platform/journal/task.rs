@@ -61,7 +61,7 @@ pub enum Task {
         status: StatusId,
         /// The root of the conversation.
         conversation: StatusId,
-        /// The status that it answers.
+        /// The status that it replies to.
         parent: StatusId,
     },
     /// A place in a conversation: if its status does not exist, and no place is below it, the place is removed, and with it those above that it kept.
@@ -238,7 +238,7 @@ pub enum Task {
 named_enum! {
     /// The two queues. They have separate workers, so long tasks do not delay short ones.
     pub enum Queue {
-        /// The rest of a change that was already answered.
+        /// The rest of a change whose response was already sent.
         Short = "short",
         /// Long tasks: backfills, changes of the fan-out mode, branches and threads of comments, deletions of accounts.
         Long = "long",

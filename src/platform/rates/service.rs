@@ -20,7 +20,7 @@ const NETWORKS_OF_A_SITE: u64 = 256;
 ///
 /// A charge to an IPv6 address is also charged to its /48, whose bucket is 256 times as large.
 ///
-/// A bucket whose node did not answer in time may have lost a token; nothing is refunded there, since that is unknown.
+/// A bucket whose node did not reply in time may have lost a token; nothing is refunded there, since that is unknown.
 ///
 /// # Errors
 /// `RATE_LIMITED`, with the longest wait of the empty buckets (of equals, the first); `STORAGE_UNAVAILABLE` if none was empty and one could not be
@@ -28,8 +28,8 @@ const NETWORKS_OF_A_SITE: u64 = 256;
 pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
     let Some(requests) = requests(app, charges) else { return Ok(()) };
     let (mut taken, mut refused, mut failed) = (Vec::new(), Vec::new(), None);
-    for (request, answer) in requests.iter().zip(store::take_each(app.db(), app.now(), &requests).await) {
-        match answer {
+    for (request, reply) in requests.iter().zip(store::take_each(app.db(), app.now(), &requests).await) {
+        match reply {
             Ok(BucketReply { taken: 0, wait, .. }) => refused.push((request.limit, wait)),
             Ok(_) => taken.push(*request),
             Err(error) => failed = Some(error),
@@ -46,8 +46,8 @@ pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
     Err(error)
 }
 
-/// Refunds what [`charge`] took. One round trip. If that fails for a bucket, the token is refilled in time. There is no retry: the request is
-/// answered, and a second refund might return a token that was never taken.
+/// Refunds what [`charge`] took. One round trip. If that fails for a bucket, the token is refilled in time. There is no retry: its response is
+/// sent, and a second refund might return a token that was never taken.
 pub async fn refund(app: &App, charges: &[Charge]) {
     if let Some(requests) = requests(app, charges) {
         refund_buckets(app, requests).await;
@@ -56,8 +56,8 @@ pub async fn refund(app: &App, charges: &[Charge]) {
 
 async fn refund_buckets(app: &App, mut taken: Vec<BucketRequest>) {
     taken.iter_mut().for_each(|request| (request.min_tokens, request.max_tokens) = (-1, -1));
-    for (request, answer) in taken.iter().zip(store::take_each(app.db(), app.now(), &taken).await) {
-        if let Err(error) = answer {
+    for (request, reply) in taken.iter().zip(store::take_each(app.db(), app.now(), &taken).await) {
+        if let Err(error) = reply {
             tracing::debug!(%error, limit = request.limit.name(), "a token was not refunded");
         }
     }

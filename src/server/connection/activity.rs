@@ -20,7 +20,7 @@ pub(super) enum Phase {
     Idle,
     /// A part of a request's head has arrived.
     Head,
-    /// A request is in flight until its answer is written; or the connection has become a socket or an event stream.
+    /// A request is in flight until its response is written; or the connection has become a socket or an event stream.
     Active,
     /// The connection was chosen to be closed. It closes unless a request has arrived in the meantime.
     Closing,
@@ -114,12 +114,12 @@ impl Activity {
         }
     }
 
-    /// Records that a request begins. Returns whether the connection was in `Closing`: then it closes after the answer.
+    /// Records that a request begins. Returns whether the connection was in `Closing`: then it closes after the response.
     pub(super) fn begin(&self) -> bool {
         self.enter(Phase::Active) == Phase::Closing
     }
 
-    /// Records that the answer is written.
+    /// Records that the response is written.
     pub(super) fn finish_request(&self, is_reading: bool) {
         if self.phase() == Phase::Active {
             self.since.store(self.common.now(), SeqCst);
@@ -201,7 +201,7 @@ mod tests {
             assert!(activity.close_if_unchanged(activity.rank()));
             activity.receive();
             assert_eq!(activity.phase(), Phase::Closing, "after {bytes_before} bytes");
-            assert!(activity.begin(), "the complete request is answered before the connection closes");
+            assert!(activity.begin(), "the complete request gets its response before the connection closes");
             assert_eq!(activity.phase(), Phase::Active);
         }
     }

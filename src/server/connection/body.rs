@@ -1,4 +1,4 @@
-//! Bodies that set flags of their connection: a request's body when it is dropped before its end was read, an answer's body while it is
+//! Bodies that set flags of their connection: a request's body when it is dropped before its end was read, a response's body while it is
 //! sent.
 
 use super::ConnectionShared;
@@ -46,7 +46,7 @@ impl hyper::body::Body for Watched {
 /// A flag of a connection.
 type Flag = fn(&ConnectionShared) -> &AtomicBool;
 
-/// Returns the body of an answer. The flag of the connection is set while the body exists.
+/// Returns the body of a response. The flag of the connection is set while the body exists.
 pub(super) fn flagged(body: Body, shared: Arc<ConnectionShared>, flag: Flag) -> Body {
     flag(&shared).store(true, Ordering::Relaxed);
     Body::new(FlaggedBody { body, shared, flag })

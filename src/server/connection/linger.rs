@@ -1,4 +1,4 @@
-//! The lingering close. When a connection with unread bytes is closed, the system resets it, and the client loses an answer that it has not
+//! The lingering close. When a connection with unread bytes is closed, the system resets it, and the client loses a response that it has not
 //! read yet. So the bytes that a client still sends are read and dropped, within a bound of time and bytes.
 
 use super::limit::TimeLimit;

@@ -1,5 +1,5 @@
 //! Connections. Their number is bounded in all and by address ([`table`]). Each has time limits for its first byte, for the headers of a
-//! request, and for reading the answer. The server supports only HTTP/1.1: a proxy, which TLS needs anyway, can offer other versions.
+//! request, and for reading the response. The server supports only HTTP/1.1: a proxy, which TLS needs anyway, can offer other versions.
 
 mod activity;
 mod body;
@@ -43,7 +43,7 @@ use tower_service::Service;
 /// in steps of that size.
 const SEND_BUFFER: usize = 64 << 10;
 
-/// Accepts connections until `stop` is cancelled. Then every connection closes after its current answer. Returns when all connections are
+/// Accepts connections until `stop` is cancelled. Then every connection closes after its current response. Returns when all connections are
 /// closed.
 pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
     let (connections, refusals) = (TaskTracker::new(), ConnectionRefuser::new(app.clone()));
@@ -112,15 +112,15 @@ const HEAD_BYTES: usize = 128 << 10;
 /// The state that the requests of a connection share with its stream.
 struct ConnectionShared {
     activity: Activity,
-    /// Whether a request is being answered, or the connection has become a socket: the bytes that arrive are then no request's headers.
+    /// Whether a request is being handled, or the connection has become a socket: the bytes that arrive are then no request's headers.
     busy: AtomicBool,
-    /// Whether the answer is a stream of results, or the connection has become a socket.
+    /// Whether the response is a stream of results, or the connection has become a socket.
     is_streaming: AtomicBool,
-    /// Whether the answer is sent in parts, which are flushed before the answer ends.
+    /// Whether the response is sent in parts, which are flushed before the response ends.
     is_in_parts: AtomicBool,
-    /// The reader among whose unread bytes the answer is counted.
+    /// The reader among whose unread bytes the response is counted.
     reader: Mutex<Option<Arc<ResponseReader>>>,
-    /// Whether a request was answered before its body was read to its end: then the connection accepts no further request.
+    /// Whether a response was sent before the body of its request was read to its end: then the connection accepts no further request.
     has_unread_body: AtomicBool,
 }
 
@@ -137,7 +137,7 @@ struct ClientConnection {
 
 impl ClientConnection {
     async fn run(self, stream: TcpStream) {
-        // Sends small answers without delay. An error is ignored: the connection works without this option.
+        // Sends small responses without delay. An error is ignored: the connection works without this option.
         let _ = stream.set_nodelay(true);
         let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER);
         let stream = TimedStream::new(stream, self.shared.clone(), &self.config, self.app);
@@ -146,9 +146,9 @@ impl ClientConnection {
             let mut request = request.map(|body| body::watched(body, &shared));
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(kept.clone());
-            let (answer, shared) = (router.clone().call(request), shared.clone());
+            let (response, shared) = (router.clone().call(request), shared.clone());
             shared.begin();
-            async move { answer.await.map(|answer| shared.answered(answer)) }
+            async move { response.await.map(|response| shared.record_response(response)) }
         });
         let mut http = http1::Builder::new();
         // hyper applies this timeout to idle connections and to slow headers alike. [`TimedStream`] distinguishes the two.
@@ -187,27 +187,31 @@ impl ConnectionShared {
         self.has_unread_body.fetch_or(self.activity.begin(), Ordering::Relaxed);
     }
 
-    /// Records the kind of the answer. Adds `Connection: close` where the answer is the last one.
-    fn answered(self: Arc<Self>, mut answer: Response<Body>) -> Response<Body> {
-        let is_upgrade = answer.status() == StatusCode::SWITCHING_PROTOCOLS;
+    /// Records the kind of the response. Adds `Connection: close` where the response is the last one.
+    fn record_response(self: Arc<Self>, mut response: Response<Body>) -> Response<Body> {
+        let is_upgrade = response.status() == StatusCode::SWITCHING_PROTOCOLS;
         self.busy.store(is_upgrade, Ordering::Relaxed);
         if is_upgrade {
             self.is_streaming.store(true, Ordering::Relaxed);
         }
-        *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = answer.extensions_mut().remove();
+        *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = response.extensions_mut().remove();
         if self.has_unread_body.load(Ordering::Relaxed) && !is_upgrade {
-            answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if is_streamed(&answer) {
-            return answer.map(|body| body::flagged(body, self, |shared| &shared.is_streaming));
+        if is_streamed(&response) {
+            return response.map(|body| body::flagged(body, self, |shared| &shared.is_streaming));
         }
         // hyper writes a body of exact size at once, and flushes parts of any other body.
-        let is_whole = answer.body().size_hint().exact().is_some();
-        if is_whole || is_upgrade { answer } else { answer.map(|body| body::flagged(body, self, |shared| &shared.is_in_parts)) }
+        let is_whole = response.body().size_hint().exact().is_some();
+        if is_whole || is_upgrade {
+            response
+        } else {
+            response.map(|body| body::flagged(body, self, |shared| &shared.is_in_parts))
+        }
     }
 }
 
-fn is_streamed(answer: &Response<Body>) -> bool {
-    let media = answer.headers().get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok());
+fn is_streamed(response: &Response<Body>) -> bool {
+    let media = response.headers().get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok());
     media.is_some_and(super::stream::is_stream)
 }

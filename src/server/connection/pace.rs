@@ -1,4 +1,4 @@
-//! The minimum rate at which a client must read an answer, in bytes a second. The rate is measured over windows in which bytes wait to be
+//! The minimum rate at which a client must read a response, in bytes a second. The rate is measured over windows in which bytes wait to be
 //! written.
 
 use std::pin::Pin;
@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn each_answer_has_its_own_window() {
+    fn each_response_has_its_own_window() {
         let (mut pace, began) = (ReadingPace::new(WINDOW, 1_024), Instant::now());
         pace.begin(began);
         pace.end();
         assert!(!pace.is_too_slow(began + WINDOW));
         pace.begin(began + WINDOW);
-        assert!(!pace.is_too_slow(began + WINDOW * 3 / 2), "the next answer has a window of its own");
+        assert!(!pace.is_too_slow(began + WINDOW * 3 / 2), "the next response has a window of its own");
         assert!(pace.is_too_slow(began + WINDOW * 2));
     }
 }

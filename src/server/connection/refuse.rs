@@ -1,5 +1,5 @@
-//! The answer to a connection beyond the limit of its address. It is sent before the request is read, to a bounded number of clients at once;
-//! other connections are closed without an answer.
+//! The response to a connection beyond the limit of its address. It is sent before the request is read, to a bounded number of clients at once;
+//! other connections are closed without a response.
 
 use super::unparsable;
 use crate::app::App;
@@ -22,7 +22,7 @@ const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum number of bytes of the request that are read and dropped: closing a connection with unread bytes could lose the refusal.
 const MAX_DISCARDED_BYTES: u64 = 64 << 10;
 
-/// Answers refused connections.
+/// Responds to refused connections.
 pub(super) struct ConnectionRefuser {
     app: App,
     permits: Arc<Semaphore>,
@@ -38,13 +38,13 @@ impl ConnectionRefuser {
         let permit = self.permits.clone().try_acquire_owned().ok()?;
         self.app.metrics().count_response(StatusCode::TOO_MANY_REQUESTS.as_u16());
         Some(async move {
-            let _ = timeout(REFUSAL_TIMEOUT, answer(stream)).await;
+            let _ = timeout(REFUSAL_TIMEOUT, respond(stream)).await;
             drop(permit);
         })
     }
 }
 
-async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
+async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
     let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&Timestamp::now()).unwrap_or_default();
     let message = "Too many connections are open from this address: reuse them.";
     let refusal =

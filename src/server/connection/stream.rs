@@ -1,4 +1,4 @@
-//! The TCP stream of a connection: enforces time limits, replaces hyper's answers to unparsable requests, and closes the connection.
+//! The TCP stream of a connection: enforces time limits, replaces hyper's responses to unparsable requests, and closes the connection.
 
 use super::ConnectionShared;
 use super::activity::Phase;
@@ -19,8 +19,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// A TCP stream with time limits. The headers of a request must arrive within a time after their first byte. The client must read answers
-/// at a minimum rate: otherwise a client that reads a byte now and then could keep an answer in memory forever.
+/// A TCP stream with time limits. The headers of a request must arrive within a time after their first byte. The client must read responses
+/// at a minimum rate: otherwise a client that reads a byte now and then could keep a response in memory forever.
 pub(super) struct TimedStream {
     stream: TcpStream,
     shared: Arc<ConnectionShared>,
@@ -28,14 +28,14 @@ pub(super) struct TimedStream {
     headers: TimeLimit,
     /// The maximum time between the accept and the first byte.
     first_byte: Duration,
-    answers: ReadingPace,
-    /// The length of a window for answers that are no streams.
+    responses: ReadingPace,
+    /// The length of a window for responses that are no streams.
     window: Duration,
-    /// The length of a window for sockets and event streams: shorter than for other answers.
+    /// The length of a window for sockets and event streams: shorter than for other responses.
     stream_window: Duration,
-    /// Completes when the reader is disconnected because of its unread bytes. Polled while an answer waits.
+    /// Completes when the reader is disconnected because of its unread bytes. Polled while a response waits.
     disconnected: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    /// The answer to an unparsable head, while it is being written.
+    /// The response to an unparsable head, while it is being written.
     refused: Option<Replacement>,
     is_shut: bool,
     linger: Linger,
@@ -49,7 +49,7 @@ impl TimedStream {
             app,
             headers: TimeLimit::new(config.header_timeout),
             first_byte: config.first_byte_timeout,
-            answers: ReadingPace::new(config.stall_timeout, config.min_read_rate),
+            responses: ReadingPace::new(config.stall_timeout, config.min_read_rate),
             window: config.stall_timeout,
             stream_window: config.live.write_timeout,
             disconnected: None,
@@ -95,17 +95,17 @@ impl TimedStream {
     /// reader is disconnected.
     fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(written) = written {
-            self.answers.advance(*written.as_ref().unwrap_or(&0));
+            self.responses.advance(*written.as_ref().unwrap_or(&0));
             return Poll::Ready(written);
         }
         let streams = self.shared.is_streaming.load(Ordering::Relaxed);
-        self.answers.set_window(if streams { self.stream_window } else { self.window });
-        if self.answers.poll_too_slow(cx).is_ready() {
+        self.responses.set_window(if streams { self.stream_window } else { self.window });
+        if self.responses.poll_too_slow(cx).is_ready() {
             self.app.metrics().refused_response(RefusedResponse::SlowReader);
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the answer is read too slowly")));
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the response is read too slowly")));
         }
         ready!(self.poll_disconnected(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "too many answers wait for this reader")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "too many responses wait for this reader")))
     }
 
     fn poll_disconnected(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -119,11 +119,11 @@ impl TimedStream {
 
     /// Records that all bytes are written.
     fn drained(&mut self) {
-        self.answers.end();
+        self.responses.end();
         self.disconnected = None;
     }
 
-    /// Writes the server's own answer in place of `bytes`, if these are an answer that hyper itself has made, which has no body.
+    /// Writes the server's own response in place of `bytes`, if these are a response that hyper itself has made, which has no body.
     fn poll_refuse(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
         if self.refused.is_none() && !self.is_busy() {
             self.refused = unparsable::refused(bytes, &self.app);

@@ -1,5 +1,5 @@
-//! Answers to requests whose head cannot be parsed. No handler sees such a request: hyper itself sends an answer with a status and without
-//! a body. This module recognizes that answer, because it lacks the request id of all other answers, and replaces it by one with the usual
+//! Responses to requests whose head cannot be parsed. No handler sees such a request: hyper itself sends a response with a status and without
+//! a body. This module recognizes that response, because it lacks the request id of all other responses, and replaces it by one with the usual
 //! body and headers.
 
 use crate::app::App;
@@ -9,7 +9,7 @@ use crate::server::response::RequestError;
 use axum::http::{StatusCode, header};
 use std::fmt::Write;
 
-/// The answer that replaces hyper's answer.
+/// The response that replaces hyper's response.
 pub(super) struct Replacement {
     bytes: Vec<u8>,
     written: usize,
@@ -26,7 +26,7 @@ impl Replacement {
     }
 }
 
-/// Returns the answer to send instead of `head`, if hyper itself has made `head`. The answer is counted and logged.
+/// Returns the response to send instead of `head`, if hyper itself has made `head`. The response is counted and logged.
 pub(super) fn refused(head: &[u8], app: &App) -> Option<Replacement> {
     let lines = hyper_error_lines(head)?;
     let status = StatusCode::from_bytes(lines.get(9..12)?.as_bytes()).ok()?;
@@ -36,7 +36,7 @@ pub(super) fn refused(head: &[u8], app: &App) -> Option<Replacement> {
     Some(Replacement { bytes: written(lines, refusal, &id), written: 0 })
 }
 
-/// Returns the lines of `head`, if hyper itself has made it for an error of the client. Every other answer has a request id.
+/// Returns the lines of `head`, if hyper itself has made it for an error of the client. Every other response has a request id.
 fn hyper_error_lines(head: &[u8]) -> Option<&str> {
     if head.get(8..10) != Some(b" 4") || !head.starts_with(b"HTTP/1.") {
         return None;

@@ -114,7 +114,7 @@ impl RunningOperation {
             self.charge.charge();
         }
         match &rendered {
-            Some(rendered) => self.count.answered(request_log::outcome_of(&rendered.response)),
+            Some(rendered) => self.count.record_response(request_log::outcome_of(&rendered.response)),
             None => self.count.ended(),
         }
         rendered
@@ -185,7 +185,7 @@ impl OperationCounter {
         Self { app: app.clone(), kind: request_log::operation_kind(kind), name, began: Instant::now(), took: None, outcome }
     }
 
-    fn answered(&mut self, outcome: Cow<'static, str>) {
+    fn record_response(&mut self, outcome: Cow<'static, str>) {
         self.ended();
         if self.outcome.is_none() || outcome != OK {
             self.outcome = Some(outcome);

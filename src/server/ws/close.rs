@@ -50,9 +50,9 @@ impl Close {
     pub(super) const NO_TEXT: Self = Self::new(1007, "Text must be UTF-8");
     /// A frame violates RFC 6455.
     pub(super) const BROKEN: Self = Self::new(1002, "Protocol error");
-    /// The client has not answered a ping in time.
-    pub(super) const NO_PONG: Self = Self::new(1001, "No answer to a ping");
-    /// The storage does not answer, so the token cannot be verified. Clients reconnect after this code.
+    /// The client has not replied to a ping in time.
+    pub(super) const NO_PONG: Self = Self::new(1001, "No reply to a ping");
+    /// The storage does not respond, so the token cannot be verified. Clients reconnect after this code.
     pub(super) const TRY_AGAIN: Self = Self::new(1013, "Try again later");
 
     /// Another operation has this id.

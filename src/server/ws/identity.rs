@@ -36,7 +36,7 @@ pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Res
 /// Finds the session of a token. Cost: one HGETALL.
 ///
 /// # Errors
-/// `Forbidden` for a token without a live session; `Try again later` when the storage does not answer.
+/// `Forbidden` for a token without a live session; `Try again later` when the storage does not respond.
 pub(super) async fn resolve(state: State, authorization: Option<String>) -> Result<Identity, Close> {
     let Some(authorization) = authorization else { return Ok(Identity { token: None, viewer: None }) };
     let token = auth::bearer(&authorization).ok_or(Close::FORBIDDEN)?;

@@ -73,13 +73,13 @@ fn checked(id: Option<String>) -> Result<String, Close> {
     }
 }
 
-/// The answer to `connection_init`.
+/// The response to `connection_init`.
 pub(super) const ACK: &str = r#"{"type":"connection_ack"}"#;
 
 /// The longest pong that repeats the payload of its ping, in bytes.
 const ECHO: usize = 1 << 10;
 
-/// The answer to a ping, with the payload of the ping.
+/// The reply to a ping, with the payload of the ping.
 pub(super) fn pong(payload: Option<Object>) -> String {
     let text = payload.map(|payload| json!({ "type": "pong", "payload": payload }).to_string());
     text.filter(|text| text.len() <= ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())

@@ -152,7 +152,7 @@ impl SocketReader {
         match frame {
             Message::Text(text) => self.message(&text),
             Message::Binary(_) => Err(Close::bad("Send text messages, not binary ones")),
-            // The library answers these frames.
+            // The library responds to these frames.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(()),
         }
     }

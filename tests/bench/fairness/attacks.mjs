@@ -13,20 +13,20 @@ const aliases = (count, field) => `{ ${times(count, (at) => `a${at}: ${field}`).
 // The number of each result.
 const seen = {};
 const note = (what) => (seen[what] = (seen[what] ?? 0) + 1);
-const noteAnswer = (answer) => note(answer ? (answer.body.errors?.[0]?.extensions?.code ?? `status ${answer.status}`) : 'no answer');
+const noteResponse = (response) => note(response ? (response.body.errors?.[0]?.extensions?.code ?? `status ${response.status}`) : 'no response');
 const noteMessage = ({ type, payload }) => note(type === 'error' ? (payload?.[0]?.extensions?.code ?? 'error') : type);
 
 // Opens a socket that records its messages.
 const open = (target, from) => socket({ ...target, from }, noteMessage).catch(() => note('no socket') && undefined);
 
-// Sends the same requests repeatedly, this many at once, whatever the answers are.
+// Sends the same requests repeatedly, this many at once, whatever the responses are.
 const flood = (target, token, many, operations) =>
   Promise.all(
     times(many, async (at) => {
       for (let turn = at; ; turn += 1) {
-        const answer = await post({ port: target.port, token, from: FROM }, operations[turn % operations.length]).catch(() => undefined);
-        noteAnswer(answer);
-        if (answer?.status !== 200) await sleep(20);
+        const response = await post({ port: target.port, token, from: FROM }, operations[turn % operations.length]).catch(() => undefined);
+        noteResponse(response);
+        if (response?.status !== 200) await sleep(20);
       }
     }),
   );
@@ -79,9 +79,9 @@ export const ATTACKS = {
       sockets.forEach((opened) => opened.terminate());
     }
   },
-  // Answers of many megabytes.
-  answers: (target) => flood(target, target.heavy, 4, [{ query: NESTED, variables: { l: target.logins[2] } }, { query: KEYWORDS }]),
-  // Clients that request large answers and read a few bytes now and then.
+  // Responses of many megabytes.
+  responses: (target) => flood(target, target.heavy, 4, [{ query: NESTED, variables: { l: target.logins[2] } }, { query: KEYWORDS }]),
+  // Clients that request large responses and read a few bytes now and then.
   'slow-readers'({ port, heavy }) {
     keep(port, 40, (opened) => {
       opened.write(request(KEYWORDS, {}, heavy));
@@ -120,9 +120,9 @@ export const ATTACKS = {
     const serve = 'mutation($i: ServeAdsInput!) { serveAds(input: $i) { impressions { token } } }';
     const click = 'mutation($i: ClickAdInput!) { clickAd(input: $i) { counted } }';
     const send = async (query, i) => {
-      const answer = await post({ port, from: FROM }, { query, variables: { i } }).catch(() => undefined);
-      noteAnswer(answer);
-      return answer?.body.data;
+      const response = await post({ port, from: FROM }, { query, variables: { i } }).catch(() => undefined);
+      noteResponse(response);
+      return response?.body.data;
     };
     const one = async (at) => {
       for (let turn = 0; ; turn += 1) {

@@ -15,7 +15,7 @@ const PADDING = 'x'.repeat(20_000);
 // The interval between two reads of a client's home, in milliseconds.
 const INTERVAL = 50;
 
-// Adds the duration of an answer, and the durations of the requests that were due while the client waited: a client sends one request
+// Adds the duration of a response, and the durations of the requests that were due while the client waited: a client sends one request
 // instead of twenty to a server that does not respond for a second.
 function record(all, took) {
   for (let rest = took; rest > 0; rest -= INTERVAL) all.push(rest);
@@ -65,29 +65,29 @@ export class Clients {
       // In parallel to the reads, which do not wait for either.
       if (turn % this.postEvery === 2 * at) seen.changes.push(this.post(client, seen));
       if (at === 0 && turn % 20 === 10) seen.changes.push(this.logIn(client, seen));
-      const answer = await this.ask(client, { query: HOME, ...(turn % 10 === 5 && { extensions: { padding: PADDING } }) }, seen, turn % 10 === 0);
-      if (answer) record(seen.took, answer.took);
+      const response = await this.ask(client, { query: HOME, ...(turn % 10 === 5 && { extensions: { padding: PADDING } }) }, seen, turn % 10 === 0);
+      if (response) record(seen.took, response.took);
       await sleep(Math.max(0, INTERVAL - (performance.now() - began)));
     }
   }
 
   async ask(client, operation, seen, isNew = false) {
-    const answer = await post(client, operation, isNew).catch((error) => ({ text: String(error), body: {} }));
-    if (answer.status === 200 && !answer.body.errors) return answer;
-    seen.errors.push(`${answer.status}: ${answer.text}`);
+    const response = await post(client, operation, isNew).catch((error) => ({ text: String(error), body: {} }));
+    if (response.status === 200 && !response.body.errors) return response;
+    seen.errors.push(`${response.status}: ${response.text}`);
     return undefined;
   }
 
   async post(client, seen) {
     this.run += 1;
     const message = `fairness ${this.run}`;
-    const answer = await this.ask(client, { query: POST, variables: { m: message } }, seen);
-    if (answer?.body.data.postStatus.status) seen.posted.push(message);
-    else if (answer) seen.errors.push(answer.text);
+    const response = await this.ask(client, { query: POST, variables: { m: message } }, seen);
+    if (response?.body.data.postStatus.status) seen.posted.push(message);
+    else if (response) seen.errors.push(response.text);
   }
 
   async logIn({ port, from }, seen) {
-    const answer = await this.ask({ port, from }, { query: LOG_IN, variables: { i: { login: 'victim', password: PASSWORD } } }, seen);
-    if (answer && !answer.body.data.logIn.session) seen.errors.push(answer.text);
+    const response = await this.ask({ port, from }, { query: LOG_IN, variables: { i: { login: 'victim', password: PASSWORD } } }, seen);
+    if (response && !response.body.data.logIn.session) seen.errors.push(response.text);
   }
 }

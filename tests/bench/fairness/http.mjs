@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(new URL('../../../playground/package.json', import.meta.url));
 export const WebSocket = require('ws');
 
-// The timeout of an answer in milliseconds, including the time to connect.
+// The timeout of a response in milliseconds, including the time to connect.
 const PATIENCE = 5_000;
 
 const agents = new Map();
@@ -14,20 +14,20 @@ function agentOf(from) {
   return agents.get(from);
 }
 
-// Sends one operation, over a new connection if `isNew`. Resolves to the duration, the status and the body of the answer.
+// Sends one operation, over a new connection if `isNew`. Resolves to the duration, the status and the body of the response.
 export const post = ({ port, token, from }, operation, isNew = false) =>
   new Promise((resolve, reject) => {
     const began = performance.now();
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
     const connection = isNew ? { agent: false, localAddress: from } : { agent: agentOf(from) };
-    const asked = request({ host: '127.0.0.1', port, path: '/graphql', method: 'POST', ...connection, headers, signal: AbortSignal.timeout(PATIENCE) }, (answer) => {
+    const asked = request({ host: '127.0.0.1', port, path: '/graphql', method: 'POST', ...connection, headers, signal: AbortSignal.timeout(PATIENCE) }, (response) => {
       const parts = [];
-      answer.on('data', (part) => parts.push(part));
-      answer.on('end', () => {
+      response.on('data', (part) => parts.push(part));
+      response.on('end', () => {
         const text = Buffer.concat(parts).toString();
-        resolve({ took: performance.now() - began, status: answer.statusCode, text, body: text.startsWith('{') ? JSON.parse(text) : {} });
+        resolve({ took: performance.now() - began, status: response.statusCode, text, body: text.startsWith('{') ? JSON.parse(text) : {} });
       });
-      answer.on('error', reject);
+      response.on('error', reject);
     });
     asked.on('error', reject);
     asked.end(JSON.stringify(operation));

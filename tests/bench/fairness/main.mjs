@@ -4,7 +4,7 @@
 // exit code is 1 when the clients' median more than doubles, when one of them gets an error, when an event is missed, when forged clicks
 // are charged, or when an attack ends by itself or has no effect. `--soak` runs the attacks in turn instead, and fails when the server uses
 // more than 512 MB, or when its memory does not return to within 20 % of the initial value. Attacks come from a separate address, in a
-// process of the lowest priority; each client has its own address. A late answer counts for the requests that were due meanwhile too.
+// process of the lowest priority; each client has its own address. A late response counts for the requests that were due meanwhile too.
 // Results are meaningful only for a release build on a quiet machine.
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,7 +40,7 @@ function attack(name, server) {
 
 const report = (name, all) =>
   `${name.padEnd(20)} p50 ${quantile(all.took, 0.5).toFixed(2).padStart(7)} ms  p99 ${quantile(all.took, 0.99).toFixed(1).padStart(7)} ms  ` +
-  `${String(all.took.length).padStart(5)} answers  ${all.errors.length} errors  ${all.missed} events missed`;
+  `${String(all.took.length).padStart(5)} responses  ${all.errors.length} errors  ${all.missed} events missed`;
 
 // Runs half a row: the clients' measurements during this time.
 async function observe(clients, length) {
@@ -98,7 +98,7 @@ async function runSoak(server, clients) {
     console.log(`${report(name, seen)}  ${(server.rss() / MIB).toFixed(0)} MiB  ${fault ?? ''} ${seen.errors[0]?.slice(0, 160) ?? ''}`);
   }
   clearInterval(timer);
-  // The allocator returns the memory of answers to the system some time after they were read.
+  // The allocator returns the memory of responses to the system some time after they were read.
   const ended = Date.now();
   while (server.rss() >= 1.2 * before && Date.now() < ended + 120_000) await sleep(1_000);
   const after = server.rss();

@@ -69,7 +69,7 @@ impl Bed {
             .stdout(Stdio::null())
             .spawn()
             .expect("redis-server");
-        // A busy machine may answer slowly: that is part of the measurement, and not an error.
+        // A busy machine may respond slowly: that is part of the measurement, and not an error.
         let db = Db::open(&Target::socket(&socket), Timing::for_bulk_work()).await.expect("an address");
         let began = Instant::now();
         while db.ping().await.is_err() {
@@ -90,7 +90,7 @@ impl Bed {
 
     /// Sends a command of the benchmark itself.
     pub(crate) async fn ask<T: FromRedisValue>(&self, command: &mut Cmd) -> T {
-        self.app.db().read(command.take()).await.expect("an answer")
+        self.app.db().read(command.take()).await.expect("a response")
     }
 
     pub(crate) async fn used_memory(&self) -> u64 {

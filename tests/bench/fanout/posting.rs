@@ -14,7 +14,7 @@ use waxwing::platform::journal::{Queue, Task, service as journal};
 /// Posts of one author in a row, before the next author posts: so the other load of the machine affects all authors alike.
 const IN_A_ROW: usize = 20;
 const ROUNDS: usize = 20;
-/// The number of followers whom a post reaches before it answers.
+/// The number of followers whom a post reaches before its response.
 const INSIDE: usize = 1_000;
 /// The maximum ratio of the costs of posting with a million followers and with ten.
 const AIM: f64 = 2.0;

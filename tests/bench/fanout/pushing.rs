@@ -13,7 +13,7 @@ use waxwing::platform::journal::Queue;
 
 /// The approximate number of homes that each method writes to.
 const WRITES: usize = 100_000;
-/// The number of followers whose homes the post itself writes before it answers.
+/// The number of followers whose homes the post itself writes before its response.
 const INSIDE: usize = 1_000;
 /// The length of a pipeline of plain commands.
 const PIPELINE: usize = 100;
@@ -86,7 +86,7 @@ async fn is_complete(bed: &Bed, author: UserId, people: &[UserId]) -> bool {
             let key = format!("home:{{{}}}", person.0);
             [redis::cmd("ZMSCORE").arg(&key).arg(&statuses).take(), redis::cmd("ZCARD").arg(&key).take()]
         };
-        let replies = bed.app.db().read_many(part.iter().flat_map(ask).collect()).await.expect("answers");
+        let replies = bed.app.db().read_many(part.iter().flat_map(ask).collect()).await.expect("responses");
         for pair in replies.chunks(2) {
             let scores: Vec<Option<f64>> = redis::from_redis_value(pair[0].clone()).expect("scores");
             let size: usize = redis::from_redis_value(pair[1].clone()).expect("a size");
@@ -129,7 +129,7 @@ async fn pass(bed: &Bed, people: &[UserId]) {
                     pipeline.cmd("ZADD").arg(&key).arg(status).arg(status).ignore();
                     pipeline.cmd("ZREMRANGEBYRANK").arg(&key).arg(0).arg(last).ignore();
                 }
-                pipeline.exec_async(&mut connection).await.expect("answers");
+                pipeline.exec_async(&mut connection).await.expect("responses");
             }
         })
     };

@@ -2,7 +2,7 @@
 //! other words.
 //!
 //! Another process posts the statuses, by the use case of the API. A subscription here is complete except for the socket: the contract's
-//! document, executed by the schema, with its answers serialized as JSON. Sockets are measured separately. `cargo bench --bench live` runs
+//! document, executed by the schema, with its responses serialized as JSON. Sockets are measured separately. `cargo bench --bench live` runs
 //! all parts; `-- memory`, `-- delivery` and `-- matching` run one each. Needs a quiet machine.
 
 #[path = "../fanout/bed.rs"]
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Subscribes to the public stream without a session, and counts the answers.
+/// Subscribes to the public stream without a session, and counts the responses.
 fn subscribe(app: &App, schema: &Schema, phrase: String, responses: &Arc<AtomicUsize>) -> JoinHandle<()> {
     let context = waxwing::base::request::Request::new(app.clone(), None, None, None);
     let variables = Variables::from_json(json!({ "filter": { "track": [phrase] } }));

@@ -108,8 +108,8 @@ async fn invalid_input_is_reported_completely_and_creates_nothing() {
     let made = ada.gql("{ viewerCampaigns { totalCount } viewerWebsites { totalCount } }", json!({})).await;
     assert_eq!(made["data"], json!({ "viewerCampaigns": { "totalCount": 1 }, "viewerWebsites": { "totalCount": 0 } }));
     assert!(!app.redis.keys().iter().any(|key| key.starts_with("ad:") || key.starts_with("website:")));
-    let answer = ada.run("CreateCampaign", json!({ "input": campaign(json!({ "budget": "a lot" })) })).await;
-    assert!(!error_codes(&answer).is_empty(), "a Decimal must be a number: {answer}");
+    let response = ada.run("CreateCampaign", json!({ "input": campaign(json!({ "budget": "a lot" })) })).await;
+    assert!(!error_codes(&response).is_empty(), "a Decimal must be a number: {response}");
 }
 
 /// Converts expected user errors to the form of [`rows`].
@@ -366,8 +366,8 @@ async fn campaigns_are_listed_newest_first_with_ads_and_reports() {
         ids.insert(0, id);
     }
     app.drain().await;
-    let answer = ada.run("Campaigns", json!({ "first": 20 })).await;
-    let edges = answer["data"]["viewerCampaigns"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = ada.run("Campaigns", json!({ "first": 20 })).await;
+    let edges = response["data"]["viewerCampaigns"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     assert_eq!(edges.iter().map(|edge| edge["node"]["id"].as_str().expect("an id")).collect::<Vec<_>>(), ids[..20]);
     assert_eq!(edges[0]["node"]["ads"]["edges"].as_array().map(Vec::len), Some(2));
     let report = &edges[0]["node"]["report"];

@@ -226,33 +226,34 @@ async fn a_click_link_counts_and_redirects_without_being_cached() {
     assert_eq!(link, format!("https://social.example/click/{}", token(&shown[0])));
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
     let url = format!("{}/click/{}", app.url, token(&shown[0]));
-    let head = client.head(&url).send().await.expect("an answer");
+    let head = client.head(&url).send().await.expect("a response");
     let led = head.headers().get("location").and_then(|value| value.to_str().ok());
     assert_eq!((head.status().as_u16(), led), (302, Some("https://shop.example/run?a=b#c")), "HEAD returns the destination");
     assert_eq!(head.headers()["cache-control"], "no-store");
     assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (0, 0), "HEAD counts no click");
     for round in 0..2 {
-        let answer = client.get(&url).send().await.expect("an answer");
-        let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
-        let found = (answer.status().as_u16(), header("location"), header("cache-control"));
+        let response = client.get(&url).send().await.expect("a response");
+        let header =
+            |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let found = (response.status().as_u16(), header("location"), header("cache-control"));
         assert_eq!(found, (302, "https://shop.example/run?a=b#c".to_owned(), "no-store".to_owned()));
         assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, round));
     }
     app.clock.advance(HOUR);
-    assert_eq!(client.get(&url).send().await.expect("an answer").status(), 302, "an old link redirects");
+    assert_eq!(client.get(&url).send().await.expect("a response").status(), 302, "an old link redirects");
     assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, 2));
     for forged in ["x", "%00", &"A".repeat(124), &"A".repeat(5_000)] {
         let link = format!("{}/click/{forged}", app.url);
         for request in [client.get(&link), client.head(&link)] {
-            let answer = request.send().await.expect("an answer");
-            assert_eq!((answer.status().as_u16(), answer.headers().get("location")), (404, None), "{forged}");
-            assert_eq!(answer.headers()["cache-control"], "no-store");
+            let response = request.send().await.expect("a response");
+            assert_eq!((response.status().as_u16(), response.headers().get("location")), (404, None), "{forged}");
+            assert_eq!(response.headers()["cache-control"], "no-store");
         }
     }
     // A removed ad is still known for clicks on its impressions.
     let ad = shown[0]["ad"]["id"].clone();
     run_ok(&ada, "RemoveAd", "removedAdId", json!({ "adId": ad })).await;
     let sibling = app.sibling().await;
-    let answer = client.get(format!("{}/click/{}", sibling.url, token(&shown[0]))).send().await.expect("an answer");
-    assert_eq!(answer.status(), 302);
+    let response = client.get(format!("{}/click/{}", sibling.url, token(&shown[0]))).send().await.expect("a response");
+    assert_eq!(response.status(), 302);
 }

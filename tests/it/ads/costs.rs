@@ -116,9 +116,9 @@ async fn explanations_of_one_request_share_their_reads() {
         };
         let fields: String = visitors.iter().enumerate().map(one).collect();
         app.redis.reset_calls();
-        let answer = ada.gql(&format!("query($k: [String!]) {{ {fields} }}"), json!({ "k": keywords })).await;
+        let response = ada.gql(&format!("query($k: [String!]) {{ {fields} }}"), json!({ "k": keywords })).await;
         for at in 0..visitors.len() {
-            assert_eq!(answer["data"][format!("a{at}")]["rank"], 121, "{answer}");
+            assert_eq!(response["data"][format!("a{at}")]["rank"], 121, "{response}");
         }
         let calls = app.redis.calls();
         ["hgetall", "hmget", "zrange", "get"].map(|name| calls.get(name).copied().unwrap_or(0))

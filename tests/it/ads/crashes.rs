@@ -67,8 +67,8 @@ impl Fixture {
         let _ends = stop.clone().drop_guard();
         tokio::spawn(server::run(listener, server::State::new(app.clone(), EdgeConfig::default()), stop));
         let (operation, input) = self.input(change);
-        let answer = self.owner.at_url(&url).run(operation, json!({ "input": input })).await;
-        answer.get("errors").is_none()
+        let response = self.owner.at_url(&url).run(operation, json!({ "input": input })).await;
+        response.get("errors").is_none()
     }
 
     /// Returns whether the change was made.

@@ -35,8 +35,8 @@ pub(crate) async fn shown(page: &Actor, key: &str, more: Value) -> Vec<String> {
 /// Returns the spend of a campaign, and its spend of today.
 pub(crate) async fn spent(owner: &Actor, campaign: &str) -> (String, String) {
     let query = "query($id: ID!) { node(id: $id) { ... on Campaign { spent spentToday } } }";
-    let answer = owner.gql(query, json!({ "id": campaign })).await;
-    let text = |field: &str| answer["data"]["node"][field].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+    let response = owner.gql(query, json!({ "id": campaign })).await;
+    let text = |field: &str| response["data"]["node"][field].as_str().unwrap_or_else(|| panic!("{response}")).to_owned();
     (text("spent"), text("spentToday"))
 }
 

@@ -9,9 +9,9 @@ use waxwing::base::config::{Auction, Config};
 async fn explain(owner: &Actor, campaign: &str, more: Value) -> Value {
     let mut variables = json!({ "campaignId": campaign, "slot": "BANNER" });
     super::merge(&mut variables, more);
-    let mut answer = owner.run("WhyNot", variables).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["explainAd"].take()
+    let mut response = owner.run("WhyNot", variables).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["explainAd"].take()
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn a_rank_counts_eligible_campaigns_and_only_the_owner_sees_it() {
     assert_eq!(
         (&wrong["data"], error_codes(&wrong)),
         (&json!({ "viewer": { "id": ada.id }, "explainAd": null }), vec!["BAD_USER_INPUT".to_owned()]),
-        "the other fields of the request are answered"
+        "the other fields of the request have their values"
     );
 }
 

@@ -50,9 +50,9 @@ fn merge(input: &mut Value, more: Value) {
 
 /// Runs a mutation of the contract and returns its payload.
 pub(crate) async fn run(actor: &Actor, operation: &str, input: Value) -> Value {
-    let mut answer = actor.run(operation, json!({ "input": input })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    let data = answer["data"].as_object_mut().expect("data");
+    let mut response = actor.run(operation, json!({ "input": input })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    let data = response["data"].as_object_mut().expect("data");
     data.values_mut().next().expect("a payload").take()
 }
 

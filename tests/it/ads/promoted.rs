@@ -17,9 +17,9 @@ const HOME: &str = "query($first: Int, $after: String, $last: Int) { homeTimelin
 
 /// Reads a page of a home timeline and returns its edges and its page info.
 pub(super) async fn page(reader: &Actor, variables: Value) -> (Vec<Value>, Value) {
-    let mut answer = reader.gql(HOME, variables).await;
-    let entries = answer["data"]["homeTimeline"]["entries"].take();
-    let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let mut response = reader.gql(HOME, variables).await;
+    let entries = response["data"]["homeTimeline"]["entries"].take();
+    let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     (edges.clone(), entries["pageInfo"].clone())
 }
 

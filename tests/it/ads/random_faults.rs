@@ -44,17 +44,17 @@ async fn visitor(servers: Arc<ServerPair>, shared: Arc<SharedState>, anyone: Act
         let input =
             json!({ "websiteKey": key, "slot": "BANNER", "keywords": ["tea"], "visitorId": format!("v{number}"), "count": 1 });
         match anyone.at_url(&url).try_run("ServeAds", json!({ "input": input })).await {
-            Ok(answer) if answer["data"]["serveAds"]["impressions"].is_array() => {
-                let found = answer["data"]["serveAds"]["impressions"].as_array().expect("a list");
+            Ok(response) if response["data"]["serveAds"]["impressions"].is_array() => {
+                let found = response["data"]["serveAds"]["impressions"].as_array().expect("a list");
                 shared.shown.fetch_add(found.len(), Ordering::SeqCst);
                 shown.extend(found.iter().map(|it| it["id"].as_str().expect("an id").to_owned()));
             }
             // The storage or the server is down: it is unknown whether the impression was counted.
-            Ok(answer) => {
-                let code = answer.pointer("/errors/0/extensions/code").and_then(Value::as_str).unwrap_or_default();
+            Ok(response) => {
+                let code = response.pointer("/errors/0/extensions/code").and_then(Value::as_str).unwrap_or_default();
                 assert!(
                     ["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN", "OVERLOADED", "DEADLINE_EXCEEDED"].contains(&code),
-                    "{answer}"
+                    "{response}"
                 );
                 shared.failed.fetch_add(1, Ordering::SeqCst);
             }
@@ -119,7 +119,7 @@ async fn budgets_are_exact_while_servers_are_killed() {
         ids.extend(visitor.await.expect("every response is valid"));
     }
     let failed = shared.failed.load(Ordering::SeqCst);
-    println!("{} shown of {budgets}, {failed} not answered", ids.len());
+    println!("{} shown of {budgets}, {failed} without a response", ids.len());
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "impression ids are unique");
     assert!(ids.len() <= budgets && ids.len() + failed >= budgets, "{} and {failed}", ids.len());
     drop(servers);

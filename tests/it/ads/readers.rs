@@ -29,8 +29,12 @@ async fn a_visitor_id_never_matches_a_reader_account() {
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     assert_eq!(record(&bob, &tokens(&edges)).await, 1);
     let request = json!({ "campaignId": other, "slot": "IN_FEED", "visitorId": named });
-    let answer = ada.run("WhyNot", request).await;
-    assert_eq!(answer["data"]["explainAd"]["reasons"], json!([]), "an explanation does not reveal the reader's cap: {answer}");
+    let response = ada.run("WhyNot", request).await;
+    assert_eq!(
+        response["data"]["explainAd"]["reasons"],
+        json!([]),
+        "an explanation does not reveal the reader's cap: {response}"
+    );
 }
 
 #[tokio::test]

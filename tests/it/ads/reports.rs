@@ -16,9 +16,9 @@ const REPORTS: &str = "query($id: ID!, $ad: ID!) {
         days { date impressions clicks invalidClicks ctr spend ecpm } } } } }";
 
 async fn reports(owner: &Actor, campaign: &str, ad: &str) -> (Value, Value) {
-    let mut answer = owner.gql(REPORTS, json!({ "id": campaign, "ad": ad })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    (answer["data"]["campaign"]["report"].take(), answer["data"]["ad"]["report"].take())
+    let mut response = owner.gql(REPORTS, json!({ "id": campaign, "ad": ad })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    (response["data"]["campaign"]["report"].take(), response["data"]["ad"]["report"].take())
 }
 
 /// (impressions, valid clicks, invalid clicks, CTR, spend, eCPM).
@@ -94,8 +94,8 @@ async fn a_report_has_at_most_the_requested_days() {
     let query = "query($id: ID!, $days: Int) { node(id: $id) { ... on Campaign { report(days: $days) { days { date } } }
         ... on Ad { report(days: $days) { days { date } } } } }";
     let read = async |id: &str, days: Value| ada.gql(query, json!({ "id": id, "days": days })).await;
-    let dates = |answer: &Value| {
-        let days = answer["data"]["node"]["report"]["days"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let dates = |response: &Value| {
+        let days = response["data"]["node"]["report"]["days"].as_array().unwrap_or_else(|| panic!("{response}"));
         days.iter().map(|day| day["date"].as_str().expect("a date").to_owned()).collect::<Vec<_>>()
     };
     for id in [&id, &ad] {
@@ -154,10 +154,10 @@ async fn reports_of_many_campaigns_cost_the_round_trips_of_one() {
     let read = async |document: &str, n: u64| {
         let before = app.app.db().round_trips();
         let variables = json!({ "first": n });
-        let answer =
+        let response =
             if document == "Campaigns" { ada.run(document, variables).await } else { ada.gql(document, variables).await };
-        let edges = answer["data"]["viewerCampaigns"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
-        assert_eq!((edges.len() as u64, answer.get("errors")), (n, None), "{answer}");
+        let edges = response["data"]["viewerCampaigns"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
+        assert_eq!((edges.len() as u64, response.get("errors")), (n, None), "{response}");
         app.app.db().round_trips() - before
     };
     let of_campaign = "report { days { date spend reach } }";

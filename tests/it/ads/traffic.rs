@@ -97,8 +97,8 @@ async fn report(owner: &Actor, campaign: &str) -> (Value, Vec<(String, u64)>) {
         "query($id: ID!) {{ node(id: $id) {{ ... on Campaign {{ report {{ {counts} days {{ {counts} }} }}
             ads(first: 1) {{ edges {{ node {{ report {{ {counts} days {{ {counts} }} }} }} }} }} }} }} }}"
     );
-    let mut answer = owner.gql(&query, json!({ "id": campaign })).await;
-    let node = answer["data"]["node"].take();
+    let mut response = owner.gql(&query, json!({ "id": campaign })).await;
+    let node = response["data"]["node"].take();
     let mut report = node["report"].clone();
     let mut days = report["days"].take();
     report.as_object_mut().expect("a report").remove("days");

@@ -13,9 +13,9 @@ const BLOCKS: &str = "query($first: Int, $after: String) { viewerBlocks(first: $
 
 async fn change(actor: &Actor, field: &str, input: &str, id: &str) -> Value {
     let query = format!("mutation($input: {input}!) {{ {field}(input: $input) {{ {CHANGED} }} }}");
-    let mut answer = actor.gql(&query, json!({ "input": { "userId": id } })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"][field].take()
+    let mut response = actor.gql(&query, json!({ "input": { "userId": id } })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"][field].take()
 }
 
 async fn block(actor: &Actor, other: &str) -> Value {
@@ -28,9 +28,9 @@ async fn unblock(actor: &Actor, other: &str) -> Value {
 
 /// Returns the logins that an actor blocks, and their total.
 async fn blocks(actor: &Actor) -> (Vec<String>, u64) {
-    let answer = actor.gql(BLOCKS, json!({ "first": 100 })).await;
-    let connection = &answer["data"]["viewerBlocks"];
-    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(BLOCKS, json!({ "first": 100 })).await;
+    let connection = &response["data"]["viewerBlocks"];
+    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     let logins = edges.iter().map(|edge| edge["node"]["login"].as_str().expect("a login").to_owned()).collect();
     (logins, connection["totalCount"].as_u64().expect("a number"))
 }
@@ -46,9 +46,9 @@ async fn list_of(actor: &Actor, members: &[&Actor]) -> String {
 }
 
 async fn add_to_list(actor: &Actor, list: &str, member: &Actor) -> Value {
-    let mut answer = actor.run("AddToList", json!({ "input": { "listId": list, "userId": member.id } })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["addUserToList"].take()
+    let mut response = actor.run("AddToList", json!({ "input": { "listId": list, "userId": member.id } })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["addUserToList"].take()
 }
 
 /// Returns the members of a list and the messages of its timeline.
@@ -174,8 +174,8 @@ async fn blocking_again_changes_nothing_and_keeps_the_first_time() {
     block(&ada, &bea.id).await;
     app.clock.advance(10_000);
     assert_eq!(user_error_codes(&block(&ada, &bea.id).await), [""; 0]);
-    let answer = ada.gql(BLOCKS, json!({ "first": 5 })).await;
-    let connection = &answer["data"]["viewerBlocks"];
+    let response = ada.gql(BLOCKS, json!({ "first": 5 })).await;
+    let connection = &response["data"]["viewerBlocks"];
     assert_eq!((&connection["totalCount"], &connection["edges"][1]), (&json!(1), &Value::Null));
     assert_eq!(connection["edges"][0]["blockedAt"], "2026-03-01T00:00:00.000Z");
 }
@@ -196,8 +196,8 @@ async fn blocks_are_listed_in_pages_newest_first() {
     assert_eq!((&next["edges"][0]["node"]["login"], &next["pageInfo"]["hasNextPage"]), (&json!("bea"), &json!(false)));
     let foreign = dan.gql(BLOCKS, json!({ "after": first["pageInfo"]["endCursor"] })).await;
     assert_eq!(error_codes(&foreign), ["BAD_USER_INPUT"], "a cursor is the owner's alone");
-    let answer = app.anonymous().gql(BLOCKS, json!({})).await;
-    assert_eq!((error_codes(&answer), &answer["data"]["viewerBlocks"]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
+    let response = app.anonymous().gql(BLOCKS, json!({})).await;
+    assert_eq!((error_codes(&response), &response["data"]["viewerBlocks"]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
 }
 
 #[tokio::test]

@@ -68,9 +68,9 @@ async fn blocks_of_each_other_both_stand_or_one_is_too_late() {
         let (of_ada, of_bea) = tokio::join!(block(&ada, &bea.id), block(&elsewhere, &ada.id));
         let (by_ada, by_bea) = (blocks(&ada).await.1, blocks(&bea).await.1);
         assert!(by_ada + by_bea >= 1, "{of_ada} {of_bea}");
-        for (person, answer, count) in [(&ada, &of_ada, by_ada), (&bea, &of_bea, by_bea)] {
+        for (person, response, count) in [(&ada, &of_ada, by_ada), (&bea, &of_bea, by_bea)] {
             let expected = if count == 1 { vec![] } else { vec!["NOT_FOUND".to_owned()] };
-            assert_eq!(user_error_codes(answer), expected, "{}: {answer}", person.login);
+            assert_eq!(user_error_codes(response), expected, "{}: {response}", person.login);
         }
         unblock(&ada, &bea.id).await;
         unblock(&bea, &ada.id).await;

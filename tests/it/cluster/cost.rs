@@ -29,9 +29,9 @@ async fn a_home_page_costs_one_pipeline_per_node() {
     reader.run("Home", json!({ "first": 1 })).await;
     app.drain().await;
     let (trips, pipelines) = (app.app.db().round_trips(), app.app.db().meters().pipelines());
-    let answer = reader.run("Home", json!({ "first": 30 })).await;
+    let reply = reader.run("Home", json!({ "first": 30 })).await;
     let (trips, pipelines) = (app.app.db().round_trips() - trips, app.app.db().meters().pipelines() - pipelines);
-    assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(30), "{answer}");
+    assert_eq!(reply["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(30), "{reply}");
     let places: BTreeSet<usize> =
         authors.iter().map(|author| cluster.node_of(&format!("user:{{{}}}", author.user_id().0))).collect();
     // The session, the viewer, the position in the event log (a part on every node), the rows; thirty statuses, on every node; and the authors.
@@ -47,9 +47,9 @@ async fn replies_are_returned_in_the_order_of_the_commands() {
     assert_eq!(db.write_many(sets).await.expect("written"), vec![Value::Int(1); 5_000]);
     let gets: Vec<Cmd> = (0..5_000).rev().map(|number| cmd("HGET").arg(key(number)).arg("a").take()).collect();
     let before = (db.round_trips(), db.meters().pipelines());
-    let answers = db.read_many(gets).await.expect("read");
-    let answers: Vec<usize> = answers.into_iter().map(|answer| redis::from_redis_value(answer).expect("a number")).collect();
-    assert_eq!(answers, (0..5_000).rev().collect::<Vec<_>>());
+    let replies = db.read_many(gets).await.expect("read");
+    let replies: Vec<usize> = replies.into_iter().map(|reply| redis::from_redis_value(reply).expect("a number")).collect();
+    assert_eq!(replies, (0..5_000).rev().collect::<Vec<_>>());
     assert_eq!(
         (db.round_trips() - before.0, db.meters().pipelines() - before.1),
         (3, 9),
@@ -58,6 +58,6 @@ async fn replies_are_returned_in_the_order_of_the_commands() {
     assert_eq!(db.size().await.expect("a number"), 5_000);
     // An error is returned at the position of its command.
     let mixed = [0, 1, 2].map(|number| cmd(if number == 1 { "GET" } else { "HLEN" }).arg(key(number)).take());
-    let answers = db.read_lenient(mixed.to_vec()).await.expect("read");
-    assert!(matches!(&answers[..], [Value::Int(1), Value::ServerError(error), Value::Int(1)] if error.code() == "WRONGTYPE"));
+    let replies = db.read_lenient(mixed.to_vec()).await.expect("read");
+    assert!(matches!(&replies[..], [Value::Int(1), Value::ServerError(error), Value::Int(1)] if error.code() == "WRONGTYPE"));
 }

@@ -17,11 +17,11 @@ const MAX_DURATION: Duration = Duration::from_secs(20);
 
 /// The response of a request; `None` for an error, which must have one of the expected codes.
 async fn successful_response(request: impl Future<Output = Value>) -> Option<Value> {
-    let answer = tokio::time::timeout(MAX_DURATION, request).await.expect("a response in time");
-    let codes = error_codes(&answer);
+    let reply = tokio::time::timeout(MAX_DURATION, request).await.expect("a response in time");
+    let codes = error_codes(&reply);
     let known = ["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN"];
-    assert!(codes.iter().all(|code| known.contains(&code.as_str())), "{answer}");
-    codes.is_empty().then_some(answer)
+    assert!(codes.iter().all(|code| known.contains(&code.as_str())), "{reply}");
+    codes.is_empty().then_some(reply)
 }
 
 /// A user who retries until each action is done.
@@ -37,7 +37,7 @@ impl RetryingUser<'_> {
     async fn retry_until_done(&mut self, operation: &str, input: Value) -> Value {
         loop {
             match successful_response(self.actor.run(operation, input.clone())).await {
-                Some(answer) => return answer,
+                Some(reply) => return reply,
                 None => self.failed += 1,
             }
             // Retries after a pause, as clients do.
@@ -59,8 +59,8 @@ impl RetryingUser<'_> {
         } else {
             ("Follow", "followUser", true)
         };
-        let answer = self.retry_until_done(operation, json!({ "input": { "userId": self.other.id } })).await;
-        assert_eq!(answer["data"][field]["user"]["viewerIsFollowing"], follows, "{answer}");
+        let reply = self.retry_until_done(operation, json!({ "input": { "userId": self.other.id } })).await;
+        assert_eq!(reply["data"][field]["user"]["viewerIsFollowing"], follows, "{reply}");
     }
 }
 
@@ -100,6 +100,6 @@ async fn acknowledged_writes_survive_a_failover() {
         let home = person.home().await;
         assert!(posted.iter().take(20).all(|message| home.contains(message)), "{home:?}");
     }
-    app.app.db().ping().await.expect("all primaries answer");
+    app.app.db().ping().await.expect("all primaries reply");
     assert_eq!(app.app.db().primaries().await.expect("a number"), 3);
 }

@@ -23,8 +23,8 @@ async fn app_on(cluster: &Cluster) -> App {
 /// The messages on a profile, newest first, at most 100.
 async fn profile(actor: &Actor) -> Vec<String> {
     const PROFILE: &str = "query($login: String!) { user(login: $login) { profileTimeline { entries(first: 100) { edges { node { status { message } } } } } } }";
-    let answer = actor.gql(PROFILE, json!({ "login": actor.login })).await;
-    let edges = answer["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let reply = actor.gql(PROFILE, json!({ "login": actor.login })).await;
+    let edges = reply["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{reply}"));
     edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
 }
 
@@ -70,10 +70,10 @@ async fn a_demo_world_is_loaded_into_a_cluster_and_served() {
     assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
     let app = TestServer::start(app_on(&cluster).await, Clock::System).await;
     let input = json!({ "input": { "login": "ada", "password": "waxwing-demo" } });
-    let answer = app.anonymous().run("LogIn", input).await;
-    let token = answer["data"]["logIn"]["session"]["token"].as_str().expect("a token");
+    let reply = app.anonymous().run("LogIn", input).await;
+    let token = reply["data"]["logIn"]["session"]["token"].as_str().expect("a token");
     let home = app.anonymous().with_token(token).run("Home", json!({ "first": 100 })).await;
     assert_eq!(home["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(100));
-    app.app.db().ping().await.expect("every primary answers");
+    app.app.db().ping().await.expect("every primary replies");
     assert_eq!(app.app.db().primaries().await.expect("a count"), 3);
 }

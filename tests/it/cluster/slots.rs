@@ -60,8 +60,8 @@ async fn keys_of_a_migrating_slot_are_found() {
         let mut rounds = 1;
         mover.move_slot(slot(&mover, "{7}"), to, || {
             rounds += 1;
-            let answers = handle.block_on(db.write_many(keys.iter().map(count).collect())).expect("written");
-            assert_eq!(answers, vec![Value::Int(rounds); 20], "every key was found, and no command was executed twice");
+            let replies = handle.block_on(db.write_many(keys.iter().map(count).collect())).expect("written");
+            assert_eq!(replies, vec![Value::Int(rounds); 20], "every key was found, and no command was executed twice");
         });
         rounds
     });

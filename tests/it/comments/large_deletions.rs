@@ -208,6 +208,6 @@ async fn an_account_with_many_threads_is_deleted_in_small_passes() {
     app.drain().await;
     app.clock.advance(120_000);
     assert_eq!((findings(&app.app).await, references(&app.app, people[1]).await), (vec![], vec![]));
-    let answer = users[0].run("Profile", json!({ "login": "c0", "first": 1 })).await;
-    assert_eq!(answer["data"]["user"]["statusesCount"], 100, "{answer}");
+    let response = users[0].run("Profile", json!({ "login": "c0", "first": 1 })).await;
+    assert_eq!(response["data"]["user"]["statusesCount"], 100, "{response}");
 }

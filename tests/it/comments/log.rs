@@ -105,9 +105,9 @@ async fn the_sync_cursor_is_not_later_than_the_shown_comments() {
     let ada = Commenter(&users[0]);
     let query = "query($id: ID!) { node(id: $id) { ... on Status { commentThread { totalCount syncCursor } } } }";
     let ask = async || {
-        let answer = users[0].gql(query, serde_json::json!({ "id": status })).await;
-        let thread = &answer["data"]["node"]["commentThread"];
-        (thread["totalCount"].clone(), thread["syncCursor"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned())
+        let response = users[0].gql(query, serde_json::json!({ "id": status })).await;
+        let thread = &response["data"]["node"]["commentThread"];
+        (thread["totalCount"].clone(), thread["syncCursor"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned())
     };
     let id = StatusId::from_global(&status).expect("an id");
     let cursors = app.app.cursors().await.expect("a secret");

@@ -15,9 +15,9 @@ pub(super) struct Commenter<'a>(pub(super) &'a Actor);
 
 impl Commenter<'_> {
     async fn change(&self, operation: &str, field: &str, input: Value) -> Value {
-        let mut answer = self.0.run(operation, json!({ "input": input })).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        answer["data"][field].take()
+        let mut response = self.0.run(operation, json!({ "input": input })).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        response["data"][field].take()
     }
 
     pub(super) async fn add(&self, input: Value) -> Value {
@@ -50,15 +50,15 @@ impl Commenter<'_> {
     pub(super) async fn read_comment(&self, comment: &str) -> Value {
         let fields = "id message isDeleted editedAt depth score upvoteCount downvoteCount viewerVote replyCount descendantCount author { login } parent { id } status { id commentCount }";
         let query = format!("query($id: ID!) {{ node(id: $id) {{ ... on Comment {{ {fields} }} }} }}");
-        let mut answer = self.0.gql(&query, json!({ "id": comment })).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        answer["data"]["node"].take()
+        let mut response = self.0.gql(&query, json!({ "id": comment })).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        response["data"]["node"].take()
     }
 
     /// Reads the thread in reading order, one line per comment: a dash per level, and the message, or `*` for a deleted comment.
     pub(super) async fn read_tree(&self, status: &str, sort: &str) -> Vec<String> {
-        let answer = self.0.run("Tree", json!({ "statusId": status, "first": 100, "sort": sort })).await;
-        let edges = answer["data"]["node"]["commentThread"]["tree"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = self.0.run("Tree", json!({ "statusId": status, "first": 100, "sort": sort })).await;
+        let edges = response["data"]["node"]["commentThread"]["tree"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
         edges.iter().map(|edge| line(&edge["node"])).collect()
     }
 }

@@ -135,8 +135,8 @@ async fn changes_of_comments_require_a_session() {
         ("DeleteComment", "deleteComment", json!({ "commentId": comment, "withReplies": false })),
         ("Vote", "voteComment", json!({ "commentId": comment, "vote": "UP" })),
     ] {
-        let answer = app.anonymous().run(operation, json!({ "input": input })).await;
-        assert_eq!((error_codes(&answer), &answer["data"]), (vec!["UNAUTHENTICATED".to_owned()], &json!({ field: null })));
+        let response = app.anonymous().run(operation, json!({ "input": input })).await;
+        assert_eq!((error_codes(&response), &response["data"]), (vec!["UNAUTHENTICATED".to_owned()], &json!({ field: null })));
     }
     assert_eq!(app.redis.dump(), store);
     assert_eq!(Commenter(&app.anonymous()).read_comment(&comment).await["viewerVote"], "NONE");
@@ -171,7 +171,7 @@ async fn replies_are_limited_to_the_maximum_depth() {
 }
 
 #[tokio::test]
-async fn a_repeated_key_returns_the_first_answer_and_refuses_other_input() {
+async fn a_repeated_key_returns_the_first_response_and_refuses_other_input() {
     let (app, users, status) = app_with_status(2).await;
     let other = app.sibling().await;
     let elsewhere = users[1].at(&other);
@@ -181,9 +181,9 @@ async fn a_repeated_key_returns_the_first_answer_and_refuses_other_input() {
         let who = if number % 2 == 0 { &bob } else { &sibling };
         who.add(input.clone())
     });
-    let answers = join_all(tries).await;
-    let first = id(&answers[0]);
-    assert!(answers.iter().all(|answer| id(answer) == first), "{answers:?}");
+    let responses = join_all(tries).await;
+    let first = id(&responses[0]);
+    assert!(responses.iter().all(|response| id(response) == first), "{responses:?}");
     assert_eq!(bob.read_tree(&status, "NEW").await, ["once"]);
     for changed in [
         json!({ "statusId": status, "message": "twice", "idempotencyKey": "k" }),

@@ -18,9 +18,9 @@ async fn tree_page(reader: &Actor, status: &str, arguments: Value) -> TreePage {
             edges { cursor node { id message depth isDeleted parent { id } } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } } } }";
     let mut variables = arguments;
     variables["id"] = json!(status);
-    let answer = reader.gql(query, variables).await;
-    let tree = &answer["data"]["node"]["commentThread"]["tree"];
-    let edges = tree["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = reader.gql(query, variables).await;
+    let tree = &response["data"]["node"]["commentThread"]["tree"];
+    let edges = tree["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     let text = |edge: &Value, at: &str| edge.pointer(at).and_then(Value::as_str).expect("text").to_owned();
     let flag = |name: &str| tree["pageInfo"][name].as_bool().expect("a flag");
     TreePage {
@@ -146,9 +146,9 @@ async fn invalid_page_arguments_are_rejected() {
     ] {
         let mut variables = wrong.clone();
         variables["statusId"] = json!(status);
-        let answer = users[0].run("Tree", variables).await;
-        assert_eq!(error_codes(&answer), ["BAD_USER_INPUT"], "{wrong}: {answer}");
-        let message = answer["errors"][0]["message"].as_str().expect("a message");
+        let response = users[0].run("Tree", variables).await;
+        assert_eq!(error_codes(&response), ["BAD_USER_INPUT"], "{wrong}: {response}");
+        let message = response["errors"][0]["message"].as_str().expect("a message");
         let name = wrong.as_object().and_then(|it| it.keys().next()).expect("an argument");
         assert!(message.contains(&format!("`{name}`")), "{message}");
     }

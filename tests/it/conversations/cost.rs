@@ -1,4 +1,4 @@
-//! What posting a reply costs, compared with a status that answers and names nobody.
+//! What posting a reply costs, compared with a status that is no reply and mentions nobody.
 
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};

@@ -93,9 +93,9 @@ async fn cost(app: &TestApp, viewer: &Actor, id: StatusId, list: &str) -> PageCo
     app.drain().await;
     app.redis.reset_calls();
     let before = app.app.db().round_trips();
-    let answer = read().await;
-    let entries = answer["data"]["node"]["list"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
-    assert!(entries.iter().all(|edge| edge["node"]["status"]["author"]["login"] != Value::Null), "{answer}");
+    let response = read().await;
+    let entries = response["data"]["node"]["list"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
+    assert!(entries.iter().all(|edge| edge["node"]["status"]["author"]["login"] != Value::Null), "{response}");
     PageCost {
         round_trips: app.app.db().round_trips() - before,
         commands: app.redis.calls().values().sum(),

@@ -4,9 +4,9 @@ use super::reply;
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
 use waxwing::base::ids::UserId;
-use waxwing::domains::statuses::service::answers_a_source;
+use waxwing::domains::statuses::service::replies_to_a_source;
 
-/// Whether a feed shows a reply: (by the viewer, answers the viewer, answers its author, answers a source).
+/// Whether a feed shows a reply: (by the viewer, replies to the viewer, to its author, to a source).
 const TABLE: [([bool; 4], bool); 16] = {
     const T: bool = true;
     const F: bool = false;
@@ -31,21 +31,25 @@ const TABLE: [([bool; 4], bool); 16] = {
 };
 
 #[test]
-fn a_reply_is_shown_where_it_answers_somebody_of_the_feed() {
+fn a_reply_is_shown_if_it_replies_to_somebody_of_the_feed() {
     const VIEWER: UserId = UserId(1);
-    for ([by_viewer, answers_viewer, answers_author, answers_source], expected) in TABLE {
+    for ([by_viewer, replies_to_viewer, replies_to_author, replies_to_source], expected) in TABLE {
         // What contradicts itself cannot happen.
-        if answers_viewer && answers_author != by_viewer || by_viewer && answers_author != answers_viewer {
+        if replies_to_viewer && replies_to_author != by_viewer || by_viewer && replies_to_author != replies_to_viewer {
             continue;
         }
         let author = if by_viewer { VIEWER } else { UserId(2) };
         let parent = match () {
-            () if answers_viewer => VIEWER,
-            () if answers_author => author,
+            () if replies_to_viewer => VIEWER,
+            () if replies_to_author => author,
             () => UserId(3),
         };
-        assert!(!answers_a_source(UserId(7), author, None, answers_source), "nobody is answered");
-        assert_eq!(answers_a_source(VIEWER, author, Some(parent), answers_source), expected, "{by_viewer} {answers_viewer}");
+        assert!(!replies_to_a_source(UserId(7), author, None, replies_to_source), "it has no parent");
+        assert_eq!(
+            replies_to_a_source(VIEWER, author, Some(parent), replies_to_source),
+            expected,
+            "{by_viewer} {replies_to_viewer}"
+        );
     }
 }
 

@@ -70,9 +70,9 @@ fn messages(timeline: &Value) -> Vec<String> {
 const ENTRIES: &str = "{ entries(first: 100) { edges { node { status { message audience } } } } }";
 
 async fn data(actor: &Actor, query: &str, variables: Value) -> Value {
-    let mut answer = actor.gql(query, variables).await;
-    assert_eq!(answer.get("errors"), None, "{query}: {answer}");
-    answer["data"].take()
+    let mut response = actor.gql(query, variables).await;
+    assert_eq!(response.get("errors"), None, "{query}: {response}");
+    response["data"].take()
 }
 
 async fn post(app: &TestApp, author: &Actor, message: &str) -> StatusId {

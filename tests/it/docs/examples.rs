@@ -25,8 +25,8 @@ async fn the_first_query_of_the_readme_returns_what_the_readme_says() {
     let query = body["query"].as_str().expect("a query");
     assert_eq!(app.anonymous().gql(query, body["variables"].clone()).await, expected);
     let log_in = readme.code("graphql").into_iter().find(|code| code.contains("logIn(")).expect("a log-in");
-    let answer = app.anonymous().gql(log_in, json!({})).await;
-    assert!(answer["data"]["logIn"]["session"]["token"].is_string(), "{answer}");
+    let response = app.anonymous().gql(log_in, json!({})).await;
+    assert!(response["data"]["logIn"]["session"]["token"].is_string(), "{response}");
 }
 
 #[tokio::test]
@@ -34,10 +34,10 @@ async fn every_graphql_document_in_the_docs_is_valid() {
     let app = TestApp::start().await;
     for page in pages() {
         for document in page.code("graphql") {
-            let answer = app.anonymous().gql(document, json!({})).await;
-            let codes = error_codes(&answer);
+            let response = app.anonymous().gql(document, json!({})).await;
+            let codes = error_codes(&response);
             let is_refused = codes.iter().any(|code| code.starts_with("GRAPHQL_") || code.starts_with("QUERY_"));
-            assert!(!is_refused, "{}: {document}{answer}", page.path.display());
+            assert!(!is_refused, "{}: {document}{response}", page.path.display());
         }
     }
 }

@@ -80,13 +80,13 @@ async fn only_the_author_edits_an_existing_status_with_a_valid_text() {
         assert_eq!(edit(&ada, &status, text).await, refused("INVALID_MESSAGE", "message"), "{text:?}");
     }
     let nobody = app.anonymous();
-    let answer = nobody
+    let response = nobody
         .gql(
             &format!("mutation {{ editStatus(input: {{ statusId: {status:?}, message: \"x\" }}) {{ status {{ id }} }} }}"),
             json!({}),
         )
         .await;
-    assert_eq!(crate::support::error_codes(&answer), ["UNAUTHENTICATED"]);
+    assert_eq!(crate::support::error_codes(&response), ["UNAUTHENTICATED"]);
     assert_eq!(texts(&bea, &status).await, ["one"]);
 }
 

@@ -86,7 +86,7 @@ async fn versions_are_deleted_with_their_status_and_with_their_account() {
     let exists = |key: &String| app.redis.run::<i64>(&["EXISTS", key]);
     assert_eq!((exists(&keys[0]), exists(&keys[1])), (1, 1));
     ada.delete(&posted[0]).await;
-    assert_eq!(exists(&keys[0]), 0, "gone when the deletion answers");
+    assert_eq!(exists(&keys[0]), 0, "gone when the deletion is acknowledged");
     bea.mutate_ok("deleteAccount", json!({ "password": "correct horse" }), "deletedUserId").await;
     app.drain_journal().await;
     app.drain_journal().await;

@@ -20,8 +20,8 @@ async fn remove(by: &Actor, list: &str, name: &str) -> Value {
 }
 
 async fn timeline(viewer: &Actor, list: &str) -> Vec<String> {
-    let answer = viewer.run("ListTimeline", json!({ "id": list, "first": 100 })).await;
-    let edges = answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = viewer.run("ListTimeline", json!({ "id": list, "first": 100 })).await;
+    let edges = response["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
 }
 
@@ -51,8 +51,8 @@ async fn a_list_shows_statuses_of_its_members_and_of_its_tags() {
     assert_eq!(remove(&ada, &list, "birds").await, tags(&["trees"]), "again");
     assert_eq!(timeline(&ada, &list).await, ["of the owner #trees", "of a member"]);
     let foreign = json!({ "userList": null, "userErrors": [{ "code": "NOT_FOUND", "path": ["listId"] }] });
-    for answer in [add(&bea, &list, "birds").await, remove(&bea, &list, "trees").await, add(&ada, "none", "birds").await] {
-        assert_eq!(answer, foreign);
+    for response in [add(&bea, &list, "birds").await, remove(&bea, &list, "trees").await, add(&ada, "none", "birds").await] {
+        assert_eq!(response, foreign);
     }
     assert_no_findings(&app).await;
 }
@@ -62,11 +62,11 @@ async fn a_list_has_at_most_twenty_tags_also_when_they_are_added_at_once() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let list = new_list(&ada).await;
-    let answers = join_all((0..25).map(|n| {
+    let responses = join_all((0..25).map(|n| {
         let (ada, list) = (&ada, &list);
         async move { add(ada, list, &format!("tag{n}")).await }
     }));
-    let refused: Vec<Value> = answers.await.into_iter().filter(|answer| answer["userList"].is_null()).collect();
+    let refused: Vec<Value> = responses.await.into_iter().filter(|response| response["userList"].is_null()).collect();
     let limit = json!({ "userList": null, "userErrors": [{ "code": "LIMIT_REACHED", "path": ["name"] }] });
     assert_eq!(refused, vec![limit; 5]);
     let query = "query($id: ID!) { node(id: $id) { ... on UserList { tags { name } } } }";

@@ -12,9 +12,9 @@ const PAGE: &str = "query($first: Int, $after: String) { viewerFollowedTags(firs
 async fn followed(viewer: &Actor, first: usize) -> Vec<String> {
     let (mut names, mut after) = (Vec::new(), Value::Null);
     loop {
-        let answer = viewer.gql(PAGE, json!({ "first": first, "after": after })).await;
-        let page = &answer["data"]["viewerFollowedTags"];
-        let edges = page["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = viewer.gql(PAGE, json!({ "first": first, "after": after })).await;
+        let page = &response["data"]["viewerFollowedTags"];
+        let edges = page["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
         names.extend(edges.iter().map(|edge| edge["node"]["name"].as_str().expect("a name").to_owned()));
         if page["pageInfo"]["hasNextPage"] == false {
             return names;
@@ -61,12 +61,12 @@ async fn what_is_no_tag_is_refused() {
     for name in ["", "#", "two words", "123", "a}b", &"x".repeat(101)] {
         let refused = json!([{ "code": "INVALID_INPUT", "path": ["name"] }]);
         for field in ["followTag", "unfollowTag"] {
-            let answer = ada.mutate(field, json!({ "name": name }), "tag { name }").await;
-            assert_eq!(answer, json!({ "tag": null, "userErrors": refused }), "{field} {name}");
+            let response = ada.mutate(field, json!({ "name": name }), "tag { name }").await;
+            assert_eq!(response, json!({ "tag": null, "userErrors": refused }), "{field} {name}");
         }
         for field in ["addTagToList", "removeTagFromList"] {
-            let answer = ada.mutate(field, json!({ "listId": list, "name": name }), "userList { id }").await;
-            assert_eq!(answer, json!({ "userList": null, "userErrors": refused }), "{field} {name}");
+            let response = ada.mutate(field, json!({ "listId": list, "name": name }), "userList { id }").await;
+            assert_eq!(response, json!({ "userList": null, "userErrors": refused }), "{field} {name}");
         }
     }
     let nobody = app.anonymous().gql("{ viewerFollowedTags { totalCount } }", json!({})).await;
@@ -77,12 +77,12 @@ async fn what_is_no_tag_is_refused() {
 async fn an_account_follows_at_most_a_hundred_tags_also_when_they_are_followed_at_once() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let answers = join_all((0..110).map(|n| {
+    let responses = join_all((0..110).map(|n| {
         let ada = &ada;
         async move { follow_tag(ada, &format!("tag{n}")).await }
     }));
-    let refused = answers.await.into_iter().filter(|answer| answer["tag"].is_null());
-    let codes: Vec<Value> = refused.map(|answer| answer["userErrors"][0].clone()).collect();
+    let refused = responses.await.into_iter().filter(|response| response["tag"].is_null());
+    let codes: Vec<Value> = refused.map(|response| response["userErrors"][0].clone()).collect();
     assert_eq!(codes, vec![json!({ "code": "LIMIT_REACHED", "path": ["name"] }); 10]);
     for size in [1, 7, 100] {
         let names = followed(&ada, size).await;

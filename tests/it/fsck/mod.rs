@@ -187,8 +187,8 @@ async fn make_thread([ada, bob, cyd]: &[Actor; 3], status: &str) -> [String; 3] 
 
 async fn log_in(app: &TestServer, actor: &Actor) -> String {
     let input = json!({ "login": actor.login, "password": "correct horse" });
-    let answer = app.anonymous().run("LogIn", json!({ "input": input })).await;
-    answer["data"]["logIn"]["session"]["token"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    let response = app.anonymous().run("LogIn", json!({ "input": input })).await;
+    response["data"]["logIn"]["session"]["token"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
 fn fsck(redis: &str, arguments: &[&str]) -> Output {

@@ -76,8 +76,8 @@ async fn likes_are_acknowledged(actor: &Actor, person: &TrackedUser) {
     let liked: Vec<&String> = person.likes.iter().filter(|(_, state)| **state == KnownState::Present).map(|(id, _)| id).collect();
     for ids in liked.chunks(50) {
         let query = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Status { id viewerHasLiked } } }";
-        let answer = actor.gql(query, json!({ "ids": ids })).await;
-        let nodes = answer["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = actor.gql(query, json!({ "ids": ids })).await;
+        let nodes = response["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{response}"));
         // Deleted statuses are null.
         for node in nodes.iter().filter(|node| !node.is_null()) {
             assert_eq!(node["viewerHasLiked"], true, "the acknowledged like by {} of {} is lost", actor.login, node["id"]);
@@ -93,8 +93,8 @@ impl UserView {
         let profile = read_timeline(actor, &profile, "/data/user/profileTimeline/entries").await;
         let home = read_timeline(actor, "homeTimeline { @ }", "/data/homeTimeline/entries").await;
         let query = "query($login: String!) { user(login: $login) { following(first: 100) { edges { node { id } } } } }";
-        let answer = actor.gql(query, json!({ "login": actor.login })).await;
-        let follows = answer["data"]["user"]["following"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = actor.gql(query, json!({ "login": actor.login })).await;
+        let follows = response["data"]["user"]["following"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
         Self {
             follows: follows.iter().map(|edge| text(&edge["node"]["id"])).collect(),
             profile: profile.iter().map(status).collect(),
@@ -110,9 +110,9 @@ async fn read_timeline(actor: &Actor, path: &str, pointer: &str) -> Vec<Value> {
     let query = format!("query($after: String) {{ {} }}", path.replace('@', entries));
     let (mut all, mut after) = (Vec::new(), Value::Null);
     loop {
-        let answer = actor.gql(&query, json!({ "after": after })).await;
-        let entries = answer.pointer(pointer).unwrap_or_else(|| panic!("{answer}"));
-        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = actor.gql(&query, json!({ "after": after })).await;
+        let entries = response.pointer(pointer).unwrap_or_else(|| panic!("{response}"));
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
         all.extend(edges.iter().map(|edge| edge["node"].clone()));
         if entries["pageInfo"]["hasNextPage"] == false {
             return all;

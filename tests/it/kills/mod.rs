@@ -56,7 +56,7 @@ async fn killed_processes_lose_no_acknowledged_write() {
     let kills = number("WAXWING_KILLS").unwrap_or(8);
     check_under_faults(move |world, random| {
         for _ in 0..kills {
-            world.wait_for_answers(random.random_range(1..40));
+            world.wait_for_responses(random.random_range(1..40));
             pause(random, 20);
             let first = world.kill(random.random_range(0..world::PROCESSES));
             let second = random.random_bool(0.3).then(|| world.kill((first + 1) % world::PROCESSES));
@@ -83,7 +83,7 @@ async fn a_killed_or_frozen_redis_loses_no_acknowledged_write() {
         // Each kind once, then random kinds.
         let all: Vec<Fault> = (0..faults).map(|at| kinds.get(at).copied().unwrap_or_else(|| random_kind(random))).collect();
         for fault in all {
-            world.wait_for_answers(random.random_range(1..80));
+            world.wait_for_responses(random.random_range(1..80));
             pause(random, 20);
             match fault {
                 Fault::Killed => world.kill_redis(Duration::from_millis(random.random_range(0..500))),
@@ -91,7 +91,7 @@ async fn a_killed_or_frozen_redis_loses_no_acknowledged_write() {
                 Fault::ScriptsFlushed => world.flush_scripts(Duration::from_secs(1)),
             }
         }
-        world.wait_for_answers(40);
+        world.wait_for_responses(40);
     })
     .await;
 }

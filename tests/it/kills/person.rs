@@ -110,18 +110,18 @@ impl TrackedUser {
     pub(super) async fn send(&mut self, world: &Shared, operation: &str, variables: Value, field: &str) -> Outcome {
         let Some(url) = world.server(self.random.random_range(0..2)) else { return Outcome::NotExecuted };
         let actor = self.actor.at_url(&url);
-        let answer = actor.try_run(operation, variables);
+        let response = actor.try_run(operation, variables);
         let outcome =
-            match tokio::time::timeout(Duration::from_secs(60), answer).await.expect("a response, or a closed connection") {
+            match tokio::time::timeout(Duration::from_secs(60), response).await.expect("a response, or a closed connection") {
                 Err(error) if error.is_connect() => Outcome::NotExecuted,
                 Err(_) => Outcome::Unknown,
-                Ok(answer) => {
-                    let errors = error_codes(&answer);
-                    let payload = &answer["data"][field];
+                Ok(response) => {
+                    let errors = error_codes(&response);
+                    let payload = &response["data"][field];
                     match (errors.first().map(String::as_str), payload["userErrors"].as_array()) {
                         (Some("OUTCOME_UNKNOWN"), _) => Outcome::Unknown,
                         (Some("STORAGE_UNAVAILABLE" | "OVERLOADED" | "DEADLINE_EXCEEDED"), _) => Outcome::NotExecuted,
-                        (Some(_), _) => panic!("{answer}"),
+                        (Some(_), _) => panic!("{response}"),
                         (None, Some(rows)) if !rows.is_empty() => {
                             Outcome::Refused(user_error_codes(payload).into_iter().map(str::to_owned).collect())
                         }
@@ -132,7 +132,7 @@ impl TrackedUser {
         match outcome {
             Outcome::Done(_) | Outcome::Refused(_) => {
                 self.acknowledged += 1;
-                world.count_answer();
+                world.count_response();
             }
             Outcome::Unknown | Outcome::NotExecuted => {
                 self.unknown += 1;
@@ -278,5 +278,5 @@ pub(super) fn order(id: &str) -> u64 {
 pub(super) fn summary(people: &[TrackedUser]) -> String {
     let sum = |of: fn(&TrackedUser) -> usize| people.iter().map(of).sum::<usize>();
     let (acknowledged, unknown, home_reads) = (sum(|it| it.acknowledged), sum(|it| it.unknown), sum(|it| it.home_reads));
-    format!("{acknowledged} requests were answered, {home_reads} of them reads of homes, and {unknown} were not")
+    format!("{acknowledged} requests got a response, {home_reads} of them reads of homes, and {unknown} were not")
 }

@@ -74,14 +74,14 @@ async fn read(actor: &Actor, status: &str) -> Option<BTreeMap<String, Value>> {
          {{ edges {{ node {{ {fields} }} }} pageInfo {{ hasNextPage endCursor }} }} }} }} }} }}"
     );
     loop {
-        let answer = actor.gql(&query, json!({ "id": status, "after": after })).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        let thread = &answer["data"]["node"];
+        let response = actor.gql(&query, json!({ "id": status, "after": after })).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        let thread = &response["data"]["node"];
         if thread.is_null() {
             return None;
         }
         let tree = &thread["commentThread"]["tree"];
-        for node in tree["edges"].as_array().unwrap_or_else(|| panic!("{answer}")).iter().map(|edge| &edge["node"]) {
+        for node in tree["edges"].as_array().unwrap_or_else(|| panic!("{response}")).iter().map(|edge| &edge["node"]) {
             let id = node["id"].as_str().expect("an id").to_owned();
             assert!(all.insert(id, node.clone()).is_none(), "{node} is repeated");
         }
@@ -119,8 +119,9 @@ async fn votes_are_acknowledged(actor: &Actor, person: &TrackedUser, there: &Has
     for votes in cast.chunks(50) {
         let query = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { id viewerVote } } }";
         let ids: Vec<&String> = votes.iter().map(|(id, _)| *id).collect();
-        let answer = actor.gql(query, json!({ "ids": ids })).await;
-        for ((id, ballot), node) in votes.iter().zip(answer["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{answer}"))) {
+        let response = actor.gql(query, json!({ "ids": ids })).await;
+        for ((id, ballot), node) in votes.iter().zip(response["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{response}")))
+        {
             assert_eq!(node["viewerVote"], ballot.vote, "{}'s vote on {id}", actor.login);
         }
     }

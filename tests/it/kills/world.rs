@@ -36,7 +36,7 @@ pub(super) struct World {
     urls: Mutex<[String; SERVERS]>,
     ended: AtomicBool,
     /// The number of acknowledged requests.
-    answered: AtomicUsize,
+    completed: AtomicUsize,
     /// The end of the last fault of Redis; `None` during a fault.
     healthy_since: Mutex<Option<Instant>>,
 }
@@ -75,7 +75,7 @@ impl World {
             processes: Default::default(),
             urls: Mutex::default(),
             ended: AtomicBool::new(false),
-            answered: AtomicUsize::new(0),
+            completed: AtomicUsize::new(0),
             healthy_since: Mutex::new(Some(Instant::now())),
         };
         (0..PROCESSES).for_each(|index| world.start(index));
@@ -96,14 +96,14 @@ impl World {
         self.ended.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn count_answer(&self) {
-        self.answered.fetch_add(1, Ordering::SeqCst);
+    pub(super) fn count_response(&self) {
+        self.completed.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Waits until this many more requests were acknowledged.
-    pub(super) fn wait_for_answers(&self, answers: usize) {
-        let (began, first) = (Instant::now(), self.answered.load(Ordering::SeqCst));
-        while self.answered.load(Ordering::SeqCst) < first + answers {
+    pub(super) fn wait_for_responses(&self, responses: usize) {
+        let (began, first) = (Instant::now(), self.completed.load(Ordering::SeqCst));
+        while self.completed.load(Ordering::SeqCst) < first + responses {
             assert!(began.elapsed() < Duration::from_secs(60), "no request is acknowledged any more");
             std::thread::sleep(Duration::from_millis(1));
         }

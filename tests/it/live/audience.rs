@@ -11,9 +11,9 @@ use waxwing::domains::accounts::service as accounts;
 async fn change(actor: &Actor, field: &str, input: Value, result: &str) -> Value {
     let kind = format!("{}{}Input", field[..1].to_uppercase(), &field[1..]);
     let query = format!("mutation($input: {kind}!) {{ {field}(input: $input) {{ {result} userErrors {{ code }} }} }}");
-    let mut answer = actor.gql(&query, json!({ "input": input })).await;
-    assert_eq!(answer["data"][field]["userErrors"], json!([]), "{answer}");
-    answer["data"][field].take()
+    let mut response = actor.gql(&query, json!({ "input": input })).await;
+    assert_eq!(response["data"][field]["userErrors"], json!([]), "{response}");
+    response["data"][field].take()
 }
 
 async fn post_to(author: &Actor, message: &str, audience: &str, list: Option<&str>) -> String {

@@ -1,4 +1,4 @@
-//! A thousand subscriptions on two servers while relations change and statuses are posted: from a second after the answer, nothing arrives that a
+//! A thousand subscriptions on two servers while relations change and statuses are posted: from a second after the response, nothing arrives that a
 //! change hides.
 
 use super::*;

@@ -103,13 +103,13 @@ async fn an_edit_of_a_reply_is_delivered_where_the_reply_stands() {
     let [ada, bea, viewer] = app.users(["ada", "bea", "viewer"]).await;
     viewer.follow(&ada).await;
     let of_bea = bea.post("a question").await;
-    let reply = crate::conversations::reply(&ada, &of_bea, "an answer").await;
+    let reply = crate::conversations::reply(&ada, &of_bea, "a response").await;
     let mut home = open(&app, Some(&viewer), "homeTimelineEvents", None).await.until_listening().await;
-    edit(&ada, &reply, "a better answer").await;
+    edit(&ada, &reply, "a better response").await;
     viewer.follow(&bea).await;
     app.drain_journal().await;
-    edit(&ada, &reply, "the best answer").await;
-    assert_eq!(lines(&mut home, 1).await, ["~the best answer"]);
+    edit(&ada, &reply, "the best response").await;
+    assert_eq!(lines(&mut home, 1).await, ["~the best response"]);
 }
 
 #[tokio::test]

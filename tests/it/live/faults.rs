@@ -35,7 +35,7 @@ async fn a_restarted_redis_loses_no_event() {
         while bob
             .try_run("PostStatus", json!({ "input": { "message": after } }))
             .await
-            .expect("an answer")
+            .expect("a response")
             .get("errors")
             .is_some()
         {
@@ -114,7 +114,7 @@ async fn an_ended_session_is_noticed_on_every_server() {
     let ada = app.user("ada").await;
     let viewer = sessions::viewer(&app.app, app.app.db().read_barrier(), ada.token.as_deref().expect("a token"))
         .await
-        .expect("an answer")
+        .expect("a response")
         .expect("a session");
     let mut waits = Vec::new();
     for app in [app.app.clone(), other.app.clone()] {

@@ -44,8 +44,8 @@ async fn every_filter_selects_its_statuses_and_their_deletions_live_and_in_repla
     statuses.push(("Thanks @ada", bob.post("Thanks @ada").await));
     for (message, latitude, longitude) in [("Greenwich", 51.5, 0.125), ("The date line", 0.0, 180.0)] {
         let input = json!({ "message": message, "location": { "latitude": latitude, "longitude": longitude } });
-        let answer = bob.run("PostStatus", json!({ "input": input })).await;
-        statuses.push((message, answer["data"]["postStatus"]["status"]["id"].as_str().expect("an id").to_owned()));
+        let response = bob.run("PostStatus", json!({ "input": input })).await;
+        statuses.push((message, response["data"]["postStatus"]["status"]["id"].as_str().expect("an id").to_owned()));
     }
     let posted = |through: &[usize]| through.iter().map(|at| format!("+{}", statuses[*at].0)).collect::<Vec<_>>();
     for (subscription, (filter, through)) in live.iter_mut().zip(table()) {
@@ -121,8 +121,8 @@ async fn an_invalid_filter_is_rejected() {
         json!({ "locations": vec![json!({ "minLongitude": 0.0, "minLatitude": 0.0, "maxLongitude": 0.0, "maxLatitude": 0.0 }); 26] }),
         json!({ "locations": [area] }),
     ] {
-        let answer = LiveSubscription::public(&app, filter.clone(), None).await.next_response().await;
-        assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{filter}: {answer}");
+        let response = LiveSubscription::public(&app, filter.clone(), None).await.next_response().await;
+        assert_eq!(response["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{filter}: {response}");
     }
     let _most = LiveSubscription::public(&app, json!({ "track": vec!["a"; 400] }), None).await.until_listening().await;
     let _most = LiveSubscription::public(&app, json!({ "follow": vec!["a"; 5_000] }), None).await.until_listening().await;

@@ -151,10 +151,10 @@ impl FoldingTest {
     async fn ask(&self, actor: &Actor, query: &str, variables: Value) -> Value {
         for attempt in 0.. {
             let url = self.url(attempt).await;
-            if let Ok(mut answer) = actor.at_url(&url).try_gql(query, variables.clone()).await
-                && answer.get("errors").is_none()
+            if let Ok(mut response) = actor.at_url(&url).try_gql(query, variables.clone()).await
+                && response.get("errors").is_none()
             {
-                return answer["data"].take();
+                return response["data"].take();
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -274,8 +274,8 @@ async fn changes(test: Arc<FoldingTest>, [author, stranger, reposter]: [Actor; 3
             (0..4, _) | (_, None) if posted.len() < MOST => {
                 let by = random.random_range(0..2);
                 let input = json!({ "message": message, "idempotencyKey": format!("post-{number}") });
-                let answer = test.change(authors[by], "postStatus", input).await;
-                posted.push((by, text(&answer["status"]["id"])));
+                let response = test.change(authors[by], "postStatus", input).await;
+                posted.push((by, text(&response["status"]["id"])));
             }
             (4 | 5, Some((by, id))) => {
                 drop(test.change(authors[by], "editStatus", json!({ "statusId": id, "message": message })).await)
@@ -358,7 +358,7 @@ async fn folding_the_events_gives_what_a_read_gives_under_faults() {
         .await
         .expect("no panic");
     test.over.store(true, Ordering::SeqCst);
-    changing.await.expect("every change is answered");
+    changing.await.expect("every change gets its response");
     let (mut events, mut gaps) = (0, 0);
     for client in clients {
         let client = tokio::time::timeout(Duration::from_secs(30), client).await;

@@ -4,8 +4,8 @@ use super::*;
 
 async fn change(actor: &Actor, field: &str, other: &Actor, duration: &str) {
     let mutation = format!("mutation {{ {field}(input: {{ userId: {:?}{duration} }}) {{ userErrors {{ code }} }} }}", other.id);
-    let answer = actor.gql(&mutation, json!({})).await;
-    assert_eq!(answer["data"][field]["userErrors"], json!([]), "{answer}");
+    let response = actor.gql(&mutation, json!({})).await;
+    assert_eq!(response["data"][field]["userErrors"], json!([]), "{response}");
 }
 
 /// Waits until a server with subscriptions of a viewer knows this number of hidden authors.

@@ -111,8 +111,8 @@ async fn a_rejected_filter_holds_no_entries() {
         assert_eq!(next_error(&mut socket, &id).await["code"], "BAD_USER_INPUT");
         wait_for_held_entries(&app, 0).await;
     }
-    let answer = HttpResponse::fetch(event_stream_request(&app, &follow_request(0, 5_001))).await;
-    assert!(answer.text.contains("BAD_USER_INPUT"), "{answer:?}");
+    let response = HttpResponse::fetch(event_stream_request(&app, &follow_request(0, 5_001))).await;
+    assert!(response.text.contains("BAD_USER_INPUT"), "{response:?}");
     wait_for_held_entries(&app, 0).await;
 }
 
@@ -183,7 +183,7 @@ async fn logins_are_looked_up_once_each_in_bounded_pipelines() {
     let look_up = async |logins: Vec<String>| {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
-        let found = waxwing::domains::users::service::find_by_logins(&app.app, &logins).await.expect("an answer");
+        let found = waxwing::domains::users::service::find_by_logins(&app.app, &logins).await.expect("a response");
         let reads = app.redis.calls().get("hget").copied().unwrap_or_default();
         (found, reads, app.app.db().round_trips() - before)
     };

@@ -107,9 +107,9 @@ impl LiveSubscription {
     }
 
     async fn next_within(&mut self, limit: Duration) -> Event {
-        let answer = self.next_response_within(limit).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        let event = answer["data"].as_object().and_then(|data| data.values().next()).expect("a field");
+        let response = self.next_response_within(limit).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        let event = response["data"].as_object().and_then(|data| data.values().next()).expect("a field");
         let text = |at: &str| event.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
         let line = match event["__typename"].as_str() {
             Some("StatusPosted") => format!("+{}", text("/status/message")),
@@ -147,7 +147,7 @@ impl LiveSubscription {
 pub(crate) async fn context(app: &TestServer, actor: Option<&Actor>) -> request::Request {
     let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
         Some(token) => {
-            Some(sessions::viewer(&app.app, app.app.db().read_barrier(), token).await.expect("an answer").expect("a session"))
+            Some(sessions::viewer(&app.app, app.app.db().read_barrier(), token).await.expect("a response").expect("a session"))
         }
         None => None,
     };

@@ -27,11 +27,11 @@ async fn subscribe(app: &TestApp, actor: Option<&Actor>, status: &str, document:
 
 /// The next event as a line: `?` is a placeholder.
 async fn next(subscription: &mut LiveSubscription) -> String {
-    let answer = subscription.next_response().await;
-    let event = &answer["data"]["commentEvents"];
+    let response = subscription.next_response().await;
+    let event = &response["data"]["commentEvents"];
     let comment = &event["comment"];
-    let is_hidden = comment["isHidden"].as_bool().unwrap_or_else(|| panic!("{answer}"));
-    assert!(!is_hidden || (comment["message"] == "" && comment["author"].is_null()), "{answer}");
+    let is_hidden = comment["isHidden"].as_bool().unwrap_or_else(|| panic!("{response}"));
+    assert!(!is_hidden || (comment["message"] == "" && comment["author"].is_null()), "{response}");
     let text = if is_hidden { "?" } else { comment["message"].as_str().expect("a message") };
     match event["__typename"].as_str() {
         Some("CommentAdded") => format!("+{text}"),

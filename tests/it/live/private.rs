@@ -9,8 +9,8 @@ use std::time::Duration;
 
 async fn set_private(actor: &Actor, is_private: bool) {
     let mutation = format!("mutation {{ updateProfile(input: {{ isPrivate: {is_private} }}) {{ userErrors {{ code }} }} }}");
-    let answer = actor.gql(&mutation, json!({})).await;
-    assert_eq!(answer["data"]["updateProfile"]["userErrors"], json!([]), "{answer}");
+    let response = actor.gql(&mutation, json!({})).await;
+    assert_eq!(response["data"]["updateProfile"]["userErrors"], json!([]), "{response}");
 }
 
 async fn list_with(owner: &Actor, members: &[&Actor]) -> String {
@@ -91,8 +91,8 @@ async fn threads_of_an_account_that_becomes_private_complete_for_those_who_do_no
         assert!(end.is_none(), "{end:?}");
     }
     let mutation = "mutation($id: ID!) { addComment(input: { statusId: $id, message: \"seen\" }) { userErrors { code } } }";
-    let answer = bea.gql(mutation, json!({ "id": status })).await;
-    assert_eq!(answer["data"]["addComment"]["userErrors"], json!([]), "{answer}");
+    let response = bea.gql(mutation, json!({ "id": status })).await;
+    assert_eq!(response["data"]["addComment"]["userErrors"], json!([]), "{response}");
     let event = of_follower.next_response().await;
     assert_eq!(event["data"]["commentEvents"]["comment"]["message"], "seen");
     // The end of the follow hides the thread as well.

@@ -148,7 +148,7 @@ async fn author(state: Arc<FaultTest>, actor: Actor, number: usize) -> usize {
                 }
             };
             match actor.at_url(&url).try_run("PostStatus", json!({ "input": input })).await {
-                Ok(answer) if answer["data"]["postStatus"]["status"]["id"].is_string() => break,
+                Ok(response) if response["data"]["postStatus"]["status"]["id"].is_string() => break,
                 _ => tokio::time::sleep(Duration::from_millis(20)).await,
             }
         }
@@ -199,8 +199,8 @@ async fn every_client_receives_every_event_under_random_faults() {
     app.drain().await;
     let mut cursors = Vec::new();
     for user in &users {
-        let answer = user.run("Home", json!({ "first": 1 })).await;
-        cursors.push(answer["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned());
+        let response = user.run("Home", json!({ "first": 1 })).await;
+        cursors.push(response["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned());
     }
     drop(app);
     let state = FaultTest { servers: ServerPair::start(redis), cut: AtomicUsize::new(0), over: AtomicBool::new(false) };
@@ -231,6 +231,6 @@ async fn every_client_receives_every_event_under_random_faults() {
     }
     println!("{posted:?} posted, {reconnects} sockets were lost, {gaps} gaps");
     assert!(posted.iter().all(|posted| *posted > 10) && reconnects > 0);
-    // Redis had written every command to disk before it answered: no data was lost, so there is no gap.
+    // Redis had written every command to disk before it replied: no data was lost, so there is no gap.
     assert_eq!(gaps, 0);
 }

@@ -40,9 +40,9 @@ async fn every_status_is_in_the_response_or_after_its_cursor_and_never_both() {
     let reading = async {
         let mut readers = Vec::new();
         for _ in 0..40 {
-            let answer = ada.run("Home", json!({ "first": 100 })).await;
-            let home = &answer["data"]["homeTimeline"];
-            let cursor = home["syncCursor"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+            let response = ada.run("Home", json!({ "first": 100 })).await;
+            let home = &response["data"]["homeTimeline"];
+            let cursor = home["syncCursor"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned();
             let edges = home["entries"]["edges"].as_array().expect("entries");
             let text = |edge: &serde_json::Value| format!("+{}", edge["node"]["status"]["message"].as_str().expect("a message"));
             let shown: BTreeSet<String> = edges.iter().map(text).collect();
@@ -153,8 +153,8 @@ async fn a_cursor_of_another_stream_is_rejected() {
             LiveSubscription::home(&app, &bob, Some(after)).await,
             LiveSubscription::public(&app, json!({ "track": ["x"] }), Some(after)).await,
         ] {
-            let answer = subscription.next_response().await.to_string();
-            assert!(answer.contains("`after` is not a cursor of this stream."), "{answer}");
+            let response = subscription.next_response().await.to_string();
+            assert!(response.contains("`after` is not a cursor of this stream."), "{response}");
         }
     }
 }

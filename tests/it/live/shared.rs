@@ -36,13 +36,13 @@ async fn count_reads(app: &TestApp, author: &Actor, message: &str, subscriptions
     app.drain().await;
     app.redis.reset_calls();
     author.post(message).await;
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for subscription in subscriptions {
-        answers.push(subscription.next_response().await);
+        responses.push(subscription.next_response().await);
     }
     app.drain().await;
     // The response of the mutation reads the status, the author and the viewer.
-    (app.redis.calls().get("hgetall").copied().unwrap_or_default(), answers)
+    (app.redis.calls().get("hgetall").copied().unwrap_or_default(), responses)
 }
 
 #[tokio::test]
@@ -59,10 +59,10 @@ async fn an_event_is_rendered_once_for_all_subscribers_with_the_same_selection()
         subscriptions.push(subscribe(&app, actor, LIVE, &format!("word{at}")).await);
     }
     let message: Vec<String> = (0..20).map(|at| format!("word{at}")).collect();
-    let (many, answers) = count_reads(&app, &ada, &message.join(" "), &mut subscriptions).await;
+    let (many, responses) = count_reads(&app, &ada, &message.join(" "), &mut subscriptions).await;
     assert_eq!(many, alone, "twenty subscribers cost as many reads as one");
-    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
-    assert_eq!(answers[0]["data"]["statusEvents"]["status"]["message"], message.join(" "));
+    assert!(responses.iter().all(|response| *response == responses[0]), "{responses:?}");
+    assert_eq!(responses[0]["data"]["statusEvents"]["status"]["message"], message.join(" "));
 }
 
 #[tokio::test]
@@ -80,17 +80,17 @@ async fn other_selections_and_viewers_are_rendered_separately() {
         subscribe(&app, Some(&bob), own, "tea").await,
         subscribe(&app, Some(&ada), own, "tea").await,
     ];
-    let (_, answers) = count_reads(&app, &ada, "tea", &mut subscriptions).await;
-    let follows = |answer: &Value| answer["data"]["statusEvents"]["status"]["author"]["viewerIsFollowing"].clone();
-    assert_eq!(answers.iter().map(follows).collect::<Vec<_>>(), [json!(false), json!(true), json!(false)]);
+    let (_, responses) = count_reads(&app, &ada, "tea", &mut subscriptions).await;
+    let follows = |response: &Value| response["data"]["statusEvents"]["status"]["author"]["viewerIsFollowing"].clone();
+    assert_eq!(responses.iter().map(follows).collect::<Vec<_>>(), [json!(false), json!(true), json!(false)]);
     let with = |with: bool| json!({ "filter": { "track": ["cake"] }, "with": with });
     let mut subscriptions = Vec::new();
     for variables in [with(true), with(false)] {
         let request = Request::new(chosen).variables(Variables::from_json(variables));
         subscriptions.push(LiveSubscription::start(&app, context(&app, None).await, request).until_listening().await);
     }
-    let (_, answers) = count_reads(&app, &ada, "cake", &mut subscriptions).await;
-    let counts = answers.iter().map(|answer| answer["data"]["statusEvents"]["status"]["likeCount"].clone());
+    let (_, responses) = count_reads(&app, &ada, "cake", &mut subscriptions).await;
+    let counts = responses.iter().map(|response| response["data"]["statusEvents"]["status"]["likeCount"].clone());
     assert_eq!(counts.collect::<Vec<_>>(), [json!(0), Value::Null]);
 }
 
@@ -106,9 +106,9 @@ async fn shared_results_do_not_depend_on_the_viewer() {
     for (at, actor) in [None, Some(&ada), Some(&bob)].into_iter().enumerate() {
         subscriptions.push(subscribe(&app, actor, &with_own(at), "tea").await);
     }
-    let (_, answers) = count_reads(&app, &ada, "tea", &mut subscriptions).await;
+    let (_, responses) = count_reads(&app, &ada, "tea", &mut subscriptions).await;
     let of = |at: usize| {
-        let mut event = answers[at]["data"][format!("it{at}")].clone();
+        let mut event = responses[at]["data"][format!("it{at}")].clone();
         event["status"].as_object_mut().expect("a status").remove("viewerHasLiked");
         event
     };

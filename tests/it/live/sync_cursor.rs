@@ -35,8 +35,8 @@ fn messages(page: &Value) -> Vec<String> {
 async fn read_home(reader: &Actor, pages: &str) -> (BTreeSet<String>, String) {
     let pages = pages.replace("...Page", "edges { node { status { message } } }");
     let query = format!("{{ homeTimeline {{ syncCursor {pages} }} }}");
-    let answer = reader.gql(&query, json!({})).await;
-    let home = answer["data"]["homeTimeline"].as_object().unwrap_or_else(|| panic!("{answer}"));
+    let response = reader.gql(&query, json!({})).await;
+    let home = response["data"]["homeTimeline"].as_object().unwrap_or_else(|| panic!("{response}"));
     let pages = home.iter().filter(|(name, _)| *name != "syncCursor");
     let shown = pages.flat_map(|(_, page)| messages(page)).collect();
     (shown, home["syncCursor"].as_str().expect("a cursor").to_owned())
@@ -237,8 +237,8 @@ async fn statuses_of_a_list_timeline_are_not_sent_again() {
     let on_its_way = commit_post(&app, &authors[0], "in fan-out").await;
     let id = on_its_way.0.to_string();
     app.redis.run::<u64>(&["ZADD", &format!("timeline:{{{}}}", Feed::List(list).tag()), &id, &id]);
-    let answer = reader.run("ListTimeline", json!({ "id": list.global(), "first": 5 })).await;
-    let timeline = &answer["data"]["node"]["timeline"];
+    let response = reader.run("ListTimeline", json!({ "id": list.global(), "first": 5 })).await;
+    let timeline = &response["data"]["node"]["timeline"];
     assert_eq!(messages(&timeline["entries"])[0], "+in fan-out");
     settle_post(&app, &authors[0], on_its_way).await;
     authors[0].post("after").await;

@@ -14,8 +14,8 @@ const TAG: &str = "tagTimelineEvents(name: \"#Birds\",)";
 
 /// The code with which a subscription is refused.
 async fn refusal(mut stream: LiveSubscription) -> String {
-    let answer = stream.next_response().await;
-    answer["errors"][0]["extensions"]["code"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    let response = stream.next_response().await;
+    response["errors"][0]["extensions"]["code"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
 /// Waits until the stream of a feed has a number of sources.
@@ -38,8 +38,8 @@ async fn read(viewer: &Actor, timeline: &str) -> (String, Vec<String>) {
     let query =
         format!("{{ {timeline} {{ syncCursor entries(first: 100) {{ edges {{ node {{ status {{ message }} }} }} }} }} }}");
     let query = if timeline == "timeline" { format!("{{ tag(name: \"birds\") {query} }}") } else { query };
-    let mut answer = viewer.gql(&query, json!({})).await["data"].take();
-    let found = if timeline == "timeline" { answer["tag"]["timeline"].take() } else { answer[timeline].take() };
+    let mut response = viewer.gql(&query, json!({})).await["data"].take();
+    let found = if timeline == "timeline" { response["tag"]["timeline"].take() } else { response[timeline].take() };
     let edges = found["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{timeline}: {found}"));
     let messages = edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a text").to_owned()).collect();
     (found["syncCursor"].as_str().expect("a cursor").to_owned(), messages)
@@ -78,7 +78,7 @@ async fn a_tag_receives_what_enters_and_leaves_its_timeline() {
             assert_eq!(lines(&mut tag, 1).await, [format!("~{text}")]);
         }
     }
-    let answer = reply(&bea, &status, "a reply #birds").await;
+    let response = reply(&bea, &status, "a reply #birds").await;
     assert_eq!(lines(&mut tag, 1).await, ["+a reply #birds"]);
     let hidden = json!({ "message": "to followers #birds", "audience": "FOLLOWERS" });
     let hidden = ada.mutate_ok("postStatus", hidden, "status { id }").await;
@@ -89,8 +89,8 @@ async fn a_tag_receives_what_enters_and_leaves_its_timeline() {
     for stream in [&mut tag, &mut of_author] {
         assert_eq!(lines(stream, 1).await, [format!("-{status}")]);
     }
-    bea.delete(&answer).await;
-    assert_eq!(lines(&mut tag, 1).await, [format!("-{answer}")]);
+    bea.delete(&response).await;
+    assert_eq!(lines(&mut tag, 1).await, [format!("-{response}")]);
     let mut of_muter = open(&app, Some(&bea), TAG, None).await.until_listening().await;
     bea.mutate_ok("muteUser", json!({ "userId": ada.id }), "").await;
     ada.post("muted #birds").await;

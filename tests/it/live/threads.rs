@@ -15,7 +15,7 @@ const CONTRACT: &str = include_str!("../contract/comments.graphql");
 
 async fn subscribe_to_thread(app: &TestApp, actor: Option<&Actor>, status: &str, after: Option<&str>) -> LiveSubscription {
     let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
-        Some(token) => sessions::viewer(&app.app, app.app.db().read_barrier(), token).await.expect("an answer"),
+        Some(token) => sessions::viewer(&app.app, app.app.db().read_barrier(), token).await.expect("a response"),
         None => None,
     };
     let variables = Variables::from_json(json!({ "statusId": status, "after": after }));
@@ -43,8 +43,8 @@ pub(super) async fn subscribe_to_new_events(app: &TestApp, status: &str) -> Live
 
 /// Returns the next event as a line, and its cursor.
 async fn next(subscription: &mut LiveSubscription) -> (String, String) {
-    let answer = subscription.next_response().await;
-    let event = &answer["data"]["commentEvents"];
+    let response = subscription.next_response().await;
+    let event = &response["data"]["commentEvents"];
     let text =
         |at: &str| event.pointer(at).map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).unwrap_or_default();
     let line = match event["__typename"].as_str() {
@@ -53,7 +53,7 @@ async fn next(subscription: &mut LiveSubscription) -> (String, String) {
         Some("CommentDeleted") => format!("-{}", text("/removedCount")),
         Some("CommentVoted") => format!("{} points", text("/comment/score")),
         Some(_) => format!("gap {}", text("/reason")),
-        None => panic!("{answer}"),
+        None => panic!("{response}"),
     };
     (line, text("/cursor"))
 }
@@ -171,8 +171,8 @@ async fn a_thread_subscription_completes_when_its_status_is_deleted() {
     assert!(end.is_none(), "{end:?}");
     wait_for_thread_subscribers(&app, &status, 0).await;
     for (id, after) in [(status.as_str(), None), ("nonsense", None), (&users[0].post("there").await, Some("forged"))] {
-        let answer = subscribe_to_thread(&app, None, id, after).await.next_response().await;
-        assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{id}: {answer}");
+        let response = subscribe_to_thread(&app, None, id, after).await.next_response().await;
+        assert_eq!(response["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{id}: {response}");
     }
 }
 
@@ -186,7 +186,7 @@ async fn each_viewer_receives_their_own_vote() {
     for actor in &users {
         let viewer = sessions::viewer(&app.app, app.app.db().read_barrier(), actor.token.as_deref().expect("a token"))
             .await
-            .expect("an answer");
+            .expect("a response");
         let request = Request::new(query).variables(Variables::from_json(json!({ "id": status })));
         subscriptions.push(LiveSubscription::start(&app, request::Request::new(app.app.clone(), viewer, None, None), request));
     }

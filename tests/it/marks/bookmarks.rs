@@ -72,8 +72,11 @@ async fn without_a_session_there_are_no_bookmarks() {
     let status = post(&app, &ada, "one").await;
     bookmark(&ada, &status).await;
     let nobody = app.anonymous();
-    let answer = nobody.gql("{ viewerBookmarks { edges { cursor } } }", json!({})).await;
-    assert_eq!((error_codes(&answer), &answer["data"]["viewerBookmarks"]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
+    let response = nobody.gql("{ viewerBookmarks { edges { cursor } } }", json!({})).await;
+    assert_eq!(
+        (error_codes(&response), &response["data"]["viewerBookmarks"]),
+        (vec!["UNAUTHENTICATED".to_owned()], &Value::Null)
+    );
     assert!(!has_bookmarked(&nobody, &status).await);
     assert!(has_bookmarked(&ada, &status).await);
     for field in ["bookmarkStatus", "removeBookmark"] {
@@ -84,8 +87,8 @@ async fn without_a_session_there_are_no_bookmarks() {
 
 async fn has_bookmarked(actor: &Actor, status: &str) -> bool {
     let query = "query($id: ID!) { node(id: $id) { ... on Status { viewerHasBookmarked } } }";
-    let answer = actor.gql(query, json!({ "id": status })).await;
-    answer["data"]["node"]["viewerHasBookmarked"].as_bool().unwrap_or_else(|| panic!("{answer}"))
+    let response = actor.gql(query, json!({ "id": status })).await;
+    response["data"]["node"]["viewerHasBookmarked"].as_bool().unwrap_or_else(|| panic!("{response}"))
 }
 
 #[tokio::test]

@@ -56,9 +56,9 @@ impl Scene {
 }
 
 async fn read(actor: &Actor, query: &str) -> Value {
-    let mut answer = actor.gql(query, json!({})).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"].take()
+    let mut response = actor.gql(query, json!({})).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"].take()
 }
 
 #[tokio::test]

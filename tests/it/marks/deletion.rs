@@ -32,7 +32,7 @@ async fn a_deleted_status_is_gone_from_all_bookmarks() {
     }
     pin(&ada, &one).await;
     ada.delete(&one).await;
-    assert_eq!((bookmarks(&bea).await, bookmarks(&cyd).await), (vec!["two".to_owned()], vec![]), "when it is answered");
+    assert_eq!((bookmarks(&bea).await, bookmarks(&cyd).await), (vec!["two".to_owned()], vec![]), "when the response has arrived");
     assert_eq!(pinned(&ada, "ada").await, Some(vec![]));
     app.drain().await;
     let id = StatusId::from_global(&two).expect("an id").0;
@@ -66,7 +66,7 @@ async fn a_deleted_account_leaves_no_bookmarks_and_pins() {
     pin(&ada, &of_ada).await;
     pin(&bea, &of_bea).await;
     delete_account(&ada).await;
-    assert_eq!(bookmarks(&bea).await, ["of bea"], "when it is answered");
+    assert_eq!(bookmarks(&bea).await, ["of bea"], "when the response has arrived");
     assert_eq!(pinned(&bea, "ada").await, None);
     app.drain().await;
     assert_eq!(references(&app.app, ada.user_id()).await, [""; 0]);

@@ -40,9 +40,9 @@ async fn unpin(actor: &Actor, status: &str) -> Value {
 async fn page(actor: &Actor, arguments: Value) -> Value {
     let query = "query($first: Int, $after: String) { viewerBookmarks(first: $first, after: $after) {
         edges { cursor bookmarkedAt node { id message viewerHasBookmarked author { login } } } pageInfo { hasNextPage hasPreviousPage endCursor } } }";
-    let mut answer = actor.gql(query, arguments).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"]["viewerBookmarks"].take()
+    let mut response = actor.gql(query, arguments).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["viewerBookmarks"].take()
 }
 
 /// The messages of the viewer's bookmarks, newest bookmark first.
@@ -55,8 +55,8 @@ async fn bookmarks(actor: &Actor) -> Vec<String> {
 /// The messages of an account's pinned statuses, as an actor sees them; `None` if the actor cannot discover the account.
 async fn pinned(actor: &Actor, login: &str) -> Option<Vec<String>> {
     let query = "query($login: String!) { user(login: $login) { pinnedStatuses { message } } }";
-    let answer = actor.gql(query, json!({ "login": login })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    let statuses = answer["data"]["user"].get("pinnedStatuses")?.as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(query, json!({ "login": login })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    let statuses = response["data"]["user"].get("pinnedStatuses")?.as_array().unwrap_or_else(|| panic!("{response}"));
     Some(statuses.iter().map(|status| status["message"].as_str().expect("a message").to_owned()).collect())
 }

@@ -63,8 +63,8 @@ async fn concurrent_pins_stay_within_the_limit() {
     for number in 0..12 {
         ids.push(post(&app, &ada, &number.to_string()).await);
     }
-    let answers = futures_util::future::join_all(ids.iter().map(|id| pin(&ada, id))).await;
-    assert_eq!(answers.iter().filter(|answer| user_error_codes(answer).is_empty()).count(), 5);
+    let responses = futures_util::future::join_all(ids.iter().map(|id| pin(&ada, id))).await;
+    assert_eq!(responses.iter().filter(|response| user_error_codes(response).is_empty()).count(), 5);
     assert_eq!(pinned(&ada, "ada").await.map(|pinned| pinned.len()), Some(5));
 }
 
@@ -89,7 +89,7 @@ async fn without_a_session_nothing_is_pinned() {
     let status = post(&app, &ada, "one").await;
     for field in ["pinStatus", "unpinStatus"] {
         let mutation = format!("mutation {{ {field}(input: {{ statusId: {status:?} }}) {{ userErrors {{ code }} }} }}");
-        let answer = app.anonymous().gql(&mutation, json!({})).await;
-        assert_eq!((error_codes(&answer), &answer["data"][field]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
+        let response = app.anonymous().gql(&mutation, json!({})).await;
+        assert_eq!((error_codes(&response), &response["data"][field]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
     }
 }

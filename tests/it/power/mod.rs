@@ -30,7 +30,7 @@ const SERVERS: usize = 2;
 /// The load that may be lost begins after the setup.
 const LOAD_DURATION: Duration = Duration::from_millis(2_500);
 /// The minimum number of actions before that.
-const MIN_ANSWERS: usize = 400;
+const MIN_RESPONSES: usize = 400;
 /// The most that a node loses.
 const MAX_LOSS: Duration = Duration::from_secs(1);
 
@@ -68,13 +68,13 @@ impl World {
     /// Runs users for a while; then servers and nodes end, and each node loses the last part of a second.
     async fn lose_power(self, random: &mut StdRng) -> Arc<RedisServer> {
         let Self { redis, servers, people } = self;
-        let (folders, stop, answered) = (redis.folders(), Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let (folders, stop, completed) = (redis.folders(), Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let sampler = aof::FileSizeSampler::start(&folders);
-        let live = |person: SimulatedUser| tokio::spawn(person.live(stop.clone(), answered.clone()));
+        let live = |person: SimulatedUser| tokio::spawn(person.live(stop.clone(), completed.clone()));
         let running: Vec<_> = people.into_iter().map(live).collect();
         let began = Instant::now();
-        while began.elapsed() < LOAD_DURATION || answered.load(Ordering::SeqCst) < MIN_ANSWERS {
-            assert!(began.elapsed() < Duration::from_secs(60), "no request is answered");
+        while began.elapsed() < LOAD_DURATION || completed.load(Ordering::SeqCst) < MIN_RESPONSES {
+            assert!(began.elapsed() < Duration::from_secs(60), "no request gets a response");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let killed = redis.clone();
@@ -89,7 +89,7 @@ impl World {
         for user in running {
             user.await.expect("no panic");
         }
-        println!("{} requests were answered", answered.load(Ordering::SeqCst));
+        println!("{} requests got a response", completed.load(Ordering::SeqCst));
         truncate_files(&folders, &sampler.end(), end, random);
         let started = redis.clone();
         tokio::task::spawn_blocking(move || started.restart()).await.expect("no panic");

@@ -17,7 +17,7 @@ pub(super) struct SimulatedUser {
     /// The ids of all users.
     ids: Vec<String>,
     random: StdRng,
-    answered: Arc<AtomicUsize>,
+    completed: Arc<AtomicUsize>,
     own: Vec<String>,
     comments: Vec<String>,
     lists: Vec<String>,
@@ -51,7 +51,7 @@ impl SimulatedUser {
             url,
             ids: users.iter().map(|actor| actor.id.clone()).collect(),
             random: StdRng::seed_from_u64(seed.wrapping_mul(1_000) + at as u64),
-            answered: Arc::default(),
+            completed: Arc::default(),
             own: Vec::new(),
             comments: Vec::new(),
             lists: Vec::new(),
@@ -60,8 +60,8 @@ impl SimulatedUser {
         }
     }
 
-    pub(super) async fn live(mut self, stop: Arc<AtomicBool>, answered: Arc<AtomicUsize>) {
-        self.answered = answered;
+    pub(super) async fn live(mut self, stop: Arc<AtomicBool>, completed: Arc<AtomicUsize>) {
+        self.completed = completed;
         while !stop.load(Ordering::SeqCst) {
             match self.random.random_range(0..100) {
                 0..25 => self.follow().await,
@@ -78,9 +78,9 @@ impl SimulatedUser {
 
     /// The result of a mutation; `None` if it was refused or is unknown.
     async fn send(&mut self, operation: &str, field: &str, input: Value) -> Option<Value> {
-        let answer = self.actor.try_run(operation, json!({ "input": input })).await.ok()?;
-        self.answered.fetch_add(1, Ordering::SeqCst);
-        let payload = answer["data"][field].clone();
+        let response = self.actor.try_run(operation, json!({ "input": input })).await.ok()?;
+        self.completed.fetch_add(1, Ordering::SeqCst);
+        let payload = response["data"][field].clone();
         (payload.is_object() && user_error_codes(&payload).is_empty()).then_some(payload)
     }
 

@@ -207,8 +207,8 @@ async fn next(stream: &mut LiveSubscription, expected: bool) -> Option<Value> {
         return (!expected).then_some(Value::Null);
     };
     let response = response?;
-    let mut answer = serde_json::to_value(&response.response).expect("JSON");
-    (answer.get("errors").is_none() && !answer["data"]["commentEvents"].is_null()).then(|| answer["data"]["commentEvents"].take())
+    let mut body = serde_json::to_value(&response.response).expect("JSON");
+    (body.get("errors").is_none() && !body["data"]["commentEvents"].is_null()).then(|| body["data"]["commentEvents"].take())
 }
 
 /// Subscribes from before a comment, as a cursor of the author says: all who see the status receive the comment.

@@ -8,7 +8,7 @@ pub(super) enum Audience {
     List,
 }
 
-/// The relation of a viewer to the author. All but `Nobody` and `Author` have the author on a list; `Requested` waits for an answer to a request.
+/// The relation of a viewer to the author. All but `Nobody` and `Author` have the author on a list; `Requested` waits for a response to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Viewer {
     Nobody,

@@ -22,9 +22,9 @@ fn not_reposted(entries: &Value) -> Vec<&str> {
 }
 
 pub(super) async fn data(actor: &Actor, query: &str, variables: Value) -> Value {
-    let mut answer = actor.gql(query, variables).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"].take()
+    let mut response = actor.gql(query, variables).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"].take()
 }
 
 struct Row<'a> {

@@ -34,7 +34,7 @@ struct OfAudience {
     quote: String,
     /// The author's replies to the host, without and with a reply of the host, and the author's quote of the host. They have the audience of the status.
     alone: String,
-    answered: String,
+    with_reply: String,
     quoting: String,
 }
 
@@ -51,13 +51,13 @@ impl Talk {
             for account in accounts.iter().chain([author]) {
                 account.mutate_ok("bookmarkStatus", json!({ "statusId": status }), "").await;
             }
-            let answered = reply(author, &hosted, "answered").await;
-            reply(host, &answered, "of the host").await;
+            let with_reply = reply(author, &hosted, "with a reply").await;
+            reply(host, &with_reply, "of the host").await;
             of_audiences.push(OfAudience {
                 below: reply(host, status, "below").await,
                 quote: quote(host, status, "a quote").await,
                 alone: reply(author, &hosted, "alone").await,
-                answered,
+                with_reply,
                 quoting: quote(author, &hosted, "quoting").await,
             });
         }
@@ -69,7 +69,7 @@ impl Talk {
     /// The statuses of the author that have the audience of the status at this place.
     pub(super) fn of_author(&self, at: usize) -> [&String; 3] {
         let of = &self.of_audiences[at];
-        [&of.alone, &of.answered, &of.quoting]
+        [&of.alone, &of.with_reply, &of.quoting]
     }
 }
 
@@ -134,7 +134,7 @@ impl Row<'_> {
             for (surface, sort) in [("replies, oldest first", "old"), ("replies, newest first", "new")] {
                 let shown = texts(&hosted[sort], "/status/id");
                 check(surface, shown.contains(&of.alone.as_str()));
-                check(surface, shown.contains(&of.answered.as_str()));
+                check(surface, shown.contains(&of.with_reply.as_str()));
             }
             check("quotes", texts(&hosted["quotes"], "/id").contains(&of.quoting.as_str()));
         }
@@ -164,10 +164,10 @@ impl Row<'_> {
             }
             check("pinnedStatuses", pinned.contains(&status.as_str()), reads && can_view);
             let query = "query($id: ID!) { node(id: $id) { ... on Status { editedAt edits(first: 5) { totalCount edges { node { message } } } } } }";
-            let answer = data(&self.actor, query, json!({ "id": status })).await.to_string();
+            let response = data(&self.actor, query, json!({ "id": status })).await.to_string();
             let (old, new) = (format!("{audience:?}"), format!("a new text of {}", self.author.actor.login));
-            check("edits, the first", answer.contains(&old), can_view);
-            check("edits, the last", answer.contains(&new), can_view);
+            check("edits, the first", response.contains(&old), can_view);
+            check("edits, the last", response.contains(&new), can_view);
         }
         if self.viewer != Viewer::Nobody {
             let read = data(&self.actor, "{ viewerBookmarks(first: 100) { edges { node { id } } } }", json!({})).await;

@@ -1,4 +1,4 @@
-//! Operations during which the server dies after any write, or Redis is killed: each is applied completely or not at all, one that was answered
+//! Operations during which the server dies after any write, or Redis is killed: each is applied completely or not at all, one that was acknowledged
 //! is applied, and nothing is visible in between that is hidden before and afterwards. `WAXWING_PRIVACY_CRASHES` is their number.
 
 use super::model::{Model, Operation, PEOPLE};
@@ -25,7 +25,7 @@ pub(crate) const SYNCED: [&str; 4] = ["--appendonly", "yes", "--appendfsync", "a
 type Request = (usize, &'static str, Value);
 
 impl World {
-    /// Runs a mutation on a server that dies after some writes. Returns whether it was answered, and with which user error.
+    /// Runs a mutation on a server that dies after some writes. Returns whether it was acknowledged, and with which user error.
     pub(crate) async fn run_on_crashing_server(&self, (actor, field, input): Request, writes: usize) -> Option<Option<String>> {
         let healthy = &self.servers[self.server];
         let proxy = CrashProxy::start(&healthy.redis, writes).await;
@@ -33,9 +33,9 @@ impl World {
         let db = Db::open(&target, Timing { connections: 1, ..LONG_TIMEOUTS }).await.expect("a store");
         let app = App::new(db, healthy.clock.clone(), healthy.app.config().clone());
         let server = TestServer::start(app, healthy.clock.clone()).await;
-        let answer = send(&self.people[actor].at(&server), field, input).await;
+        let response = send(&self.people[actor].at(&server), field, input).await;
         server.app.drain().await;
-        answer
+        response
     }
 
     /// Runs a mutation while Redis is killed and started again.
@@ -51,20 +51,20 @@ impl World {
             redis.kill();
             redis.restart();
         });
-        let answer = send(&self.people[actor].at(healthy), field, input).await;
+        let response = send(&self.people[actor].at(healthy), field, input).await;
         fault.await.expect("a Redis");
         self.wait_until_connected().await;
-        answer
+        response
     }
 
-    /// Waits until every connection of both servers is open again: until ten requests in a row are answered.
+    /// Waits until every connection of both servers is open again: until ten requests in a row succeed.
     async fn wait_until_connected(&self) {
         for server in &self.servers {
-            let (mut answered, began) = (0, Instant::now());
-            while answered < 10 {
-                let answer = self.people[0].at(server).run("Home", json!({ "first": 1 })).await;
-                answered = if answer.get("errors").is_none() { answered + 1 } else { 0 };
-                assert!(began.elapsed() < Duration::from_secs(20), "{answer}");
+            let (mut successes, began) = (0, Instant::now());
+            while successes < 10 {
+                let response = self.people[0].at(server).run("Home", json!({ "first": 1 })).await;
+                successes = if response.get("errors").is_none() { successes + 1 } else { 0 };
+                assert!(began.elapsed() < Duration::from_secs(20), "{response}");
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         }
@@ -72,12 +72,12 @@ impl World {
 }
 
 impl Play {
-    /// A status that was posted without an answer has its number as its message.
+    /// A status that was posted without a response has its number as its message.
     async fn adopt_status(&mut self, author: usize) -> bool {
         let query = "query($login: String!) { user(login: $login) { profileTimeline { entries(first: 1) { edges { node { status { id message } } } } } } }";
         let person = &self.world.people[author];
-        let answer = person.at(&self.world.servers[self.world.server]).gql(query, json!({ "login": person.login })).await;
-        let status = &answer["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"];
+        let response = person.at(&self.world.servers[self.world.server]).gql(query, json!({ "login": person.login })).await;
+        let status = &response["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"];
         let number = self.world.statuses.len().to_string();
         let is_new = status["message"].as_str() == Some(number.as_str());
         self.world.statuses.extend(status["id"].as_str().filter(|_| is_new).map(str::to_owned));
@@ -89,8 +89,8 @@ impl Play {
         let recent = self.recent();
         let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }";
         let person = self.world.people[viewer].at(&self.world.servers[viewer % 2]);
-        let answer = person.gql(query, json!({ "ids": &self.world.statuses[recent..] })).await;
-        let nodes = answer["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = person.gql(query, json!({ "ids": &self.world.statuses[recent..] })).await;
+        let nodes = response["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{response}"));
         let is_leak = |at: usize| models.iter().all(|model| model.statuses.len() > at && !model.can_view(viewer, at));
         (recent..).zip(nodes).filter(|(at, node)| !node.is_null() && is_leak(*at)).map(|(at, _)| at).collect()
     }
@@ -105,12 +105,12 @@ impl Play {
     }
 }
 
-/// Sends a mutation to a server that may die. Returns the code of its user error if it was answered.
+/// Sends a mutation to a server that may die. Returns the code of its user error if it was acknowledged.
 async fn send(actor: &Actor, field: &str, input: Value) -> Option<Option<String>> {
     let kind = format!("{}{}Input", field[..1].to_uppercase(), &field[1..]);
     let query = format!("mutation($input: {kind}!) {{ {field}(input: $input) {{ userErrors {{ code }} }} }}");
-    let answer = actor.try_gql(&query, json!({ "input": input })).await.ok()?;
-    let payload = answer["data"][field].as_object()?;
+    let response = actor.try_gql(&query, json!({ "input": input })).await.ok()?;
+    let payload = response["data"][field].as_object()?;
     Some(payload["userErrors"][0]["code"].as_str().map(str::to_owned))
 }
 
@@ -126,17 +126,17 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
         play.run(operation).await;
         play.model.apply(operation);
     }
-    let (mut unanswered, mut applied) = (0, 0);
+    let (mut without_response, mut applied) = (0, 0);
     // Some operations have fewer writes than the server survives: it goes on until enough of them were cut off.
     for crash in 0..4 * crashes {
-        if crash >= crashes && unanswered > crashes / 5 {
+        if crash >= crashes && without_response > crashes / 5 {
             break;
         }
         let (operation, when) = (play.operation(), format!("seed {seed}, crash {crash}"));
         let before = play.model.clone();
         let refusal = play.model.apply(operation);
         let request = play.world.request(operation);
-        let answer = if crash % 8 == 7 {
+        let response = if crash % 8 == 7 {
             let pause = Duration::from_micros(play.random.random_range(0..8_000));
             play.world.run_while_redis_is_killed(request, pause).await
         } else {
@@ -151,15 +151,15 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
         play.world.servers[0].drain_journal().await;
         if let Operation::Post(author, _) = operation {
             let is_posted = play.adopt_status(author).await;
-            assert!(is_posted || answer.is_none(), "{when}: an acknowledged status is lost");
+            assert!(is_posted || response.is_none(), "{when}: an acknowledged status is lost");
             if !is_posted {
                 play.model = before.clone();
             }
         }
         tokio::time::sleep(Duration::from_millis(1_000)).await;
         let differences = play.all_differences(&play.model).await;
-        if let Some(answer) = &answer {
-            assert_eq!(answer.as_deref(), refusal, "{when}: {operation:?}");
+        if let Some(response) = &response {
+            assert_eq!(response.as_deref(), refusal, "{when}: {operation:?}");
             assert_eq!(differences, [""; 0], "{when}: {operation:?} was acknowledged");
         } else if !differences.is_empty() {
             assert_eq!(
@@ -171,9 +171,9 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
         } else {
             applied += 1;
         }
-        unanswered += usize::from(answer.is_none());
+        without_response += usize::from(response.is_none());
         assert_eq!(findings(&play.world.servers[0].app).await, [""; 0], "{when}: {operation:?}");
     }
-    println!("{unanswered} operations were unanswered, {applied} of which were applied");
-    assert!(unanswered > crashes / 5, "only {unanswered} of {crashes} were cut off");
+    println!("{without_response} operations had no response, {applied} of which were applied");
+    assert!(without_response > crashes / 5, "only {without_response} of {crashes} were cut off");
 }

@@ -42,9 +42,9 @@ impl Play {
         );
         let recent = self.recent();
         let variables = json!({ "list": self.world.lists[viewer], "ids": &self.world.statuses[recent..] });
-        let answer = self.world.people[viewer].at(&self.world.servers[viewer % 2]).gql(&query, variables).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        let (data, mut all) = (&answer["data"], Differences(Vec::new()));
+        let response = self.world.people[viewer].at(&self.world.servers[viewer % 2]).gql(&query, variables).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        let (data, mut all) = (&response["data"], Differences(Vec::new()));
         let newest = |all: Vec<usize>| all.into_iter().take(100).map(|at| at.to_string()).collect::<Vec<_>>();
         all.compare(&format!("home of {viewer}"), messages(&data["homeTimeline"]), newest(model.home(viewer)));
         all.compare(&format!("list of {viewer}"), messages(&data["node"]["timeline"]), newest(model.list(viewer)));

@@ -20,38 +20,38 @@ async fn change(actor: &Actor, field: &str, other: &Actor) -> Value {
     let kind = format!("{}{}Input", field[..1].to_uppercase(), &field[1..]);
     let result = format!("user {{ {STANDING} }} viewer {{ {STANDING} }} userErrors {{ code path }}");
     let query = format!("mutation($input: {kind}!) {{ {field}(input: $input) {{ {result} }} }}");
-    let mut answer = actor.gql(&query, json!({ "input": { "userId": other.id } })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"][field].take()
+    let mut response = actor.gql(&query, json!({ "input": { "userId": other.id } })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"][field].take()
 }
 
 async fn set_private(actor: &Actor, is_private: bool) {
     let query =
         "mutation($input: UpdateProfileInput!) { updateProfile(input: $input) { user { isPrivate } userErrors { code } } }";
-    let answer = actor.gql(query, json!({ "input": { "isPrivate": is_private } })).await;
-    assert_eq!(answer["data"]["updateProfile"], json!({ "user": { "isPrivate": is_private }, "userErrors": [] }), "{answer}");
+    let response = actor.gql(query, json!({ "input": { "isPrivate": is_private } })).await;
+    assert_eq!(response["data"]["updateProfile"], json!({ "user": { "isPrivate": is_private }, "userErrors": [] }), "{response}");
 }
 
 /// The follow state of `actor` towards `other`.
 async fn state(actor: &Actor, other: &Actor) -> String {
     let query = format!("query($login: String!) {{ user(login: $login) {{ {STANDING} }} }}");
-    let answer = actor.gql(&query, json!({ "login": other.login })).await;
-    answer["data"]["user"]["viewerFollowState"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    let response = actor.gql(&query, json!({ "login": other.login })).await;
+    response["data"]["user"]["viewerFollowState"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
 /// The logins whose requests an actor has received, newest first, and the total.
 async fn requests(actor: &Actor) -> (Vec<String>, u64) {
-    let answer = actor.gql(REQUESTS, json!({ "first": 100 })).await;
-    let connection = &answer["data"]["viewerFollowRequests"];
-    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(REQUESTS, json!({ "first": 100 })).await;
+    let connection = &response["data"]["viewerFollowRequests"];
+    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     let logins = edges.iter().map(|edge| edge["node"]["login"].as_str().expect("a login").to_owned()).collect();
     (logins, connection["totalCount"].as_u64().expect("a number"))
 }
 
 /// The logins that an actor has asked to follow, newest first.
 async fn sent(actor: &Actor) -> Vec<String> {
-    let answer = actor.gql(SENT, json!({})).await;
-    let edges = answer["data"]["viewerSentFollowRequests"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(SENT, json!({})).await;
+    let edges = response["data"]["viewerSentFollowRequests"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     edges.iter().map(|edge| edge["node"]["login"].as_str().expect("a login").to_owned()).collect()
 }
 
@@ -74,8 +74,8 @@ async fn following_a_private_account_asks_for_it() {
     // Asking again keeps the first time.
     app.clock.advance(60_000);
     change(&ada, "followUser", &bea).await;
-    let answer = bea.gql(REQUESTS, json!({})).await;
-    assert_eq!(answer["data"]["viewerFollowRequests"]["edges"][0]["requestedAt"], "2026-03-01T00:00:00.000Z");
+    let response = bea.gql(REQUESTS, json!({})).await;
+    assert_eq!(response["data"]["viewerFollowRequests"]["edges"][0]["requestedAt"], "2026-03-01T00:00:00.000Z");
     let query = format!("{{ user(login: \"ada\") {{ {STANDING} }} }}");
     assert_eq!(bea.gql(&query, json!({})).await["data"]["user"]["viewerHasFollowRequest"], true);
     app.drain_journal().await;
@@ -101,9 +101,9 @@ async fn an_accepted_request_is_a_follow_that_begins_then() {
     assert_eq!((state(&ada, &bea).await, ada.home().await), ("FOLLOWING".to_owned(), vec!["from bea".to_owned()]));
     assert_eq!((requests(&bea).await, sent(&ada).await), ((vec![], 0), vec![]));
     let query = "{ user(login: \"bea\") { followers { edges { followedAt } } } }";
-    let answer = ada.gql(query, json!({})).await;
+    let response = ada.gql(query, json!({})).await;
     assert_eq!(
-        answer["data"]["user"]["followers"]["edges"][0]["followedAt"], "2026-03-01T00:01:00.000Z",
+        response["data"]["user"]["followers"]["edges"][0]["followedAt"], "2026-03-01T00:01:00.000Z",
         "not the request's time"
     );
     bea.post("more").await;
@@ -178,8 +178,8 @@ async fn whether_an_account_is_private_stays_unless_it_is_changed() {
     set_private(&ada, true).await;
     let query = "mutation($input: UpdateProfileInput!) { updateProfile(input: $input) { user { isPrivate bio } } }";
     for input in [json!({ "bio": "x" }), json!({ "bio": "x", "isPrivate": null })] {
-        let answer = ada.gql(query, json!({ "input": input })).await;
-        assert_eq!(answer["data"]["updateProfile"]["user"], json!({ "isPrivate": true, "bio": "x" }), "{answer}");
+        let response = ada.gql(query, json!({ "input": input })).await;
+        assert_eq!(response["data"]["updateProfile"]["user"], json!({ "isPrivate": true, "bio": "x" }), "{response}");
     }
     let key = format!("user:{{{}}}", ada.user_id().0);
     assert_eq!(app.redis.run::<String>(&["HGET", &key, "private"]), "1");
@@ -235,7 +235,7 @@ async fn going_public_accepts_requests_the_oldest_first() {
     let last = app.user("last").await;
     last.follow(&ada).await;
     set_private(&ada, false).await;
-    assert_eq!(followers_and_requests(&app, &ada).await, (1_000, 32), "the first thousand before the answer");
+    assert_eq!(followers_and_requests(&app, &ada).await, (1_000, 32), "the first thousand before the response");
     assert_eq!((state(&first, &ada).await, first.home().await), ("FOLLOWING".to_owned(), vec!["from ada".to_owned()]));
     assert_eq!(last.home().await, [""; 0]);
     // Private again: what was not accepted waits on.
@@ -329,9 +329,9 @@ async fn seen(viewer: &Actor, status: &str) -> Value {
             followers { edges { node { login } } pageInfo { hasNextPage endCursor } }
             following { edges { node { login } } pageInfo { hasNextPage endCursor } } }
         bea: user(login: \"bea\") { followers { edges { node { login } } } following { edges { node { login } } } } }";
-    let mut answer = viewer.gql(query, json!({ "status": status })).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"].take()
+    let mut response = viewer.gql(query, json!({ "status": status })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"].take()
 }
 
 #[tokio::test]
@@ -372,7 +372,7 @@ async fn a_private_account_shows_itself_and_nothing_of_what_it_does() {
 }
 
 #[tokio::test]
-async fn mutations_of_a_hidden_status_answer_as_for_a_status_that_was_never_there() {
+async fn mutations_of_a_hidden_status_fail_as_those_of_a_status_that_was_never_there() {
     let app = TestApp::start().await;
     let [ada, cy] = app.users(["ada", "cy"]).await;
     let status = ada.post("from ada").await;
@@ -422,8 +422,8 @@ async fn a_list_shows_a_private_member_to_followers_only() {
     ada.run("AddToList", json!({ "input": { "listId": list, "userId": bea.id } })).await;
     bea.post("from bea").await;
     let shown = async || {
-        let answer = ada.run("ListTimeline", json!({ "id": list, "first": 10 })).await;
-        answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}")).len()
+        let response = ada.run("ListTimeline", json!({ "id": list, "first": 10 })).await;
+        response["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}")).len()
     };
     assert_eq!(shown().await, 1);
     set_private(&bea, true).await;

@@ -26,7 +26,7 @@ impl Scene {
         timelines::follow(&self.app.app, other.user_id(), self.owner.user_id()).await.expect("a request");
     }
 
-    /// Whether an account follows the owner, and whether it waits for an answer.
+    /// Whether an account follows the owner, and whether it waits for a response.
     async fn edge(&self, other: &Actor) -> (bool, bool) {
         let edge = graph::edge(&self.app.app, other.user_id(), self.owner.user_id()).await.expect("a store");
         (edge.follow.is_some(), edge.request.is_some())
@@ -121,8 +121,8 @@ async fn going_public_and_private_at_once_accepts_all_requests_or_the_oldest() {
         let (public, private) = race(round, public, private).await;
         assert!(public.is_ok() && private.is_ok(), "round {round}");
         scene.app.drain_journal().await;
-        let answer = scene.owner.gql("{ viewer { isPrivate } }", json!({})).await;
-        let is_private = answer["data"]["viewer"]["isPrivate"].as_bool().expect("a flag");
+        let response = scene.owner.gql("{ viewer { isPrivate } }", json!({})).await;
+        let is_private = response["data"]["viewer"]["isPrivate"].as_bool().expect("a flag");
         outcomes[usize::from(is_private)] += 1;
         let mut edges = Vec::new();
         for other in &scene.others {

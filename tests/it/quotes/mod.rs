@@ -140,7 +140,7 @@ async fn deletions_lower_the_count_and_leave_nothing() {
         assert_eq!(quotes(&ada, &one, size).await.len(), 10, "{size}");
     }
     bea.delete(&ids[2]).await;
-    assert_eq!(read(&bea, &one, "quoteCount").await["quoteCount"], 9, "when it is answered");
+    assert_eq!(read(&bea, &one, "quoteCount").await["quoteCount"], 9, "when the response has arrived");
     assert!(!quotes(&ada, &one, 3).await.contains(&"bea 2".to_owned()));
     ada.delete(&two).await;
     assert_eq!(

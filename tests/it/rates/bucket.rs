@@ -55,7 +55,7 @@ async fn buckets_count_exactly_for_every_quota_and_clock() {
             app.clock.advance(by);
             now = now.checked_add_signed(by).expect("a time");
             let expected = model.take(now, min_tokens, max_tokens);
-            let taken = take(&app.app, charge, quota, min_tokens..=max_tokens).await.expect("an answer");
+            let taken = take(&app.app, charge, quota, min_tokens..=max_tokens).await.expect("a response");
             assert_eq!(taken, expected, "{quota}, step {step}: {min_tokens} to {max_tokens} at {now}");
             let (key, lives) = (format!("rate:{{{}}}:posts", number + 1), model.owed.div_ceil(u128::from(quota.tokens())) as u64);
             if taken.wait == 0 && lives > 0 {
@@ -78,14 +78,14 @@ async fn a_bucket_refills_exactly_at_the_announced_time() {
     for (number, quota) in ["3/1h", "7/30d", "1000/61m"].map(quota).into_iter().enumerate() {
         let charge: Charge = (Limit::Posts, Subject::Account(UserId(number as u64 + 1)));
         let all = quota.tokens()..=quota.tokens();
-        assert_eq!(take(&app.app, charge, quota, all).await.expect("an answer").taken, quota.tokens());
+        assert_eq!(take(&app.app, charge, quota, all).await.expect("a response").taken, quota.tokens());
         for min_tokens in [1, 2, 1, quota.tokens()] {
-            let wait = take(&app.app, charge, quota, min_tokens..=min_tokens).await.expect("an answer").wait;
+            let wait = take(&app.app, charge, quota, min_tokens..=min_tokens).await.expect("a response").wait;
             assert!(wait > 0);
             app.clock.advance(wait as i64 - 1);
-            assert_eq!(take(&app.app, charge, quota, min_tokens..=min_tokens).await.expect("an answer").wait, 1);
+            assert_eq!(take(&app.app, charge, quota, min_tokens..=min_tokens).await.expect("a response").wait, 1);
             app.clock.advance(1);
-            assert_eq!(take(&app.app, charge, quota, min_tokens..=min_tokens).await.expect("an answer").taken, min_tokens);
+            assert_eq!(take(&app.app, charge, quota, min_tokens..=min_tokens).await.expect("a response").taken, min_tokens);
         }
     }
 }
@@ -94,7 +94,7 @@ async fn a_bucket_refills_exactly_at_the_announced_time() {
 async fn a_clock_that_steps_back_changes_no_tokens() {
     let app = TestApp::with(limited(&[])).await;
     let (charge, quota): (Charge, _) = ((Limit::Posts, Subject::Account(UserId(1))), quota("10/1h"));
-    let one = async || take(&app.app, charge, quota, 1..=1).await.expect("an answer");
+    let one = async || take(&app.app, charge, quota, 1..=1).await.expect("a response");
     for left in (4..10).rev() {
         assert_eq!(one().await.left, left);
     }
@@ -115,15 +115,15 @@ async fn a_clock_that_steps_back_changes_no_tokens() {
 async fn a_new_quota_keeps_the_used_tokens() {
     let app = TestApp::with(limited(&[])).await;
     let charge: Charge = (Limit::Posts, Subject::Account(UserId(1)));
-    let left = async |text: &str| take(&app.app, charge, quota(text), 0..=0).await.expect("an answer").left;
-    take(&app.app, charge, quota("10/1h"), 6..=6).await.expect("an answer");
+    let left = async |text: &str| take(&app.app, charge, quota(text), 0..=0).await.expect("a response").left;
+    take(&app.app, charge, quota("10/1h"), 6..=6).await.expect("a response");
     assert_eq!(left("10/1h").await, 4);
     assert_eq!((left("100/1h").await, left("6/1h").await, left("10/1h").await), (94, 0, 4), "a charge of 0 changes nothing");
     assert_eq!((left("10/2h").await, left("10/30m").await, left("10/1h").await), (4, 4, 4));
-    take(&app.app, charge, quota("10/1d"), 1..=1).await.expect("an answer");
+    take(&app.app, charge, quota("10/1d"), 1..=1).await.expect("a response");
     assert_eq!((left("10/1d").await, left("10/1h").await), (3, 3));
     app.clock.advance(360_000);
     assert_eq!(left("10/1h").await, 4);
-    take(&app.app, charge, quota("3/1h"), 1..=1).await.expect("an answer");
+    take(&app.app, charge, quota("3/1h"), 1..=1).await.expect("a response");
     assert_eq!(left("3/1h").await, 0, "more tokens were taken than the smaller quota has");
 }

@@ -36,8 +36,8 @@ async fn try_log_in(app: &TestServer, from: &str, login: &str, password: &str, d
 
 /// The token of a device that logs in to this account now.
 async fn device_of(app: &TestServer, login: &str, device: Option<&str>) -> String {
-    let answer = HttpResponse::fetch(attempt(app, HOME, login, RIGHT, device)).await.json();
-    answer["data"]["logIn"]["session"]["deviceToken"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    let response = HttpResponse::fetch(attempt(app, HOME, login, RIGHT, device)).await.json();
+    response["data"]["logIn"]["session"]["deviceToken"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
 /// Guesses until no guess is compared any more; returns the number of compared guesses.
@@ -51,9 +51,9 @@ async fn guess_on(app: &TestServer, from: &str, login: &str, device: Option<&str
 
 /// The limit that refused an attempt.
 async fn limit_of(app: &TestServer, from: &str, login: &str, device: Option<&str>) -> Value {
-    let answer = HttpResponse::fetch(attempt(app, from, login, RIGHT, device)).await.json();
-    assert_eq!(error_codes(&answer), ["RATE_LIMITED"], "{answer}");
-    answer["errors"][0]["extensions"]["limit"].clone()
+    let response = HttpResponse::fetch(attempt(app, from, login, RIGHT, device)).await.json();
+    assert_eq!(error_codes(&response), ["RATE_LIMITED"], "{response}");
+    response["errors"][0]["extensions"]["limit"].clone()
 }
 
 /// Small buckets, so that few hashes empty them.
@@ -187,8 +187,8 @@ async fn concurrent_attempts_of_a_device_do_not_exceed_its_tokens() {
 async fn concurrent_attempts_of_a_session_do_not_exceed_its_tokens() {
     let app = TestApp::with(small()).await;
     let ada = &app.create_users("c", 1).await[0];
-    let answers = join_all((0..40).map(|_| delete(&app, ada, "a wrong one"))).await;
-    let wrong = answers.iter().filter(|answer| error_codes(&answer.json()).is_empty()).count();
+    let responses = join_all((0..40).map(|_| delete(&app, ada, "a wrong one"))).await;
+    let wrong = responses.iter().filter(|response| error_codes(&response.json()).is_empty()).count();
     assert_eq!(wrong, 2);
 }
 
@@ -196,9 +196,9 @@ async fn concurrent_attempts_of_a_session_do_not_exceed_its_tokens() {
 async fn end_sessions(app: &TestServer, actor: &Actor, input: &str) -> Value {
     let document =
         format!("mutation {{ endSessions(input: {{ {input} }}) {{ endedSessionIds deviceToken userErrors {{ code }} }} }}");
-    let answer = HttpResponse::fetch(post_query_as(app, actor, &document)).await.json();
-    assert!(answer["data"]["endSessions"]["endedSessionIds"].is_array(), "{answer}");
-    answer["data"]["endSessions"].clone()
+    let response = HttpResponse::fetch(post_query_as(app, actor, &document)).await.json();
+    assert!(response["data"]["endSessions"]["endedSessionIds"].is_array(), "{response}");
+    response["data"]["endSessions"].clone()
 }
 
 #[tokio::test]
@@ -310,8 +310,8 @@ async fn signing_up_registers_the_device() {
     let app = TestApp::with(small()).await;
     let document =
         "mutation { signUp(input: { login: \"ada\", name: \"A\", password: \"correct horse\" }) { session { deviceToken } } }";
-    let answer = HttpResponse::fetch(post_query(&app, document).header("x-forwarded-for", HOME)).await.json();
-    let device = answer["data"]["signUp"]["session"]["deviceToken"].as_str().expect("a token");
+    let response = HttpResponse::fetch(post_query(&app, document).header("x-forwarded-for", HOME)).await.json();
+    let device = response["data"]["signUp"]["session"]["deviceToken"].as_str().expect("a token");
     guess_on(&app, HOME, "ada", None).await;
     assert_eq!(try_log_in(&app, HOME, "ada", RIGHT, None).await, Limited);
     assert_eq!(try_log_in(&app, HOME, "ada", RIGHT, Some(device)).await, In);
@@ -372,7 +372,7 @@ async fn attempts_over_a_socket_use_the_same_buckets() {
         .expect("a socket");
     socket.send_json(json!({ "type": "connection_init" })).await;
     assert_eq!(socket.next().await["type"], "connection_ack");
-    assert_eq!(error_codes(&socket.answer("1", &document("")).await), ["RATE_LIMITED"]);
-    let answer = socket.answer("2", &document(&device)).await;
-    assert!(answer["data"]["logIn"]["session"]["token"].is_string(), "{answer}");
+    assert_eq!(error_codes(&socket.execute("1", &document("")).await), ["RATE_LIMITED"]);
+    let response = socket.execute("2", &document(&device)).await;
+    assert!(response["data"]["logIn"]["session"]["token"].is_string(), "{response}");
 }

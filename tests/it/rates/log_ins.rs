@@ -21,14 +21,14 @@ pub(super) enum LogInResult {
 }
 use LogInResult::{In, Limited, Wrong};
 
-pub(super) fn log_in_result(answer: &HttpResponse) -> LogInResult {
-    let body = answer.json();
+pub(super) fn log_in_result(response: &HttpResponse) -> LogInResult {
+    let body = response.json();
     let codes = error_codes(&body);
     match (&body["data"]["logIn"], codes.as_slice()) {
         (Value::Null, [code]) if code == "RATE_LIMITED" => Limited,
         (payload, []) if payload["userErrors"][0]["code"] == "WRONG_CREDENTIALS" => Wrong,
         (payload, []) if payload["session"]["token"].is_string() => In,
-        _ => panic!("{answer:?}"),
+        _ => panic!("{response:?}"),
     }
 }
 
@@ -54,9 +54,9 @@ async fn a_document_with_a_hundred_log_ins_makes_ten_attempts() {
         )
     };
     let document: String = (0..100).map(field).collect();
-    let answer = HttpResponse::fetch(post_query(&app, &format!("mutation {{ {document} }}"))).await;
-    assert_eq!(refused(&answer, Limit::LogIns), Some(90));
-    let body = answer.json();
+    let response = HttpResponse::fetch(post_query(&app, &format!("mutation {{ {document} }}"))).await;
+    assert_eq!(refused(&response, Limit::LogIns), Some(90));
+    let body = response.json();
     let payloads = body["data"].as_object().expect("data").values().filter(|payload| !payload.is_null());
     let codes: Vec<&Value> = payloads.map(|payload| &payload["userErrors"][0]["code"]).collect();
     assert_eq!(codes, ["WRONG_CREDENTIALS"; 10]);

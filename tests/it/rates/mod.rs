@@ -188,22 +188,22 @@ async fn unknown_comment(app: &TestApp) -> String {
 }
 
 /// Whether a response is the refusal of this limit, in every place where clients look; returns the seconds to wait.
-fn refused(answer: &HttpResponse, limit: Limit) -> Option<u64> {
-    let body = answer.json();
+fn refused(response: &HttpResponse, limit: Limit) -> Option<u64> {
+    let body = response.json();
     let codes = error_codes(&body);
     if !codes.contains(&"RATE_LIMITED".to_owned()) {
-        assert_eq!((codes.as_slice(), answer.status, answer.header("retry-after")), ([].as_slice(), 200, ""), "{answer:?}");
+        assert_eq!((codes.as_slice(), response.status, response.header("retry-after")), ([].as_slice(), 200, ""), "{response:?}");
         return None;
     }
     let errors = body["errors"].as_array().expect("errors");
     let waits = errors.iter().map(|error| error["extensions"]["retryAfter"].as_u64().expect("seconds"));
     let seconds = waits.max().expect("an error");
-    assert_eq!(answer.header("retry-after"), seconds.to_string());
-    assert_eq!(errors[0]["extensions"]["limit"], limit.name(), "{answer:?}");
+    assert_eq!(response.header("retry-after"), seconds.to_string());
+    assert_eq!(errors[0]["extensions"]["limit"], limit.name(), "{response:?}");
     let message = errors[0]["message"].as_str().expect("a message");
     assert!(message.contains(limit.name()) && message.contains("Try again in "), "{message}");
     let whole = limit == Limit::Requests;
-    assert_eq!((answer.status, body.get("data").is_none()), (if whole { 429 } else { 200 }, whole), "{answer:?}");
+    assert_eq!((response.status, body.get("data").is_none()), (if whole { 429 } else { 200 }, whole), "{response:?}");
     Some(seconds)
 }
 
@@ -256,8 +256,9 @@ const UNLIMITED: &[&str] = &["deleteAccount", "deleteComment", "deleteStatus", "
 #[tokio::test]
 async fn every_mutation_is_charged_or_documented_as_free() {
     let app = TestApp::start().await;
-    let answer = app.anonymous().gql("{ __schema { mutationType { fields { name } } } }", json!({})).await;
-    let fields = answer["data"]["__schema"]["mutationType"]["fields"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
+    let response = app.anonymous().gql("{ __schema { mutationType { fields { name } } } }", json!({})).await;
+    let fields =
+        response["data"]["__schema"]["mutationType"]["fields"].as_array().unwrap_or_else(|| panic!("{response}")).clone();
     let names: Vec<&str> = fields.iter().map(|field| field["name"].as_str().expect("a name")).collect();
     let once = include_str!("mod.rs").split("async fn unknown_comment").next().unwrap_or_default();
     let words: Vec<&str> = once.split(|letter: char| !letter.is_alphanumeric()).collect();
@@ -321,13 +322,13 @@ async fn every_field_of_a_document_is_charged() {
     let post = |alias: &str| format!("{alias}: postStatus(input: {{ message: \"x\" }}) {{ userErrors {{ code }} }}");
     let like = "like: likeStatus(input: { statusId: \"nothing\" }) { userErrors { code } }";
     let document = format!("mutation {{ {} {} {} {} {like} {} }}", post("a"), post("b"), post("c"), post("d"), post("e"));
-    let answer = HttpResponse::fetch(post_query_as(&app, ada, &document)).await;
-    let body = answer.json();
+    let response = HttpResponse::fetch(post_query_as(&app, ada, &document)).await;
+    let body = response.json();
     let done: Vec<bool> = ["a", "b", "c", "d", "like", "e"].iter().map(|alias| !body["data"][alias].is_null()).collect();
     assert_eq!(done, [true, true, true, false, true, false], "{body}");
     let paths: Vec<&Value> = body["errors"].as_array().expect("errors").iter().map(|error| &error["path"]).collect();
     assert_eq!(paths, [&json!(["d"]), &json!(["e"])]);
-    assert_eq!(refused(&answer, Limit::Posts), Some(1_200));
+    assert_eq!(refused(&response, Limit::Posts), Some(1_200));
     assert_eq!(ada.home().await.len(), 3);
 }
 
@@ -338,10 +339,10 @@ async fn the_latest_of_several_retry_times_is_returned() {
     let post = "postStatus(input: { message: \"x\" }) { userErrors { code } }";
     let follow = format!("followUser(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }}", people[1].id);
     let document = format!("mutation {{ a: {post} b: {follow} c: {post} d: {follow} e: {post} }}");
-    let answer = HttpResponse::fetch(post_query_as(&app, &people[0], &document)).await;
+    let response = HttpResponse::fetch(post_query_as(&app, &people[0], &document)).await;
     let waits: Vec<Value> =
-        answer.json()["errors"].as_array().expect("errors").iter().map(|it| it["extensions"]["retryAfter"].clone()).collect();
-    assert_eq!((answer.header("retry-after"), waits), ("3600", vec![json!(60), json!(3_600), json!(60)]));
+        response.json()["errors"].as_array().expect("errors").iter().map(|it| it["extensions"]["retryAfter"].clone()).collect();
+    assert_eq!((response.header("retry-after"), waits), ("3600", vec![json!(60), json!(3_600), json!(60)]));
 }
 
 #[tokio::test]
@@ -358,8 +359,8 @@ async fn refused_input_is_not_charged() {
         sign_up("not a login"),
     ] {
         for _ in 0..3 {
-            let answer = HttpResponse::fetch(post_query_as(&app, ada, &document)).await;
-            assert_eq!(error_codes(&answer.json()), [""; 0], "{document}: {answer:?}");
+            let response = HttpResponse::fetch(post_query_as(&app, ada, &document)).await;
+            assert_eq!(error_codes(&response.json()), [""; 0], "{document}: {response:?}");
         }
     }
     let buckets: Vec<String> =
@@ -390,9 +391,9 @@ async fn servers_over_one_redis_share_every_bucket() {
 async fn without_limits_nothing_is_limited_or_stored() {
     let app = TestApp::start().await;
     for number in 0..12 {
-        let answer = HttpResponse::fetch(post_query(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
-        assert_eq!(refused(&answer, Limit::LogIns), None);
-        assert!(!answer.headers.keys().any(|name| name.as_str().starts_with("ratelimit")), "{answer:?}");
+        let response = HttpResponse::fetch(post_query(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
+        assert_eq!(refused(&response, Limit::LogIns), None);
+        assert!(!response.headers.keys().any(|name| name.as_str().starts_with("ratelimit")), "{response:?}");
     }
     assert!(!app.redis.keys().iter().any(|key| key.starts_with("rate:")));
 }

@@ -10,29 +10,29 @@ use waxwing::base::rate_limits::Limit;
 const VIEWER: &str = "{ viewer { login } }";
 
 /// The policy and the remaining quota, as (limit, window, left, seconds until full).
-fn rate_limit_headers(answer: &HttpResponse) -> (u64, u64, u64, u64) {
+fn rate_limit_headers(response: &HttpResponse) -> (u64, u64, u64, u64) {
     let number = |header: &str, name: &str| {
-        let part = answer
+        let part = response
             .header(header)
             .strip_prefix("\"requests\";")
             .and_then(|rest| rest.split(';').find_map(|it| it.strip_prefix(name)));
-        part.and_then(|part| part.parse().ok()).unwrap_or_else(|| panic!("no {name} in {header}: {answer:?}"))
+        part.and_then(|part| part.parse().ok()).unwrap_or_else(|| panic!("no {name} in {header}: {response:?}"))
     };
     (number("ratelimit-policy", "q="), number("ratelimit-policy", "w="), number("ratelimit", "r="), number("ratelimit", "t="))
 }
 
-fn untold(answer: &HttpResponse) -> bool {
-    !answer.headers.contains_key("ratelimit") && !answer.headers.contains_key("ratelimit-policy")
+fn untold(response: &HttpResponse) -> bool {
+    !response.headers.contains_key("ratelimit") && !response.headers.contains_key("ratelimit-policy")
 }
 
 #[tokio::test]
-async fn every_answer_reports_the_remaining_tokens() {
+async fn every_response_reports_the_remaining_tokens() {
     let app = TestApp::with(limited(&[(Limit::Requests, "100/1h")])).await;
     let ada = &app.create_users("c", 1).await[0];
     for (query, left) in [(VIEWER, 98), (VIEWER, 96), ("{ __typename }", 95), ("{ followers(first: 3) { a } }", 91)] {
-        let answer = HttpResponse::fetch(post_query_as(&app, ada, query)).await;
-        assert_eq!(rate_limit_headers(&answer), (100, 3_600, left, (100 - left) * 36), "{query}");
-        assert_eq!((answer.status, answer.header("retry-after")), (200, ""));
+        let response = HttpResponse::fetch(post_query_as(&app, ada, query)).await;
+        assert_eq!(rate_limit_headers(&response), (100, 3_600, left, (100 - left) * 36), "{query}");
+        assert_eq!((response.status, response.header("retry-after")), (200, ""));
     }
     app.clock.advance(36_000);
     assert_eq!(rate_limit_headers(&HttpResponse::fetch(post_query_as(&app, ada, "{ __typename }")).await).2, 91);
@@ -59,10 +59,10 @@ async fn a_request_beyond_the_remaining_tokens_is_refused_as_a_whole() {
     for (accept, media) in
         [("application/json", "application/json"), ("application/graphql-response+json", "application/graphql-response+json")]
     {
-        let answer = HttpResponse::fetch(post_query_as(&app, ada, &dear).header("accept", accept)).await;
-        assert_eq!((refused(&answer, Limit::Requests), answer.refusal().0), (Some(720), 429));
-        assert_eq!(rate_limit_headers(&answer), (10, 3_600, 4, 2_160));
-        assert!(answer.header("content-type").starts_with(media));
+        let response = HttpResponse::fetch(post_query_as(&app, ada, &dear).header("accept", accept)).await;
+        assert_eq!((refused(&response, Limit::Requests), response.refusal().0), (Some(720), 429));
+        assert_eq!(rate_limit_headers(&response), (10, 3_600, 4, 2_160));
+        assert!(response.header("content-type").starts_with(media));
     }
     assert_eq!(app.redis.dump(), store, "nothing was run");
     assert_eq!(HttpResponse::fetch(post_query_as(&app, ada, VIEWER)).await.status, 200, "a cheaper request is still allowed");
@@ -148,10 +148,10 @@ async fn most_requests_cost_no_round_trip() {
 #[tokio::test]
 async fn concurrent_requests_lease_once() {
     let app = TestApp::with(limited(&[(Limit::Requests, "10000/1h")])).await;
-    app.app.db().ping().await.expect("it answers");
+    app.app.db().ping().await.expect("it responds");
     app.redis.reset_calls();
-    let answers = join_all((0..40).map(|_| HttpResponse::fetch(post_query(&app, VIEWER)))).await;
-    assert!(answers.iter().all(|answer| answer.status == 200));
+    let responses = join_all((0..40).map(|_| HttpResponse::fetch(post_query(&app, VIEWER)))).await;
+    assert!(responses.iter().all(|response| response.status == 200));
     assert_eq!(app.redis.calls().get("hset"), Some(&1));
 }
 
@@ -176,8 +176,8 @@ async fn a_repeated_denial_sends_redis_no_command() {
 async fn occasional_requests_are_charged_their_cost_only() {
     let app = TestApp::with(limited(&[(Limit::Requests, "2000/1d")])).await;
     for number in 0..200 {
-        let answer = HttpResponse::fetch(post_query(&app, VIEWER)).await;
-        assert_eq!(answer.status, 200, "{number}");
+        let response = HttpResponse::fetch(post_query(&app, VIEWER)).await;
+        assert_eq!(response.status, 200, "{number}");
         app.clock.advance(120_000);
     }
     // Two tokens every two minutes, while about three are refilled: without unused leases, none would be missing.
@@ -190,12 +190,12 @@ async fn normal_reading_stays_far_below_the_default_limit() {
     let app = TestApp::with(default_config()).await;
     let ada = &app.create_users("c", 1).await[0];
     for _ in 0..20 {
-        let answer: Value = ada.run("Home", json!({ "first": 30 })).await;
-        assert_eq!(error_codes(&answer), [""; 0]);
+        let response: Value = ada.run("Home", json!({ "first": 30 })).await;
+        assert_eq!(error_codes(&response), [""; 0]);
     }
-    let answer = HttpResponse::fetch(post_query_as(&app, ada, VIEWER)).await;
-    assert_eq!(rate_limit_headers(&answer).0, 2_500_000);
-    assert!(rate_limit_headers(&answer).2 > 2_400_000, "{answer:?}");
+    let response = HttpResponse::fetch(post_query_as(&app, ada, VIEWER)).await;
+    assert_eq!(rate_limit_headers(&response).0, 2_500_000);
+    assert!(rate_limit_headers(&response).2 > 2_400_000, "{response:?}");
 }
 
 #[tokio::test]
@@ -203,19 +203,19 @@ async fn requests_over_a_socket_cost_the_same_and_keep_it_open() {
     let app = TestApp::with(limited(&[(Limit::Requests, "20/1h")])).await;
     let mut socket = Socket::connect(&app, None).await;
     let mut refusal = Value::Null;
-    let mut answered = 0;
+    let mut completed = 0;
     while refusal.is_null() {
         socket.subscribe("a", "{ user(login: \"nobody\") { id } }").await;
         let message = socket.next().await;
         match message["type"].as_str() {
             Some("next") => {
                 assert_eq!(socket.next().await["type"], "complete");
-                answered += 1;
+                completed += 1;
             }
             _ => refusal = message,
         }
     }
-    assert!((1..=20).contains(&answered), "{answered}");
+    assert!((1..=20).contains(&completed), "{completed}");
     let error = &refusal["payload"][0];
     assert_eq!((&refusal["type"], &error["extensions"]["code"]), (&json!("error"), &json!("RATE_LIMITED")));
     assert!(

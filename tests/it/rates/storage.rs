@@ -25,7 +25,7 @@ use waxwing::platform::rates::service::charge;
 
 const READ: &str = "{ user(login: \"c0\") { login } }";
 
-/// States in which Redis answers reads and refuses writes. A full store still accepts buckets: see `full_store`.
+/// States in which Redis serves reads and refuses writes. A full store still accepts buckets: see `full_store`.
 const REFUSING: [(&[&str], &[&str]); 2] = [
     (&["CONFIG", "SET", "min-replicas-to-write", "1"], &["CONFIG", "SET", "min-replicas-to-write", "0"]),
     (&["REPLICAOF", "127.0.0.1", "1"], &["REPLICAOF", "NO", "ONE"]),
@@ -42,14 +42,14 @@ async fn without_writes_reads_run_and_charged_mutations_fail() {
         app.redis.run::<()>(begin);
         for _ in 0..3 {
             for request in [post_query(&app, READ), post_query_as(&app, &people[0], READ)] {
-                let answer = HttpResponse::fetch(request).await;
-                assert_eq!(answer.json(), json!({ "data": { "user": { "login": "c0" } } }), "{begin:?}");
-                assert!(!answer.headers.contains_key("ratelimit"), "it was not charged");
+                let response = HttpResponse::fetch(request).await;
+                assert_eq!(response.json(), json!({ "data": { "user": { "login": "c0" } } }), "{begin:?}");
+                assert!(!response.headers.contains_key("ratelimit"), "it was not charged");
             }
         }
         for limit in Limit::ALL.into_iter().filter(|limit| *limit != Limit::Requests) {
-            let answer = once(&app, limit, &people, 0).await;
-            assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"], "{begin:?} {limit:?}: {answer:?}");
+            let response = once(&app, limit, &people, 0).await;
+            assert_eq!(error_codes(&response.json()), ["STORAGE_UNAVAILABLE"], "{begin:?} {limit:?}: {response:?}");
         }
         app.redis.run::<()>(end);
         for limit in Limit::ALL {
@@ -66,8 +66,8 @@ async fn log_ins_fail_while_they_cannot_be_counted() {
     app.redis.run::<()>(REFUSING[0].0);
     for number in 0..30 {
         let password = if number == 20 { "correct horse" } else { "a wrong one" };
-        let answer = HttpResponse::fetch(post_query(&app, &log_in("c0", password))).await;
-        assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"]);
+        let response = HttpResponse::fetch(post_query(&app, &log_in("c0", password))).await;
+        assert_eq!(error_codes(&response.json()), ["STORAGE_UNAVAILABLE"]);
     }
 }
 
@@ -97,8 +97,8 @@ async fn limits_do_not_delay_the_report_of_a_dead_or_frozen_redis() {
         }
         for document in [first, READ, &wrong, &sign_up("new")] {
             let began = Instant::now();
-            let answer = HttpResponse::fetch(post_query(&app, document)).await;
-            assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"], "{document}: {answer:?}");
+            let response = HttpResponse::fetch(post_query(&app, document)).await;
+            assert_eq!(error_codes(&response.json()), ["STORAGE_UNAVAILABLE"], "{document}: {response:?}");
             assert!(began.elapsed() < soon, "{document} after {:?}", began.elapsed());
         }
         if frozen {
@@ -111,8 +111,8 @@ async fn limits_do_not_delay_the_report_of_a_dead_or_frozen_redis() {
 async fn requests_without_reads_do_not_wait_for_a_frozen_redis() {
     let app = TestApp::with_default_timeouts(default_config()).await;
     app.redis.signal("STOP");
-    let answer = HttpResponse::fetch(post_query(&app, "{ __typename }")).await;
-    assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }));
+    let response = HttpResponse::fetch(post_query(&app, "{ __typename }")).await;
+    assert_eq!(response.json(), json!({ "data": { "__typename": "Query" } }));
     app.redis.signal("CONT");
 }
 
@@ -148,9 +148,9 @@ async fn queued_requests_are_charged() {
     let (db, clock) = (Db::open(&target, timing).await.expect("a store"), Clock::manual(START));
     let app = TestServer::start(App::new(db, clock.clone(), limited(&[(Limit::Requests, "50/1h")])), clock).await;
     // Each has to send its own query, one after the other, for longer than the timeout.
-    let answers = join_all((0..60).map(|_| HttpResponse::fetch(post_query(&app, "{ a: __typename b: __typename }")))).await;
-    let paid = answers.iter().filter(|answer| answer.status == 200).count();
-    assert_eq!((paid, answers.iter().filter(|answer| answer.status == 429).count()), (25, 35));
+    let responses = join_all((0..60).map(|_| HttpResponse::fetch(post_query(&app, "{ a: __typename b: __typename }")))).await;
+    let paid = responses.iter().filter(|response| response.status == 200).count();
+    assert_eq!((paid, responses.iter().filter(|response| response.status == 429).count()), (25, 35));
 }
 
 #[tokio::test]
@@ -158,8 +158,8 @@ async fn concurrent_requests_wait_for_a_frozen_redis_once() {
     let app = TestApp::with_default_timeouts(default_config()).await;
     app.redis.signal("STOP");
     let began = Instant::now();
-    let answers = join_all((0..40).map(|_| HttpResponse::fetch(post_query(&app, "{ __typename }")))).await;
-    assert!(answers.iter().all(|answer| answer.status == 200));
+    let responses = join_all((0..40).map(|_| HttpResponse::fetch(post_query(&app, "{ __typename }")))).await;
+    assert!(responses.iter().all(|response| response.status == 200));
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     app.redis.signal("CONT");
 }
@@ -197,8 +197,8 @@ impl Charged {
 async fn a_failed_charge_is_no_unknown_outcome() {
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
     let schema = Schema::new(Charged(TestApp::with_default_timeouts(default_config()).await), EmptyMutation, EmptySubscription);
-    let answer = waxwing::schema::execute(&schema, "{ andThenNothing }".into()).await;
-    assert_eq!(error_codes(&serde_json::to_value(&answer).expect("JSON")), ["STORAGE_UNAVAILABLE"]);
+    let response = waxwing::schema::execute(&schema, "{ andThenNothing }".into()).await;
+    assert_eq!(error_codes(&serde_json::to_value(&response).expect("JSON")), ["STORAGE_UNAVAILABLE"]);
 }
 
 #[tokio::test]
@@ -213,17 +213,17 @@ async fn buckets_are_spread_over_a_cluster() {
     for person in &people {
         for (document, limit) in [(post.to_owned(), Limit::Posts), (log_in(&person.login, "a wrong one"), Limit::LogIns)] {
             for expected in [None, None, Some(1_800)] {
-                let answer = HttpResponse::fetch(post_query_as(&app, person, &document)).await;
-                assert_eq!(refused(&answer, limit), expected, "{}: {document}", person.login);
+                let response = HttpResponse::fetch(post_query_as(&app, person, &document)).await;
+                assert_eq!(refused(&response, limit), expected, "{}: {document}", person.login);
             }
         }
     }
-    let answer = HttpResponse::fetch(post_query(&app, "{ __typename }")).await;
-    assert!(answer.headers.contains_key("ratelimit"));
+    let response = HttpResponse::fetch(post_query(&app, "{ __typename }")).await;
+    assert!(response.headers.contains_key("ratelimit"));
     // Six failures; the three refused ones were refunded to the address.
     for (number, expected) in [None, None, None, Some(400)].into_iter().enumerate() {
-        let answer = HttpResponse::fetch(post_query(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
-        assert_eq!(refused(&answer, Limit::LogInsFromAddress), expected);
+        let response = HttpResponse::fetch(post_query(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
+        assert_eq!(refused(&response, Limit::LogInsFromAddress), expected);
     }
 }
 
@@ -298,9 +298,9 @@ impl Program {
         let (mut attempts, mut reveals_limit) = (0, false);
         for number in 0..32 {
             let body = json!({ "query": log_in(&format!("nobody{number}"), "a wrong one") });
-            let answer = HttpResponse::fetch(reqwest::Client::new().post(&self.1).json(&body)).await;
-            attempts += usize::from(error_codes(&answer.json()).is_empty());
-            reveals_limit = answer.headers.contains_key("ratelimit");
+            let response = HttpResponse::fetch(reqwest::Client::new().post(&self.1).json(&body)).await;
+            attempts += usize::from(error_codes(&response.json()).is_empty());
+            reveals_limit = response.headers.contains_key("ratelimit");
         }
         (attempts, reveals_limit)
     }

@@ -29,17 +29,18 @@ async fn followed(requests: &str, followers: usize) -> (TestApp, Actor) {
 
 /// The charge and the work of a request, as its response reports them.
 async fn cost(app: &TestServer, who: &Actor, query: &str) -> (u64, u64) {
-    let answer = HttpResponse::fetch(post_query_as(app, who, query).header("waxwing-cost", "1")).await;
-    let reported = &answer.json()["extensions"]["cost"];
-    let number = |name: &str| reported[name].as_u64().unwrap_or_else(|| panic!("no {name}: {answer:?}"));
+    let response = HttpResponse::fetch(post_query_as(app, who, query).header("waxwing-cost", "1")).await;
+    let reported = &response.json()["extensions"]["cost"];
+    let number = |name: &str| reported[name].as_u64().unwrap_or_else(|| panic!("no {name}: {response:?}"));
     (number("charged"), number("worked"))
 }
 
 /// The remaining requests of a user.
 async fn left(app: &TestServer, who: &Actor) -> u64 {
-    let answer = HttpResponse::fetch(post_query_as(app, who, "{ __typename }")).await;
-    let rest = answer.header("ratelimit").split_once("r=").map(|(_, rest)| rest.split(';').next().unwrap_or_default().to_owned());
-    rest.and_then(|rest| rest.parse().ok()).unwrap_or_else(|| panic!("{answer:?}"))
+    let response = HttpResponse::fetch(post_query_as(app, who, "{ __typename }")).await;
+    let rest =
+        response.header("ratelimit").split_once("r=").map(|(_, rest)| rest.split(';').next().unwrap_or_default().to_owned());
+    rest.and_then(|rest| rest.parse().ok()).unwrap_or_else(|| panic!("{response:?}"))
 }
 
 /// Units that were counted.
@@ -50,7 +51,7 @@ async fn metric(app: &TestServer, name: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn work_beyond_the_estimate_is_charged_after_the_answer() {
+async fn work_beyond_the_estimate_is_charged_after_the_response() {
     let (app, ada) = followed("1000000/1h", 150).await;
     let (before, settled) = (left(&app, &ada).await, metric(&app, "settled").await);
     let (charged, worked) = cost(&app, &ada, POST).await;
@@ -188,7 +189,7 @@ async fn work_over_a_socket_is_charged_to_the_same_bucket() {
     let (charged, _) = cost(&app, &ada, POST).await;
     let before = left(&app, &ada).await;
     let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
-    let posted = socket.answer("a", POST).await;
+    let posted = socket.execute("a", POST).await;
     assert_eq!(error_codes(&posted), [""; 0]);
     assert_eq!(left(&app, &ada).await, before - charged - 1);
 }
@@ -304,9 +305,9 @@ async fn a_first_screen_is_never_charged_beyond_its_estimate() {
             let body = json!({ "query": crate::support::document(operation), "operationName": operation, "variables": { "first": first } });
             let request =
                 app.post().bearer_auth(reader.token.as_deref().expect("a session")).header("waxwing-cost", "1").json(&body);
-            let answer: Value = HttpResponse::fetch(request).await.json();
-            assert_eq!(error_codes(&answer), [""; 0]);
-            let cost = &answer["extensions"]["cost"];
+            let response: Value = HttpResponse::fetch(request).await.json();
+            assert_eq!(error_codes(&response), [""; 0]);
+            let cost = &response["extensions"]["cost"];
             let (charged, worked) = (cost["charged"].as_u64().expect("a number"), cost["worked"].as_u64().expect("a number"));
             assert!(worked <= charged.max(FREE_UNITS), "{first}: {cost}");
         }

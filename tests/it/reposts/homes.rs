@@ -31,9 +31,9 @@ async fn home_page(viewer: &Actor, variables: Value) -> Value {
         "query($first: Int, $after: String, $last: Int, $before: String) {{
             homeTimeline {{ entries(first: $first, after: $after, last: $last, before: $before) {{ {ENTRIES} }} }} }}"
     );
-    let answer = viewer.gql(&query, variables).await;
-    let entries = answer["data"]["homeTimeline"]["entries"].clone();
-    assert!(entries.is_object(), "{answer}");
+    let response = viewer.gql(&query, variables).await;
+    let entries = response["data"]["homeTimeline"]["entries"].clone();
+    assert!(entries.is_object(), "{response}");
     entries
 }
 
@@ -417,10 +417,10 @@ async fn a_sync_cursor_names_shown_reposts_and_promoted_homes_show_them() {
     let other = app.users(["cyd"]).await[0].post("three").await;
     repost(&ada, &other).await;
     let query = "{ homeTimeline { syncCursor entries(first: 10) { edges { cursor node { repostedBy { login } promotion { campaignName } status { message } } } } } }";
-    let answer = bea.gql(query, json!({})).await;
-    let entries = &answer["data"]["homeTimeline"]["entries"];
-    assert_eq!(lines(entries), ["↻ ada: three", "two", "one"], "{answer}");
-    let cursor = answer["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned();
+    let response = bea.gql(query, json!({})).await;
+    let entries = &response["data"]["homeTimeline"]["entries"];
+    assert_eq!(lines(entries), ["↻ ada: three", "two", "one"], "{response}");
+    let cursor = response["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned();
     let newer = home_page(&bea, json!({ "last": 5, "before": cursor })).await;
     assert_eq!(lines(&newer), [""; 0], "it stands before the newest entry, a repost");
 }

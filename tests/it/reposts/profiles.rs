@@ -19,9 +19,9 @@ pub(super) async fn page(viewer: &Actor, login: &str, choice: &str, variables: V
     viewer.gql(&query, all).await
 }
 
-/// The entries of an answer: the message, with `↻ login` for a repost.
-pub(super) fn lines(answer: &Value) -> Vec<String> {
-    let edges = answer["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array();
+/// The entries of a response: the message, with `↻ login` for a repost.
+pub(super) fn lines(response: &Value) -> Vec<String> {
+    let edges = response["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array();
     let line = |edge: &Value| {
         let message = edge["node"]["status"]["message"].as_str().expect("a message");
         match edge["node"]["repostedBy"]["login"].as_str() {
@@ -29,7 +29,7 @@ pub(super) fn lines(answer: &Value) -> Vec<String> {
             None => message.to_owned(),
         }
     };
-    edges.unwrap_or_else(|| panic!("{answer}")).iter().map(line).collect()
+    edges.unwrap_or_else(|| panic!("{response}")).iter().map(line).collect()
 }
 
 const WITH_REPOSTS: &str = "includeReposts: true";
@@ -79,9 +79,10 @@ async fn a_profile_shows_what_the_client_chooses() {
                 {
                     let (mut read, mut variables) = (Vec::new(), json!({ count: size }));
                     loop {
-                        let answer = page(viewer, "ada", choice, variables.clone()).await;
-                        read = if count == "first" { [read, lines(&answer)].concat() } else { [lines(&answer), read].concat() };
-                        let info = &answer["data"]["user"]["profileTimeline"]["entries"]["pageInfo"];
+                        let response = page(viewer, "ada", choice, variables.clone()).await;
+                        read =
+                            if count == "first" { [read, lines(&response)].concat() } else { [lines(&response), read].concat() };
+                        let info = &response["data"]["user"]["profileTimeline"]["entries"]["pageInfo"];
                         if info[more] == json!(false) {
                             break;
                         }
@@ -99,8 +100,8 @@ async fn a_profile_shows_what_the_client_chooses() {
 async fn entries_of_reposts_have_their_own_ids_times_and_cursors() {
     let app = TestApp::start().await;
     let [ada, bea] = scene(&app).await;
-    let answer = page(&bea, "ada", WITH_REPOSTS, json!({})).await;
-    let entries = &answer["data"]["user"]["profileTimeline"]["entries"]["edges"];
+    let response = page(&bea, "ada", WITH_REPOSTS, json!({})).await;
+    let entries = &response["data"]["user"]["profileTimeline"]["entries"]["edges"];
     assert_eq!(entries[0]["node"]["repostedAt"], "2026-03-01T00:00:06.000Z");
     assert_eq!((&entries[1]["node"]["repostedAt"], &entries[1]["node"]["repostedBy"]), (&Value::Null, &Value::Null));
     let ids: std::collections::BTreeSet<&str> =
@@ -112,7 +113,7 @@ async fn entries_of_reposts_have_their_own_ids_times_and_cursors() {
         assert_eq!(error_codes(&refused), ["BAD_USER_INPUT"], "a cursor is of one choice");
     }
     // The newest state that was shown, and nothing newer.
-    let sync = &answer["data"]["user"]["profileTimeline"]["syncCursor"];
+    let sync = &response["data"]["user"]["profileTimeline"]["syncCursor"];
     assert_eq!(lines(&page(&bea, "ada", WITH_REPOSTS, json!({ "last": 5, "before": sync })).await), [""; 0]);
     let new = bea.post("bea 3").await;
     repost(&ada, &new).await;

@@ -77,9 +77,9 @@ impl Actor {
         let kind = format!("{}{}Input", field[..1].to_uppercase(), &field[1..]);
         let query =
             format!("mutation($input: {kind}!) {{ {field}(input: $input) {{ {selection} userErrors {{ code path }} }} }}");
-        let mut answer = self.gql(&query, json!({ "input": input })).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        answer["data"][field].take()
+        let mut response = self.gql(&query, json!({ "input": input })).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        response["data"][field].take()
     }
 
     /// Runs a mutation that must succeed, and returns its payload.
@@ -90,7 +90,7 @@ impl Actor {
     }
 
     async fn send(&self, body: Value) -> Value {
-        let response = self.request(&body).send().await.expect("an answer");
+        let response = self.request(&body).send().await.expect("a response");
         assert!(response.status().as_u16() < 500 || response.status() == 503, "{}", response.status());
         response.json().await.expect("JSON")
     }
@@ -104,8 +104,8 @@ impl Actor {
     }
 
     pub async fn post(&self, message: &str) -> String {
-        let answer = self.run("PostStatus", json!({ "input": { "message": message } })).await;
-        answer["data"]["postStatus"]["status"]["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+        let response = self.run("PostStatus", json!({ "input": { "message": message } })).await;
+        response["data"]["postStatus"]["status"]["id"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
     }
 
     pub async fn delete(&self, status: &str) -> Value {
@@ -117,9 +117,9 @@ impl Actor {
     }
 
     pub async fn unfollow(&self, other: &Self) -> Value {
-        let mut answer = self.run("Unfollow", json!({ "input": { "userId": other.id } })).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        answer["data"]["unfollowUser"].take()
+        let mut response = self.run("Unfollow", json!({ "input": { "userId": other.id } })).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        response["data"]["unfollowUser"].take()
     }
 
     pub async fn like(&self, status: &str) -> Value {
@@ -128,8 +128,8 @@ impl Actor {
 
     /// The messages of the user's home, newest first, at most 100.
     pub async fn home(&self) -> Vec<String> {
-        let answer = self.run("Home", json!({ "first": 100 })).await;
-        let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let response = self.run("Home", json!({ "first": 100 })).await;
+        let edges = response["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
         edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
     }
 }

@@ -111,16 +111,16 @@ impl Cluster {
     /// Sends a command to the node of its key, or to every primary and returns the first reply.
     pub fn run<T: FromRedisValue>(&self, command: &[&[u8]]) -> T {
         let Some(key) = key_of(command) else {
-            let mut answers: Vec<T> = self.primaries().iter().map(|node| node.try_run(command).expect("an answer")).collect();
-            return answers.swap_remove(0);
+            let mut responses: Vec<T> = self.primaries().iter().map(|node| node.try_run(command).expect("a response")).collect();
+            return responses.swap_remove(0);
         };
         // The key is on its original node, or where that node redirects, or on its replica.
         let first = &self.nodes[initial_node(key)];
         match first.try_run(command) {
             Err(error) if error.redirect_node().is_some() || error.is_io_error() => {
-                self.owner(Slot::for_key(key)).try_run(command).expect("an answer")
+                self.owner(Slot::for_key(key)).try_run(command).expect("a response")
             }
-            answer => answer.expect("an answer"),
+            response => response.expect("a response"),
         }
     }
 
@@ -391,7 +391,7 @@ impl Node {
 
     pub fn run<T: FromRedisValue>(&self, command: &[&str]) -> T {
         let command: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
-        self.try_run(&command).expect("an answer")
+        self.try_run(&command).expect("a response")
     }
 
     /// The configuration epochs of all primaries as this node knows them, by their ids.

@@ -18,7 +18,7 @@ pub struct EventStream {
 impl EventStream {
     /// The stream of a request.
     pub async fn open(request: RequestBuilder) -> Self {
-        let response = request.send().await.expect("an answer");
+        let response = request.send().await.expect("a response");
         assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
         assert_eq!(response.headers()["content-type"], "text/event-stream; charset=utf-8");
         assert!(response.headers().get("content-encoding").is_none(), "a compressed stream would be buffered");

@@ -16,7 +16,7 @@ pub struct HttpResponse {
 impl HttpResponse {
     /// Sends a request and reads its response.
     pub async fn fetch(request: RequestBuilder) -> Self {
-        let response = request.send().await.expect("an answer");
+        let response = request.send().await.expect("a response");
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         Self { status, headers, text: response.text().await.expect("text") }
     }
@@ -56,7 +56,7 @@ impl TestApp {
 }
 
 /// The codes of a response's errors, in their order.
-pub fn error_codes(answer: &Value) -> Vec<String> {
+pub fn error_codes(response: &Value) -> Vec<String> {
     let code = |error: &Value| error["extensions"]["code"].as_str().unwrap_or("(no code)").to_owned();
-    answer["errors"].as_array().map(|errors| errors.iter().map(code).collect()).unwrap_or_default()
+    response["errors"].as_array().map(|errors| errors.iter().map(code).collect()).unwrap_or_default()
 }

@@ -118,8 +118,8 @@ impl TestServer {
     /// A user who has just signed up with this login.
     pub async fn user(&self, login: &str) -> Actor {
         let input = serde_json::json!({ "login": login, "name": login, "password": "correct horse" });
-        let answer = self.anonymous().run("SignUp", serde_json::json!({ "input": input })).await;
-        Actor::new(self, Some(&answer["data"]["signUp"]["session"]))
+        let response = self.anonymous().run("SignUp", serde_json::json!({ "input": input })).await;
+        Actor::new(self, Some(&response["data"]["signUp"]["session"]))
     }
 
     /// Signs up several users, in the order of the logins.

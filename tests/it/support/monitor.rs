@@ -20,7 +20,7 @@ impl Monitor {
         stream.write_all(b"MONITOR\r\n").expect("it listens");
         let mut lines = BufReader::new(stream);
         let mut first = String::new();
-        lines.read_line(&mut first).expect("an answer");
+        lines.read_line(&mut first).expect("a response");
         assert_eq!(first, "+OK\r\n");
         Self { lines }
     }

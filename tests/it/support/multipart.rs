@@ -27,7 +27,7 @@ impl MultipartResponse {
 
     /// Opens the response of a rejected request, which has no heartbeat.
     pub async fn open_without_heartbeat(request: RequestBuilder) -> Self {
-        let response = request.send().await.expect("an answer");
+        let response = request.send().await.expect("a response");
         assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
         assert_eq!(response.headers()["content-type"], "multipart/mixed;boundary=\"graphql\";subscriptionSpec=\"1.0\"");
         assert!(response.headers().get("content-encoding").is_none(), "a compressed stream would be buffered");

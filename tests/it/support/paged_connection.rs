@@ -38,9 +38,9 @@ impl PagedConnection {
 
     /// A page, with the cursors of `pageInfo` checked against its edges.
     pub async fn page(&self, arguments: Value) -> Page {
-        let answer = self.actor.gql(&self.query(), arguments.clone()).await;
-        let list = answer.pointer(self.pointer).unwrap_or_else(|| panic!("{arguments}: {answer}"));
-        let edges = list["edges"].as_array().unwrap_or_else(|| panic!("{arguments}: {answer}"));
+        let response = self.actor.gql(&self.query(), arguments.clone()).await;
+        let list = response.pointer(self.pointer).unwrap_or_else(|| panic!("{arguments}: {response}"));
+        let edges = list["edges"].as_array().unwrap_or_else(|| panic!("{arguments}: {response}"));
         let all = |pointer: &str| -> Vec<String> {
             edges.iter().map(|edge| edge.pointer(pointer).and_then(Value::as_str).expect("text").to_owned()).collect()
         };
@@ -55,9 +55,9 @@ impl PagedConnection {
 
     /// The code and the message with which arguments are refused.
     pub async fn refusal(&self, arguments: Value) -> (String, String) {
-        let answer = self.actor.gql(&self.query(), arguments.clone()).await;
-        assert_eq!(error_codes(&answer).len(), 1, "{arguments}: {answer}");
-        (error_codes(&answer).remove(0), answer["errors"][0]["message"].as_str().expect("a message").to_owned())
+        let response = self.actor.gql(&self.query(), arguments.clone()).await;
+        assert_eq!(error_codes(&response).len(), 1, "{arguments}: {response}");
+        (error_codes(&response).remove(0), response["errors"][0]["message"].as_str().expect("a message").to_owned())
     }
 
     /// Pages from the newest on; `between` runs after each.

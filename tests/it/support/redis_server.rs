@@ -155,13 +155,13 @@ impl RedisServer {
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Vec::new();
         for mut connection in self.connect() {
-            let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).expect("an answer");
+            let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).expect("a response");
             let mut read = redis::pipe();
             for key in &keys {
                 read.cmd("PTTL").arg(key).cmd("DUMP").arg(key);
             }
-            let mut answers: Vec<redis::Value> = read.query(&mut connection).expect("an answer");
-            let pairs = answers.chunks_exact_mut(2).map(|pair| (std::mem::take(&mut pair[0]), std::mem::take(&mut pair[1])));
+            let mut responses: Vec<redis::Value> = read.query(&mut connection).expect("a response");
+            let pairs = responses.chunks_exact_mut(2).map(|pair| (std::mem::take(&mut pair[0]), std::mem::take(&mut pair[1])));
             let row = |(key, (ttl, dump)): (Vec<u8>, (redis::Value, redis::Value))| {
                 let ttl: i64 = redis::from_redis_value(ttl).expect("a number");
                 (key, ttl.max(0), redis::from_redis_value(dump).expect("bytes"))
@@ -179,7 +179,7 @@ impl RedisServer {
             for (key, ttl, dump) in rows {
                 write.cmd("RESTORE").arg(key).arg(*ttl).arg(dump);
             }
-            write.exec(&mut connection).expect("an answer");
+            write.exec(&mut connection).expect("a response");
         }
     }
 
@@ -194,7 +194,7 @@ impl RedisServer {
     /// A single server that requires a password.
     pub fn run_as<T: FromRedisValue>(&self, password: &str, command: &[&str]) -> T {
         let client = redis::Client::open(format!("{}?pass={password}", self.operator_url())).expect("an address");
-        redis::cmd(command[0]).arg(&command[1..]).query(&mut client.get_connection().expect("a connection")).expect("an answer")
+        redis::cmd(command[0]).arg(&command[1..]).query(&mut client.get_connection().expect("a connection")).expect("a response")
     }
 
     /// Every key. For small stores.
@@ -362,7 +362,7 @@ impl Single {
         for argument in command {
             packed.arg(*argument);
         }
-        packed.query(&mut connection).expect("an answer")
+        packed.query(&mut connection).expect("a response")
     }
 
     fn kill(&self) {

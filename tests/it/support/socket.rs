@@ -41,9 +41,9 @@ impl Socket {
         }
         match client_async(request, stream).await {
             Ok((socket, _)) => Ok(Self(socket)),
-            Err(Error::Http(answer)) => {
-                let body = answer.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default().into_owned();
-                Err((answer.status().as_u16(), body))
+            Err(Error::Http(response)) => {
+                let body = response.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default().into_owned();
+                Err((response.status().as_u16(), body))
             }
             // The library requires one of the sub-protocols that it offered, and does not read what is sent then.
             Err(error) => Err((0, error.to_string())),
@@ -79,7 +79,7 @@ impl Socket {
         self.send_json(json!({ "id": id, "type": "subscribe", "payload": { "query": query } })).await;
     }
 
-    /// The next message; WebSocket pings are answered.
+    /// The next message; WebSocket pings are replied to.
     pub async fn next(&mut self) -> Value {
         loop {
             match self.frame().await {
@@ -107,7 +107,7 @@ impl Socket {
     }
 
     /// The response of an operation, which is all that it sends.
-    pub async fn answer(&mut self, id: &str, query: &str) -> Value {
+    pub async fn execute(&mut self, id: &str, query: &str) -> Value {
         self.subscribe(id, query).await;
         let mut message = self.next().await;
         assert_eq!((&message["id"], &message["type"]), (&json!(id), &json!("next")), "{message}");

@@ -1,4 +1,4 @@
-//! Operations during which the server dies after any write, or Redis is killed: each is applied completely or not at all, and one that was answered is
+//! Operations during which the server dies after any write, or Redis is killed: each is applied completely or not at all, and one that was acknowledged is
 //! applied. `WAXWING_TALK_CRASHES` is their number.
 
 use super::model::{Model, Operation};
@@ -51,12 +51,12 @@ fn involved(operation: &Operation, model: &Model) -> (Vec<usize>, Vec<usize>) {
 }
 
 impl Play {
-    /// Adds the status that was posted without an answer, if it exists.
+    /// Adds the status that was posted without a response, if it exists.
     async fn adopt_status(&mut self, author: usize, message: &str) -> bool {
         let person = self.world.people[author].at(&self.world.servers[self.world.server]);
         let query = "query($login: String!) { user(login: $login) { profileTimeline { entries(first: 1) { edges { node { status { id message } } } } } } }";
-        let answer = person.gql(query, json!({ "login": person.login })).await;
-        let status = &answer["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"];
+        let response = person.gql(query, json!({ "login": person.login })).await;
+        let status = &response["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"];
         let is_new = status["message"] == message;
         self.world.statuses.extend(status["id"].as_str().filter(|_| is_new).map(str::to_owned));
         is_new
@@ -75,7 +75,7 @@ impl Play {
         all
     }
 
-    /// Runs an operation that is cut off, and returns its answer.
+    /// Runs an operation that is cut off, and returns its response.
     async fn run_cut_off(&mut self, operation: &Operation, is_redis_killed: bool) -> Option<Option<String>> {
         let request = request(&self.world, operation);
         if is_redis_killed {
@@ -87,14 +87,14 @@ impl Play {
         }
     }
 
-    /// Whether an operation that was not answered is applied; compares all views.
+    /// Whether an operation without a response is applied; compares all views.
     async fn crash(&mut self, number: usize) -> (bool, bool) {
         let operation = self.operation();
         let when = format!("seed {}, crash {number}: {operation:?}", self.seed);
         let before = self.model.clone();
         let involved = involved(&operation, &self.model);
         let refusal = self.model.apply(operation.clone());
-        let answer = self.run_cut_off(&operation, number % 8 == 7).await;
+        let response = self.run_cut_off(&operation, number % 8 == 7).await;
         // The lease expires, and another server completes the change.
         self.world.servers[0].clock.advance(61_000);
         self.world.servers[0].drain_journal().await;
@@ -102,7 +102,7 @@ impl Play {
             && refusal.is_none()
         {
             let is_posted = self.adopt_status(draft.author, &draft.text.message).await;
-            assert!(is_posted || answer.is_none(), "{when}: an acknowledged status is lost");
+            assert!(is_posted || response.is_none(), "{when}: an acknowledged status is lost");
             if !is_posted {
                 self.model = before.clone();
             }
@@ -110,8 +110,8 @@ impl Play {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let differences = self.all_differences(&self.model, &involved).await;
         let is_applied = differences.is_empty();
-        if let Some(answer) = &answer {
-            assert_eq!(answer.as_deref(), refusal, "{when}");
+        if let Some(response) = &response {
+            assert_eq!(response.as_deref(), refusal, "{when}");
             assert_eq!(differences, [""; 0], "{when} was acknowledged");
         } else if !is_applied {
             let others = self.all_differences(&before, &involved).await;
@@ -119,7 +119,7 @@ impl Play {
             self.model = before;
         }
         assert_eq!(findings(&self.world.servers[0].app).await, [""; 0], "{when}");
-        (answer.is_none(), is_applied)
+        (response.is_none(), is_applied)
     }
 }
 
@@ -132,16 +132,16 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
     for _ in 0..BEFORE {
         play.step().await;
     }
-    let (mut unanswered, mut applied) = (0, 0);
+    let (mut without_response, mut applied) = (0, 0);
     // Some operations have fewer writes than the server survives: it goes on until enough of them were cut off.
     for number in 0..4 * crashes {
-        if number >= crashes && unanswered > crashes / 6 {
+        if number >= crashes && without_response > crashes / 6 {
             break;
         }
-        let (is_unanswered, is_applied) = play.crash(number).await;
-        unanswered += usize::from(is_unanswered);
-        applied += usize::from(is_unanswered && is_applied);
+        let (has_no_response, is_applied) = play.crash(number).await;
+        without_response += usize::from(has_no_response);
+        applied += usize::from(has_no_response && is_applied);
     }
-    println!("{unanswered} operations were unanswered, {applied} of which were applied");
-    assert!(unanswered > crashes / 6, "only {unanswered} of {crashes} were cut off");
+    println!("{without_response} operations had no response, {applied} of which were applied");
+    assert!(without_response > crashes / 6, "only {without_response} of {crashes} were cut off");
 }

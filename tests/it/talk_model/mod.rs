@@ -27,7 +27,7 @@ use waxwing::base::config::Config;
 const OPERATIONS: usize = 500;
 /// Operations between two comparisons of some reads.
 const BETWEEN: usize = 8;
-/// Operations on one server; what it answers holds on the other one within a second.
+/// Operations on one server; what it has responded holds on the other one within a second.
 const ON_A_SERVER: usize = 160;
 
 /// Small windows and a low threshold, so that few users reach the limits.

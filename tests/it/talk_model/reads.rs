@@ -82,14 +82,14 @@ impl Reader<'_> {
         };
         let (mut pages, mut variables) = (Vec::new(), if arguments.is_empty() { json!({}) } else { json!({ count: size }) });
         loop {
-            let answer = self.actor.gql(&query, variables.clone()).await;
-            assert_eq!(answer.get("errors"), None, "{query}: {answer}");
-            let found = find_list(&answer["data"])?;
+            let response = self.actor.gql(&query, variables.clone()).await;
+            assert_eq!(response.get("errors"), None, "{query}: {response}");
+            let found = find_list(&response["data"])?;
             if let Some(statuses) = found.as_array() {
                 return Some(vec![(statuses.iter().map(|status| text(&status["message"])).collect(), false, false)]);
             }
-            let edges = found["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
-            let flag = |name: &str| found["pageInfo"][name].as_bool().unwrap_or_else(|| panic!("{answer}"));
+            let edges = found["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
+            let flag = |name: &str| found["pageInfo"][name].as_bool().unwrap_or_else(|| panic!("{response}"));
             pages.push((edges.iter().map(|edge| line(&edge["node"])).collect(), flag("hasNextPage"), flag("hasPreviousPage")));
             if !flag(more) || pages.len() == MAX_PAGES {
                 return Some(pages);
@@ -102,18 +102,18 @@ impl Reader<'_> {
     pub(super) async fn cards(&self, statuses: &[usize]) -> Vec<Value> {
         let ids: Vec<&String> = statuses.iter().map(|at| &self.world.statuses[*at]).collect();
         let query = format!("query($ids: [ID!]!) {{ nodes(ids: $ids) {{ ... on Status {{ {CARD} }} }} }}");
-        let answer = self.actor.gql(&query, json!({ "ids": ids })).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        answer["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
+        let response = self.actor.gql(&query, json!({ "ids": ids })).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        response["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{response}")).clone()
     }
 
     /// The number of statuses of tags, and whether the viewer follows them.
     pub(super) async fn tag_cards(&self, tags: usize) -> Vec<(usize, bool)> {
         let fields: Vec<String> =
             (0..tags).map(|tag| format!("t{tag}: tag(name: \"tag{tag}\") {{ statusesCount viewerIsFollowing }}")).collect();
-        let answer = self.actor.gql(&format!("{{ {} }}", fields.join(" ")), json!({})).await;
+        let response = self.actor.gql(&format!("{{ {} }}", fields.join(" ")), json!({})).await;
         let card = |tag: usize| {
-            let tag = &answer["data"][format!("t{tag}")];
+            let tag = &response["data"][format!("t{tag}")];
             (tag["statusesCount"].as_u64().map_or(usize::MAX, |count| count as usize), tag["viewerIsFollowing"] == true)
         };
         (0..tags).map(card).collect()
@@ -122,8 +122,8 @@ impl Reader<'_> {
     /// The number of statuses of accounts, or `None` for those that the viewer does not find.
     pub(super) async fn statuses_counts(&self, people: usize) -> Vec<Option<usize>> {
         let users: Vec<String> = (0..people).map(|of| format!("u{of}: user(login: \"p{of}\") {{ statusesCount }}")).collect();
-        let answer = self.actor.gql(&format!("{{ {} }}", users.join(" ")), json!({})).await;
-        let count = |of: usize| answer["data"][format!("u{of}")]["statusesCount"].as_u64().map(|count| count as usize);
+        let response = self.actor.gql(&format!("{{ {} }}", users.join(" ")), json!({})).await;
+        let count = |of: usize| response["data"][format!("u{of}")]["statusesCount"].as_u64().map(|count| count as usize);
         (0..people).map(count).collect()
     }
 }

@@ -101,10 +101,10 @@ impl Model {
     }
 
     /// Whether a status is no reply, or replies to its author or to an account that `is_source` accepts. The account of its parent may be deleted.
-    fn answers_source(&self, at: usize, is_source: impl Fn(usize) -> bool) -> bool {
+    fn replies_to_source(&self, at: usize, is_source: impl Fn(usize) -> bool) -> bool {
         let Some(parent) = self.statuses[at].parent else { return true };
-        let answered = self.author(parent);
-        !self.deleted_accounts.contains(&answered) && (answered == self.author(at) || is_source(answered))
+        let parent_author = self.author(parent);
+        !self.deleted_accounts.contains(&parent_author) && (parent_author == self.author(at) || is_source(parent_author))
     }
 
     /// The public statuses with a tag, newest first.
@@ -122,7 +122,7 @@ impl Model {
         let is_source = |author| author == viewer || self.relations.follows.contains(&(viewer, author));
         let is_shown = |at: usize| {
             let author = self.author(at);
-            author == viewer || (is_source(author) && self.answers_source(at, is_source) && self.can_deliver(viewer, at))
+            author == viewer || (is_source(author) && self.replies_to_source(at, is_source) && self.can_deliver(viewer, at))
         };
         let shows_reposts_of = |by| is_source(by) && !self.without_reposts.contains(&(viewer, by));
         self.feed(viewer, &self.followed_tags, is_shown, shows_reposts_of)
@@ -130,9 +130,9 @@ impl Model {
 
     fn timeline_of_list(&self, viewer: usize) -> Vec<String> {
         let is_member = |author| self.relations.members.contains(&(viewer, author));
-        let is_answered = |account| account == viewer || is_member(account);
+        let is_replied_to = |account| account == viewer || is_member(account);
         let is_shown =
-            |at: usize| is_member(self.author(at)) && self.answers_source(at, is_answered) && self.can_deliver(viewer, at);
+            |at: usize| is_member(self.author(at)) && self.replies_to_source(at, is_replied_to) && self.can_deliver(viewer, at);
         self.feed(viewer, &self.list_tags, is_shown, is_member)
     }
 

@@ -211,7 +211,7 @@ const differences = [
   },
   {
     query: 'query Q($v: Boolean = true) { serverLimits @include(if: $v) { depth } }', variables: { v: null }, runs: false,
-    differs: 'An explicit null where a value is required is an error of execution in graphql-js, at that field or for the whole answer. Here nothing runs.',
+    differs: 'An explicit null where a value is required is an error of execution in graphql-js, at that field or for the whole response. Here nothing runs.',
   },
   {
     query: 'mutation M($v: Boolean) { deleteComment(input: { commentId: "a", withReplies: $v }) { userErrors { code } } }', variables: { v: null }, runs: false,

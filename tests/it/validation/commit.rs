@@ -29,10 +29,10 @@ async fn no_part_of_a_refused_mutation_is_committed() {
         (keyed, json!({ "m": "half", "k": 5 }), "BAD_USER_INPUT"),
     ];
     for (query, variables, code) in refused {
-        let answer = ada.gql(&query, variables.clone()).await;
-        assert_eq!(error_codes(&answer), [code], "{query} {variables}: {answer}");
-        assert!(answer.get("data").is_none(), "{answer}");
-        assert!(answer["errors"][0]["locations"][0]["column"].is_u64(), "{answer}");
+        let response = ada.gql(&query, variables.clone()).await;
+        assert_eq!(error_codes(&response), [code], "{query} {variables}: {response}");
+        assert!(response.get("data").is_none(), "{response}");
+        assert!(response["errors"][0]["locations"][0]["column"].is_u64(), "{response}");
     }
     app.drain().await;
     assert_eq!(ada.home().await, [""; 0]);
@@ -45,14 +45,14 @@ async fn a_required_variable_is_required() {
     let app = TestApp::start().await;
     let query = "query($b: Boolean!) { serverLimits @include(if: $b) { depth } }";
     for accept in ["application/json", "application/graphql-response+json"] {
-        let answer = HttpResponse::fetch(app.post().header("accept", accept).json(&json!({ "query": query }))).await;
-        assert_eq!(answer.status, if accept == "application/json" { 200 } else { 400 }, "{answer:?}");
+        let response = HttpResponse::fetch(app.post().header("accept", accept).json(&json!({ "query": query }))).await;
+        assert_eq!(response.status, if accept == "application/json" { 200 } else { 400 }, "{response:?}");
         let expected = json!({ "errors": [{
             "message": "Variable \"$b\" of required type \"Boolean!\" was not provided.",
             "locations": [{ "line": 1, "column": 7 }],
             "extensions": { "code": "BAD_USER_INPUT" },
         }] });
-        assert_eq!(answer.json(), expected);
+        assert_eq!(response.json(), expected);
     }
 }
 
@@ -69,9 +69,9 @@ async fn defaults_apply_to_conditions_and_to_the_cost() {
     ] {
         // The second request uses the cached validation.
         for _ in 0..2 {
-            let answer = ada.gql(query, variables.clone()).await;
-            let found: Vec<_> = answer["data"].as_object().expect("data").keys().collect();
-            assert_eq!(found, keys, "{variables}: {answer}");
+            let response = ada.gql(query, variables.clone()).await;
+            let found: Vec<_> = response["data"].as_object().expect("data").keys().collect();
+            assert_eq!(found, keys, "{variables}: {response}");
         }
     }
     let query = "query($n: Int = 50) { viewer { followers(first: $n) { edges { cursor } } } }";
@@ -79,9 +79,9 @@ async fn defaults_apply_to_conditions_and_to_the_cost() {
         for _ in 0..2 {
             let body = format!("{{\"query\":{},\"variables\":{variables}}}", json!(query));
             let request = app.post().header("content-type", "application/json").header("waxwing-cost", "1").body(body);
-            let answer = HttpResponse::fetch(request.bearer_auth(ada.token.as_ref().expect("a token"))).await.json();
-            assert_eq!(answer["extensions"]["cost"]["charged"], cost, "{variables}: {answer}");
-            assert_eq!(answer.get("errors"), None, "{answer}");
+            let response = HttpResponse::fetch(request.bearer_auth(ada.token.as_ref().expect("a token"))).await.json();
+            assert_eq!(response["extensions"]["cost"]["charged"], cost, "{variables}: {response}");
+            assert_eq!(response.get("errors"), None, "{response}");
         }
     }
 }
@@ -94,8 +94,8 @@ async fn a_single_value_is_coerced_to_a_list() {
     let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }";
     for _ in 0..2 {
         for ids in [json!(ada.id), json!([ada.id])] {
-            let answer = ada.gql(query, json!({ "ids": ids })).await;
-            assert_eq!(answer["data"]["nodes"], json!([{ "id": ada.id }]), "{answer}");
+            let response = ada.gql(query, json!({ "ids": ids })).await;
+            assert_eq!(response["data"]["nodes"], json!([{ "id": ada.id }]), "{response}");
         }
     }
     let by_default = format!("query($ids: [ID!] = {:?}) {{ nodes(ids: $ids) {{ id }} }}", ada.id);
@@ -108,8 +108,8 @@ async fn the_default_of_an_argument_applies_without_its_variable() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let query = "query($d: Boolean) { __type(name: \"User\") { fields(includeDeprecated: $d) { name } } }";
-    let answer = ada.gql(query, json!({})).await;
-    assert!(answer["data"]["__type"]["fields"].as_array().is_some_and(|fields| fields.len() > 5), "{answer}");
+    let response = ada.gql(query, json!({})).await;
+    assert!(response["data"]["__type"]["fields"].as_array().is_some_and(|fields| fields.len() > 5), "{response}");
     let status = ada.post("x").await;
     let add = ada.run("AddComment", json!({ "input": { "statusId": status, "message": "y" } })).await;
     let comment = &add["data"]["addComment"]["comment"]["id"];

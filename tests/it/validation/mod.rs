@@ -53,17 +53,17 @@ impl Case {
     }
 
     /// Checks a response, or the message of a socket. Adds a difference to `failures`.
-    fn check(&self, over: &str, answer: &Value, failures: &mut Vec<String>) {
-        if let Err(why) = self.compare(answer) {
-            failures.push(format!("{why}. {over}: {} {} {:?}: {answer}", self.group, self.query, self.variables));
+    fn check(&self, over: &str, response: &Value, failures: &mut Vec<String>) {
+        if let Err(why) = self.compare(response) {
+            failures.push(format!("{why}. {over}: {} {} {:?}: {response}", self.group, self.query, self.variables));
         }
     }
 
-    fn compare(&self, answer: &Value) -> Result<(), &'static str> {
-        let errors = answer["errors"].as_array().cloned().unwrap_or_default();
+    fn compare(&self, response: &Value) -> Result<(), &'static str> {
+        let errors = response["errors"].as_array().cloned().unwrap_or_default();
         let code = errors.first().map_or("", |error| error["extensions"]["code"].as_str().unwrap_or_default());
         // A valid subscription fails here because it needs a stream.
-        let runs = answer.get("data").is_some() || code == "SUBSCRIPTION_NEEDS_STREAM";
+        let runs = response.get("data").is_some() || code == "SUBSCRIPTION_NEEDS_STREAM";
         if runs != self.runs {
             return Err(if runs { "it runs" } else { "it is refused" });
         }
@@ -95,9 +95,9 @@ async fn validation_over_http_matches_graphql_js() {
     let app = TestApp::start().await;
     let (http, mut failures) = (reqwest::Client::new(), Vec::new());
     for case in cases() {
-        let answer = HttpResponse::fetch(app.post().json(&case.request())).await;
-        case.check("POST", &answer.json(), &mut failures);
-        let is_refused = answer.json().get("data").is_none();
+        let response = HttpResponse::fetch(app.post().json(&case.request())).await;
+        case.check("POST", &response.json(), &mut failures);
+        let is_refused = response.json().get("data").is_none();
         let accept = "application/graphql-response+json";
         let strict = HttpResponse::fetch(app.post().header("accept", accept).json(&case.request())).await;
         if (strict.status == 400) != (is_refused) {
@@ -110,8 +110,8 @@ async fn validation_over_http_matches_graphql_js() {
             let parameters = [("query", Some(&case.query)), ("variables", variables.as_ref()), ("operationName", name)];
             let parameters: Vec<_> = parameters.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
             let request = http.get(format!("{}/graphql", app.url)).query(&parameters);
-            let answer = HttpResponse::fetch(request.header("accept", accept)).await;
-            case.check("GET", &answer.json(), &mut failures);
+            let response = HttpResponse::fetch(request.header("accept", accept)).await;
+            case.check("GET", &response.json(), &mut failures);
         }
     }
     assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n"));

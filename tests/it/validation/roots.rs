@@ -117,13 +117,13 @@ impl Fixture {
 }
 
 /// Asserts that the error nulls only its field.
-fn check(field: &str, answer: &Value, expected: &[&str]) {
-    let codes = error_codes(answer);
-    assert!(codes.len() == 1 && expected.contains(&codes[0].as_str()), "{field}: {answer}");
-    assert_eq!(answer["errors"][0]["path"], json!(["field"]), "{field}: {answer}");
-    assert_eq!(answer["data"]["field"], Value::Null, "{field}: {answer}");
-    assert!(answer["data"].get("field").is_some() && !answer["data"]["sibling"].is_null(), "{field}: {answer}");
-    assert!(answer["data"]["before"].is_string(), "{field}: {answer}");
+fn check(field: &str, response: &Value, expected: &[&str]) {
+    let codes = error_codes(response);
+    assert!(codes.len() == 1 && expected.contains(&codes[0].as_str()), "{field}: {response}");
+    assert_eq!(response["errors"][0]["path"], json!(["field"]), "{field}: {response}");
+    assert_eq!(response["data"]["field"], Value::Null, "{field}: {response}");
+    assert!(response["data"].get("field").is_some() && !response["data"]["sibling"].is_null(), "{field}: {response}");
+    assert!(response["data"]["before"].is_string(), "{field}: {response}");
 }
 
 async fn create_fixture(app: &TestApp) -> (Fixture, Actor) {
@@ -147,8 +147,8 @@ async fn without_a_storage_every_nullable_root_field_fails_alone() {
     let mut failed = 0;
     for kind in ["Query", "Mutation"] {
         for (field, _) in roots(kind).into_iter().filter(|(field, nullable)| *nullable && !NEVER_FAIL.contains(&field.as_str())) {
-            let answer = app.query(&fixture.query(kind, &field)).await.json();
-            check(&field, &answer, &["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN", "UNAUTHENTICATED", "BAD_USER_INPUT"]);
+            let response = app.query(&fixture.query(kind, &field)).await.json();
+            check(&field, &response, &["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN", "UNAUTHENTICATED", "BAD_USER_INPUT"]);
             failed += 1;
         }
     }
@@ -167,14 +167,14 @@ async fn an_error_of_the_client_nulls_only_its_field() {
         ("viewerWebsites(first: 101) { totalCount }", "BAD_USER_INPUT"),
     ];
     for (field, code) in queries {
-        let answer = ada.gql(&format!("{{ before: __typename field: {field} sibling: viewer {{ login }} }}"), json!({})).await;
-        check(field, &answer, &[code]);
+        let response = ada.gql(&format!("{{ before: __typename field: {field} sibling: viewer {{ login }} }}"), json!({})).await;
+        check(field, &response, &[code]);
     }
     // Requests without a session.
     for (field, inner) in [("homeTimeline", "__typename"), ("viewerSessions", "id"), ("viewerLists", "totalCount")] {
-        let answer =
+        let response =
             app.query(&format!("{{ before: __typename field: {field} {{ {inner} }} sibling: serverLimits {{ depth }} }}")).await;
-        check(field, &answer.json(), &["UNAUTHENTICATED"]);
+        check(field, &response.json(), &["UNAUTHENTICATED"]);
     }
 }
 
@@ -186,7 +186,7 @@ async fn non_null_root_fields_are_listed() {
     assert_eq!(strict("Query"), ["nodes", "serverLimits", "statusEventsSyncCursor"]);
     assert_eq!(strict("Mutation"), [""; 0]);
     let app = TestApp::start().await;
-    let answer =
+    let response =
         HttpResponse::fetch(app.post().json(&json!({ "query": "{ nodes(ids: \"no id\") { id } __typename }" }))).await.json();
-    assert_eq!((&answer["data"], error_codes(&answer)), (&Value::Null, vec!["BAD_USER_INPUT".to_owned()]), "{answer}");
+    assert_eq!((&response["data"], error_codes(&response)), (&Value::Null, vec!["BAD_USER_INPUT".to_owned()]), "{response}");
 }

@@ -4,8 +4,8 @@ use crate::support::{TestApp, error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 
-fn messages(answer: &Value) -> Vec<&str> {
-    answer["errors"].as_array().expect("errors").iter().map(|error| error["message"].as_str().expect("a message")).collect()
+fn messages(response: &Value) -> Vec<&str> {
+    response["errors"].as_array().expect("errors").iter().map(|error| error["message"].as_str().expect("a message")).collect()
 }
 
 #[tokio::test]
@@ -20,12 +20,12 @@ async fn a_parse_error_has_one_line_and_a_location() {
         ("{ é }", 1, 3),
         ("{ user(login: \"\n\") { id } }", 1, 15),
     ] {
-        let answer = app.query(query).await.json();
-        assert_eq!(error_codes(&answer), ["GRAPHQL_PARSE_FAILED"], "{query}: {answer}");
-        let message = messages(&answer)[0];
+        let response = app.query(query).await.json();
+        assert_eq!(error_codes(&response), ["GRAPHQL_PARSE_FAILED"], "{query}: {response}");
+        let message = messages(&response)[0];
         assert!(message.starts_with("Syntax error: ") && message.lines().count() == 1 && !message.contains("-->"), "{message:?}");
-        assert_eq!(answer["errors"][0]["locations"][0], json!({ "line": line, "column": column }), "{query}: {answer}");
-        assert!(answer.get("data").is_none(), "{answer}");
+        assert_eq!(response["errors"][0]["locations"][0], json!({ "line": line, "column": column }), "{query}: {response}");
+        assert!(response.get("data").is_none(), "{response}");
     }
 }
 
@@ -57,15 +57,19 @@ async fn an_error_of_a_variable_has_the_path_in_its_value() {
     let query = "mutation($input: PostStatusInput!, $n: Int) { postStatus(input: $input) { status { id } } \
         a: recordImpressions(input: { tokens: [] }) { userErrors { code } } ... @include(if: true) { __typename } b: addComment(input: { message: \"a\" }) { comment { replies(first: $n) { pageInfo { hasNextPage } } } } }";
     let input = json!({ "message": "a", "location": { "latitude": "x", "longitude": 1 } });
-    let answer = app.anonymous().gql(query, json!({ "input": input, "n": "1" })).await;
+    let response = app.anonymous().gql(query, json!({ "input": input, "n": "1" })).await;
     let expected = [
         "Variable \"$input\" got an invalid value at \"input.location.latitude\". Expected a value of type \"Float\" (a number), found a string.",
         "Variable \"$n\" got an invalid value. Expected a value of type \"Int\" (a 32-bit integer), found a string.",
     ];
-    assert_eq!((messages(&answer), error_codes(&answer)), (expected.to_vec(), vec!["BAD_USER_INPUT".to_owned(); 2]), "{answer}");
-    let answer = app.anonymous().gql("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", json!({ "ids": ["a", null] })).await;
+    assert_eq!(
+        (messages(&response), error_codes(&response)),
+        (expected.to_vec(), vec!["BAD_USER_INPUT".to_owned(); 2]),
+        "{response}"
+    );
+    let response = app.anonymous().gql("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", json!({ "ids": ["a", null] })).await;
     let expected = "Variable \"$ids\" got an invalid value at \"ids[1]\". Expected a value of type \"ID!\", found null.";
-    assert_eq!(messages(&answer), [expected]);
+    assert_eq!(messages(&response), [expected]);
 }
 
 /// Without suggestions, an error contains only names that the client has sent.
@@ -79,11 +83,11 @@ async fn in_production_errors_of_variables_reveal_nothing_of_the_schema() {
         (json!({ "message": "a", "location": { "latitude": 1 } }), " at \"input.location\""),
         (json!({ "message": 5 }), " at \"input.message\""),
     ] {
-        let answer = app.anonymous().gql(query, json!({ "input": input })).await;
+        let response = app.anonymous().gql(query, json!({ "input": input })).await;
         let expected =
             format!("Variable \"$input\" got an invalid value{at}. The value does not match the type of the variable.");
-        assert_eq!((messages(&answer), error_codes(&answer)), (vec![expected.as_str()], vec!["BAD_USER_INPUT".to_owned()]));
-        assert_eq!(answer["errors"][0]["locations"], json!([{ "line": 1, "column": 10 }]), "{answer}");
+        assert_eq!((messages(&response), error_codes(&response)), (vec![expected.as_str()], vec!["BAD_USER_INPUT".to_owned()]));
+        assert_eq!(response["errors"][0]["locations"], json!([{ "line": 1, "column": 10 }]), "{response}");
     }
 }
 
@@ -91,8 +95,8 @@ async fn in_production_errors_of_variables_reveal_nothing_of_the_schema() {
 async fn ten_errors_are_reported_in_the_order_of_the_document() {
     let app = TestApp::start().await;
     let fields: String = (0..20).map(|at| format!("nope{at}\n")).collect();
-    let answer = app.query(&format!("{{\n{fields}}}")).await.json();
+    let response = app.query(&format!("{{\n{fields}}}")).await.json();
     let lines: Vec<_> =
-        answer["errors"].as_array().expect("errors").iter().map(|error| error["locations"][0]["line"].clone()).collect();
+        response["errors"].as_array().expect("errors").iter().map(|error| error["locations"][0]["line"].clone()).collect();
     assert_eq!(json!(lines), json!((2..12).collect::<Vec<_>>()));
 }

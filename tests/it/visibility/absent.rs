@@ -224,7 +224,7 @@ impl Scene {
         }
         self.app.drain().await;
         let before = self.app.app.db().round_trips();
-        let text = request.send().await.expect("an answer").text().await.expect("a text");
+        let text = request.send().await.expect("a response").text().await.expect("a text");
         (text, self.app.app.db().round_trips() - before)
     }
 
@@ -270,7 +270,7 @@ impl Reason {
 }
 
 #[tokio::test]
-async fn what_is_hidden_is_answered_in_the_bytes_and_round_trips_of_what_does_not_exist() {
+async fn what_is_hidden_costs_the_bytes_and_round_trips_of_what_does_not_exist() {
     for reason in REASONS {
         let scene = Scene::start(TestApp::without_client_cache(Config::default()).await).await;
         let mut shown = Vec::new();

@@ -16,8 +16,8 @@ async fn tree(actor: &Actor, status: &str) -> Vec<Value> {
     let query = format!(
         "query($id: ID!) {{ node(id: $id) {{ ... on Status {{ commentThread {{ tree(sort: OLD) {{ edges {{ node {{ {FIELDS} parent {{ id isHidden }} }} }} }} }} }} }} }}"
     );
-    let answer = actor.gql(&query, json!({ "id": status })).await;
-    let edges = answer["data"]["node"]["commentThread"]["tree"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let response = actor.gql(&query, json!({ "id": status })).await;
+    let edges = response["data"]["node"]["commentThread"]["tree"]["edges"].as_array().unwrap_or_else(|| panic!("{response}"));
     edges.iter().map(|edge| edge["node"].clone()).collect()
 }
 
@@ -85,7 +85,7 @@ async fn a_hidden_comment_is_a_placeholder_with_its_replies() {
 }
 
 #[tokio::test]
-async fn a_hidden_comment_cannot_be_changed_or_answered() {
+async fn a_hidden_comment_cannot_be_changed_or_replied_to() {
     let scene = scene().await;
     block(&scene.app, &scene.bea, &scene.ada);
     let ada = Commenter(&scene.ada);
@@ -98,8 +98,8 @@ async fn a_hidden_comment_cannot_be_changed_or_answered() {
     ] {
         assert_eq!(user_error_codes(&refused), ["NOT_FOUND"], "{refused}");
     }
-    let answer = ada.edit(&scene.reply, "still my own").await;
-    assert_eq!((user_error_codes(&answer), &answer["comment"]["message"]), (vec![], &json!("still my own")));
+    let response = ada.edit(&scene.reply, "still my own").await;
+    assert_eq!((user_error_codes(&response), &response["comment"]["message"]), (vec![], &json!("still my own")));
     let own = ada.read_comment(&scene.hidden).await;
     assert_eq!((&own["message"], &own["replyCount"]), (&json!(""), &json!(2)), "`node` gives the placeholder: {own}");
 }

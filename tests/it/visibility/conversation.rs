@@ -12,7 +12,7 @@ pub(super) const COVERED: [&str; 5] =
 const ENTRY: &str = "depth replyCount status { message }";
 
 #[tokio::test]
-async fn a_hidden_status_of_a_conversation_is_answered_as_a_deleted_one() {
+async fn a_hidden_status_of_a_conversation_looks_like_a_deleted_one() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let [ada, bea, cyd, viewer] = app.users(["ada", "bea", "cyd", "viewer"]).await;
     let mut scenes = Vec::new();

@@ -12,7 +12,7 @@ pub(super) const COVERED: [&str; 5] =
 const MENTIONS: &str = "entities { mentions { range { start } user { login } } }";
 
 #[tokio::test]
-async fn a_mention_of_a_hidden_account_is_answered_as_one_of_a_deleted_account() {
+async fn a_mention_of_a_hidden_account_looks_like_one_of_a_deleted_account() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let [ada, bea, viewer, cyd] = app.users(["ada", "bea", "viewer", "cyd"]).await;
     let mut texts = Vec::new();

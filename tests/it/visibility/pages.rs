@@ -83,9 +83,9 @@ impl Scene {
             }}"
         );
         let variables = json!({ "cyd": self.cyd.login, "status": self.status, "list": self.list });
-        let mut answer = self.viewer.gql(&query, variables).await;
-        assert_eq!(answer.get("errors"), None, "{answer}");
-        answer["data"].take()
+        let mut response = self.viewer.gql(&query, variables).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        response["data"].take()
     }
 }
 

@@ -1,4 +1,4 @@
-//! A quoted status, or a quote, that the viewer cannot see is answered as a deleted one, in the same bytes.
+//! A quoted status, or a quote, that the viewer cannot see gets the response of a deleted one, in the same bytes.
 
 use super::block;
 use crate::quotes::quote;
@@ -9,7 +9,7 @@ use waxwing::base::config::Config;
 pub(super) const COVERED: [&str; 2] = ["Status.quotedStatus", "Status.quotes"];
 
 #[tokio::test]
-async fn a_hidden_quote_is_answered_as_a_deleted_one() {
+async fn a_hidden_quote_looks_like_a_deleted_one() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let [ada, bea, cyd, viewer] = app.users(["ada", "bea", "cyd", "viewer"]).await;
     let mut scenes = Vec::new();

@@ -9,8 +9,8 @@ pub(super) const COVERED: [&str; 2] = ["Query.viewerMentions", "Tag.timeline"];
 async fn shown(viewer: &Actor) -> [Vec<String>; 2] {
     let page = "entries(first: 2) { edges { node { status { message } } } pageInfo { hasNextPage } }";
     let query = format!("{{ tag(name: \"birds\") {{ timeline {{ {page} }} }} viewerMentions {{ {page} }} }}");
-    let mut answer = viewer.gql(&query, json!({})).await;
-    let data = answer["data"].take();
+    let mut response = viewer.gql(&query, json!({})).await;
+    let data = response["data"].take();
     let messages = |timeline: &Value| -> Vec<String> {
         assert_eq!(timeline["entries"]["pageInfo"]["hasNextPage"], false, "{data}");
         let edges = timeline["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{data}"));

@@ -63,12 +63,12 @@ async fn start_without_caches(world: &World) -> TestApp {
 
 /// Returns the remaining requests of an actor, after this request.
 async fn left(app: &TestApp, who: &Actor) -> u64 {
-    let answer = HttpResponse::fetch(
+    let response = HttpResponse::fetch(
         app.post().bearer_auth(who.token.as_deref().expect("a session")).json(&json!({ "query": "{ __typename }" })),
     )
     .await;
-    let rest = answer.header("ratelimit").split_once("r=").and_then(|(_, rest)| rest.split(';').next()?.parse().ok());
-    rest.unwrap_or_else(|| panic!("{answer:?}"))
+    let rest = response.header("ratelimit").split_once("r=").and_then(|(_, rest)| rest.split(';').next()?.parse().ok());
+    rest.unwrap_or_else(|| panic!("{response:?}"))
 }
 
 /// Runs a subscription, and adds its responses to the report as one response.
@@ -89,18 +89,18 @@ pub(super) async fn run(world: &World, subscription: &Subscription, report: &mut
     let (work, charged) = run.end().await;
     let measure = Measure { work: work.saturating_sub(idle), charged };
     // The events are combined into one response with a list.
-    let field = |answer: &Value| {
-        answer["data"].as_object().and_then(|data| data.iter().next().map(|(name, it)| (name.clone(), it.clone())))
+    let field = |response: &Value| {
+        response["data"].as_object().and_then(|data| data.iter().next().map(|(name, it)| (name.clone(), it.clone())))
     };
-    let errors: Vec<Value> = responses.iter().filter_map(|answer| answer["errors"].as_array().cloned()).flatten().collect();
+    let errors: Vec<Value> = responses.iter().filter_map(|response| response["errors"].as_array().cloned()).flatten().collect();
     let (names, events): (Vec<_>, Vec<_>) = responses.iter().filter_map(field).unzip();
     let name = names.first().cloned().unwrap_or_default();
-    let mut answer = json!({ "data": { name: events } });
+    let mut response = json!({ "data": { name: events } });
     if !errors.is_empty() {
-        answer["errors"] = json!(errors);
+        response["errors"] = json!(errors);
     }
     println!("{measure:?}: {} responses to {:.200}", responses.len(), subscription.text);
-    report.add(&subscription.text, &answer, measure);
+    report.add(&subscription.text, &response, measure);
 }
 
 /// A socket of the heaviest account, and the responses that it has received.
@@ -169,9 +169,9 @@ impl<'a> Run<'a> {
             let message = format!("Many {WORD}. @{} #{TAG}", login(0));
             let [status, reposted] = [&self.world.ids["Status"], &self.world.reposted];
             let variables = json!({ "status": status, "reposted": reposted, "id": created, "message": message });
-            let mut answer = poster.gql(step, variables).await;
-            assert_eq!(answer.get("errors"), None, "{answer}");
-            if let Some(id) = answer["data"]["it"].pointer_mut("/it/id") {
+            let mut response = poster.gql(step, variables).await;
+            assert_eq!(response.get("errors"), None, "{response}");
+            if let Some(id) = response["data"]["it"].pointer_mut("/it/id") {
                 created = id.take();
             }
             if is_subscribed {

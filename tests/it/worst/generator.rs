@@ -32,9 +32,9 @@ pub(super) struct Queries {
 }
 
 /// Returns a cursor in the middle of the list of a response.
-pub(super) fn cursor_in(answer: &Value) -> Option<String> {
-    fn collect<'a>(answer: &'a Value, found: &mut Vec<&'a str>) {
-        match answer {
+pub(super) fn cursor_in(response: &Value) -> Option<String> {
+    fn collect<'a>(response: &'a Value, found: &mut Vec<&'a str>) {
+        match response {
             Value::Object(members) => {
                 found.extend(members.get("cursor").and_then(Value::as_str));
                 members.values().for_each(|value| collect(value, found));
@@ -44,7 +44,7 @@ pub(super) fn cursor_in(answer: &Value) -> Option<String> {
         }
     }
     let mut found = Vec::new();
-    collect(answer, &mut found);
+    collect(response, &mut found);
     found.get(found.len() / 2).map(|cursor| (*cursor).to_owned())
 }
 

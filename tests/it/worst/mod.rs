@@ -35,7 +35,7 @@ const BYTES_PER_COMMAND: u64 = 256;
 /// Allowed errors: the code, a part of the document, and the reason.
 const EXPECTED: [(&str, &str, &str); 0] = [];
 /// Fields for which no document returns a value, and the reason; `Type.*` for all fields of a type.
-const UNANSWERED: [(&str, &str); 3] = [
+const UNCOVERED: [(&str, &str); 3] = [
     ("UserError.*", "every input is valid"),
     ("CommentVoted.*", "sent at most once a second for each comment, and tested as an edit"),
     ("StreamGap.*", "sent instead of events that have expired"),
@@ -68,12 +68,12 @@ async fn measure(app: &TestApp, who: &Actor, body: &Value, idle: u64) -> (Value,
     app.app.drain().await;
     app.redis.reset_calls();
     let request = app.post().bearer_auth(who.token.as_deref().expect("a session")).header("waxwing-cost", "1");
-    let answer = HttpResponse::fetch(request.json(body)).await;
+    let response = HttpResponse::fetch(request.json(body)).await;
     app.app.drain().await;
     let work = work(&app.redis).saturating_sub(idle);
-    let answer = answer.json();
-    let charged = answer["extensions"]["cost"]["charged"].as_u64().unwrap_or(0);
-    (answer, Measure { work, charged })
+    let response = response.json();
+    let charged = response["extensions"]["cost"]["charged"].as_u64().unwrap_or(0);
+    (response, Measure { work, charged })
 }
 
 /// Returns the work of a request that reads only its session.
@@ -90,14 +90,14 @@ async fn first_screen(app: &TestApp, reader: &Actor) -> Measure {
     let idle = idle(app, reader).await;
     let home = json!({ "query": document("Home"), "operationName": "Home", "variables": { "first": 30 } });
     measure(app, reader, &home, idle).await;
-    let (answer, screen) = measure(app, reader, &home, idle).await;
-    assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(30), "{answer}");
+    let (response, screen) = measure(app, reader, &home, idle).await;
+    assert_eq!(response["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(30), "{response}");
     screen
 }
 
 /// Returns the beginning of a response.
-fn short(answer: &Value) -> String {
-    answer.to_string().chars().take(600).collect()
+fn short(response: &Value) -> String {
+    response.to_string().chars().take(600).collect()
 }
 
 /// The results of documents.
@@ -121,29 +121,29 @@ impl<'a> Report<'a> {
     }
 
     /// Adds a document and its response.
-    fn add(&mut self, document: &str, answer: &Value, measure: Measure) {
-        let codes = error_codes(answer);
+    fn add(&mut self, document: &str, response: &Value, measure: Measure) {
+        let codes = error_codes(response);
         // A document that is too large is refused before its execution.
         if codes.iter().any(|code| code.starts_with("QUERY_TOO")) {
             self.refused += 1;
             return;
         }
         let is_expected = |code: &String| EXPECTED.iter().any(|(of, part, _)| of == code && document.contains(part));
-        let mistakes = answer["data"].as_object().and_then(|data| data.values().next()).map(|payload| &payload["userErrors"]);
+        let mistakes = response["data"].as_object().and_then(|data| data.values().next()).map(|payload| &payload["userErrors"]);
         if !codes.iter().all(is_expected) || mistakes.is_some_and(|it| it.as_array().is_some_and(|it| !it.is_empty())) {
-            self.failed.push(format!("{document}\n    {}", short(answer)));
+            self.failed.push(format!("{document}\n    {}", short(response)));
             return;
         }
-        self.coverage.add(self.types, document, &answer["data"]);
+        self.coverage.add(self.types, document, &response["data"]);
         self.rows.push((measure.times(self.screen), document.to_owned(), measure));
     }
 
     /// Fails if a field of a type reachable from `root`, and not from `elsewhere`, never had a value.
-    fn assert_covered(&self, root: &str, elsewhere: Option<&str>, unanswered: &[(&str, &str)]) {
+    fn assert_covered(&self, root: &str, elsewhere: Option<&str>, uncovered: &[(&str, &str)]) {
         let is_explained = |field: &String| {
-            UNANSWERED
+            UNCOVERED
                 .iter()
-                .chain(unanswered)
+                .chain(uncovered)
                 .any(|(of, _)| of == field || of.strip_suffix('*').is_some_and(|of| field.starts_with(of)))
         };
         let missing = self.coverage.missing(self.types, root, elsewhere);
@@ -188,8 +188,8 @@ async fn query(world: &World, document: &Document, idle: u64, report: &mut Repor
         variables["cursor"] = json!(cursor);
     }
     let body = json!({ "query": document.text, "variables": variables });
-    let (answer, measured) = measure(&world.app, &world.heavy, &body, idle).await;
-    report.add(&document.text, &answer, measured);
+    let (response, measured) = measure(&world.app, &world.heavy, &body, idle).await;
+    report.add(&document.text, &response, measured);
 }
 
 /// Runs the queries that `part` selects.
@@ -231,8 +231,8 @@ async fn work_by_estimate(world: &World) -> u64 {
 async fn mutate(world: &World, change: &Change, idle: u64, report: &mut Report<'_>) {
     let who = if change.field == "logOut" { &world.other_session } else { &world.heavy };
     let body = json!({ "query": change.text, "variables": change.variables });
-    let (answer, measured) = measure(&world.app, who, &body, idle).await;
-    report.add(&change.text, &answer, measured);
+    let (response, measured) = measure(&world.app, who, &body, idle).await;
+    report.add(&change.text, &response, measured);
     // The rest of the deletion of such an account takes long.
     if change.field != "deleteAccount" {
         world.app.redis.reset_calls();
@@ -257,7 +257,7 @@ async fn no_mutation_does_more_work_than_it_is_charged_for() {
 }
 
 /// Runs the subscriptions whose fields `is_included` selects. Each has a value for every type of its events.
-async fn subscriptions(unanswered: &[(&str, &str)], is_included: impl Fn(&Field) -> bool) {
+async fn subscriptions(uncovered: &[(&str, &str)], is_included: impl Fn(&Field) -> bool) {
     let (world, types) = (World::load().await, Types::load());
     let included: Vec<&Field> = types.fields("Subscription").iter().filter(|field| is_included(field)).collect();
     let mut report = Report::new(&types, world.screen);
@@ -265,7 +265,7 @@ async fn subscriptions(unanswered: &[(&str, &str)], is_included: impl Fn(&Field)
         events::run(&world, subscription, &mut report).await;
     }
     assert!(!included.is_empty());
-    included.iter().for_each(|field| report.assert_covered(&field.of, Some("Query"), unanswered));
+    included.iter().for_each(|field| report.assert_covered(&field.of, Some("Query"), uncovered));
     report.judge();
 }
 
@@ -279,8 +279,8 @@ async fn no_subscription_of_a_timeline_does_more_work_than_it_is_charged_for() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_subscription_with_a_filter_does_more_work_than_it_is_charged_for() {
     let reason = "the public stream has no reposts";
-    let unanswered = [("StatusReposted.*", reason), ("RepostUndone.*", reason)];
-    subscriptions(&unanswered, |field| field.name == "statusEvents").await;
+    let uncovered = [("StatusReposted.*", reason), ("RepostUndone.*", reason)];
+    subscriptions(&uncovered, |field| field.name == "statusEvents").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -522,9 +522,9 @@ async fn create_promotions(app: &App, people: &[UserId], status_ids: &[StatusId]
 
 /// Runs a document. Returns the value at a JSON pointer in its data.
 async fn read(actor: &Actor, document: &str, variables: Value, place: &str) -> Value {
-    let mut answer = actor.gql(document, variables).await;
-    assert_eq!(answer.get("errors"), None, "{answer}");
-    answer["data"].pointer_mut(place).unwrap_or_else(|| panic!("nothing at {place}")).take()
+    let mut response = actor.gql(document, variables).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"].pointer_mut(place).unwrap_or_else(|| panic!("nothing at {place}")).take()
 }
 
 fn texts(value: &Value, place: &str) -> Vec<String> {

@@ -70,7 +70,7 @@ async fn all_allowed_subscriptions_of_a_socket_can_start_at_once() {
     assert_eq!((&refused["id"], &refused["type"]), (&json!("more"), &json!("error")), "{refused}");
     assert_eq!(refused["payload"][0]["extensions"], json!({ "code": "LIMIT_REACHED", "limit": "liveOperations" }));
     socket.send_json(json!({ "type": "complete", "id": "s7" })).await;
-    assert_eq!(socket.answer("more", "{ __typename }").await["data"]["__typename"], "Query");
+    assert_eq!(socket.execute("more", "{ __typename }").await["data"]["__typename"], "Query");
     socket.subscribe("s8", QUIET).await;
     assert_eq!(socket.close_reason().await.0, 4409, "the socket continues with its other operations");
 }
@@ -120,7 +120,7 @@ async fn the_header_timeout_does_not_apply_to_sockets() {
     let mut socket = Socket::connect(&app, None).await;
     let ended = tokio::time::timeout(2 * soon, socket.frame()).await;
     assert!(ended.is_err(), "{ended:?}");
-    assert_eq!(socket.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
+    assert_eq!(socket.execute("a", "{ __typename }").await["data"]["__typename"], "Query");
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn a_client_without_a_pong_is_closed() {
     let mut reading = Socket::connect(&app, None).await;
     let pinged = tokio::spawn(async move {
         let mut pings = 0;
-        // Reading answers the pings.
+        // Reading makes the library reply to pings.
         while let Some(frame) = reading.frame().await {
             match frame {
                 Message::Ping(_) => pings += 1,
@@ -146,7 +146,7 @@ async fn a_client_without_a_pong_is_closed() {
     while sockets(&app).await != "1" {
         assert!(began.elapsed() < Duration::from_secs(20), "the slot is not released in time");
     }
-    assert!(began.elapsed() >= patience && !pinged.is_finished(), "the socket that answers pings stays open");
+    assert!(began.elapsed() >= patience && !pinged.is_finished(), "the socket that replies to pings stays open");
     drop((vanished, app));
     let (pings, last) = pinged.await.expect("no panic");
     assert!(pings > 5 && matches!(last, Some(Message::Close(Some(_)))), "{pings} {last:?}");
@@ -166,7 +166,7 @@ async fn a_client_that_does_not_read_is_closed_without_affecting_others() {
     }
     let began = Instant::now();
     while sockets(&app).await != "1" {
-        assert_eq!(other.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
+        assert_eq!(other.execute("a", "{ __typename }").await["data"]["__typename"], "Query");
         assert!(began.elapsed() < Duration::from_secs(20), "the slot is not released in time");
     }
 }

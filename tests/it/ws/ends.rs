@@ -11,7 +11,7 @@ async fn an_operation_of_an_ended_session_closes_the_socket() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
-    assert_eq!(socket.answer("a", "{ viewer { login } }").await["data"]["viewer"]["login"], "ada");
+    assert_eq!(socket.execute("a", "{ viewer { login } }").await["data"]["viewer"]["login"], "ada");
     ada.gql("mutation { logOut { endedSessionId } }", json!({})).await;
     socket.subscribe("b", "{ viewer { login } }").await;
     assert_eq!(socket.close_reason().await, (4403, "Forbidden".into()));

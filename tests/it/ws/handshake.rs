@@ -52,6 +52,6 @@ async fn an_unknown_sub_protocol_is_refused() {
 async fn an_invalid_handshake_is_a_bad_request() {
     let app = TestApp::start().await;
     let request = app.get("/graphql").header("connection", "upgrade").header("upgrade", "websocket");
-    let answer = crate::support::HttpResponse::fetch(request).await;
-    assert_eq!(answer.refusal(), (400, vec!["BAD_REQUEST".to_owned()], false));
+    let response = crate::support::HttpResponse::fetch(request).await;
+    assert_eq!(response.refusal(), (400, vec!["BAD_REQUEST".to_owned()], false));
 }

@@ -30,7 +30,7 @@ async fn a_socket_without_connection_init_is_closed_in_time() {
     let mut silent = Socket::open(&app).await;
     silent.close_reason().await;
     assert_eq!(
-        known.answer("a", "{ __typename }").await,
+        known.execute("a", "{ __typename }").await,
         json!({ "data": { "__typename": "Query" } }),
         "the acknowledged socket stays open"
     );
@@ -93,7 +93,7 @@ async fn the_token_is_read_from_the_payload_or_the_handshake() {
         let mut socket = Socket::dial(&app.url, &header).await.expect("a socket");
         socket.send_json(json!({ "type": "connection_init", "payload": payload })).await;
         assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
-        assert_eq!(socket.answer("a", "{ viewer { login } }").await["data"]["viewer"]["login"], expected, "{payload}");
+        assert_eq!(socket.execute("a", "{ viewer { login } }").await["data"]["viewer"]["login"], expected, "{payload}");
     }
 }
 
@@ -126,14 +126,14 @@ async fn an_operation_id_is_in_use_until_the_operation_ends() {
     socket.subscribe("b", QUIET).await;
     socket.send_json(json!({ "type": "complete", "id": "a" })).await;
     socket.subscribe("a", QUIET).await;
-    assert_eq!(socket.answer("c", "{ __typename }").await["data"]["__typename"], "Query");
-    assert_eq!(socket.answer("c", "{ __typename }").await["data"]["__typename"], "Query", "it had ended");
+    assert_eq!(socket.execute("c", "{ __typename }").await["data"]["__typename"], "Query");
+    assert_eq!(socket.execute("c", "{ __typename }").await["data"]["__typename"], "Query", "it had ended");
     socket.subscribe("a", "{ __typename }").await;
     is(socket.close_reason().await, (4409, "Subscriber for a already exists"));
 }
 
 #[tokio::test]
-async fn pings_are_answered_before_and_after_connection_init() {
+async fn pings_get_replies_before_and_after_connection_init() {
     let app = TestApp::start().await;
     let mut socket = Socket::open(&app).await;
     for is_known in [false, true] {
@@ -157,13 +157,13 @@ async fn queries_and_mutations_run_as_over_http() {
     let ada = app.user("ada").await;
     let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
     let post = "mutation { postStatus(input: { message: \"over a socket\" }) { status { message } userErrors { code } } }";
-    assert_eq!(socket.answer("a", post).await["data"]["postStatus"]["status"]["message"], "over a socket");
+    assert_eq!(socket.execute("a", post).await["data"]["postStatus"]["status"]["message"], "over a socket");
     assert_eq!(ada.home().await, ["over a socket"]);
     let variables = json!({ "query": "query A { a: __typename } query B($l: String!) { user(login: $l) { login } }",
         "variables": { "l": "ada" }, "operationName": "B" });
     socket.send_json(json!({ "id": "b", "type": "subscribe", "payload": variables })).await;
     assert_eq!(socket.next().await["payload"], json!({ "data": { "user": { "login": "ada" } } }));
-    let partly = Socket::connect(&app, None).await.answer("a", "{ viewer { id } homeTimeline { syncCursor } }").await;
+    let partly = Socket::connect(&app, None).await.execute("a", "{ viewer { id } homeTimeline { syncCursor } }").await;
     assert_eq!(
         (error_codes(&partly), &partly["data"]),
         (vec!["UNAUTHENTICATED".to_owned()], &json!({ "viewer": null, "homeTimeline": null }))
@@ -190,7 +190,7 @@ async fn a_refused_operation_is_an_error_and_frees_its_id() {
         assert_eq!((&error["id"], &error["type"]), (&json!("a"), &json!("error")), "{query}: {error}");
         assert_eq!(error["payload"][0]["extensions"]["code"], code, "{error}");
     }
-    assert_eq!(socket.answer("a", "{ __typename }").await, json!({ "data": { "__typename": "Query" } }));
+    assert_eq!(socket.execute("a", "{ __typename }").await, json!({ "data": { "__typename": "Query" } }));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-// How Apollo Client stores answers of Waxwing: objects with an `id` by type and id, all others within their parent.
+// How Apollo Client stores responses of Waxwing: objects with an `id` by type and id, all others within their parent.
 import { InMemoryCache } from '@apollo/client';
 import type { FieldPolicy, Reference } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';

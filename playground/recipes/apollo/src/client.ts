@@ -26,6 +26,6 @@ export function httpLink(url: string, { token, onEnded }: Session) {
 
 export const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === OperationTypeNode.SUBSCRIPTION;
 
-// The answer to a token that is unknown or whose session has ended, with status 401. A multipart response ends with the same error, as a protocol error.
+// The response to a token that is unknown or whose session has ended, with status 401. A multipart response ends with the same error, as a protocol error.
 const isEnded = (error: unknown) =>
   (CombinedGraphQLErrors.is(error) || CombinedProtocolErrors.is(error)) && error.errors[0]?.extensions?.['code'] === 'UNAUTHENTICATED';

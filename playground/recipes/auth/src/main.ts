@@ -1,4 +1,4 @@
-// Logs in, ends the session from another device, and shows the answers to a request and a socket.
+// Logs in, ends the session from another device, and shows the responses to a request and a socket.
 import { openSocket } from 'waxwing-recipe-resume';
 import WebSocket from 'ws';
 import { send } from './send.js';
@@ -49,7 +49,7 @@ console.log('token after the socket was closed:', currentToken());
 beginSession(session.token);
 const { errors } = await send(url, HOME);
 console.log('request with the ended token:', errors?.[0]?.extensions?.code);
-console.log('token after the answer:', currentToken());
+console.log('token after the response:', currentToken());
 
 async function logIn(password: string) {
   const { data } = await send(url, LOG_IN, { input: { login, password, deviceToken } });

@@ -31,7 +31,7 @@ const { homeTimeline } = await send(HOME, { first: 1 }, token);
 const newest = homeTimeline?.entries.edges[0]?.node.status;
 console.log('posted in', newest && new Date(newest.postedAt).getUTCFullYear());
 
-// A Decimal of an answer is a string. A variable may be a number, but only a string is exact.
+// A Decimal of a response is a string. A variable may be a number, but only a string is exact.
 const made = await send(CREATE_CAMPAIGN, { input: { name: 'Spring', budget: '9000000', dailyBudget: '0.2' } }, token);
 const campaign = made.createCampaign?.campaign;
 console.log('budget:', campaign?.budget, 'a day:', campaign?.dailyBudget);

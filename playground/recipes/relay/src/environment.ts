@@ -20,8 +20,8 @@ const sendWith =
   async ({ text }, variables) => {
     const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
     const response = await fetch('/graphql', { method: 'POST', headers, body: JSON.stringify({ query: text, variables }) });
-    const answer = await response.json();
-    // The answer to a token that is unknown or whose session has ended.
-    if (token && response.status === 401 && answer.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED') endSession(token);
-    return answer;
+    const body = await response.json();
+    // The response to a token that is unknown or whose session has ended.
+    if (token && response.status === 401 && body.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED') endSession(token);
+    return body;
   };

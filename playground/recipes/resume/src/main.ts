@@ -25,8 +25,8 @@ await following.catch((reason) => console.log('stopped:', reason));
 async function logIn(): Promise<string> {
   const query = 'mutation ($input: LogInInput!) { logIn(input: $input) { session { token } userErrors { message } } }';
   const body = JSON.stringify({ query, variables: { input: { login, password } } });
-  const answer = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
-  const { data } = await answer.json();
+  const response = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+  const { data } = await response.json();
   if (!data.logIn.session) throw new Error(data.logIn.userErrors[0].message);
   return data.logIn.session.token;
 }

@@ -1,4 +1,4 @@
-// Uploads a picture to a storage, posts a status with its link, and shows Waxwing's answer to a file.
+// Uploads a picture to a storage, posts a status with its link, and shows Waxwing's response to a file.
 import { parts } from './links.js';
 import { startStorage } from './storage.js';
 import { upload } from './upload.js';
@@ -34,6 +34,6 @@ storage.stop();
 
 async function send(query: string, input: object, token?: string) {
   const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
-  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables: { input } }) });
-  return (await answer.json()).data;
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables: { input } }) });
+  return (await response.json()).data;
 }

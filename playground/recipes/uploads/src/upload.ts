@@ -4,6 +4,6 @@ export async function upload(storage: string, file: Blob): Promise<string> {
   const signed = await fetch(`${storage}/sign`, { method: 'POST', body: file.type });
   const { putUrl, publicUrl } = (await signed.json()) as { putUrl: string; publicUrl: string };
   const stored = await fetch(putUrl, { method: 'PUT', headers: { 'Content-Type': file.type }, body: file });
-  if (!stored.ok) throw new Error(`The storage answered ${stored.status}.`);
+  if (!stored.ok) throw new Error(`The storage responded with ${stored.status}.`);
   return publicUrl;
 }

@@ -1,4 +1,4 @@
-// How Graphcache stores answers of Waxwing.
+// How Graphcache stores responses of Waxwing.
 import { cacheExchange } from '@urql/exchange-graphcache';
 import type { Cache } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';

@@ -9,7 +9,7 @@ export type Session = { token: string | null; onEnded(token: string): void };
 
 export function createClient(url: string, { token, onEnded }: Session) {
   const errors = mapExchange({
-    // The answer to a token that is unknown or whose session has ended, with status 401.
+    // The response to a token that is unknown or whose session has ended, with status 401.
     onError(error) {
       if (token && error.graphQLErrors[0]?.extensions['code'] === 'UNAUTHENTICATED') onEnded(token);
     },

@@ -16,7 +16,7 @@ try {
   show('query', `${data.user.name} has ${data.user.followersCount} followers. Request ${response.headers.get('x-request-id')}.`);
 } catch (error) {
   // The reason is in the browser's console and in the server's log, not in the error.
-  show('query', `The server did not answer this page: ${error}`);
+  show('query', `The server did not respond to this page: ${error}`);
 }
 
 const socket = createClient({ url: url.replace(/^http/, 'ws'), lazy: false, retryAttempts: 0, onNonLazyError: () => {} });

@@ -24,9 +24,9 @@ async function fetcher(request: Request, options?: Options) {
   const operation = options?.documentAST && getOperationAST(options.documentAST, request.operationName);
   if (operation?.operation === 'subscription') return subscribe(request, options?.headers);
   const token = currentToken();
-  const answer = await send(request, options?.headers);
-  storeValues(answer.data, token);
-  return answer;
+  const result = await send(request, options?.headers);
+  storeValues(result.data, token);
+  return result;
 }
 
 export function Component() {

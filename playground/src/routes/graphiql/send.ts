@@ -8,26 +8,26 @@ export interface Request {
   variables?: unknown;
 }
 
-interface Answer {
+interface GraphqlResult {
   data?: Record<string, { session?: Session | null } | null> | null;
   errors?: { message: string; extensions?: { code?: string } }[];
 }
 
-export async function send(request: Request, ownHeaders?: Record<string, string>): Promise<Answer> {
+export async function send(request: Request, ownHeaders?: Record<string, string>): Promise<GraphqlResult> {
   const headers = new Headers(ownHeaders);
   const isOwn = headers.has('Authorization');
   const token = isOwn ? null : tokenFor(request);
   if (token) headers.set('Authorization', `Bearer ${token}`);
   headers.set('Content-Type', 'application/json');
   headers.set('Accept', 'application/graphql-response+json, application/json');
-  const { status, answer } = await post(headers, request);
-  if (token && isEnded(status, answer)) endSession(token, SESSION_ENDED);
-  if (!isOwn) adopt(answer);
-  return answer;
+  const { status, result } = await post(headers, request);
+  if (token && isEnded(status, result)) endSession(token, SESSION_ENDED);
+  if (!isOwn) adopt(result);
+  return result;
 }
 
 // A sign-up or log-in by an operation begins the session of the page.
-function adopt({ data }: Answer): void {
+function adopt({ data }: GraphqlResult): void {
   const session = data?.signUp?.session ?? data?.logIn?.session;
   if (session?.token && session.user?.login) beginSession({ token: session.token, user: session.user, expiresAt: session.expiresAt ?? null });
 }
@@ -37,27 +37,27 @@ function tokenFor(request: Request): string | null {
   return request.operationName === 'IntrospectionQuery' ? null : currentToken();
 }
 
-async function post(headers: Headers, request: Request): Promise<{ status: number; answer: Answer }> {
+async function post(headers: Headers, request: Request): Promise<{ status: number; result: GraphqlResult }> {
   try {
     const response = await fetch('/graphql', { method: 'POST', headers, body: JSON.stringify(request) });
-    return { status: response.status, answer: await read(response) };
+    return { status: response.status, result: await read(response) };
   } catch {
-    return { status: 0, answer: failure('The server could not be reached.') };
+    return { status: 0, result: failure('The server could not be reached.') };
   }
 }
 
-async function read(response: Response): Promise<Answer> {
+async function read(response: Response): Promise<GraphqlResult> {
   const text = await response.text();
   try {
-    return JSON.parse(text) as Answer;
+    return JSON.parse(text) as GraphqlResult;
   } catch {
-    return failure(`The server answered HTTP ${response.status} without JSON.`);
+    return failure(`The server responded with HTTP ${response.status} without JSON.`);
   }
 }
 
-const failure = (message: string): Answer => ({ errors: [{ message }] });
+const failure = (message: string): GraphqlResult => ({ errors: [{ message }] });
 
 // Both are required: a 401 without the code comes from a proxy and says nothing about the session.
-function isEnded(status: number, answer: Answer): boolean {
-  return status === 401 && answer.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED';
+function isEnded(status: number, result: GraphqlResult): boolean {
+  return status === 401 && result.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED';
 }

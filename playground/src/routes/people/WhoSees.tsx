@@ -1,4 +1,4 @@
-// Who sees a status: the answer of the server for each viewer, and the line of the policy that decides.
+// Who sees a status: the response of the server for each viewer, and the line of the policy that decides.
 import type { BySide, ShownStatus, Viewer } from './world.ts';
 
 interface Props {
@@ -18,7 +18,7 @@ export function WhoSees({ shown: { sights }, names, isOpen }: Props) {
         <thead className="visually-hidden">
           <tr>
             <th scope="col">Viewer</th>
-            <th scope="col">Answer of the server</th>
+            <th scope="col">Response of the server</th>
             <th scope="col">Reason</th>
           </tr>
         </thead>

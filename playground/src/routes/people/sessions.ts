@@ -21,7 +21,7 @@ export function useSessions() {
   return {
     sessions,
     begin: (begun: Sessions) => change((sessions) => ({ ...sessions, ...begun })),
-    // Ends the session of this token only: the answer may arrive after another session has begun.
+    // Ends the session of this token only: the response may arrive after another session has begun.
     end: (side: SideName, token: Token) => change((sessions) => (sessions[side]?.token === token ? { ...sessions, [side]: undefined } : sessions)),
   };
 }

@@ -26,7 +26,7 @@ export function useWorld(sessions: BySide<Session>, onEnded: (side: SideName, to
       );
       return { left, right } as BySide<NonNullable<typeof left>>;
     };
-    // The cache may keep a mutation's change of an entity above the answer to a later read.
+    // The cache may keep a mutation's change of an entity above the response to a later read.
     return [create(true), create(false)];
   }, [left.token, right.token]);
 

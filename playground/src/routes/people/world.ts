@@ -17,7 +17,7 @@ export type BySide<T> = Record<SideName, T>;
 export type Viewer = SideName | 'logged out';
 export const VIEWERS: readonly Viewer[] = [...SIDES, 'logged out'];
 
-// Whether a viewer sees a status: the answer of the server, and the explanation.
+// Whether a viewer sees a status: the response of the server, and the explanation.
 export interface Sight {
   viewer: Viewer;
   sees: boolean;

@@ -87,7 +87,7 @@ pub(super) fn fsync(facts: &Facts) -> Option<InspectionFinding> {
     match facts.appendfsync.as_deref() {
         Some("always") => finding(
             Severity::Note,
-            "Redis flushes every write before it answers (appendfsync always): a crash or a power cut loses nothing.",
+            "Redis flushes every write before it replies (appendfsync always): a crash or a power cut loses nothing.",
         ),
         Some("everysec") => finding(
             Severity::Note,

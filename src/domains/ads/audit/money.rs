@@ -22,8 +22,8 @@ struct Pool(HashMap<String, Sum>);
 
 impl Pool {
     async fn read(reader: &AuditReader, id: CampaignId) -> Result<Self, Error> {
-        let answer = reader.query([id], |id| cmd("HGETALL").arg(keys::campaign(id)).take()).await?;
-        let fields: HashMap<String, String> = answer.read(&id).unwrap_or_default();
+        let reply = reader.query([id], |id| cmd("HGETALL").arg(keys::campaign(id)).take()).await?;
+        let fields: HashMap<String, String> = reply.read(&id).unwrap_or_default();
         Ok(Self(fields.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect()))
     }
 

@@ -55,8 +55,8 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
 }
 
 async fn fields(reader: &AuditReader, key: &str, names: &[&str]) -> Result<Vec<Option<String>>, Error> {
-    let answer = reader.query([key], |key| cmd("HMGET").arg(key).arg(names).take()).await?;
-    Ok(answer.read(&key).unwrap_or_else(|| vec![None; names.len()]))
+    let reply = reader.query([key], |key| cmd("HMGET").arg(key).arg(names).take()).await?;
+    Ok(reply.read(&key).unwrap_or_else(|| vec![None; names.len()]))
 }
 
 const fn settle_campaign(owner: UserId, id: u64) -> Remedy {

@@ -55,13 +55,13 @@ end
 
 local granted, before = unpack(redis.call('HMGET', KEYS[1], 'g' .. n, 'b' .. n))
 granted, before = granted or '0', before or '0'
-local answer
+local reply
 -- A grant that the share has not recorded yet is repeated, and nothing more is granted.
 if minus(granted, ARGV[4]) <= 0 then
   local left, want, unit = math.min(campaign[2] - out, allowed() - today), tonumber(ARGV[5]), tonumber(ARGV[6])
   if redis.call('EXISTS', KEYS[2]) == 1 then left = 0 end
   if left < want or want == 0 then
-    answer = 'refused ' .. text(math.max(0, left)) .. ' ' .. text(day)
+    reply = 'refused ' .. text(math.max(0, left)) .. ' ' .. text(day)
   else
     local part = math.floor(left / (4 * shares))
     local grant = math.max(want, part - math.fmod(part, unit))
@@ -70,4 +70,4 @@ if minus(granted, ARGV[4]) <= 0 then
   end
 end
 redis.call('HSET', KEYS[1], 'out', text(out), 'today', text(today))
-return answer or table.concat({ 'granted', granted, before, text(day) }, ' ')
+return reply or table.concat({ 'granted', granted, before, text(day) }, ' ')

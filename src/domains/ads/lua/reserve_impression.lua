@@ -19,10 +19,10 @@ if not share[1] then return 'off' end
 begin_day()
 book_grant(ARGV[4], ARGV[5], tonumber(ARGV[6]))
 local released = release_expired(50)
-local function finish(answer)
+local function finish(reply)
   save_money()
   remove_holds(released)
-  return answer
+  return reply
 end
 
 local starts, ends, cap = tonumber(share[3] or 0), tonumber(share[4] or 0), tonumber(share[5] or 0)
@@ -126,6 +126,6 @@ if not invalid and not is_paid then
   end
 end
 local backing = invalid and '1' or is_open and '2' or '0'
-local answer = table.concat({ 'served', ad, text(is_open and bid or price), text(ecpm), pricing, relist, text(capped), backing }, ' ')
-redis.call('SET', KEYS[5], answer, 'PX', ARGV[13])
-return finish(answer)
+local reply = table.concat({ 'served', ad, text(is_open and bid or price), text(ecpm), pricing, relist, text(capped), backing }, ' ')
+redis.call('SET', KEYS[5], reply, 'PX', ARGV[13])
+return finish(reply)

@@ -4,9 +4,9 @@
 -- Returns the share's g r spent held i c x; sums over its ads of spend, impressions, clicks; the sum of its holds; sums over its days of
 --   impressions, clicks, invalid clicks, spend; the sum over its ads of invalid clicks; its invalid impressions, their sums over its ads and its
 --   days; its invalid clicks with a reason, and their sum over its ads
-local answer = {}
-local function put(number) answer[#answer + 1] = string.format('%.0f', number or 0) end
-for _, value in ipairs({'g', 'r', 'spent', 'held', 'i', 'c', 'x'}) do answer[#answer + 1] = redis.call('HGET', KEYS[1], value) or '0' end
+local reply = {}
+local function put(number) reply[#reply + 1] = string.format('%.0f', number or 0) end
+for _, value in ipairs({'g', 'r', 'spent', 'held', 'i', 'c', 'x'}) do reply[#reply + 1] = redis.call('HGET', KEYS[1], value) or '0' end
 local sums = {s = 0, i = 0, c = 0, x = 0, y = 0}
 local reasons = 0
 local fields = redis.call('HGETALL', KEYS[2])
@@ -41,4 +41,4 @@ for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
 end
 put(own)
 put(reasons)
-return answer
+return reply

@@ -13,9 +13,9 @@ named_enum! {
     pub enum FriendshipState {
         /// They are no friends, and neither has requested it.
         None = "none",
-        /// The viewer has requested the friendship. The account has not answered.
+        /// The viewer has requested the friendship. The account has not accepted or rejected it.
         RequestSent = "request-sent",
-        /// The account has requested the friendship. The viewer has not answered.
+        /// The account has requested the friendship. The viewer has not accepted or rejected it.
         RequestReceived = "request-received",
         /// They are friends.
         Friends = "friends",

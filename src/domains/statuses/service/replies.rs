@@ -26,7 +26,7 @@ use futures_util::future::try_join_all;
 
 /// Calls after which the removal of places continues in the background: of a conversation that was thousands of replies deep.
 const PASSES: usize = 10;
-/// Answered statuses of a deleted account that one pass enqueues.
+/// Deleted statuses with replies that one pass enqueues, of a deleted account.
 const DELETED_PER_PASS: usize = 100;
 /// Replies that one pass changes.
 const REPLIES_PER_PASS: usize = 1_000;
@@ -334,7 +334,12 @@ pub async fn reply_of(app: &App, id: StatusId) -> Result<Option<(UserId, ReplyRe
     Ok(status.and_then(|status| Some((status.author, status.reply?))))
 }
 
-/// Whether a reply is shown in a home or a list: it is by the viewer, or answers the viewer, its own author, or a source of the feed.
-pub fn answers_a_source(viewer: UserId, author: UserId, parent_author: Option<UserId>, is_parent_author_a_source: bool) -> bool {
+/// Whether a reply is shown in a home or a list: it is by the viewer, or replies to the viewer, its own author, or a source of the feed.
+pub fn replies_to_a_source(
+    viewer: UserId,
+    author: UserId,
+    parent_author: Option<UserId>,
+    is_parent_author_a_source: bool,
+) -> bool {
     viewer == author || parent_author.is_some_and(|it| it == viewer || it == author || is_parent_author_a_source)
 }

@@ -21,7 +21,7 @@ static SET_REPLY_POLICY: Script = Script::new(include_str!("../lua/set_reply_pol
 pub(in super::super) struct DeletedPlace {
     /// Its place.
     pub(in super::super) place: PlaceId,
-    /// The status that it answered; `None` for the root.
+    /// The status that it replied to; `None` for the root.
     pub(in super::super) parent: Option<StatusId>,
 }
 

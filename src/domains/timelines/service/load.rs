@@ -93,11 +93,11 @@ impl Fetch for FetchFeed {
         let at = |feed| feeds.iter().position(|it| *it == feed);
         let of_feed = |feed| at(feed).and_then(|at| former_sources.get(at).cloned()).unwrap_or_default();
         let has_tags = |feed| at(feed).and_then(|at| has_tags.get(at)) == Some(&true);
-        let answer = |part: &FeedPart| match part {
+        let rows_of = |part: &FeedPart| match part {
             FeedPart::FormerSources(_) | FeedPart::Lookup(..) => Vec::new(),
             FeedPart::Head(_) | FeedPart::Window(_) => rows.next().unwrap_or_default(),
         };
-        let mut found: Vec<Vec<FeedRow>> = parts.iter().map(answer).collect();
+        let mut found: Vec<Vec<FeedRow>> = parts.iter().map(rows_of).collect();
         let mut positions = vec![None; parts.len()];
         for at in 0..parts.len() {
             if let FeedPart::Head(feed) = parts[at] {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_is_consistent_with_the_rows_of_the_answer() {
+    fn the_head_is_consistent_with_the_rows_of_the_response() {
         let head = FeedPart::Head(FEED);
         let at = |parts: &[FeedPart], found: &[Vec<FeedRow>]| consistent_head(FEED, parts, found).map(|row| row.position);
         // A status was posted between the commands, before or after the page was read.

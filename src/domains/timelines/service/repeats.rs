@@ -1,7 +1,7 @@
 //! The rule that a feed shows a status once in a while: a repost is left out if the same status follows soon, as itself or as another repost. It is judged
 //! by the entries that the viewer's rules leave, when the feed is read, and does not depend on pages.
 //!
-//! Whether an older entry is visible is known only when it is hydrated. So the rule is judged with bounds, and hydrates an older entry only if the answer
+//! Whether an older entry is visible is known only when it is hydrated. So the rule is judged with bounds, and hydrates an older entry only if the response
 //! depends on it: most reposts are decided by the rows alone.
 
 use super::super::feed_row::FeedRow;

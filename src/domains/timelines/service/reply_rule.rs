@@ -7,7 +7,7 @@ use crate::base::ids::UserId;
 use crate::base::request::Loaders;
 use crate::domains::lists::service as lists;
 use crate::domains::statuses::ViewedStatus;
-use crate::domains::statuses::service::answers_a_source;
+use crate::domains::statuses::service::replies_to_a_source;
 use crate::platform::journal::Feed;
 
 /// Keeps the statuses that a feed of the viewer shows by this rule, in their order. No round trip without replies to other accounts, or
@@ -19,12 +19,12 @@ pub(super) async fn keep_permitted_replies(
     found: Vec<Option<ViewedStatus>>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
     let Some(viewer) = loaders.statuses.fetcher().viewer else { return Ok(found) };
-    let answers = |seen: &ViewedStatus, is_source| {
+    let is_permitted = |seen: &ViewedStatus, is_source| {
         let status = &seen.status;
-        status.reply.is_none_or(|reply| answers_a_source(viewer, status.author, reply.parent_author, is_source))
+        status.reply.is_none_or(|reply| replies_to_a_source(viewer, status.author, reply.parent_author, is_source))
     };
     let replies = || found.iter().flatten().filter(|seen| seen.status.reply.is_some());
-    let others = replies().filter(|seen| !answers(seen, false));
+    let others = replies().filter(|seen| !is_permitted(seen, false));
     let mut others: Vec<UserId> = others.filter_map(|seen| seen.status.reply?.parent_author).collect();
     // Without tags, every author of an entry is a source.
     others.extend(replies().map(|seen| seen.status.author).filter(|_| has_tags));
@@ -39,7 +39,7 @@ pub(super) async fn keep_permitted_replies(
     let is_shown = |seen: &ViewedStatus| {
         let (author, reply) = (seen.status.author, seen.status.reply);
         let is_by_source = !has_tags || reply.is_none() || is_owner(author) || is_source(author);
-        is_by_source && answers(seen, reply.and_then(|reply| reply.parent_author).is_some_and(is_source))
+        is_by_source && is_permitted(seen, reply.and_then(|reply| reply.parent_author).is_some_and(is_source))
     };
     Ok(found.into_iter().map(|seen| seen.filter(is_shown)).collect())
 }

@@ -20,7 +20,7 @@ const ROUNDS: usize = 24;
 /// A reservation in progress.
 struct PendingReservation {
     request: ReservationRequest,
-    answer: Option<ReservationReply>,
+    reply: Option<ReservationReply>,
     left: Option<Money>,
 }
 
@@ -44,16 +44,16 @@ pub(in crate::domains::ads) async fn reserve(
     collected: &mut HashSet<CampaignId>,
 ) -> Result<Vec<ReservationResult>, Error> {
     let mut all: Vec<PendingReservation> =
-        requests.into_iter().map(|request| PendingReservation { request, answer: None, left: None }).collect();
+        requests.into_iter().map(|request| PendingReservation { request, reply: None, left: None }).collect();
     for _ in 0..ROUNDS {
-        let open: Vec<&mut PendingReservation> = all.iter_mut().filter(|one| one.answer.is_none()).collect();
+        let open: Vec<&mut PendingReservation> = all.iter_mut().filter(|one| one.reply.is_none()).collect();
         if open.is_empty() {
             break;
         }
         round(app, now, open, collected).await?;
     }
     let result = |one: PendingReservation| ReservationResult {
-        reply: one.answer.unwrap_or(ReservationReply::NoAd),
+        reply: one.reply.unwrap_or(ReservationReply::NoAd),
         day: one.request.day,
         left: one.left,
     };
@@ -73,7 +73,7 @@ async fn round(
         match reply {
             ReservationReply::LaterDay(day) => one.request.day = day,
             ReservationReply::OutOfMoney(shortfall) => short.push((one, shortfall)),
-            answer => one.answer = Some(answer),
+            reply => one.reply = Some(reply),
         }
     }
     if short.is_empty() { Ok(()) } else { request_grants(app, now, short, collected).await }
@@ -99,9 +99,9 @@ async fn request_grants(
                 let left = Money(shortfall.free.0 + left.0);
                 (one.request.max_price, one.left) = (Some(left), Some(left));
                 // If one particular ad was requested, there is no cheaper ad to try.
-                one.answer = one.request.priced_ad.map(|_| ReservationReply::NoAd);
+                one.reply = one.request.priced_ad.map(|_| ReservationReply::NoAd);
             }
-            GrantResult::NoCampaign => one.answer = Some(ReservationReply::Inactive),
+            GrantResult::NoCampaign => one.reply = Some(ReservationReply::Inactive),
         }
     }
     Ok(())

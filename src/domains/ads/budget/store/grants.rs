@@ -53,8 +53,8 @@ pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, requests: &[G
     replies.into_iter().map(|reply| decode_grant(&decode::value::<String>(reply)?)).collect()
 }
 
-fn decode_grant(answer: &str) -> Result<GrantResult, Error> {
-    let mut words = answer.split(' ');
+fn decode_grant(reply: &str) -> Result<GrantResult, Error> {
+    let mut words = reply.split(' ');
     let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<Sum>, _>>());
     match (how, &numbers.map_err(Error::corrupt)?[..]) {
         (Some("granted"), &[all, before, day]) => {

@@ -153,15 +153,15 @@ pub(in crate::domains::ads) async fn reserve(
         meter.add(Work { commands: COMMANDS * requests.len() as u64, ..Work::default() });
     }
     let replies = db.call_many(requests.iter().map(|request| call(now, request)).collect()).await?;
-    let answer = |(request, reply): (&ReservationRequest, Value)| {
+    let decode = |(request, reply): (&ReservationRequest, Value)| {
         // A corrupt campaign does not fail the others: it is not shown, and the error is logged.
-        let answer = decode::value::<String>(reply).and_then(|answer| decode_reply(request, &answer));
-        answer.unwrap_or_else(|error| {
+        let decoded = decode::value::<String>(reply).and_then(|text| decode_reply(request, &text));
+        decoded.unwrap_or_else(|error| {
             tracing::error!(campaign = request.share.campaign.0, %error, "the money of a campaign is corrupt: its ads are not shown");
             ReservationReply::NoAd
         })
     };
-    Ok(requests.iter().zip(replies).map(answer).collect())
+    Ok(requests.iter().zip(replies).map(decode).collect())
 }
 
 fn call(now: Millis, request: &ReservationRequest) -> Call {
@@ -209,8 +209,8 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
         .arg(u8::from(request.origin.is_some_and(|origin| origin.counts_cpm)))
 }
 
-fn decode_reply(request: &ReservationRequest, answer: &str) -> Result<ReservationReply, Error> {
-    let words: Vec<&str> = answer.split(' ').collect();
+fn decode_reply(request: &ReservationRequest, reply: &str) -> Result<ReservationReply, Error> {
+    let words: Vec<&str> = reply.split(' ').collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| Error::corrupt("no number"));
     let sum = |at: usize| words.get(at).and_then(|word| word.parse::<Sum>().ok()).ok_or_else(|| Error::corrupt("no sum"));
     let time = |at: usize| number(at).map(|until| Some(until).filter(|until| *until > 0));
