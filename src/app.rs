@@ -22,9 +22,9 @@ const HASHING_QUEUE: usize = 64;
 
 /// The application. Cheap to clone.
 #[derive(Clone)]
-pub struct App(Arc<Inner>);
+pub struct App(Arc<AppShared>);
 
-struct Inner {
+struct AppShared {
     db: Db,
     clock: Clock,
     config: Config,
@@ -45,7 +45,18 @@ impl App {
         let metrics = Metrics::new(db.meters(), clock.now());
         let worker_wakeup = Notify::new();
         let extensions = Mutex::default();
-        Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing_pool, background, worker_wakeup, metrics, extensions }))
+        Self(Arc::new(AppShared {
+            db,
+            clock,
+            config,
+            ids,
+            cursors,
+            hashing_pool,
+            background,
+            worker_wakeup,
+            metrics,
+            extensions,
+        }))
     }
 
     /// The store.

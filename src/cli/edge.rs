@@ -21,7 +21,7 @@ enum Profile {
 
 /// The value of an option that is on or off.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Switch {
+pub(super) enum OnOff {
     On,
     Off,
 }
@@ -35,17 +35,17 @@ pub(super) struct EdgeOptions {
     profile: Profile,
     /// Allow introspection queries. Default: by the profile.
     #[arg(long, env = "WAXWING_INTROSPECTION")]
-    introspection: Option<Switch>,
+    introspection: Option<OnOff>,
     /// Name types and fields of the schema in errors, with suggestions. Off: one fixed text. Default: by the profile.
     #[arg(long, env = "WAXWING_SUGGESTIONS")]
-    suggestions: Option<Switch>,
+    suggestions: Option<OnOff>,
     /// Serve the playground. Default: by the profile.
     #[arg(long, env = "WAXWING_PLAYGROUND")]
-    playground: Option<Switch>,
+    playground: Option<OnOff>,
     /// Accept queries by GET without a header that pages of other origins cannot send, such as `graphql-require-preflight: 1`. Default: by the
     /// profile.
     #[arg(long, env = "WAXWING_SIMPLE_GET")]
-    simple_get: Option<Switch>,
+    simple_get: Option<OnOff>,
     /// Run the documents of this file only: JSON as Relay, graphql-codegen or Apollo write it.
     #[arg(long, value_name = "FILE", env = "WAXWING_TRUSTED_DOCUMENTS")]
     trusted_documents: Option<PathBuf>,
@@ -209,8 +209,8 @@ impl EdgeOptions {
         self.allowed_hosts.is_empty() && self.hosts(config) == AllowedHosts::Any
     }
 
-    fn is_on(&self, switch: Option<Switch>) -> bool {
-        switch.map_or(self.profile == Profile::Development, |switch| switch == Switch::On)
+    fn is_on(&self, switch: Option<OnOff>) -> bool {
+        switch.map_or(self.profile == Profile::Development, |switch| switch == OnOff::On)
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn migrate_fully(app: &App) -> anyhow::Result<String> {
     bar.finish_and_clear();
     refuse_newer(&after?)?;
     // The version of the store: a later program may have migrated it further, where both can use it.
-    let version = app.db().version_mark().await?.map_or(latest(STEPS), |mark| mark.version);
+    let version = app.db().store_version().await?.map_or(latest(STEPS), |mark| mark.version);
     Ok(match before {
         StoreStatus::Older { version: from, .. } => format!("The store is migrated from version {from} to {version}."),
         _ => format!("The store has version {version}: there is nothing to migrate."),

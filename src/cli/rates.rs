@@ -2,7 +2,7 @@
 
 use crate::base::config::{AdTraffic, Config};
 use crate::base::rate_limits::{Limit, Quota, RateLimits};
-use crate::cli::edge::Switch;
+use crate::cli::edge::OnOff;
 use clap::Args;
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ const TRAFFIC: AdTraffic = AdTraffic::new();
 pub(super) struct RateOptions {
     /// Enforce the rate limits. `off` for benchmarks and tests.
     #[arg(long, value_name = "on|off", env = "WAXWING_RATE_LIMITS", default_value = "on", hide_possible_values = true)]
-    rate_limits: Switch,
+    rate_limits: OnOff,
     /// The cost of requests of an account or, without a session, of an address. The cost of a request is the number of fields that its response
     /// may have; a first screen has some 600.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_REQUESTS", default_value_t = Limit::Requests.default_quota())]
@@ -100,8 +100,8 @@ pub(super) struct RateOptions {
 impl RateOptions {
     /// Applies these options to a configuration.
     pub(super) fn set(&self, config: Config) -> Config {
-        let rates = (self.rate_limits == Switch::On).then(|| RateLimits::new(|limit| self.of(limit)));
-        let ad_traffic = (self.rate_limits == Switch::On).then(|| self.ad_traffic());
+        let rates = (self.rate_limits == OnOff::On).then(|| RateLimits::new(|limit| self.of(limit)));
+        let ad_traffic = (self.rate_limits == OnOff::On).then(|| self.ad_traffic());
         Config { rates, ad_traffic, trusted_proxies: self.trusted_proxies.clone(), ..config }
     }
 

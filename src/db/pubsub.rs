@@ -106,13 +106,13 @@ struct NodeConnection {
 }
 
 /// A push message, with the number of its connection.
-type Pushed = (u64, PushInfo);
+type NumberedPush = (u64, PushInfo);
 
 struct SubscriberTask {
     db: Db,
     messages: mpsc::Sender<PubSubMessage>,
-    pushes: mpsc::Receiver<Pushed>,
-    sender: mpsc::Sender<Pushed>,
+    pushes: mpsc::Receiver<NumberedPush>,
+    sender: mpsc::Sender<NumberedPush>,
     channels: HashMap<String, Channel>,
     /// By the node's address.
     connections: HashMap<String, NodeConnection>,

@@ -23,10 +23,10 @@ pub struct Script {
     /// The code shared with other scripts.
     before: &'static str,
     source: &'static str,
-    compiled: OnceLock<Compiled>,
+    compiled: OnceLock<CompiledScript>,
 }
 
-struct Compiled {
+struct CompiledScript {
     text: String,
     script: redis::Script,
 }
@@ -61,10 +61,10 @@ impl Script {
         Self { header, before, source, compiled: OnceLock::new() }
     }
 
-    fn compiled(&self) -> &Compiled {
+    fn compiled(&self) -> &CompiledScript {
         self.compiled.get_or_init(|| {
             let text = format!("{}{}{}", self.header, self.before, self.source);
-            Compiled { script: redis::Script::new(&text), text }
+            CompiledScript { script: redis::Script::new(&text), text }
         })
     }
 

@@ -10,7 +10,7 @@ static ADVANCE_VERSION: Script = Script::new(include_str!("lua/advance_version.l
 
 /// The version of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VersionMark {
+pub struct StoreVersion {
     /// All migrations up to this one are complete. 0 for a store from before versions.
     pub version: u64,
     /// The migration in progress, and where its next pass begins.
@@ -21,7 +21,7 @@ pub struct VersionMark {
     pub needs: u64,
 }
 
-impl VersionMark {
+impl StoreVersion {
     fn fields(&self) -> [String; 3] {
         let (step, place) = self.step.clone().unwrap_or_default();
         [self.version.to_string(), step.to_string(), place]
@@ -29,28 +29,28 @@ impl VersionMark {
 }
 
 /// The stored fields: version, step, place, by, needs.
-type StoredMark = (Option<u64>, Option<u64>, Option<String>, Option<String>, Option<u64>);
+type StoredVersion = (Option<u64>, Option<u64>, Option<String>, Option<String>, Option<u64>);
 
 impl Db {
     /// The version of this store; `None` if none is stored. One round trip.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`; internal if it cannot be parsed.
-    pub async fn version_mark(&self) -> Result<Option<VersionMark>, Error> {
+    pub async fn store_version(&self) -> Result<Option<StoreVersion>, Error> {
         let command = cmd("HMGET").arg(keys::VERSION).arg(&["version", "step", "place", "by", "needs"]).take();
-        let (version, step, place, by, needs): StoredMark = self.read(command).await?;
+        let (version, step, place, by, needs): StoredVersion = self.read(command).await?;
         let Some(version) = version else { return Ok(None) };
         let reached = step.unwrap_or(0).max(version);
         let step = step.filter(|step| *step > 0).map(|step| (step, place.unwrap_or_default()));
-        Ok(Some(VersionMark { version, step, by: by.unwrap_or_default(), needs: needs.unwrap_or(reached) }))
+        Ok(Some(StoreVersion { version, step, by: by.unwrap_or_default(), needs: needs.unwrap_or(reached) }))
     }
 
     /// Replaces the version if it is still `from`; `false` if another process was faster. One script.
     ///
     /// # Errors
     /// As [`Db::call`].
-    pub async fn advance_version(&self, from: Option<&VersionMark>, to: &VersionMark) -> Result<bool, Error> {
-        let from = from.map_or_else(Default::default, VersionMark::fields);
+    pub async fn advance_version(&self, from: Option<&StoreVersion>, to: &StoreVersion) -> Result<bool, Error> {
+        let from = from.map_or_else(Default::default, StoreVersion::fields);
         self.call(Call::new(&ADVANCE_VERSION, [keys::VERSION.to_owned()]).arg(&from).arg(&to.fields()).arg(&to.by).arg(to.needs))
             .await
     }

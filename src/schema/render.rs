@@ -110,7 +110,7 @@ impl Renderers {
     }
 
     /// The renderer of all subscriptions with this key. `open` starts a run of their document.
-    pub(super) fn get(&self, key: RenderKey, context: &Request, open: Open) -> Arc<Renderer> {
+    pub(super) fn get(&self, key: RenderKey, context: &Request, open: StartRun) -> Arc<Renderer> {
         let mut renderers = self.renderers();
         if let Some(renderer) = renderers.get(&key).and_then(Weak::upgrade) {
             return renderer;
@@ -132,14 +132,14 @@ pub fn renderers(app: &App) -> usize {
 }
 
 /// Starts a run that renders events for a request.
-pub(super) type Open = Arc<dyn Fn(Request, RenderRun) -> BoxStream<'static, Response> + Send + Sync>;
+pub(super) type StartRun = Arc<dyn Fn(Request, RenderRun) -> BoxStream<'static, Response> + Send + Sync>;
 
 /// Renders events for subscriptions with the same key.
 pub(super) struct Renderer {
     number: u64,
     context: Request,
     key: RenderKey,
-    open: Open,
+    open: StartRun,
     all: Renderers,
 }
 
@@ -266,7 +266,7 @@ mod tests {
         let context = Request::new(App::new(db, Clock::System, Config::default()), None, None, None);
         let mut request = async_graphql::Request::new("subscription { homeTimelineEvents { cursor } }");
         let key = RenderKey::new(&mut request, &context).expect("a subscription");
-        let open: Open = Arc::new(move |_, rendering| {
+        let open: StartRun = Arc::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
             // Events behind the end are accepted, and never rendered.
             let responses = stream::unfold((rendering.take(), false), move |(events, has_ended)| async move {

@@ -4,7 +4,7 @@
 //! subscription: the stream of events is taken out of it, and shared renderers render the events.
 
 use super::execute::{complete_response, panicked};
-use super::render::{Open, RenderedEvent, Renderer, Renderers};
+use super::render::{RenderedEvent, Renderer, Renderers, StartRun};
 use super::render_key::RenderKey;
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
@@ -65,7 +65,7 @@ where
 }
 
 /// A running subscription.
-struct Running {
+struct RunningSubscription {
     events: Box<SubscriptionStream>,
     renderer: Arc<Renderer>,
     viewer: Option<Viewer>,
@@ -73,7 +73,7 @@ struct Running {
     own_renderer: Option<Arc<Renderer>>,
 }
 
-impl Running {
+impl RunningSubscription {
     /// Renders an event. `None` if the viewer does not receive it. A shared renderer has no viewer: a status that is not
     /// public is hidden from it, and is rendered for this viewer alone.
     async fn render(&mut self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
@@ -97,7 +97,7 @@ fn follow(
     renderer: Arc<Renderer>,
     viewer: Option<Viewer>,
 ) -> BoxStream<'static, Arc<RenderedEvent>> {
-    let next = async |mut running: Running| {
+    let next = async |mut running: RunningSubscription| {
         loop {
             let event = running.events.next().await?;
             // Boxed, so that thousands of waiting subscriptions do not each hold its memory.
@@ -108,12 +108,13 @@ fn follow(
             }
         }
     };
-    let event = AssertUnwindSafe(stream::unfold(Running { events, renderer, viewer, own_renderer: None }, next)).catch_unwind();
+    let event = AssertUnwindSafe(stream::unfold(RunningSubscription { events, renderer, viewer, own_renderer: None }, next))
+        .catch_unwind();
     event.map(|event| event.unwrap_or_else(|_| RenderedEvent::new(panicked()))).boxed()
 }
 
 /// A function that starts runs of a request's document.
-fn open<Q, M, S>(schema: &Schema<Q, M, S>, request: &mut async_graphql::Request) -> Open
+fn open<Q, M, S>(schema: &Schema<Q, M, S>, request: &mut async_graphql::Request) -> StartRun
 where
     Q: ObjectType + 'static,
     M: ObjectType + 'static,
@@ -127,7 +128,7 @@ where
         if let Some(document) = &document {
             request.set_parsed_query(document.clone());
         }
-        caught(schema.execute_stream(request.data(context).data(rendering)))
+        catch_panic(schema.execute_stream(request.data(context).data(rendering)))
     })
 }
 
@@ -143,11 +144,11 @@ fn each(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'stati
         }
         response
     };
-    caught(run).map(completed).boxed()
+    catch_panic(run).map(completed).boxed()
 }
 
 /// Turns a panic into one error, which ends the stream.
-fn caught(run: BoxStream<'static, Response>) -> BoxStream<'static, Response> {
+fn catch_panic(run: BoxStream<'static, Response>) -> BoxStream<'static, Response> {
     AssertUnwindSafe(run).catch_unwind().map(|response| response.unwrap_or_else(|_| panicked())).boxed()
 }
 

@@ -79,16 +79,20 @@ pub(super) fn from_body(body: &[u8]) -> Result<GraphqlRequest, RequestError> {
         ));
     }
     from_members(serde_json::from_slice(body).map_err(|error| {
-        bad(json::explain("The body", &error)
-            .unwrap_or_else(|| "The body must be a JSON object with a `query` (GraphQL over HTTP).".into()))
+        bad_request(
+            json::explain("The body", &error)
+                .unwrap_or_else(|| "The body must be a JSON object with a `query` (GraphQL over HTTP).".into()),
+        )
     })?)
 }
 
 /// Reads the payload of a message on a socket.
 pub(super) fn from_payload(payload: &str) -> Result<GraphqlRequest, RequestError> {
     from_members(serde_json::from_str(payload).map_err(|error| {
-        bad(json::explain("The `payload`", &error)
-            .unwrap_or_else(|| "The `payload` is not a valid request of GraphQL over HTTP.".into()))
+        bad_request(
+            json::explain("The `payload`", &error)
+                .unwrap_or_else(|| "The `payload` is not a valid request of GraphQL over HTTP.".into()),
+        )
     })?)
 }
 
@@ -97,7 +101,9 @@ pub(super) fn from_parameters(parameters: Parameters) -> Result<GraphqlRequest, 
     fn json<T: serde::de::DeserializeOwned>(name: &str, text: Option<String>) -> Result<Option<T>, RequestError> {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
         serde_json::from_str(&text).map_err(|error| {
-            bad(json::explain(name, &error).unwrap_or_else(|| "`variables` and `extensions` must be JSON objects.".into()))
+            bad_request(
+                json::explain(name, &error).unwrap_or_else(|| "`variables` and `extensions` must be JSON objects.".into()),
+            )
         })
     }
     let Parameters { query, document_id, operation_name, variables, extensions } = parameters;
@@ -116,7 +122,7 @@ fn from_members(members: RequestMembers) -> Result<GraphqlRequest, RequestError>
     }
     let id = members.document_id.or(persisted.map(|persisted| persisted.sha256_hash));
     if members.query.is_none() && id.is_none() {
-        return Err(bad("The `query` is missing.".into()));
+        return Err(bad_request("The `query` is missing.".into()));
     }
     let operation_name = members.operation_name.filter(|name| !name.is_empty());
     Ok(GraphqlRequest {
@@ -128,6 +134,6 @@ fn from_members(members: RequestMembers) -> Result<GraphqlRequest, RequestError>
     })
 }
 
-fn bad(message: String) -> RequestError {
+fn bad_request(message: String) -> RequestError {
     RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", &message)
 }

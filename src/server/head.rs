@@ -16,11 +16,11 @@ fn check_host(version: Version, headers: &HeaderMap) -> Result<(), RequestError>
     let mut hosts = headers.get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
         (None, _) if version == Version::HTTP_11 => {
-            Err(bad("HTTP/1.1 requires a `Host` header. Configure every proxy to forward it."))
+            Err(bad_request("HTTP/1.1 requires a `Host` header. Configure every proxy to forward it."))
         }
         (None, _) => Ok(()),
         (Some(host), None) if host.as_bytes().iter().all(is_host_byte) => Ok(()),
-        _ => Err(bad("`Host` must be one host, with a port or without.")),
+        _ => Err(bad_request("`Host` must be one host, with a port or without.")),
     }
 }
 
@@ -39,7 +39,7 @@ fn check_codings(headers: &HeaderMap) -> Result<(), RequestError> {
                 return Err(RequestError::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", message));
             }
             if is_chunked {
-                return Err(bad("`Transfer-Encoding` lists `chunked` more than once. Send it once."));
+                return Err(bad_request("`Transfer-Encoding` lists `chunked` more than once. Send it once."));
             }
             is_chunked = true;
         }
@@ -47,6 +47,6 @@ fn check_codings(headers: &HeaderMap) -> Result<(), RequestError> {
     Ok(())
 }
 
-fn bad(message: &str) -> RequestError {
+fn bad_request(message: &str) -> RequestError {
     RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
 }

@@ -58,9 +58,9 @@ impl Serialize for Object {
 }
 
 /// Any JSON value whose objects have no duplicate keys.
-struct Unique(Value);
+struct UniqueKeysJson(Value);
 
-impl<'de> Deserialize<'de> for Unique {
+impl<'de> Deserialize<'de> for UniqueKeysJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Any;
 
@@ -101,7 +101,7 @@ impl<'de> Deserialize<'de> for Unique {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
                 let mut list = Vec::new();
-                while let Some(Unique(item)) = items.next_element()? {
+                while let Some(UniqueKeysJson(item)) = items.next_element()? {
                     list.push(item);
                 }
                 Ok(Value::List(list))
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for Unique {
 fn unique<'de, A: MapAccess<'de>>(mut members: A) -> Result<IndexMap<Name, Value>, A::Error> {
     let mut object = IndexMap::new();
     while let Some(name) = members.next_key::<Name>()? {
-        let Unique(value) = members.next_value()?;
+        let UniqueKeysJson(value) = members.next_value()?;
         // `entry` instead of `insert`: the error needs the name.
         match object.entry(name) {
             async_graphql::indexmap::map::Entry::Vacant(place) => place.insert(value),

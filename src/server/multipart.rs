@@ -31,9 +31,9 @@ macro_rules! part {
 const END: &str = "--\r\n";
 
 /// The parts of one operation.
-struct Parts(Box<RunningOperation>);
+struct OperationParts(Box<RunningOperation>);
 
-impl Source for Parts {
+impl Source for OperationParts {
     const MEDIA: &'static str = "multipart/mixed;boundary=\"graphql\";subscriptionSpec=\"1.0\"";
     const TRANSPORT: &'static str = "multipart";
     const START: &'static str = concat!(delimiter!(), part!("{}"));
@@ -72,11 +72,11 @@ fn refused(errors: &str) -> String {
 /// Streams the results of an operation.
 pub(super) fn respond(state: &State, running: RunningOperation, context: &Request, slot: LiveSlot) -> Response {
     let reader = state.unread.reader(context.address);
-    ResponseStream::new(state, context.viewer.as_ref(), Parts(Box::new(running)), slot, reader).into_response()
+    ResponseStream::new(state, context.viewer.as_ref(), OperationParts(Box::new(running)), slot, reader).into_response()
 }
 
 /// A response with errors alone, for a client that accepts nothing else than multipart responses.
 pub(super) fn errors(errors: &str) -> Response {
     let body = format!("{}{}", delimiter!(), refused(errors));
-    stream::response(Parts::MEDIA, Body::from(body))
+    stream::response(OperationParts::MEDIA, Body::from(body))
 }

@@ -149,10 +149,10 @@ struct RuntimeHttpClient<C> {
     client: C,
 }
 
-type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'a>>;
+type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'a>>;
 
 impl<C: HttpClient + Clone + 'static> HttpClient for RuntimeHttpClient<C> {
-    fn send_bytes<'a, 'b>(&'a self, request: Request<Bytes>) -> Sending<'b>
+    fn send_bytes<'a, 'b>(&'a self, request: Request<Bytes>) -> SendFuture<'b>
     where
         'a: 'b,
         Self: 'b,

@@ -234,7 +234,7 @@ async fn an_interrupted_migration_continues_from_its_position() {
 /// A step that records the mark during its first pass.
 fn record_mark(app: App, _: String) -> PassFuture {
     Box::pin(async move {
-        let mark = app.db().version_mark().await?;
+        let mark = app.db().store_version().await?;
         let output = format!("{:?}", mark.map(|mark| (mark.version, mark.step, mark.needs)));
         app.extension::<Record>().0.lock().expect("no panic while held").0.push(output);
         Ok(PassResult::Done)

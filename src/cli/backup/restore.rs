@@ -60,7 +60,7 @@ pub(in crate::cli) async fn run(options: RestoreOptions) -> anyhow::Result<ExitC
 /// Checks that a backup can be restored, in a temporary folder.
 pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>, stop: &CancellationToken) -> anyhow::Result<ExitCode> {
     let manifest = Manifest::read(backup)?;
-    let scratch = Scratch::new()?;
+    let scratch = TempFolder::new()?;
     let at =
         StorageOptions { redis: None, data_dir: scratch.0.join("data"), redis_server, redis_memory: None, allow_volatile: true };
     into_folder(&manifest.files(backup), &at, Config::default(), stop).await
@@ -154,7 +154,7 @@ async fn into_redis(
 /// Copies the keys of every file from a temporary Redis.
 async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>, stop: &CancellationToken) -> anyhow::Result<()> {
     for file in files {
-        let scratch = Scratch::new()?;
+        let scratch = TempFolder::new()?;
         let data_dir = scratch.0.join("data");
         write_data_folder(file, &data_dir)?;
         let at = StorageOptions {
@@ -199,9 +199,9 @@ async fn finish(
 }
 
 /// A private temporary folder, removed on drop.
-struct Scratch(PathBuf);
+struct TempFolder(PathBuf);
 
-impl Scratch {
+impl TempFolder {
     fn new() -> anyhow::Result<Self> {
         let name = format!("waxwing-restore-{}-{:08x}", std::process::id(), rand::random::<u32>());
         let folder = std::env::temp_dir().join(name);
@@ -210,7 +210,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).ok();
     }

@@ -59,7 +59,7 @@ enum Action {
 }
 
 /// The options of a command line, with its variables and its file.
-pub(super) struct Configured {
+pub(super) struct ParsedConfiguration {
     pub(super) matches: ArgMatches,
     /// Warnings for the log, which is not started yet.
     pub(super) warnings: Vec<String>,
@@ -70,16 +70,16 @@ pub(super) struct Configured {
 ///
 /// # Errors
 /// All errors of the file.
-pub(super) fn read(command: Command, line: Vec<OsString>) -> anyhow::Result<Configured> {
+pub(super) fn read(command: Command, line: Vec<OsString>) -> anyhow::Result<ParsedConfiguration> {
     // Errors of the command line are reported by the second parsing. Help texts show the built-in defaults.
     let early = command.clone().ignore_errors(true).try_get_matches_from(&line).ok();
     let command_name = early.as_ref().and_then(ArgMatches::subcommand).map_or(SERVE, |(name, _)| name).to_owned();
     let path = early.as_ref().and_then(named).filter(|_| command_name != COMMAND);
-    let Some(path) = path else { return Ok(Configured { matches: matches_of(command, line), warnings: Vec::new() }) };
+    let Some(path) = path else { return Ok(ParsedConfiguration { matches: matches_of(command, line), warnings: Vec::new() }) };
     let (command, warnings) = File::read(&path)
         .and_then(|file| layered(command, &file, &command_name))
         .map_err(|wrong| anyhow::anyhow!(wrong.join("\n  ")))?;
-    Ok(Configured { matches: matches_of(command, line), warnings })
+    Ok(ParsedConfiguration { matches: matches_of(command, line), warnings })
 }
 
 /// Parses a command line. Exits if it is wrong, or after a help text.

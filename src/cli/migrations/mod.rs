@@ -27,7 +27,7 @@ pub use steps::STEPS;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::db::Db;
-use crate::db::version::VersionMark;
+use crate::db::version::StoreVersion;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
@@ -102,14 +102,14 @@ pub const fn latest(steps: &[Step]) -> u64 {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn store_status(db: &Db, steps: &[Step]) -> Result<StoreStatus, Error> {
-    match db.version_mark().await? {
+    match db.store_version().await? {
         Some(mark) => Ok(compare_version(&mark, steps)),
-        None if db.was_used().await? => Ok(compare_version(&VersionMark::default(), steps)),
+        None if db.was_used().await? => Ok(compare_version(&StoreVersion::default(), steps)),
         None => Ok(StoreStatus::Unused),
     }
 }
 
-fn compare_version(mark: &VersionMark, steps: &[Step]) -> StoreStatus {
+fn compare_version(mark: &StoreVersion, steps: &[Step]) -> StoreStatus {
     let reached = mark.step.as_ref().map_or(mark.version, |(step, _)| *step).max(mark.version);
     if mark.needs > latest(steps) {
         return StoreStatus::Newer { version: reached, by: mark.by.clone() };
@@ -134,7 +134,7 @@ pub async fn run(
     mut on_progress: impl FnMut(MigrationProgress),
 ) -> Result<StoreStatus, Error> {
     loop {
-        let mark = app.db().version_mark().await?;
+        let mark = app.db().store_version().await?;
         if mark.is_none() && !app.db().was_used().await? {
             app.db().advance_version(None, &mark_of(steps, latest(steps), None)).await?;
             continue;
@@ -174,9 +174,9 @@ fn percent(pass: &PassResult) -> u64 {
     }
 }
 
-fn mark_of(steps: &[Step], version: u64, step: Option<(u64, String)>) -> VersionMark {
+fn mark_of(steps: &[Step], version: u64, step: Option<(u64, String)>) -> StoreVersion {
     let reached = step.as_ref().map_or(version, |(step, _)| *step);
-    VersionMark { version, step, by: env!("CARGO_PKG_VERSION").to_owned(), needs: needed(steps, reached) }
+    StoreVersion { version, step, by: env!("CARGO_PKG_VERSION").to_owned(), needs: needed(steps, reached) }
 }
 
 /// The minimum version that a program must support to use a store whose steps up to `reached` are completed or in progress.

@@ -47,7 +47,7 @@ impl std::fmt::Display for Address {
 }
 
 /// A range of slots, both ends included, with its nodes.
-pub(super) struct Range {
+pub(super) struct SlotRange {
     pub first: u16,
     pub last: u16,
     pub primary: Address,
@@ -55,18 +55,18 @@ pub(super) struct Range {
 }
 
 /// Parses the reply to CLUSTER SLOTS of the node at `queried`.
-pub(super) fn ranges(reply: Value, queried: &Address) -> RedisResult<Vec<Range>> {
+pub(super) fn ranges(reply: Value, queried: &Address) -> RedisResult<Vec<SlotRange>> {
     let rows: Vec<Vec<Value>> = redis::from_redis_value(reply.extract_error()?)?;
     rows.into_iter().filter_map(|row| range(row, queried).transpose()).collect()
 }
 
 /// Parses a range; `None` if its node is unknown.
-fn range(row: Vec<Value>, queried: &Address) -> RedisResult<Option<Range>> {
+fn range(row: Vec<Value>, queried: &Address) -> RedisResult<Option<SlotRange>> {
     let mut row = row.into_iter();
     let (first, last) = (number(row.next())?, number(row.next())?);
     let Some(primary) = address(row.next(), queried)? else { return Ok(None) };
     let replicas = row.filter_map(|node| address(Some(node), queried).transpose()).collect::<RedisResult<_>>()?;
-    Ok(Some(Range { first, last, primary, replicas }))
+    Ok(Some(SlotRange { first, last, primary, replicas }))
 }
 
 fn number(value: Option<Value>) -> RedisResult<u16> {

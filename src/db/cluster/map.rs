@@ -1,6 +1,6 @@
 //! The slot map: the nodes and their slots as last reported. Nodes correct an outdated map by redirections.
 
-use super::layout::{Address, Range, ranges};
+use super::layout::{Address, SlotRange, ranges};
 use crate::base::error::Error;
 use crate::base::metrics::StorageMeters;
 use crate::db::fault::classify;
@@ -123,7 +123,7 @@ impl SlotMap {
     }
 
     /// Assigns a slot to this node, and refreshes the rest of the map in the background.
-    pub(super) fn moved(self: &Arc<Self>, slot: Slot, to: &Address) -> Result<Arc<ClusterNode>, Error> {
+    pub(super) fn record_move(self: &Arc<Self>, slot: Slot, to: &Address) -> Result<Arc<ClusterNode>, Error> {
         let mut slots = self.change();
         let node = self.node(&mut slots, to)?;
         slots.owners.insert(slot, node.clone());
@@ -186,7 +186,7 @@ impl SlotMap {
     }
 
     /// The first reply of these nodes.
-    async fn first_of(&self, nodes: &[Arc<ClusterNode>]) -> Option<Vec<Range>> {
+    async fn first_of(&self, nodes: &[Arc<ClusterNode>]) -> Option<Vec<SlotRange>> {
         for some in nodes.chunks(MAX_QUERIED_NODES) {
             let mut query_slots: FuturesUnordered<_> = some.iter().map(|node| self.query_slots(node)).collect();
             while let Some(reply) = query_slots.next().await {
@@ -198,7 +198,7 @@ impl SlotMap {
         None
     }
 
-    async fn query_slots(&self, node: &ClusterNode) -> Option<Vec<Range>> {
+    async fn query_slots(&self, node: &ClusterNode) -> Option<Vec<SlotRange>> {
         let replies = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()]), Access::Read).await;
         let reply = replies.map_err(|failure| failure.into_error(&self.meters, Access::Read)).ok()?.pop()?;
         let ranges = ranges(reply, &node.address);
@@ -206,7 +206,7 @@ impl SlotMap {
         ranges.inspect_err(|error| tracing::warn!(%error, "a node does not report the slots")).ok().filter(|all| !all.is_empty())
     }
 
-    fn replace(&self, ranges: &[Range]) -> Result<(), Error> {
+    fn replace(&self, ranges: &[SlotRange]) -> Result<(), Error> {
         let mut slots = self.change();
         slots.importing.retain(|_, at| at.elapsed() < IMPORTING_TTL);
         let old = std::mem::take(&mut *slots);

@@ -25,7 +25,7 @@ use layout::Address;
 use map::{ClusterNode, SlotMap};
 use redis::cluster_routing::Slot;
 use redis::{Client, Cmd, ConnectionInfo, Pipeline, RedisError, Value};
-use round::{NextRound, Rounds};
+use round::{NextRound, PendingCommands};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl Cluster {
 
     /// Sends one pipeline per node; replies in the order of the commands, errors among them in their place.
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
-        let mut rounds = Rounds::new(commands);
+        let mut rounds = PendingCommands::new(commands);
         let timeout = self.timing.connect + self.timing.reply_timeout(access);
         let error = match within(timeout, self.run_rounds(&mut rounds, access)).await {
             Ok(Ok(())) => return Ok(rounds.replies()),
@@ -77,7 +77,7 @@ impl Cluster {
         held.filter_map(|(_, tags)| tags.get(selector as usize % tags.len()).copied()).collect()
     }
 
-    async fn run_rounds(&self, rounds: &mut Rounds, access: Access) -> Result<(), Error> {
+    async fn run_rounds(&self, rounds: &mut PendingCommands, access: Access) -> Result<(), Error> {
         if self.map.version() == 0 {
             self.map.refresh(0, &[]).await?;
         }
@@ -104,7 +104,7 @@ impl Cluster {
     }
 
     /// Sends the pipelines of one round and stores the replies. Returns the version of the slot map used, and the lost nodes.
-    async fn round(&self, rounds: &mut Rounds, may_retry: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
+    async fn round(&self, rounds: &mut PendingCommands, may_retry: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
         let (version, parts) = rounds.parts(&self.map);
         let pipelines: Vec<Pipeline> = parts.iter().map(|part| rounds.pipeline(part)).collect();
         let replies = join_all(parts.iter().zip(&pipelines).map(|(part, pipeline)| part.node.links.send(pipeline, access))).await;
@@ -114,7 +114,7 @@ impl Cluster {
                 Ok(replies) => failed = failed.and(rounds.record_replies(&self.map, part, replies)),
                 Err(failure) if may_retry && may_be_replaced(&failure) => {
                     lost.push(part.node.address.clone());
-                    rounds.lost(part, matches!(failure, SendError::Sent(_)));
+                    rounds.record_loss(part, matches!(failure, SendError::Sent(_)));
                 }
                 Err(failure) => failed = failed.and(Err(failure.into_error(&self.meters, access))),
             }

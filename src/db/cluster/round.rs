@@ -20,7 +20,7 @@ enum Route {
 }
 
 /// The commands for one node in a round, by index, and whether ASKING must precede each.
-pub(super) struct Part {
+pub(super) struct NodeBatch {
     pub node: Arc<ClusterNode>,
     commands: Vec<(usize, bool)>,
 }
@@ -39,7 +39,7 @@ pub(super) enum NextRound {
 }
 
 /// Commands and their replies.
-pub(super) struct Rounds {
+pub(super) struct PendingCommands {
     commands: Vec<(Option<Slot>, Cmd)>,
     replies: Vec<Value>,
     open: Vec<(usize, Route)>,
@@ -50,7 +50,7 @@ pub(super) struct Rounds {
     done: bool,
 }
 
-impl Rounds {
+impl PendingCommands {
     pub(super) fn new(commands: Vec<Cmd>) -> Self {
         Self {
             replies: vec![Value::Nil; commands.len()],
@@ -73,9 +73,9 @@ impl Rounds {
     }
 
     /// The commands for each node in this round, and the version of the slot map used.
-    pub(super) fn parts(&mut self, map: &SlotMap) -> (u64, Vec<Part>) {
+    pub(super) fn parts(&mut self, map: &SlotMap) -> (u64, Vec<NodeBatch>) {
         let slots = map.slots();
-        let mut parts: HashMap<_, Part> = HashMap::new();
+        let mut parts: HashMap<_, NodeBatch> = HashMap::new();
         for (at, route) in std::mem::take(&mut self.open) {
             let asking = matches!(route, Route::Asking(_));
             let node = match route {
@@ -84,7 +84,7 @@ impl Rounds {
             };
             match node {
                 Some(node) => {
-                    let new = || Part { node: node.clone(), commands: Vec::new() };
+                    let new = || NodeBatch { node: node.clone(), commands: Vec::new() };
                     parts.entry(node.address.clone()).or_insert_with(new).commands.push((at, asking));
                 }
                 None => self.reroute(at, Route::SlotMap, NextRound::AwaitCluster),
@@ -95,7 +95,7 @@ impl Rounds {
     }
 
     /// The pipeline for a node.
-    pub(super) fn pipeline(&self, part: &Part) -> Pipeline {
+    pub(super) fn pipeline(&self, part: &NodeBatch) -> Pipeline {
         let asking = redis::cmd("ASKING");
         let commands = part.commands.iter().map(|(at, is_asking)| (is_asking.then_some(&asking), &self.commands[*at].1));
         pipeline_of(commands.flat_map(|(asking, command)| asking.into_iter().chain([command])))
@@ -105,7 +105,7 @@ impl Rounds {
     ///
     /// # Errors
     /// If a redirection contains an invalid address.
-    pub(super) fn record_replies(&mut self, map: &Arc<SlotMap>, part: Part, replies: Vec<Value>) -> Result<(), Error> {
+    pub(super) fn record_replies(&mut self, map: &Arc<SlotMap>, part: NodeBatch, replies: Vec<Value>) -> Result<(), Error> {
         let mut replies = replies.into_iter();
         for (at, asking) in part.commands {
             if asking {
@@ -117,7 +117,7 @@ impl Rounds {
                 _ => None,
             };
             match redirect {
-                Some(Redirect::Moved(slot, to)) => self.reroute(at, Route::To(map.moved(slot, &to)?), NextRound::Now),
+                Some(Redirect::Moved(slot, to)) => self.reroute(at, Route::To(map.record_move(slot, &to)?), NextRound::Now),
                 Some(Redirect::Ask(to)) => self.reroute(at, Route::Asking(map.importing_node(&to)?), NextRound::Now),
                 Some(Redirect::TryAgain) => self.reroute(at, Route::SlotMap, NextRound::Later),
                 Some(Redirect::ClusterDown) => self.reroute(at, Route::SlotMap, NextRound::AwaitCluster),
@@ -131,7 +131,7 @@ impl Rounds {
     }
 
     /// Reroutes the commands of a lost node, which may have executed some of them.
-    pub(super) fn lost(&mut self, part: Part, was_sent: bool) {
+    pub(super) fn record_loss(&mut self, part: NodeBatch, was_sent: bool) {
         self.done |= was_sent;
         for (at, _) in part.commands {
             self.reroute(at, Route::SlotMap, NextRound::Now);

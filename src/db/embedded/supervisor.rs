@@ -30,13 +30,13 @@ const HEALTHY: Duration = Duration::from_secs(30);
 /// The handle to the thread. Dropping it terminates Redis and does not wait.
 #[derive(Debug)]
 pub(super) struct Supervisor {
-    shared: Arc<Shared>,
+    shared: Arc<SupervisorShared>,
     /// The end of the last process, known after the thread has ended and the folder is free.
     ended: watch::Receiver<Option<String>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SupervisorShared {
     state: Mutex<SupervisorState>,
     stop: Condvar,
     tail: LogTail,
@@ -52,7 +52,7 @@ struct SupervisorState {
     child: Option<Pid>,
 }
 
-impl Shared {
+impl SupervisorShared {
     fn state(&self) -> MutexGuard<'_, SupervisorState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -77,7 +77,7 @@ impl Supervisor {
         socket: RedisSocket,
         locks: Locks,
     ) -> Result<Self, EmbeddedError> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SupervisorShared::default());
         let (sender, ended) = watch::channel(None);
         let worker = Worker { program, arguments, data, shared: Arc::clone(&shared), _socket: socket, locks };
         let run = move || {
@@ -137,7 +137,7 @@ struct Worker {
     program: PathBuf,
     arguments: Vec<OsString>,
     data: PathBuf,
-    shared: Arc<Shared>,
+    shared: Arc<SupervisorShared>,
     _socket: RedisSocket,
     locks: Locks,
 }

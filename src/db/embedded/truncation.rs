@@ -18,7 +18,7 @@ impl Truncation {
     }
 
     /// Returns the number of lost bytes, from the sizes of the files before Redis started.
-    fn lost(&self, sizes: &HashMap<String, u64>) -> Option<u64> {
+    fn lost_bytes(&self, sizes: &HashMap<String, u64>) -> Option<u64> {
         sizes.get(&self.file)?.checked_sub(self.offset)
     }
 }
@@ -31,7 +31,7 @@ pub(super) fn ends_load(line: &str) -> bool {
 /// Returns the truncation that a line reports, and the number of lost bytes if known.
 pub(super) fn truncation(line: &str, sizes: &HashMap<String, u64>) -> Option<(Truncation, Option<u64>)> {
     let cut = Truncation::in_line(line)?;
-    let lost = cut.lost(sizes);
+    let lost = cut.lost_bytes(sizes);
     Some((cut, lost))
 }
 

@@ -41,13 +41,13 @@ pub async fn download(
         // Newlines while the server prepares the snapshot.
         match line(&mut server).await?.as_str() {
             "" => {}
-            header => break End::of(header)?,
+            header => break SnapshotEnd::of(header)?,
         }
     };
-    let mut sink = Sink { file, digest: Sha256::new(), bytes: 0, start: Vec::new() };
+    let mut sink = HashingWriter { file, digest: Sha256::new(), bytes: 0, start: Vec::new() };
     match end {
-        End::After(length) => receive(&mut server, length, &mut sink, &mut report).await?,
-        End::At(mark) => receive_to_mark(&mut server, mark.as_bytes(), &mut sink, &mut report).await?,
+        SnapshotEnd::After(length) => receive(&mut server, length, &mut sink, &mut report).await?,
+        SnapshotEnd::At(mark) => receive_to_mark(&mut server, mark.as_bytes(), &mut sink, &mut report).await?,
     }
     sink.finish()
 }
@@ -104,14 +104,14 @@ async fn line(server: &mut BufReader<Stream>) -> Result<String, SnapshotError> {
 }
 
 /// The end of a snapshot.
-enum End {
+enum SnapshotEnd {
     /// After this many bytes.
     After(u64),
     /// At this delimiter.
     At(String),
 }
 
-impl End {
+impl SnapshotEnd {
     fn of(header: &str) -> Result<Self, SnapshotError> {
         let text = header.strip_prefix('$').ok_or(SnapshotError::NotASnapshot)?;
         match text.strip_prefix("EOF:") {
@@ -123,7 +123,7 @@ impl End {
 }
 
 /// Writes and hashes.
-struct Sink<'a, W> {
+struct HashingWriter<'a, W> {
     file: &'a mut W,
     digest: Sha256,
     bytes: u64,
@@ -131,7 +131,7 @@ struct Sink<'a, W> {
     start: Vec<u8>,
 }
 
-impl<W: Write> Sink<'_, W> {
+impl<W: Write> HashingWriter<'_, W> {
     fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         let missing = 5_usize.saturating_sub(self.start.len());
         self.start.extend_from_slice(&bytes[..bytes.len().min(missing)]);
@@ -158,7 +158,7 @@ async fn read_bytes(server: &mut BufReader<Stream>) -> Result<&[u8], SnapshotErr
 async fn receive<W: Write>(
     server: &mut BufReader<Stream>,
     length: u64,
-    sink: &mut Sink<'_, W>,
+    sink: &mut HashingWriter<'_, W>,
     report: &mut impl FnMut(u64),
 ) -> Result<(), SnapshotError> {
     while sink.bytes < length {
@@ -175,7 +175,7 @@ async fn receive<W: Write>(
 async fn receive_to_mark<W: Write>(
     server: &mut BufReader<Stream>,
     mark: &[u8],
-    sink: &mut Sink<'_, W>,
+    sink: &mut HashingWriter<'_, W>,
     report: &mut impl FnMut(u64),
 ) -> Result<(), SnapshotError> {
     let mut held: Vec<u8> = Vec::new();

@@ -332,9 +332,9 @@ impl CommentMutation {
     }
 }
 
-type Commented = (Option<CommentObject>, Vec<UserError>);
+type CommentPayload = (Option<CommentObject>, Vec<UserError>);
 
-async fn add(ctx: &Context<'_>, input: AddCommentInput) -> Result<Commented> {
+async fn add(ctx: &Context<'_>, input: AddCommentInput) -> Result<CommentPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let added: Outcome<Option<CommentId>> = async {
@@ -361,7 +361,7 @@ async fn change(
     ctx: &Context<'_>,
     id: &str,
     change: impl AsyncFnOnce(&Request, UserId, CommentId) -> Outcome<()>,
-) -> Result<Commented> {
+) -> Result<CommentPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let changed: Outcome<CommentObject> = async {

@@ -41,7 +41,8 @@ impl TextEntities {
     /// Further occurrences of an account, a tag or a link that counts are entities, too. Linear in the length of the text.
     pub(super) fn select(text: &str, found: &[Entity], logins: &HashSet<String>) -> Self {
         let text: Vec<char> = text.chars().collect();
-        let (mut mentioned, mut tags, mut links) = (Counted::new(MAX_MENTIONED), Counted::new(MAX_TAGS), Counted::new(MAX_LINKS));
+        let (mut mentioned, mut tags, mut links) =
+            (BoundedSet::new(MAX_MENTIONED), BoundedSet::new(MAX_TAGS), BoundedSet::new(MAX_LINKS));
         let mut counts = |entity: &Entity| {
             let written: String = text[entity.range.clone()].iter().collect();
             match entity.kind {
@@ -114,12 +115,12 @@ pub(super) fn login_of(mention: &str) -> String {
 }
 
 /// The first values of a kind, up to a limit.
-struct Counted<T> {
+struct BoundedSet<T> {
     values: HashSet<T>,
     most: usize,
 }
 
-impl<T: Eq + std::hash::Hash> Counted<T> {
+impl<T: Eq + std::hash::Hash> BoundedSet<T> {
     fn new(most: usize) -> Self {
         Self { values: HashSet::new(), most }
     }

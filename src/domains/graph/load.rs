@@ -66,7 +66,7 @@ impl Fetch for FetchRequests {
 
     async fn fetch(&self, keys: &[UserId]) -> Result<Vec<PendingRequests>, Error> {
         let Some(viewer) = self.viewer else { return Ok(vec![PendingRequests::default(); keys.len()]) };
-        let pairs = store::requests::between(&self.db, viewer, keys).await?;
+        let pairs = store::requests::read_between(&self.db, viewer, keys).await?;
         Ok(pairs.into_iter().map(|(sent, received)| PendingRequests { sent, received }).collect())
     }
 }

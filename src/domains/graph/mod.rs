@@ -22,7 +22,7 @@
 //! reads on its own tag whether the account is private. If the account became public after the requester had read that it is private, the request
 //! becomes a follow. So no request to a public account remains, in whatever order both are written.
 //!
-//! **Hidden reposts** belong to a follow: an entry with the id of an earlier follow is void, so unfollowing forgets the choice with its commit.
+//! **Hidden reposts** belong to a follow: an entry with the id of an earlier follow is void, so unfollowing removes the choice with its commit.
 //!
 //! **Costs.** A page of accounts: one skeleton, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE,
 //! and two more if the follow requests are selected.

@@ -267,9 +267,9 @@ impl ListMutation {
     }
 }
 
-type Changed = (Option<UserListObject>, Vec<UserError>);
+type ListPayload = (Option<UserListObject>, Vec<UserError>);
 
-async fn create(ctx: &Context<'_>, input: CreateUserListInput) -> Result<Changed> {
+async fn create(ctx: &Context<'_>, input: CreateUserListInput) -> Result<ListPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let new = NewList { name: input.name, idempotency_key: input.idempotency_key };
@@ -277,7 +277,7 @@ async fn create(ctx: &Context<'_>, input: CreateUserListInput) -> Result<Changed
     Ok((load_current(request, made.flatten()).await?, user_errors))
 }
 
-async fn rename(ctx: &Context<'_>, input: RenameUserListInput) -> Result<Changed> {
+async fn rename(ctx: &Context<'_>, input: RenameUserListInput) -> Result<ListPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let renamed: Outcome<UserListId> = async {
@@ -304,7 +304,7 @@ async fn delete(ctx: &Context<'_>, input: DeleteUserListInput) -> Result<DeleteU
     Ok(DeleteUserListPayload { deleted_user_list_id: deleted.map(|id| id.global().into()), user_errors })
 }
 
-async fn change(ctx: &Context<'_>, list: &str, user: &str, on: bool) -> Result<Changed> {
+async fn change(ctx: &Context<'_>, list: &str, user: &str, on: bool) -> Result<ListPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let (changed, user_errors) = refuse(apply(request, viewer, list, user, on).await)?;

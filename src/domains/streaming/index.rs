@@ -58,7 +58,7 @@ impl Index {
     }
 
     /// Whether a candidate matches: a filter may demand more than the term by which it was found.
-    fn confirms(&self, interest: InterestId, part: u32, term_hasher: &TermHasher, event: &Event) -> bool {
+    fn is_confirmed(&self, interest: InterestId, part: u32, term_hasher: &TermHasher, event: &Event) -> bool {
         self.filters.get(&interest).is_none_or(|filter| event.repost.is_none() && filter.part_matches(part, term_hasher, event))
     }
 }
@@ -110,7 +110,7 @@ impl IndexSearch {
             for Posting { interest, part, .. } in
                 index.postings[kind as usize].range((start, Included(posting(InterestId::MAX, u32::MAX))))
             {
-                if index.confirms(*interest, *part, term_hasher, event) {
+                if index.is_confirmed(*interest, *part, term_hasher, event) {
                     self.found.push(*interest);
                 }
                 left -= 1;

@@ -173,7 +173,7 @@ pub(super) async fn states(db: &Db, feeds: &[Feed]) -> Result<Vec<FeedState>, Er
 }
 
 /// Reads the state of a feed, the number of its entries, and its marked sources. One pipeline.
-pub(super) async fn extent(db: &Db, feed: Feed) -> Result<(FeedState, usize, Vec<UserId>), Error> {
+pub(super) async fn read_extent(db: &Db, feed: Feed) -> Result<(FeedState, usize, Vec<UserId>), Error> {
     let commands = vec![state_command(feed), cmd("ZCARD").arg(keys::entries(feed)).take(), marked_command(feed)];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();

@@ -71,7 +71,7 @@ pub enum Task {
         /// The status whose place it is.
         status: StatusId,
     },
-    /// A status of a deleted account to which there are replies: they forget the account.
+    /// A status of a deleted account to which there are replies: the account is removed from the replies.
     #[serde(rename = "Answered")]
     RepliesToDeleted {
         /// The root of the conversation.

@@ -18,7 +18,7 @@
 //! **Work.** A request pays its estimate before it runs. Its actual work in the store is metered ([`crate::db::Meter`]). Work beyond the estimate
 //! is charged after the response ([`OperationCharge`]): out of the lease, and beyond it as a debt. The next request of the subject waits until the
 //! debt is refilled. A debt is at most a full bucket below an empty one. It is kept in memory and written with the next renewal; then it counts on
-//! every server. A process that ends before that forgets it. A renewal completes even if its request is cancelled. An evicted subject keeps its
+//! every server. A process that ends before that loses the debt. A renewal completes even if its request is cancelled. An evicted subject keeps its
 //! debt in memory while it is one of the last 16,384 with a debt. Less work than estimated is not refunded.
 //!
 //! **If Redis is unavailable** or refuses writes, requests are not charged: reads are served as long as they can be. Everything else is refused

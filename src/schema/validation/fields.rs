@@ -51,12 +51,12 @@ impl<'a> Validator<'a> {
         let inner = named.filter(|named| named.as_composite().is_some());
         let has_selections = !field.selection_set.node.items.is_empty();
         if let Some(ty) = definition.map(|definition| &definition.ty) {
-            self.leaf(name, at, ty, inner.is_some(), has_selections);
+            self.check_leaf(name, at, ty, inner.is_some(), has_selections);
         }
         self.selections(&field.selection_set.node, inner, found);
     }
 
-    fn leaf(&mut self, name: &Name, at: Pos, ty: &Type, is_composite: bool, has_selections: bool) {
+    fn check_leaf(&mut self, name: &Name, at: Pos, ty: &Type, is_composite: bool, has_selections: bool) {
         match (is_composite, has_selections) {
             (false, true) => self
                 .errors

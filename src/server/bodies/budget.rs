@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 pub(super) struct BodyBudget {
     total: usize,
     per_address: usize,
-    holders: Arc<Mutex<Holders>>,
+    holders: Arc<Mutex<BodyHolders>>,
     meters: EdgeMeters,
 }
 
@@ -46,7 +46,7 @@ impl BodyBudget {
         Reservation { budget: self.clone(), network, bytes: 0, revoked: Arc::default() }
     }
 
-    fn holders(&self) -> MutexGuard<'_, Holders> {
+    fn holders(&self) -> MutexGuard<'_, BodyHolders> {
         self.holders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -94,7 +94,7 @@ impl Drop for Reservation {
 }
 
 #[derive(Default)]
-struct Holders {
+struct BodyHolders {
     reserved: usize,
     addresses: HashMap<Network, AddressBodies>,
 }
@@ -112,7 +112,7 @@ struct HeldBody {
     bytes: usize,
 }
 
-impl Holders {
+impl BodyHolders {
     /// Returns the reserved bytes of an address.
     fn of(&self, network: Network) -> usize {
         self.addresses.get(&network).map_or(0, |address| address.reserved)

@@ -65,7 +65,7 @@ impl Bodies {
     }
 
     async fn collect(&self, network: Network, mut body: Body) -> Result<Bytes, BodyReadError> {
-        let (began, mut collected, mut reservation) = (Instant::now(), Collected::default(), None::<Reservation>);
+        let (began, mut collected, mut reservation) = (Instant::now(), BodyBuffer::default(), None::<Reservation>);
         loop {
             let left = self.pace.allowed(collected.len()).saturating_sub(began.elapsed());
             let frame = within(left, poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)));
@@ -174,12 +174,12 @@ impl MinBodyRate {
 /// The bytes of a body. Most bodies arrive in one piece, which is not copied. Several pieces are copied together: otherwise a piece of one
 /// byte would keep the whole buffer into which it was read.
 #[derive(Default)]
-struct Collected {
+struct BodyBuffer {
     first: Bytes,
     all: BytesMut,
 }
 
-impl Collected {
+impl BodyBuffer {
     fn len(&self) -> usize {
         self.first.len().max(self.all.len())
     }
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn pieces_of_a_body_are_joined() {
         let collect = |pieces: &[&'static str]| {
-            let mut collected = Collected::default();
+            let mut collected = BodyBuffer::default();
             pieces.iter().for_each(|piece| collected.add(Bytes::from_static(piece.as_bytes())));
             (collected.len(), collected.into_bytes())
         };
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(collect(&["", "ab", ""]), (2, Bytes::from_static(b"ab")));
         assert_eq!(collect(&["a", "", "bc", "d"]), (4, Bytes::from_static(b"abcd")));
         let whole = Bytes::from(vec![b'x'; 100]);
-        let mut collected = Collected::default();
+        let mut collected = BodyBuffer::default();
         collected.add(whole.clone());
         assert_eq!(collected.into_bytes().as_ptr(), whole.as_ptr(), "one piece is not copied");
     }

@@ -14,17 +14,17 @@ pub(super) fn watched(body: Incoming, shared: &Arc<ConnectionShared>) -> Body {
     if hyper::body::Body::is_end_stream(&body) {
         return Body::empty();
     }
-    Body::new(Watched { body, is_read: false, shared: shared.clone() })
+    Body::new(RequestBody { body, is_read: false, shared: shared.clone() })
 }
 
-struct Watched {
+struct RequestBody {
     body: Incoming,
     /// Whether the end of the body was read. A chunked body does not report its end.
     is_read: bool,
     shared: Arc<ConnectionShared>,
 }
 
-impl hyper::body::Body for Watched {
+impl hyper::body::Body for RequestBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -81,7 +81,7 @@ impl Drop for FlaggedBody {
     }
 }
 
-impl Drop for Watched {
+impl Drop for RequestBody {
     fn drop(&mut self) {
         if !self.is_read && !hyper::body::Body::is_end_stream(&self.body) {
             self.shared.has_unread_body.store(true, Ordering::Relaxed);

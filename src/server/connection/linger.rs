@@ -13,12 +13,12 @@ use tokio::net::TcpStream;
 const MAX_BYTES: usize = 8 << 20;
 
 /// What remains of the maximum number of bytes and of the maximum time.
-pub(super) struct Linger {
+pub(super) struct LingerBudget {
     left: usize,
     time: TimeLimit,
 }
 
-impl Linger {
+impl LingerBudget {
     pub(super) const fn new(time: Duration) -> Self {
         Self { left: MAX_BYTES, time: TimeLimit::new(time) }
     }

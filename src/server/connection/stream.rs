@@ -3,7 +3,7 @@
 use super::ConnectionShared;
 use super::activity::Phase;
 use super::limit::TimeLimit;
-use super::linger::Linger;
+use super::linger::LingerBudget;
 use super::pace::ReadingPace;
 use super::unparsable::{self, Replacement};
 use crate::app::App;
@@ -38,7 +38,7 @@ pub(super) struct TimedStream {
     /// The response to an unparsable head, while it is being written.
     refused: Option<Replacement>,
     is_shut: bool,
-    linger: Linger,
+    linger: LingerBudget,
 }
 
 impl TimedStream {
@@ -55,7 +55,7 @@ impl TimedStream {
             disconnected: None,
             refused: None,
             is_shut: false,
-            linger: Linger::new(config.linger_timeout),
+            linger: LingerBudget::new(config.linger_timeout),
         }
     }
 

@@ -45,7 +45,7 @@ impl Slots {
     ) -> Option<LiveSlot> {
         let key = subject.map(|subject| (kind, subject));
         if let Some(key) = key {
-            let mut taken = self.taken();
+            let mut taken = self.lock();
             let together = taken.get(&key).copied().unwrap_or_default().saturating_add(count);
             if together > max {
                 return None;
@@ -55,7 +55,7 @@ impl Slots {
         Some(LiveSlot { slots: self.clone(), key, count })
     }
 
-    fn taken(&self) -> MutexGuard<'_, HashMap<SlotKey, usize>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<SlotKey, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -63,7 +63,7 @@ impl Slots {
 impl Drop for LiveSlot {
     fn drop(&mut self) {
         let Some(key) = self.key else { return };
-        if let Entry::Occupied(mut taken) = self.slots.taken().entry(key) {
+        if let Entry::Occupied(mut taken) = self.slots.lock().entry(key) {
             *taken.get_mut() -= self.count;
             if *taken.get() == 0 {
                 taken.remove();
@@ -95,6 +95,6 @@ mod tests {
         assert!(slots.take_many(SlotKind::FilterEntry, ada, 10, 10).is_some());
         drop(held);
         assert!(slots.take(SlotKind::Socket, ada, 1).is_some());
-        assert!(slots.taken().is_empty(), "subjects without slots are removed");
+        assert!(slots.lock().is_empty(), "subjects without slots are removed");
     }
 }

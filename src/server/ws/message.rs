@@ -26,7 +26,7 @@ pub(super) enum Message<'a> {
 }
 
 #[derive(Deserialize)]
-struct Raw<'a> {
+struct RawMessage<'a> {
     #[serde(rename = "type")]
     kind: String,
     id: Option<String>,
@@ -40,7 +40,7 @@ struct Raw<'a> {
 /// # Errors
 /// The close frame for a text that is no message of the protocol.
 pub(super) fn read(text: &str) -> Result<Message<'_>, Close> {
-    let Raw { kind, id, payload } = parse("The message", text, "A message is a JSON object with a `type`")?;
+    let RawMessage { kind, id, payload } = parse("The message", text, "A message is a JSON object with a `type`")?;
     let payload = payload.map(RawValue::get);
     let object = |payload| parse("The `payload`", payload, "A `payload` is a JSON object");
     match kind.as_str() {

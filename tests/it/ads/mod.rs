@@ -8,13 +8,13 @@ mod costs;
 mod crashes;
 pub(crate) mod decide;
 mod explained;
-mod plain;
+mod serving_model;
 mod promoted;
 mod random_faults;
 mod readers;
 mod reports;
 mod settle;
-mod steps;
+mod money_scripts;
 mod traffic;
 
 use crate::support::{Actor, TestApp};

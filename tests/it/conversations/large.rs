@@ -1,8 +1,8 @@
 //! Pages of large conversations cost what pages of small ones cost. With `WAXWING_LARGE_CONVERSATIONS` the large ones have 100,000 replies and a depth of
 //! 10,000.
 
+use super::generated::Statuses;
 use super::reply;
-use super::shape::Statuses;
 use crate::support::{Actor, START, TestApp, findings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@ mod large;
 mod model;
 mod pages;
 mod policies;
-mod rule;
-mod shape;
+mod reply_rule;
+mod generated;
 
 use crate::support::Actor;
 use serde_json::{Value, json};

@@ -1,12 +1,12 @@
 //! Live events: which subscriber gets which events, in which order, and how a subscription resumes.
 
 mod audience;
-mod crowd;
-mod day;
+mod many_subscriptions;
+mod all_actions;
 mod edits;
 mod faults;
 mod filters;
-mod folding;
+mod client_state;
 mod hidden;
 mod large;
 mod placeholders;

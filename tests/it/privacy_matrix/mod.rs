@@ -5,7 +5,7 @@ mod live;
 mod model;
 mod read;
 mod tags;
-mod talk;
+mod conversations;
 mod world;
 
 use model::{Audience, Viewer};

@@ -1,8 +1,8 @@
 //! Timelines by tags and mentions, and reposts of an account in homes and lists that have its author by no other way.
 
+use super::conversations::TAG;
 use super::model::{Audience, Model, Viewer};
 use super::read::data;
-use super::talk::TAG;
 use super::world::{AUDIENCES, Author, World, list_with};
 use super::{Cell, Matrix};
 use crate::support::Actor;

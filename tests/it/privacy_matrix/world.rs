@@ -1,7 +1,7 @@
 //! Two authors, one with a private account, and viewers of every kind.
 
+use super::conversations::Talk;
 use super::model::{Audience, Viewer};
-use super::talk::Talk;
 use crate::support::{Actor, TestApp};
 use crate::visibility::block;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The model: what a server with these accounts must respond and show. Each set has pairs of accounts by number.
+//! The model: what a server with these accounts must return and show. Each set has pairs of accounts by number.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Checks a campaign's money: the spend matches the counts, the held amount matches the holds, and the budget is not exceeded.
 
 use super::super::keys;
-use super::super::model::{Share, Sum};
+use super::super::model::{LifetimeSum, Share};
 use crate::base::audit::Findings;
 use crate::base::clock::DAY;
 use crate::base::error::Error;
@@ -18,7 +18,7 @@ const COMPLETE_DAYS: u64 = 399;
 const MAX_HOLDS: u64 = 100_000;
 
 /// The numeric fields of the hash of a campaign.
-struct Pool(HashMap<String, Sum>);
+struct Pool(HashMap<String, LifetimeSum>);
 
 impl Pool {
     async fn read(reader: &AuditReader, id: CampaignId) -> Result<Self, Error> {
@@ -27,11 +27,11 @@ impl Pool {
         Ok(Self(fields.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect()))
     }
 
-    fn field(&self, name: &str) -> Sum {
+    fn field(&self, name: &str) -> LifetimeSum {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    fn share_field(&self, name: &str, n: u64) -> Sum {
+    fn share_field(&self, name: &str, n: u64) -> LifetimeSum {
         self.field(&format!("{name}{n}"))
     }
 }
@@ -48,7 +48,7 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
         let keys: Vec<String> = own.into_iter().chain(days.iter().map(|day| keys::daily_stats(*share, *day))).collect();
         Call::with_keys(&SUM_SHARE, keys).arg(MAX_HOLDS)
     };
-    let replies: Vec<Option<Vec<Sum>>> = reader.call(shares.iter().map(call).collect()).await?;
+    let replies: Vec<Option<Vec<LifetimeSum>>> = reader.call(shares.iter().map(call).collect()).await?;
     let after = Pool::read(reader, id).await?;
     let (mut taken, mut out) = (0, 0);
     for (share, sums) in shares.iter().zip(&replies) {
@@ -80,7 +80,7 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
 }
 
 /// Checks the fields of a share against the sums over its ads, its holds and its days.
-fn check_share(share: Share, sums: &[Sum], whole: bool, found: &mut Findings) {
+fn check_share(share: Share, sums: &[LifetimeSum], whole: bool, found: &mut Findings) {
     // Findings name the campaign, because a second check of the campaign includes its shares.
     let (key, share_key) = (keys::campaign(share.campaign), keys::share(share));
     let [granted, returned, spent, held, shown, clicked, invalid] = [0, 1, 2, 3, 4, 5, 6].map(|at: usize| sums[at]);

@@ -9,7 +9,7 @@ use std::fmt;
 pub const MAX_MONEY: u64 = 9_000_000;
 
 /// The sum of the grants or returns in a campaign's life, in billionths. It grows each time that the same money is granted and returned.
-pub(in crate::domains::ads) type Sum = u128;
+pub(in crate::domains::ads) type LifetimeSum = u128;
 
 const BILLION: u64 = 1_000_000_000;
 

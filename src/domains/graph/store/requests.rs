@@ -127,7 +127,7 @@ pub(in super::super) async fn count(db: &Db, id: UserId, side: RequestDirection)
 }
 
 /// The follow requests between `viewer` and `others`: (sent, received). One pipeline of two ZMSCORE.
-pub(in super::super) async fn between(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<(bool, bool)>, Error> {
+pub(in super::super) async fn read_between(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<(bool, bool)>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
     let query = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
     let mut replies = db

@@ -1,7 +1,7 @@
 //! The tags of lists in GraphQL.
 
 use super::super::service::tags as service;
-use super::{Changed, UserListObject, load_current, parse_id};
+use super::{ListPayload, UserListObject, load_current, parse_id};
 use crate::base::error::Outcome;
 use crate::base::ids::UserListId;
 use crate::schema::{payload, refuse, request};
@@ -64,7 +64,7 @@ impl ListTagMutation {
     }
 }
 
-async fn change(ctx: &Context<'_>, list: &str, name: &str, has: bool) -> Result<Changed> {
+async fn change(ctx: &Context<'_>, list: &str, name: &str, has: bool) -> Result<ListPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let changed: Outcome<UserListId> = async {

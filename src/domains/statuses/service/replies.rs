@@ -170,7 +170,7 @@ pub(super) async fn sync_count(app: &App, place: PlaceId) -> Result<bool, Error>
     }
 }
 
-/// Counts a new reply of `id` at its parent. Three round trips. If the parent was deleted meanwhile, with its account, the reply forgets the account.
+/// Counts a new reply of `id` at its parent. Three round trips. If the parent was deleted meanwhile, with its account, the account is removed from the reply.
 pub(super) async fn count_reply(app: &App, id: StatusId, reply: ReplyRef) -> Result<(), Error> {
     if sync_count(app, PlaceId { root: reply.root, status: reply.parent }).await? {
         return Ok(());
@@ -191,8 +191,8 @@ pub(super) async fn remove_place(app: &App, DeletedPlace { place, parent }: Dele
     }
 }
 
-/// As [`remove_place`], for a deleted status of `author`. If replies to it remain, the account remembers the place, so that they forget
-/// the account when it is deleted; if it was deleted already, they do now.
+/// As [`remove_place`], for a deleted status of `author`. If replies to it remain, the place is recorded for the account, so that the account is
+/// removed from these replies when it is deleted; if it was deleted already, it is removed now.
 pub(super) async fn remove_place_of(app: &App, author: UserId, place: DeletedPlace) -> Result<(), Error> {
     remove_place(app, place).await?;
     if conversations::places(app, &[place.place]).await?.contains(&None) {
@@ -231,7 +231,7 @@ pub async fn remove_places(app: &App, author: UserId, ids: &[StatusId]) -> Resul
     try_join_all(places.map(|place| remove_place_of(app, author, place))).await.map(drop)
 }
 
-/// Makes the replies to deleted statuses of a deleted account forget the account, in the background: up to a hundred statuses; `true` means that more may
+/// Removes a deleted account from the replies to its deleted statuses, in the background: up to a hundred statuses; `true` means that more may
 /// be left.
 ///
 /// # Errors
@@ -245,7 +245,7 @@ pub async fn enqueue_replies_to_deleted(app: &App, author: UserId) -> Result<boo
     Ok(places.len() == DELETED_PER_PASS)
 }
 
-/// One pass over the direct replies to a status of a deleted account: they forget the account. Returns where the next pass continues; `None` at the end.
+/// One pass over the direct replies to a status of a deleted account: removes the account from them. Returns where the next pass continues; `None` at the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

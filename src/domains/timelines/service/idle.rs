@@ -37,7 +37,7 @@ async fn touch_and_rebuild(app: &App, feed: Feed) -> Result<(), Error> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option<Progress>, Error> {
     let window = app.config().home_window;
-    let (state, count, marked) = store::extent(app.db(), feed).await?;
+    let (state, count, marked) = store::read_extent(app.db(), feed).await?;
     let missing = window.saturating_sub(count);
     let below = match state.phase {
         FeedPhase::Dropped => return Ok(None),
@@ -60,7 +60,7 @@ pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option
 
 /// Has a feed filled if it lacks more than a tenth of its window although there are older statuses.
 pub(super) async fn rebuild_if_sparse(app: &App, feed: Feed) -> Result<(), Error> {
-    let (state, count, _) = store::extent(app.db(), feed).await?;
+    let (state, count, _) = store::read_extent(app.db(), feed).await?;
     let window = app.config().home_window;
     if state.phase == FeedPhase::Active && state.floor > 0 && count + window / 10 < window {
         journal::enqueue(app, Task::Backfill { feed }).await?;

@@ -4,13 +4,13 @@
 //!
 //! `WAXWING_MODEL_COMMENTS` is the number of comments of a thread, `WAXWING_MODEL_SEED` the seed.
 
-mod plain;
+mod model_thread;
 mod reads;
 
 use super::Commenter;
 use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, references};
 use futures_util::future::join_all;
-use plain::ModelThread;
+use model_thread::ModelThread;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{Rng, SeedableRng};

@@ -1,6 +1,6 @@
 //! Reads a thread in pages, and compares every comment with the model.
 
-use super::plain::{ModelThread, ThreadView};
+use super::model_thread::{ModelThread, ThreadView};
 use super::{SORTS, loaders};
 use futures_util::future::join_all;
 use waxwing::app::App;

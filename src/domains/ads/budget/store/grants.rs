@@ -7,7 +7,7 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::domains::ads::budget::store::reservations::{Grant, ReturnedMoney};
 use crate::domains::ads::keys;
-use crate::domains::ads::model::{Money, Share, Sum};
+use crate::domains::ads::model::{LifetimeSum, Money, Share};
 use redis::cmd;
 
 const SUMS_PRELUDE: &str = include_str!("../../lua/sums.lua");
@@ -21,7 +21,7 @@ pub(in crate::domains::ads) struct GrantRequest {
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) day: u64,
     /// The sum of all grants that the share has received.
-    pub(in crate::domains::ads) granted: Sum,
+    pub(in crate::domains::ads) granted: LifetimeSum,
     /// The money that the share needs; zero to report returned money only.
     pub(in crate::domains::ads) want: Money,
     /// The unit that a grant is a multiple of, if the pool has enough.
@@ -55,7 +55,7 @@ pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, requests: &[G
 
 fn decode_grant(reply: &str) -> Result<GrantResult, Error> {
     let mut words = reply.split(' ');
-    let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<Sum>, _>>());
+    let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<LifetimeSum>, _>>());
     match (how, &numbers.map_err(Error::corrupt)?[..]) {
         (Some("granted"), &[all, before, day]) => {
             Ok(GrantResult::Granted(Grant { total: all, before_day: before, day: to_u64(day)? }))
@@ -66,7 +66,7 @@ fn decode_grant(reply: &str) -> Result<GrantResult, Error> {
     }
 }
 
-fn to_u64(number: Sum) -> Result<u64, Error> {
+fn to_u64(number: LifetimeSum) -> Result<u64, Error> {
     u64::try_from(number).map_err(Error::corrupt)
 }
 
@@ -90,7 +90,7 @@ pub(in crate::domains::ads) async fn grants(db: &Db, campaign: CampaignId, share
     for n in 0..shares {
         read.arg(format!("g{n}")).arg(format!("b{n}"));
     }
-    let found: Vec<Option<Sum>> = db.read(read).await?;
+    let found: Vec<Option<LifetimeSum>> = db.read(read).await?;
     let number = |at: usize| found.get(at).copied().flatten().unwrap_or_default();
     let day = to_u64(number(0))?;
     let one = |n: u64| {

@@ -6,7 +6,8 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, Meter, Work, decode};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::{
-    CLICK_WINDOW, DAILY_STATS_TTL, Ecpm, Money, Pricing, RECORD_WINDOW, REPLY_TTL, Share, Slot, Sum, TRAFFIC_WINDOW, Visitor,
+    CLICK_WINDOW, DAILY_STATS_TTL, Ecpm, LifetimeSum, Money, Pricing, RECORD_WINDOW, REPLY_TTL, Share, Slot, TRAFFIC_WINDOW,
+    Visitor,
 };
 use redis::Value;
 
@@ -23,9 +24,9 @@ const RECORDED_NONCES_TTL: Millis = 25 * MINUTE;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct Grant {
     /// The total granted so far.
-    pub(in crate::domains::ads) total: Sum,
+    pub(in crate::domains::ads) total: LifetimeSum,
     /// Granted on days before `day`.
-    pub(in crate::domains::ads) before_day: Sum,
+    pub(in crate::domains::ads) before_day: LifetimeSum,
     /// The day on which the remainder was granted.
     pub(in crate::domains::ads) day: u64,
 }
@@ -109,7 +110,7 @@ pub(in crate::domains::ads) struct Shortfall {
     pub(in crate::domains::ads) price: Money,
     pub(in crate::domains::ads) free: Money,
     /// The sum of all grants that the share has received.
-    pub(in crate::domains::ads) granted: Sum,
+    pub(in crate::domains::ads) granted: LifetimeSum,
     pub(in crate::domains::ads) returned: ReturnedMoney,
 }
 
@@ -117,9 +118,9 @@ pub(in crate::domains::ads) struct Shortfall {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::domains::ads) struct ReturnedMoney {
     pub(in crate::domains::ads) n: u64,
-    pub(in crate::domains::ads) total: Sum,
+    pub(in crate::domains::ads) total: LifetimeSum,
     pub(in crate::domains::ads) day: u64,
-    pub(in crate::domains::ads) day_total: Sum,
+    pub(in crate::domains::ads) day_total: LifetimeSum,
 }
 
 /// The reply of a share to a reservation request.
@@ -212,7 +213,7 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
 fn decode_reply(request: &ReservationRequest, reply: &str) -> Result<ReservationReply, Error> {
     let words: Vec<&str> = reply.split(' ').collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| Error::corrupt("no number"));
-    let sum = |at: usize| words.get(at).and_then(|word| word.parse::<Sum>().ok()).ok_or_else(|| Error::corrupt("no sum"));
+    let sum = |at: usize| words.get(at).and_then(|word| word.parse::<LifetimeSum>().ok()).ok_or_else(|| Error::corrupt("no sum"));
     let time = |at: usize| number(at).map(|until| Some(until).filter(|until| *until > 0));
     Ok(match words[0] {
         "served" => ReservationReply::Served(ServedAd {
@@ -259,7 +260,7 @@ pub(in crate::domains::ads) async fn return_grants(
     let replies = db.call_many(shares.iter().map(call).collect()).await?;
     let mut returned = Vec::new();
     for ((share, _), reply) in shares.iter().zip(replies) {
-        if let [all, day, of_day] = decode::value::<Vec<Sum>>(reply)?[..] {
+        if let [all, day, of_day] = decode::value::<Vec<LifetimeSum>>(reply)?[..] {
             let day = u64::try_from(day).map_err(Error::corrupt)?;
             returned.push(ReturnedMoney { n: share.n, total: all, day, day_total: of_day });
         }

@@ -92,7 +92,7 @@ impl PromotionSelection<'_> {
     async fn choose(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
         let (mut read_count, mut chunk) = (0, CHUNK);
         loop {
-            let chosen = self.best(want).await?;
+            let chosen = self.choose_best(want).await?;
             let is_enough = chosen.get(want - 1).is_some_and(|(it, _)| it.ecpm >= self.candidates.best_ecpm());
             if is_enough || read_count >= MAX_READ || self.refused + self.in_order().len() >= MAX_EVALUATED {
                 return Ok(chosen);
@@ -173,7 +173,7 @@ impl PromotionSelection<'_> {
     }
 
     /// Returns the best bids whose status the viewer can see. If statuses turn out to be deleted, requests four times as many at once.
-    async fn best(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
+    async fn choose_best(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
         let mut read_size = want;
         loop {
             let order = self.in_order();

@@ -51,7 +51,7 @@ impl ListingInputs {
     }
 
     /// Checks that the campaign can pay for an ad now. Fails with the time at which this may change.
-    fn affords(&self, price: Money, now: Millis) -> Result<(), Option<Millis>> {
+    fn check_funds(&self, price: Money, now: Millis) -> Result<(), Option<Millis>> {
         let (it, committed) = (&self.campaign, self.committed);
         let midnight = Some((now / DAY + 1) * DAY);
         if it.budget.saturating_sub(committed.whole) < price {
@@ -87,7 +87,7 @@ pub(in crate::domains::ads) fn plan(facts: &ListingInputs, now: Millis) -> Listi
         if ad.pricing == Pricing::Cpc {
             sooner(Some(now + CPC_EVALUATION_PERIOD));
         }
-        match facts.affords(ad.price(), now) {
+        match facts.check_funds(ad.price(), now) {
             Ok(()) => offers.push((ad.slot, ListingInputs::ecpm(entry))),
             Err(when) => sooner(when),
         }

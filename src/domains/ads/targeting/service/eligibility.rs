@@ -140,12 +140,12 @@ pub(in crate::domains::ads) async fn evaluate_views(
     now: Millis,
     views: &[CandidateView],
 ) -> Result<Vec<Option<Candidate>>, Error> {
-    let campaigns = Distinct::of(views.iter().map(|view| view.campaign));
+    let campaigns = DistinctValues::of(views.iter().map(|view| view.campaign));
     let share_counts = share_counts::load(app, campaigns.all.iter().copied()).await?;
     let shares: Vec<Share> = views.iter().map(|view| share_counts.share_of(view.campaign, view.visitor)).collect();
     let of_views = || views.iter().zip(&shares);
-    let ranks = Distinct::of(of_views().map(|(view, share)| (*share, view.slot)));
-    let visits = Distinct::of(of_views().filter_map(|(view, share)| Some((*share, view.visitor?))));
+    let ranks = DistinctValues::of(of_views().map(|(view, share)| (*share, view.slot)));
+    let visits = DistinctValues::of(of_views().filter_map(|(view, share)| Some((*share, view.visitor?))));
     let known: Vec<(CampaignId, u64)> = campaigns.all.iter().map(|id| (*id, share_counts.shares_of(*id))).collect();
     let evaluations = store::read_evaluations(app.db(), now, &ranks.all, &visits.all);
     let (found, (ranked, seen)) = try_join!(campaigns::store::load_known(app.db(), &known), evaluations)?;
@@ -170,12 +170,12 @@ fn with_committed_budget(
 }
 
 /// Distinct values, each with its index.
-struct Distinct<T> {
+struct DistinctValues<T> {
     all: Vec<T>,
     places: HashMap<T, usize>,
 }
 
-impl<T: Copy + Eq + Hash> Distinct<T> {
+impl<T: Copy + Eq + Hash> DistinctValues<T> {
     fn of(values: impl Iterator<Item = T>) -> Self {
         let (mut all, mut places) = (Vec::new(), HashMap::new());
         for value in values {
@@ -216,7 +216,7 @@ impl Evaluation<'_> {
 async fn ads_of(app: &App, now: Millis, evaluations: &[Option<Evaluation<'_>>]) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
     let there = || evaluations.iter().flatten();
     let id = |it: &Evaluation<'_>, number: u64| AdId { campaign: it.campaign.id, number };
-    let best = Distinct::of(there().filter_map(|it| Some(id(it, it.rank.first()?.0))));
+    let best = DistinctValues::of(there().filter_map(|it| Some(id(it, it.rank.first()?.0))));
     let mut ads = ad_cache::load(app, &best.all).await?;
     let mut others = Vec::new();
     for it in there() {
@@ -226,6 +226,6 @@ async fn ads_of(app: &App, now: Millis, evaluations: &[Option<Evaluation<'_>>]) 
             others.extend(rest.iter().map(|(ad, _)| id(it, *ad)));
         }
     }
-    ads.extend(ad_cache::load(app, &Distinct::of(others.into_iter()).all).await?);
+    ads.extend(ad_cache::load(app, &DistinctValues::of(others.into_iter()).all).await?);
     Ok(ads)
 }

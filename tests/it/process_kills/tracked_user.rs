@@ -278,5 +278,5 @@ pub(super) fn order(id: &str) -> u64 {
 pub(super) fn summary(people: &[TrackedUser]) -> String {
     let sum = |of: fn(&TrackedUser) -> usize| people.iter().map(of).sum::<usize>();
     let (acknowledged, unknown, home_reads) = (sum(|it| it.acknowledged), sum(|it| it.unknown), sum(|it| it.home_reads));
-    format!("{acknowledged} requests got a response, {home_reads} of them reads of homes, and {unknown} were not")
+    format!("{acknowledged} requests got a response, {home_reads} of them reads of homes, and {unknown} did not")
 }

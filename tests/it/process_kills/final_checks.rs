@@ -1,6 +1,6 @@
 //! The final checks: by the API, and by an audit of the store.
 
-use super::person::{KnownState, TrackedUser, order};
+use super::tracked_user::{KnownState, TrackedUser, order};
 use super::world::World;
 use crate::support::Actor;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The final check of threads: each is read completely, and compared with the acknowledged changes of all users.
 
-use super::person::{KnownState, TrackedUser};
 use super::thread_actions::PostedComment;
+use super::tracked_user::{KnownState, TrackedUser};
 use crate::support::Actor;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -3,19 +3,19 @@
 //!
 //! `WAXWING_KILLS` and `WAXWING_REDIS_KILLS` are the numbers of faults, `WAXWING_KILLS_SEED` the seed.
 
-mod person;
+mod tracked_user;
 mod thread_actions;
 mod threads;
 mod world;
 mod final_checks;
 
 use crate::support::{RedisServer, SingleServerReason};
-use person::TrackedUser;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tracked_user::TrackedUser;
 use world::World;
 
 fn number(name: &str) -> Option<u64> {
@@ -41,7 +41,7 @@ async fn check_under_faults(fault: impl FnOnce(&World, &mut StdRng) + Send + 'st
     for task in tasks {
         people.push(task.await.expect("consistent responses"));
     }
-    println!("{:.1?} of faults: {}", began.elapsed(), person::summary(&people));
+    println!("{:.1?} of faults: {}", began.elapsed(), tracked_user::summary(&people));
     world.wait_until_settled().await;
     final_checks::check(&world, &people).await;
     println!("{:.1?} in total", began.elapsed());

@@ -1,7 +1,7 @@
 //! Two servers and a worker on one Redis, and their faults.
 
 use super::Shared;
-use super::person::TrackedUser;
+use super::tracked_user::TrackedUser;
 use crate::support::{LONG_TIMEOUTS, Process, RedisServer, TestApp, run_command, waxwing};
 use futures_util::future::join_all;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 //! Comments and votes of a user during faults, and which of them were acknowledged.
 
 use super::Shared;
-use super::person::{KnownState, Outcome, TrackedUser};
+use super::tracked_user::{KnownState, Outcome, TrackedUser};
 use rand::Rng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
 //! Random changes agree with a model in memory: homes, profiles, list timelines, followers and counts, in pages of any size, with or without
 //! pending journal entries. `WAXWING_MODEL_SECONDS` is the duration, `WAXWING_MODEL_SEED` the first seed.
 
-mod play;
-mod plain;
+mod random_changes;
+mod model;
 
 use crate::support::{LONG_TIMEOUTS, RedisServer, START};
-use play::ModelTest;
+use random_changes::ModelTest;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waxwing::app::App;

@@ -1,6 +1,6 @@
 //! Random changes, and comparisons of all reads with the model.
 
-use super::plain::Model;
+use super::model::Model;
 use crate::support::findings;
 use futures_util::future::join_all;
 use rand::rngs::StdRng;

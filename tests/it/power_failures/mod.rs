@@ -3,13 +3,13 @@
 //!
 //! `WAXWING_CUTS` is the number of runs, `WAXWING_CUTS_SEED` the seed.
 
-mod kept;
-mod people;
+mod journal_retention;
+mod simulated_user;
 
 use crate::support::{LONG_TIMEOUTS, Process, RedisServer, SingleServerReason, TestApp, aof, findings, waxwing};
-use people::SimulatedUser;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use simulated_user::SimulatedUser;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

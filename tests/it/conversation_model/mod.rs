@@ -3,7 +3,7 @@
 //! `WAXWING_TALK_SEED` the first seed, 1 unless it is set.
 
 mod crashes;
-mod crowd;
+mod many_clients;
 mod model;
 mod operations;
 mod reads;
