@@ -82,7 +82,7 @@ impl FromStr for Quota {
         if quota.tokens.checked_mul(quota.window).is_some_and(|product| product <= MAX_PRODUCT) {
             Ok(quota)
         } else {
-            Err("that many in that time cannot be counted exactly: take a shorter time".to_owned())
+            Err("the quota is too large to be counted exactly: use fewer tokens or a shorter time".to_owned())
         }
     }
 }

@@ -41,8 +41,8 @@ pub async fn run(app: &App, stop: &CancellationToken) {
         for (queue, permits, _) in &queues {
             busy |= claim(app, *queue, permits).await;
         }
-        busy |= do_due(&mut evaluated, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
-        busy |= do_due(&mut unmuted, MUTES_INTERVAL, "the removal of ended mutes", relations::sweep(app)).await;
+        busy |= run_if_due(&mut evaluated, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
+        busy |= run_if_due(&mut unmuted, MUTES_INTERVAL, "the removal of ended mutes", relations::sweep(app)).await;
         // There may be more due work than one round has claimed.
         let pause = if busy { Duration::from_millis(20) } else { POLL };
         tokio::select! {
@@ -76,8 +76,8 @@ async fn apply_fanout_threshold(app: &App) -> bool {
     taken.is_ok()
 }
 
-/// Does work that is due at times, unless it was done within `interval`. Returns whether there was any; there may be more.
-async fn do_due(
+/// Runs periodic work, unless it ran within `interval`. Returns whether there was any; there may be more.
+async fn run_if_due(
     done: &mut Option<Instant>,
     interval: Duration,
     what: &'static str,

@@ -47,9 +47,9 @@ impl Documents {
     /// # Errors
     /// Fails with a message for the operator.
     pub fn trusted(manifest: &str) -> Result<Self, String> {
-        let pairs = pairs(serde_json::from_str(manifest).map_err(|error| format!("this is no JSON: {error}"))?)?;
+        let pairs = pairs(serde_json::from_str(manifest).map_err(|error| format!("this is not valid JSON: {error}"))?)?;
         if pairs.is_empty() {
-            return Err("there is no document in it".into());
+            return Err("the manifest contains no document".into());
         }
         let mut documents = HashMap::with_capacity(2 * pairs.len());
         for (id, text) in pairs {
@@ -107,11 +107,11 @@ fn hash(document: &str) -> String {
 
 /// The ids and texts of a manifest of either form.
 fn pairs(manifest: serde_json::Value) -> Result<Vec<(String, String)>, String> {
-    let serde_json::Value::Object(mut members) = manifest else { return Err("this is no JSON object".into()) };
+    let serde_json::Value::Object(mut members) = manifest else { return Err("this is not a JSON object".into()) };
     if !members.contains_key("format") {
         let text = |(id, text): (String, serde_json::Value)| match text {
             serde_json::Value::String(text) => Ok((id, text)),
-            _ => Err(format!("the document `{id}` is no string")),
+            _ => Err(format!("the document `{id}` is not a string")),
         };
         return members.into_iter().map(text).collect();
     }

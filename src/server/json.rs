@@ -150,7 +150,7 @@ pub(super) fn explain(what: &str, error: &serde_json::Error) -> Option<String> {
     } else if begins("lone leading surrogate") || begins("unexpected end of hex escape") {
         Some(format!("{what} has a lone surrogate in a string, {place}: `\\uD800` to `\\uDFFF` come in pairs."))
     } else {
-        (!error.is_data()).then(|| format!("{what} is no JSON: {text}."))
+        (!error.is_data()).then(|| format!("{what} is not valid JSON: {text}."))
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
             ("{} {}", "trailing characters at line 1 column 4"),
             (r#"{"a":"\x"}"#, "invalid escape at line 1 column 8"),
         ] {
-            assert_eq!(read(broken), Err(format!("It is no JSON: {why}.")), "{broken}");
+            assert_eq!(read(broken), Err(format!("It is not valid JSON: {why}.")), "{broken}");
         }
     }
 

@@ -147,7 +147,7 @@ fn unreadable() -> Vec<(String, &'static str)> {
         (r#"{"a":"\ud83e"}"#.into(), "has a lone surrogate in a string, at line 1 column "),
         (r#"{"a":{"b":1,"c":2,"b":3}}"#.into(), "has the key `b` twice in one object."),
         (r#"{"a":1,"a":1}"#.into(), "has the key `a` twice in one object."),
-        ("{\"a\":tru}".into(), "is no JSON: expected ident at line 1 column "),
+        ("{\"a\":tru}".into(), "is not valid JSON: expected ident at line 1 column "),
     ]
 }
 

@@ -88,6 +88,6 @@ impl StorageMeters {
         registry.register("redis_pipelines", help, self.pipelines.clone());
         let help = "From sending a command, a script or a pipeline to its reply, a new connection included";
         registry.register_with_unit("redis_round_trip_duration", help, Unit::Seconds, self.duration.clone());
-        registry.register("redis_errors", "What went wrong with Redis, by kind", self.errors.clone());
+        registry.register("redis_errors", "Errors of Redis, by kind", self.errors.clone());
     }
 }

@@ -31,7 +31,7 @@ const STAGES: [&str; 12] = [
     "its home",
     "its campaigns and websites",
     "its relations to others, and theirs to it",
-    "what was kept for its requests",
+    "its idempotency keys and rate limit buckets",
 ];
 
 /// Deletes the account after a check of its password, for the request of `session`. When this returns, its sessions have ended and nothing

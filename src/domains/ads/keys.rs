@@ -53,7 +53,8 @@ pub(super) fn websites(owner: UserId) -> String {
     format!("websites:{{{}}}", owner.0)
 }
 
-/// HASH `advertiser publisher`, each `1` where the account is suspended as one. No time to live.
+/// HASH `advertiser publisher`, each `1` where the account is suspended as one. No time to live. The stored name `standing` is older than the
+/// name of the function, and stays: renaming it needs a migration.
 pub(super) fn suspensions(user: UserId) -> String {
     format!("standing:{{{}}}", user.0)
 }

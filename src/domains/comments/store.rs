@@ -70,13 +70,13 @@ pub(super) async fn load(
 
 /// The parameters that every change of a thread needs to append to the event log.
 #[derive(Clone, Copy)]
-pub(super) struct Log {
+pub(super) struct LogParameters {
     pub(super) now: Millis,
     pub(super) retention: Millis,
 }
 
 /// A call of a script over a comment and its ancestors.
-fn change(script: &'static Script, log: Log, id: CommentId, path: &[u64]) -> Call {
+fn change(script: &'static Script, log: LogParameters, id: CommentId, path: &[u64]) -> Call {
     let status = id.status;
     let of_thread = [status_key(status), tombstone_key(status), keys::thread(status), keys::log(status), keys::pending(status)];
     let orders = Order::ALL.map(|order| keys::replies(status, order));
@@ -104,7 +104,7 @@ pub(super) enum AddCommentResult {
 }
 
 /// Adds a comment: the commit. One script on the status's tag.
-pub(super) async fn add(db: &Db, log: Log, comment: &Comment, author: UserId) -> Result<AddCommentResult, Error> {
+pub(super) async fn add(db: &Db, log: LogParameters, comment: &Comment, author: UserId) -> Result<AddCommentResult, Error> {
     let call = change(&ADD_COMMENT, log, comment.id, &comment.path)
         .arg(author.0)
         .arg(&comment.message)
@@ -138,7 +138,7 @@ impl ChangeCommentResult {
 /// Edits the text of a comment of `author`. One script.
 pub(super) async fn edit(
     db: &Db,
-    log: Log,
+    log: LogParameters,
     comment: &Comment,
     author: UserId,
     message: &str,
@@ -158,7 +158,13 @@ pub(super) enum VoteResult {
 }
 
 /// Votes on a comment. One script.
-pub(super) async fn vote(db: &Db, log: Log, comment: &Comment, voter: [u8; 8], vote: Vote) -> Result<VoteResult, Error> {
+pub(super) async fn vote(
+    db: &Db,
+    log: LogParameters,
+    comment: &Comment,
+    voter: [u8; 8],
+    vote: Vote,
+) -> Result<VoteResult, Error> {
     let call = change(&VOTE_COMMENT, log, comment.id, &comment.path).arg(&voter[..]).arg(vote.number()).arg(VOTE_EVENT_INTERVAL);
     Ok(match db.call::<u64>(call).await? {
         0 => VoteResult::NotFound,
@@ -176,12 +182,17 @@ pub(super) async fn due_votes(db: &Db, status: StatusId, now: Millis, limit: usi
 }
 
 /// Publishes the due events about votes. One pipeline of scripts.
-pub(super) async fn publish_votes(db: &Db, log: Log, ids: &[CommentId]) -> Result<(), Error> {
+pub(super) async fn publish_votes(db: &Db, log: LogParameters, ids: &[CommentId]) -> Result<(), Error> {
     db.call_untracked(ids.iter().map(|id| change(&PUBLISH_VOTES, log, *id, &[])).collect()).await.map(drop)
 }
 
 /// Deletes comments of `author`, without their replies: the commit. One pipeline of scripts.
-pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: UserId) -> Result<Vec<ChangeCommentResult>, Error> {
+pub(super) async fn delete(
+    db: &Db,
+    log: LogParameters,
+    comments: &[&Comment],
+    author: UserId,
+) -> Result<Vec<ChangeCommentResult>, Error> {
     let call = |comment: &&Comment| {
         let call = change(&DELETE_COMMENT, log, comment.id, &comment.path);
         call.arg(DELETED_TTL).arg(MAX_DELETED).arg(author.0)
@@ -193,7 +204,7 @@ pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: Use
 /// Removes a comment with its branch, if `by` may: the commit. `removal` is a new id. One script.
 pub(super) async fn remove_branch(
     db: &Db,
-    log: Log,
+    log: LogParameters,
     comment: &Comment,
     by: UserId,
     removal: u64,
@@ -211,7 +222,7 @@ pub(super) async fn removed_branches(db: &Db, status: StatusId, limit: usize) ->
 }
 
 /// Deletes comments of removed branches. One pipeline of scripts.
-pub(super) async fn delete_from_branches(db: &Db, log: Log, comments: &[(Comment, u64)]) -> Result<(), Error> {
+pub(super) async fn delete_from_branches(db: &Db, log: LogParameters, comments: &[(Comment, u64)]) -> Result<(), Error> {
     let call = |(comment, removal): &(Comment, u64)| change(&DELETE_FROM_BRANCH, log, comment.id, &comment.path).arg(*removal);
     db.call_many(comments.iter().map(call).collect()).await.map(drop)
 }

@@ -21,7 +21,7 @@ pub(super) fn followers(id: UserId) -> String {
 }
 
 /// ZSET, user id → id of the undone follow: accounts that `id` has unfollowed, until none of their statuses is in its home. Each has an
-/// entry in the journal; no time to live.
+/// entry in the journal; no time to live. The stored name `left` is older than the name of the function, and stays: renaming it needs a migration.
 pub fn unfollowed(id: UserId) -> String {
     format!("left:{{{}}}", id.0)
 }

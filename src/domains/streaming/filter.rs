@@ -200,7 +200,7 @@ pub(super) fn check(term_hasher: &TermHasher, input: FilterInput) -> Result<Pars
     if let Some(areas) = input.locations {
         if let Some(BoundingBox { west, south, east, north }) = areas.iter().find(|area| !is_box(area)) {
             return refused(format!(
-                "West {west}, south {south}, east {east}, north {north} of `locations` is no box: latitudes are -90 to 90, \
+                "West {west}, south {south}, east {east}, north {north} of `locations` is not a box: latitudes are -90 to 90, \
                  longitudes -180 to 180, south is below north."
             ));
         }

@@ -81,7 +81,7 @@ pub(super) struct FeedsRead {
 /// Reads windows of feeds, and the metadata of `feeds`. One pipeline; on a cluster one more round trip with the position.
 ///
 /// The state is read before the entries and after them, and the higher floor counts: the entries may be cut or filled in between. Marks and
-/// former sources are read first: statuses are among the entries before a mark is removed, and removed before a former source is forgotten.
+/// former sources are read first: statuses are among the entries before a mark is removed, and removed before a former source is deleted.
 /// The position is read before everything else: a status that was published up to the position is found by the later reads.
 pub(super) async fn read(
     db: &Db,

@@ -32,7 +32,8 @@ fn shard(login: &str) -> u32 {
 }
 
 /// STRING, when the login of a deleted account (lower-case; as a digest, so that it does not name the account) can be claimed again, in ms
-/// since the epoch. Time to live: until then, [`super::model::LOGIN_RESERVATION_TTL`].
+/// since the epoch. Time to live: until then, [`super::model::LOGIN_RESERVATION_TTL`]. The stored name `freed` is older than the
+/// name of the function, and stays: renaming it needs a migration.
 pub(super) fn login_reservation(login: &str) -> String {
     let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(login)[..16]);
     format!("freed:{{{}}}:{digest}", shard(login))

@@ -53,12 +53,12 @@ async fn metric(app: &TestServer, name: &str) -> u64 {
 #[tokio::test]
 async fn work_beyond_the_estimate_is_charged_after_the_response() {
     let (app, ada) = followed("1000000/1h", 150).await;
-    let (before, settled) = (left(&app, &ada).await, metric(&app, "settled").await);
+    let (before, excess) = (left(&app, &ada).await, metric(&app, "excess").await);
     let (charged, worked) = cost(&app, &ada, POST).await;
     assert!(worked > 150, "each follower is a command: {worked}");
     assert_eq!(charged, 3 + TOKENS_PER_EXTRA_UNIT * (worked - FREE_UNITS.max(3)), "work beyond the free units is charged");
     assert_eq!(left(&app, &ada).await, before - charged - 1);
-    assert_eq!(metric(&app, "settled").await - settled, charged - 3);
+    assert_eq!(metric(&app, "excess").await - excess, charged - 3);
     assert_eq!(metric(&app, "debt").await, 0, "the lease covers the charge");
     let reported = HttpResponse::fetch(post_query_as(&app, &ada, POST)).await.header("ratelimit").to_owned();
     assert!(

@@ -1,15 +1,15 @@
 //! The log of a thread: positions, cursors and events.
 
 use super::super::model::{ThreadEvent, ThreadEventId, ThreadEventPage};
-use super::super::store::{self, Log};
+use super::super::store::{self, LogParameters};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::StatusId;
 use crate::base::page::{Cursors, ListId};
 
 /// The parameters of an append to the event log: the time, and the retention of events.
-pub(super) fn event_log_params(app: &App) -> Log {
-    Log { now: app.now(), retention: app.config().events_age }
+pub(super) fn event_log_params(app: &App) -> LogParameters {
+    LogParameters { now: app.now(), retention: app.config().events_age }
 }
 
 /// The newest event of a thread, and the number of comments. Later reads miss no event up to it. One round trip.

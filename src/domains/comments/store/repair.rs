@@ -3,7 +3,7 @@
 use super::super::keys;
 use super::super::model::{Comment, DELETED_TTL, MAX_DELETED, Order, bytes_of};
 use super::super::repairs::ThreadRepairs;
-use super::{Log, THREAD_PRELUDE, change};
+use super::{LogParameters, THREAD_PRELUDE, change};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
 use crate::db::script::{Call, Script};
@@ -31,7 +31,7 @@ const KEEP_COUNTS: &str = "-";
 /// each comment.
 pub(in super::super) async fn repair(
     db: &Db,
-    log: Log,
+    log: LogParameters,
     status: StatusId,
     repairs: &ThreadRepairs,
     removal: u64,
@@ -70,14 +70,20 @@ pub(in super::super) async fn repair(
     Ok(has_removed_branches)
 }
 
-fn place_call(log: Log, comment: &Comment, last_event: &str, counts: &[u64; 4], misplaced: &[(Order, Vec<u8>)]) -> Call {
+fn place_call(
+    log: LogParameters,
+    comment: &Comment,
+    last_event: &str,
+    counts: &[u64; 4],
+    misplaced: &[(Order, Vec<u8>)],
+) -> Call {
     let call = change(&REPAIR_COMMENT, log, comment.id, &comment.path).arg(last_event).arg(&counts[..]);
     let at = |order: &Order| Order::ALL.iter().position(|it| it == order).unwrap_or(0) + 1;
     misplaced.iter().fold(call, |call, (order, member)| call.arg(at(order)).arg(&member[..]))
 }
 
 /// Adds a comment to all orders of its thread. One script.
-pub(in super::super) async fn restore_to_orders(db: &Db, log: Log, comment: &Comment) -> Result<(), Error> {
+pub(in super::super) async fn restore_to_orders(db: &Db, log: LogParameters, comment: &Comment) -> Result<(), Error> {
     db.call::<i64>(place_call(log, comment, KEEP_COUNTS, &[0; 4], &[])).await.map(drop)
 }
 
@@ -87,7 +93,7 @@ pub(in super::super) async fn clear_content(db: &Db, id: CommentId) -> Result<()
 }
 
 /// Sets the counts of votes of a comment from its votes. One script; more than a thousand votes are read in pages before.
-pub(in super::super) async fn count_votes(db: &Db, log: Log, id: CommentId, path: &[u64]) -> Result<(), Error> {
+pub(in super::super) async fn count_votes(db: &Db, log: LogParameters, id: CommentId, path: &[u64]) -> Result<(), Error> {
     let call = |outside: [String; 4]| change(&COUNT_VOTES, log, id, path).arg(VOTES).arg(&outside[..]);
     let none = [KEEP_COUNTS, "0", "0", "0"].map(str::to_owned);
     if db.call::<i64>(call(none)).await? >= 0 {
