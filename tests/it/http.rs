@@ -181,7 +181,7 @@ async fn an_invalid_message_closes_a_socket_with_the_reason() {
         let mut socket = Socket::connect(&app, None).await;
         socket.send(Message::text(format!("{{\"type\":\"subscribe\",\"id\":\"a\",\"payload\":{payload}}}"))).await;
         let (code, reason) = socket.close_reason().await;
-        let what = if why.contains("no JSON") { "The message" } else { "The `payload`" };
+        let what = if why.contains("not valid JSON") { "The message" } else { "The `payload`" };
         assert!(code == 4400 && reason.starts_with(&format!("{what} {why}")), "{why}: {reason}");
     }
 }
