@@ -9,7 +9,7 @@ use super::{MissingPermission, Product, Version, rights};
 
 /// The facts about a node; `None` if unknown.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct NodeFacts {
     /// Redis or Valkey, whose versions differ.
     pub product: Product,
     /// The product's own version, not its compatibility version.
@@ -60,7 +60,7 @@ const CONFIG: [&str; 11] = [
     "cluster-node-timeout",
 ];
 
-pub(super) async fn collect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Facts> {
+pub(super) async fn collect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<NodeFacts> {
     let info: Option<InfoDict> = query_optional(connection, &cmd("INFO")).await?;
     let config: Option<HashMap<String, String>> = query_optional(connection, cmd("CONFIG").arg("GET").arg(&CONFIG)).await?;
     let default_user: Option<HashMap<String, Value>> =
@@ -86,11 +86,11 @@ async fn query_optional<T: FromRedisValue>(connection: &mut impl ConnectionLike,
     }
 }
 
-fn from_info(info: &InfoDict) -> Facts {
+fn from_info(info: &InfoDict) -> NodeFacts {
     let text = |name| info.get::<String>(name);
     let flag = |name| info.get::<u8>(name).map(|value| value != 0);
     let valkey = text("valkey_version");
-    Facts {
+    NodeFacts {
         product: if valkey.is_some() { Product::Valkey } else { Product::Redis },
         version: valkey.or_else(|| text("redis_version")).and_then(|text| text.parse::<Version>().ok()),
         replica: text("role").map(|role| role != "master"),
@@ -99,11 +99,11 @@ fn from_info(info: &InfoDict) -> Facts {
         aof_write_failed: text("aof_last_write_status").is_some_and(|status| status != "ok"),
         maxmemory_policy: text("maxmemory_policy"),
         maxmemory: info.get("maxmemory"),
-        ..Facts::default()
+        ..NodeFacts::default()
     }
 }
 
-fn add_config(facts: &mut Facts, config: &HashMap<String, String>) {
+fn add_config(facts: &mut NodeFacts, config: &HashMap<String, String>) {
     facts.aof = facts.aof.or_else(|| config.get("appendonly").map(|value| value == "yes"));
     facts.appendfsync = config.get("appendfsync").cloned();
     facts.save = config.get("save").cloned();

@@ -1,6 +1,6 @@
 //! Checks whether the Redis of `--redis` is fit to store the data.
 //!
-//! [`inspect`] collects the [`Facts`] of one node (for a cluster, inspect every primary); [`judge()`] is a pure function from facts to findings.
+//! [`inspect`] collects the [`NodeFacts`] of one node (for a cluster, inspect every primary); [`evaluate()`] is a pure function from facts to findings.
 //! Nothing is written.
 //!
 //! The severity depends on one question: *can data be lost while everything seems to work?*
@@ -16,24 +16,24 @@
 pub mod acl;
 mod facts;
 mod finding;
-mod judge;
+mod rules;
 mod rights;
 mod version;
 
 use redis::RedisError;
 use redis::aio::ConnectionLike;
 
-pub use facts::Facts;
+pub use facts::NodeFacts;
 pub use finding::{InspectionFinding, Severity};
-pub use judge::{COVERED_NODE_TIMEOUT, judge};
 pub use rights::MissingPermission;
+pub use rules::{COVERED_NODE_TIMEOUT, evaluate};
 pub use version::{Product, Version, VersionError};
 
 /// The facts of a node and their findings.
 #[derive(Clone, Debug)]
 pub struct InspectionReport {
     /// The facts.
-    pub facts: Facts,
+    pub facts: NodeFacts,
     /// The findings, the worst first.
     pub findings: Vec<InspectionFinding>,
 }
@@ -51,6 +51,6 @@ impl InspectionReport {
 /// If the connection fails or the login is refused. A query that the user may not make is a `None`.
 pub async fn inspect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> Result<InspectionReport, RedisError> {
     let facts = facts::collect(connection, kinds).await?;
-    let findings = judge(&facts);
+    let findings = evaluate(&facts);
     Ok(InspectionReport { facts, findings })
 }

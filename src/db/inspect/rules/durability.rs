@@ -1,13 +1,13 @@
 //! Rules on durability, memory and eviction.
 
 use super::{finding, user, volatile};
-use crate::db::inspect::{Facts, InspectionFinding, Severity};
+use crate::db::inspect::{InspectionFinding, NodeFacts, Severity};
 
 /// The length up to which a status is stored compactly; measured.
 const COMPACT_VALUE: u64 = 2_048;
 const NO_EVICTION: &str = "Set `CONFIG SET maxmemory-policy noeviction`, then `CONFIG REWRITE`";
 
-pub(super) fn eviction(facts: &Facts) -> Option<InspectionFinding> {
+pub(super) fn eviction(facts: &NodeFacts) -> Option<InspectionFinding> {
     let policy = facts.maxmemory_policy.as_deref().filter(|policy| *policy != "noeviction")?;
     if facts.maxmemory == Some(0) {
         let message = format!(
@@ -33,7 +33,7 @@ pub(super) fn eviction(facts: &Facts) -> Option<InspectionFinding> {
 /// The longest `cluster-node-timeout`, in ms, for which the journal retains enough after a failover: the default of Redis.
 pub const COVERED_NODE_TIMEOUT: u64 = 15_000;
 
-pub(super) fn node_timeout(facts: &Facts) -> Option<InspectionFinding> {
+pub(super) fn node_timeout(facts: &NodeFacts) -> Option<InspectionFinding> {
     let timeout = facts.node_timeout.filter(|timeout| *timeout > COVERED_NODE_TIMEOUT)?;
     let message = format!(
         "cluster-node-timeout is {timeout}: a primary that has lost contact with the other nodes accepts writes for that long before its replica takes \
@@ -46,7 +46,7 @@ pub(super) fn node_timeout(facts: &Facts) -> Option<InspectionFinding> {
 /// Recommends `CONFIG SET`: with the configuration file alone, Redis starts with an empty append-only file and ignores the snapshot.
 const AOF_ON: &str = "Turn it on with `CONFIG SET appendonly yes`, then `CONFIG REWRITE`";
 
-pub(super) fn no_aof(facts: &Facts) -> Option<InspectionFinding> {
+pub(super) fn no_aof(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.aof != Some(false) {
         return None;
     }
@@ -69,7 +69,7 @@ fn describe_save_rule(rule: &str) -> String {
     format!("taken {}", rules.collect::<Vec<_>>().join(", "))
 }
 
-pub(super) fn aof_write_failed(facts: &Facts) -> Option<InspectionFinding> {
+pub(super) fn aof_write_failed(facts: &NodeFacts) -> Option<InspectionFinding> {
     if !facts.aof_write_failed {
         return None;
     }
@@ -80,7 +80,7 @@ pub(super) fn aof_write_failed(facts: &Facts) -> Option<InspectionFinding> {
     )
 }
 
-pub(super) fn fsync(facts: &Facts) -> Option<InspectionFinding> {
+pub(super) fn fsync(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.aof != Some(true) {
         return None;
     }
@@ -111,7 +111,7 @@ pub(super) fn fsync(facts: &Facts) -> Option<InspectionFinding> {
 }
 
 /// Only the log of Redis says whether a file was truncated on load; nothing can be queried later.
-pub(super) fn load_truncated(facts: &Facts) -> Option<InspectionFinding> {
+pub(super) fn load_truncated(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.aof != Some(true) || facts.aof_load_truncated != Some(true) {
         return None;
     }
@@ -125,7 +125,7 @@ pub(super) fn load_truncated(facts: &Facts) -> Option<InspectionFinding> {
 }
 
 /// Settings that save memory at no cost.
-pub(super) fn memory(facts: &Facts) -> Option<InspectionFinding> {
+pub(super) fn memory(facts: &NodeFacts) -> Option<InspectionFinding> {
     let small = facts.compact_value.filter(|bytes| *bytes < COMPACT_VALUE);
     let mut message = small.map(|bytes| {
         format!(
@@ -142,7 +142,7 @@ pub(super) fn memory(facts: &Facts) -> Option<InspectionFinding> {
     finding(Severity::Note, message)
 }
 
-pub(super) fn no_limit(facts: &Facts) -> Option<InspectionFinding> {
+pub(super) fn no_limit(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.maxmemory != Some(0) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Versions with known vulnerabilities.
 
 use super::finding;
-use crate::db::inspect::{Facts, InspectionFinding, Product, Severity, Version};
+use crate::db::inspect::{InspectionFinding, NodeFacts, Product, Severity, Version};
 
 /// The first fixed patch release of each line (CVE-2025-49844). Older lines were never fixed by the project; newer lines were never affected.
 const FIXED_REDIS: [Version; 4] = [Version(7, 2, 11), Version(7, 4, 6), Version(8, 0, 4), Version(8, 2, 2)];
@@ -11,7 +11,7 @@ const FIXED_VALKEY: [Version; 3] = [Version(7, 2, 11), Version(8, 0, 6), Version
 const AFFECTED: &str = "affected by CVE-2025-49844: a client that may run Lua scripts can take over the machine";
 
 /// Reports a version that is affected by CVE-2025-49844.
-pub(super) fn lua_vulnerability(facts: &Facts) -> Option<InspectionFinding> {
+pub(super) fn lua_vulnerability(facts: &NodeFacts) -> Option<InspectionFinding> {
     let version = facts.version?;
     let fixed: &[Version] = match facts.product {
         Product::Redis => &FIXED_REDIS,

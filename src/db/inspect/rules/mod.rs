@@ -5,11 +5,11 @@ mod vulnerabilities;
 #[cfg(test)]
 mod tests;
 
-use super::{Facts, InspectionFinding, Severity, Version};
+use super::{InspectionFinding, NodeFacts, Severity, Version};
 pub use durability::COVERED_NODE_TIMEOUT;
 
 /// All findings, the worst first.
-pub fn judge(facts: &Facts) -> Vec<InspectionFinding> {
+pub fn evaluate(facts: &NodeFacts) -> Vec<InspectionFinding> {
     let rules = [
         unknown,
         too_old,
@@ -40,11 +40,11 @@ fn volatile(severity: Severity, message: impl Into<String>) -> Option<Inspection
     Some(InspectionFinding { severity, message: message.into(), volatile: true })
 }
 
-fn user(facts: &Facts) -> &str {
+fn user(facts: &NodeFacts) -> &str {
     facts.user.as_deref().unwrap_or("<user>")
 }
 
-fn unknown(facts: &Facts) -> Option<InspectionFinding> {
+fn unknown(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.version.is_some() {
         return None;
     }
@@ -58,12 +58,12 @@ fn unknown(facts: &Facts) -> Option<InspectionFinding> {
     )
 }
 
-fn too_old(facts: &Facts) -> Option<InspectionFinding> {
+fn too_old(facts: &NodeFacts) -> Option<InspectionFinding> {
     let version = facts.version.filter(|version| *version < Version::OLDEST)?;
     finding(Severity::Refusal, format!("This is {} {version}, but 7.0 or newer is needed. Upgrade it.", facts.product))
 }
 
-fn replica(facts: &Facts) -> Option<InspectionFinding> {
+fn replica(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.replica != Some(true) {
         return None;
     }
@@ -74,7 +74,7 @@ fn replica(facts: &Facts) -> Option<InspectionFinding> {
     )
 }
 
-fn rights(facts: &Facts) -> Option<InspectionFinding> {
+fn rights(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.missing.is_empty() {
         return None;
     }
@@ -90,7 +90,7 @@ fn rights(facts: &Facts) -> Option<InspectionFinding> {
     )
 }
 
-fn loading(facts: &Facts) -> Option<InspectionFinding> {
+fn loading(facts: &NodeFacts) -> Option<InspectionFinding> {
     if !facts.loading {
         return None;
     }
@@ -100,7 +100,7 @@ fn loading(facts: &Facts) -> Option<InspectionFinding> {
     )
 }
 
-fn open(facts: &Facts) -> Option<InspectionFinding> {
+fn open(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.is_unprotected != Some(true) {
         return None;
     }

@@ -1,10 +1,10 @@
-//! Truth tables of the judgement.
+//! Truth tables of the rules.
 
-use super::{COVERED_NODE_TIMEOUT, judge};
-use crate::db::inspect::{Facts, InspectionFinding, MissingPermission, Product, Severity, Version};
+use super::{COVERED_NODE_TIMEOUT, evaluate};
+use crate::db::inspect::{InspectionFinding, MissingPermission, NodeFacts, Product, Severity, Version};
 
-fn well_configured() -> Facts {
-    Facts {
+fn well_configured() -> NodeFacts {
+    NodeFacts {
         version: Some(Version(8, 4, 0)),
         replica: Some(false),
         aof: Some(true),
@@ -14,19 +14,19 @@ fn well_configured() -> Facts {
         maxmemory: Some(1 << 30),
         is_unprotected: Some(false),
         user: Some("app".to_owned()),
-        ..Facts::default()
+        ..NodeFacts::default()
     }
 }
 
 /// The additional findings for a well-configured Redis with this change.
-fn findings_after(change: impl FnOnce(&mut Facts)) -> Vec<InspectionFinding> {
+fn findings_after(change: impl FnOnce(&mut NodeFacts)) -> Vec<InspectionFinding> {
     let mut facts = well_configured();
     change(&mut facts);
-    let usual = judge(&well_configured());
-    judge(&facts).into_iter().filter(|finding| !usual.contains(finding)).collect()
+    let usual = evaluate(&well_configured());
+    evaluate(&facts).into_iter().filter(|finding| !usual.contains(finding)).collect()
 }
 
-fn the_finding_after(change: impl FnOnce(&mut Facts)) -> InspectionFinding {
+fn the_finding_after(change: impl FnOnce(&mut NodeFacts)) -> InspectionFinding {
     let mut findings = findings_after(change);
     assert_eq!(findings.len(), 1, "{findings:?}");
     findings.remove(0)
@@ -34,14 +34,14 @@ fn the_finding_after(change: impl FnOnce(&mut Facts)) -> InspectionFinding {
 
 #[test]
 fn a_well_configured_redis_yields_only_a_note_on_durability() {
-    let findings = judge(&well_configured());
+    let findings = evaluate(&well_configured());
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].severity, Severity::Note);
     assert!(findings[0].message.contains("loses nothing"));
 }
 
 #[test]
-fn eviction_policies_are_judged_with_the_memory_limit() {
+fn eviction_policies_are_evaluated_with_the_memory_limit() {
     use Severity::{Refusal, Warning};
     for (policy, limit, expected) in [
         ("noeviction", 1, None),
@@ -81,7 +81,7 @@ fn a_finding_about_a_missing_aof_names_the_possible_loss() {
 }
 
 #[test]
-fn fsync_policies_are_judged() {
+fn fsync_policies_are_evaluated() {
     for (policy, severity, expected) in [
         (Some("everysec"), Severity::Note, "one to two seconds"),
         (Some("no"), Severity::Warning, "CONFIG SET appendfsync everysec"),
