@@ -6,14 +6,14 @@ use std::borrow::Cow;
 /// The longest reason that fits a frame, in bytes.
 const MAX_REASON: usize = 123;
 
-/// A code and its reason.
+/// The code and the reason with which a socket is closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Close {
+pub(super) struct CloseReason {
     pub(super) code: u16,
     pub(super) reason: Cow<'static, str>,
 }
 
-impl Close {
+impl CloseReason {
     const fn new(code: u16, reason: &'static str) -> Self {
         Self { code, reason: Cow::Borrowed(reason) }
     }
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn a_close_reason_fits_its_frame_with_any_id() {
         for id in ["x".repeat(255), "é".repeat(120), "\u{1f985}".repeat(60)] {
-            assert!((100..=MAX_REASON).contains(&Close::taken(&id).reason.len()));
+            assert!((100..=MAX_REASON).contains(&CloseReason::taken(&id).reason.len()));
         }
-        assert_eq!(Close::taken("a").reason, "Subscriber for a already exists");
+        assert_eq!(CloseReason::taken("a").reason, "Subscriber for a already exists");
     }
 }

@@ -1,6 +1,6 @@
 //! The identity of a socket's client: the token of `connection_init`, or else of the handshake.
 
-use super::close::Close;
+use super::close::CloseReason;
 use crate::base::deadline::within;
 use crate::base::viewer::Viewer;
 use crate::domains::sessions::service;
@@ -22,14 +22,14 @@ pub(super) struct Identity {
 ///
 /// # Errors
 /// `Forbidden` if it is not a string.
-pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Result<Option<String>, Close> {
+pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Result<Option<String>, CloseReason> {
     match (payload.take_ignoring_case("authorization"), header) {
         (Some(Value::String(text)), _) => Ok(Some(text)),
         (None | Some(Value::Null), None) => Ok(None),
         (None | Some(Value::Null), Some(header)) => {
-            header.to_str().map(|text| Some(text.to_owned())).map_err(|_| Close::FORBIDDEN)
+            header.to_str().map(|text| Some(text.to_owned())).map_err(|_| CloseReason::FORBIDDEN)
         }
-        (Some(_), _) => Err(Close::FORBIDDEN),
+        (Some(_), _) => Err(CloseReason::FORBIDDEN),
     }
 }
 
@@ -37,13 +37,13 @@ pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Res
 ///
 /// # Errors
 /// `Forbidden` for a token without a live session; `Try again later` when the storage does not respond.
-pub(super) async fn resolve(state: State, authorization: Option<String>) -> Result<Identity, Close> {
+pub(super) async fn resolve(state: State, authorization: Option<String>) -> Result<Identity, CloseReason> {
     let Some(authorization) = authorization else { return Ok(Identity { token: None, viewer: None }) };
-    let token = auth::bearer(&authorization).ok_or(Close::FORBIDDEN)?;
+    let token = auth::bearer(&authorization).ok_or(CloseReason::FORBIDDEN)?;
     let since = state.app.db().read_barrier();
     match within(state.edge.request_timeout, service::viewer(&state.app, since, token)).await {
         Ok(Ok(Some(viewer))) => Ok(Identity { token: Some(token.to_owned()), viewer: Some(viewer) }),
-        Ok(Ok(None)) => Err(Close::FORBIDDEN),
-        Ok(Err(_)) | Err(_) => Err(Close::TRY_AGAIN),
+        Ok(Ok(None)) => Err(CloseReason::FORBIDDEN),
+        Ok(Err(_)) | Err(_) => Err(CloseReason::TRY_AGAIN),
     }
 }

@@ -1,6 +1,6 @@
 //! The messages of `graphql-transport-ws`.
 
-use super::close::Close;
+use super::close::CloseReason;
 use crate::server::json::{self, Object};
 use crate::server::live::{OutgoingMessage, QueuedMessage};
 use serde::Deserialize;
@@ -39,7 +39,7 @@ struct RawMessage<'a> {
 ///
 /// # Errors
 /// The close frame for a text that is no message of the protocol.
-pub(super) fn read(text: &str) -> Result<Message<'_>, Close> {
+pub(super) fn read(text: &str) -> Result<Message<'_>, CloseReason> {
     let RawMessage { kind, id, payload } = parse("The message", text, "A message is a JSON object with a `type`")?;
     let payload = payload.map(RawValue::get);
     let object = |payload| parse("The `payload`", payload, "A `payload` is a JSON object");
@@ -49,27 +49,28 @@ pub(super) fn read(text: &str) -> Result<Message<'_>, Close> {
         "pong" => Ok(Message::Pong),
         "subscribe" => match payload {
             Some(payload) if payload.starts_with('{') => Ok(Message::Subscribe(checked(id)?, payload)),
-            _ => Err(Close::bad("`subscribe` needs a `payload` that is an object")),
+            _ => Err(CloseReason::bad("`subscribe` needs a `payload` that is an object")),
         },
         "complete" => Ok(Message::Complete(checked(id)?)),
-        _ => Err(Close::bad("Unknown `type` of a message")),
+        _ => Err(CloseReason::bad("Unknown `type` of a message")),
     }
 }
 
 /// Parses an object. `shape` describes the object in the error.
-fn parse<'a, T: Deserialize<'a>>(message: &str, text: &'a str, shape: &'static str) -> Result<T, Close> {
+fn parse<'a, T: Deserialize<'a>>(message: &str, text: &'a str, shape: &'static str) -> Result<T, CloseReason> {
     // The library would take a list for an object, with its members in order.
     if text.trim_ascii_start().starts_with('[') {
-        return Err(Close::bad(shape));
+        return Err(CloseReason::bad(shape));
     }
-    serde_json::from_str(text).map_err(|error| json::explain(message, &error).map_or(Close::bad(shape), Close::bad_json))
+    serde_json::from_str(text)
+        .map_err(|error| json::explain(message, &error).map_or(CloseReason::bad(shape), CloseReason::bad_json))
 }
 
-fn checked(id: Option<String>) -> Result<String, Close> {
+fn checked(id: Option<String>) -> Result<String, CloseReason> {
     match id {
         Some(id) if (1..=MAX_ID).contains(&id.len()) => Ok(id),
-        Some(_) => Err(Close::bad("An `id` has 1 to 255 bytes")),
-        None => Err(Close::bad("The message needs an `id`")),
+        Some(_) => Err(CloseReason::bad("An `id` has 1 to 255 bytes")),
+        None => Err(CloseReason::bad("The message needs an `id`")),
     }
 }
 

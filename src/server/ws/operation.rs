@@ -50,14 +50,14 @@ async fn work(
     handle: &Arc<OperationHandle>,
 ) -> Result<(), OperationError> {
     let began = Instant::now();
-    let running = begun(shared, identity, graphql_request).await.inspect_err(|error| {
+    let running = start(shared, identity, graphql_request).await.inspect_err(|error| {
         shared.state.app.metrics().request(None, OperationKind::Unknown, &error.outcome(), began.elapsed());
     })?;
     running.run(&shared.out, handle).await;
     Ok(())
 }
 
-async fn begun(
+async fn start(
     shared: &SocketShared,
     identity: &Identity,
     graphql_request: Result<GraphqlRequest, RequestError>,

@@ -1,7 +1,7 @@
 //! The reading half of a socket: it handles messages, and enforces the deadlines for `connection_init` and pongs.
 
 use super::budget::MessageBucket;
-use super::close::Close;
+use super::close::CloseReason;
 use super::identity::{self, Identity};
 use super::message::{self, ACK};
 use super::operation;
@@ -38,7 +38,7 @@ pub(super) struct SocketReader {
     budget: MessageBucket,
     ping_at: Instant,
     pong_by: Option<Instant>,
-    begun: u64,
+    started: u64,
 }
 
 /// The state of the client's authentication.
@@ -46,14 +46,14 @@ enum IdentityState {
     /// `connection_init` must arrive by this time.
     Awaited(Instant),
     /// The token is being verified.
-    Resolving(BoxFuture<'static, Result<Identity, Close>>),
+    Resolving(BoxFuture<'static, Result<Identity, CloseReason>>),
     /// The client is authenticated, or anonymous.
     Known(Arc<Identity>),
 }
 
 impl IdentityState {
     /// Completes when the token is verified.
-    async fn resolved(&mut self) -> Result<Identity, Close> {
+    async fn resolved(&mut self) -> Result<Identity, CloseReason> {
         match self {
             Self::Resolving(resolving) => resolving.await,
             Self::Awaited(_) | Self::Known(_) => pending().await,
@@ -66,12 +66,12 @@ impl SocketReader {
         let (now, live) = (Instant::now(), &shared.state.edge.live);
         let budget = MessageBucket::new(live.messages_per_second, live.message_burst, now);
         let (identity, ping_at) = (IdentityState::Awaited(now + live.init_timeout), now + live.ping_every);
-        Self { shared, authorization, slot, identity, ended: pending().boxed(), budget, ping_at, pong_by: None, begun: 0 }
+        Self { shared, authorization, slot, identity, ended: pending().boxed(), budget, ping_at, pong_by: None, started: 0 }
     }
 
     /// Returns the number of operations that were started.
-    pub(super) const fn begun(&self) -> u64 {
-        self.begun
+    pub(super) const fn started(&self) -> u64 {
+        self.started
     }
 
     fn live(&self) -> &LiveConfig {
@@ -93,9 +93,9 @@ impl SocketReader {
                 },
                 identity = self.identity.resolved() => identity.and_then(|identity| self.identity(identity)),
                 () = sleep_until(next_deadline) => self.handle_deadline(),
-                () = &mut self.ended => Err(Close::FORBIDDEN),
-                () = shared.forbidden.cancelled() => Err(Close::FORBIDDEN),
-                seconds = &mut shutdown => Err(Close::going_away(seconds)),
+                () = &mut self.ended => Err(CloseReason::FORBIDDEN),
+                () = shared.forbidden.cancelled() => Err(CloseReason::FORBIDDEN),
+                seconds = &mut shutdown => Err(CloseReason::going_away(seconds)),
             };
             if let Err(close) = done {
                 return SocketEnd::Close(close);
@@ -112,17 +112,17 @@ impl SocketReader {
         [init_by, self.pong_by].into_iter().flatten().fold(self.ping_at, Instant::min)
     }
 
-    fn handle_deadline(&mut self) -> Result<(), Close> {
+    fn handle_deadline(&mut self) -> Result<(), CloseReason> {
         let now = Instant::now();
         if now.saturating_duration_since(self.next_deadline()) > MAX_LATENESS {
             self.postpone(now);
             return Ok(());
         }
         if matches!(self.identity, IdentityState::Awaited(by) if by <= now) {
-            return Err(Close::INIT_TIMEOUT);
+            return Err(CloseReason::INIT_TIMEOUT);
         }
         if self.pong_by.is_some_and(|by| by <= now) {
-            return Err(Close::NO_PONG);
+            return Err(CloseReason::NO_PONG);
         }
         if self.ping_at <= now {
             self.send(Message::Ping(Default::default()))?;
@@ -142,22 +142,22 @@ impl SocketReader {
         self.ping_at = self.ping_at.max(now);
     }
 
-    fn frame(&mut self, frame: Message) -> Result<(), Close> {
+    fn frame(&mut self, frame: Message) -> Result<(), CloseReason> {
         let now = Instant::now();
         // Any message proves that the client is alive.
         self.pong_by = None;
         if !self.budget.take(now) {
-            return Err(Close::MESSAGES);
+            return Err(CloseReason::MESSAGES);
         }
         match frame {
             Message::Text(text) => self.message(&text),
-            Message::Binary(_) => Err(Close::bad("Send text messages, not binary ones")),
+            Message::Binary(_) => Err(CloseReason::bad("Send text messages, not binary ones")),
             // The library responds to these frames.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(()),
         }
     }
 
-    fn message(&mut self, text: &str) -> Result<(), Close> {
+    fn message(&mut self, text: &str) -> Result<(), CloseReason> {
         match message::read(text)? {
             message::Message::Init(payload) => return self.init(payload.unwrap_or_default()),
             message::Message::Ping(payload) => return self.send(Message::text(message::pong(payload))),
@@ -170,9 +170,9 @@ impl SocketReader {
         Ok(())
     }
 
-    fn init(&mut self, payload: Object) -> Result<(), Close> {
+    fn init(&mut self, payload: Object) -> Result<(), CloseReason> {
         if !matches!(self.identity, IdentityState::Awaited(_)) {
-            return Err(Close::SECOND_INIT);
+            return Err(CloseReason::SECOND_INIT);
         }
         let authorization = identity::authorization(payload, self.authorization.take())?;
         self.identity = IdentityState::Resolving(identity::resolve(self.shared.state.clone(), authorization).boxed());
@@ -180,10 +180,10 @@ impl SocketReader {
     }
 
     /// Accepts the client's identity. A socket with a session counts in the limit of its account instead of its address.
-    fn identity(&mut self, identity: Identity) -> Result<(), Close> {
+    fn identity(&mut self, identity: Identity) -> Result<(), CloseReason> {
         if let Some(viewer) = &identity.viewer {
             let (live, account) = (&self.shared.state.live, Some(Subject::Account(viewer.user)));
-            self.slot = live.slots.take(SlotKind::Socket, account, self.live().account_sockets).ok_or(Close::SOCKETS)?;
+            self.slot = live.slots.take(SlotKind::Socket, account, self.live().account_sockets).ok_or(CloseReason::SOCKETS)?;
             let (app, viewer) = (self.shared.state.app.clone(), viewer.clone());
             self.ended = async move { streaming::wait_for_session_end(&app, &viewer).await }.boxed();
         }
@@ -191,20 +191,20 @@ impl SocketReader {
         self.send(Message::text(ACK))
     }
 
-    fn subscribe(&mut self, id: String, payload: &str) -> Result<(), Close> {
-        let IdentityState::Known(identity) = &self.identity else { return Err(Close::UNAUTHORIZED) };
+    fn subscribe(&mut self, id: String, payload: &str) -> Result<(), CloseReason> {
+        let IdentityState::Known(identity) = &self.identity else { return Err(CloseReason::UNAUTHORIZED) };
         let graphql_request = graphql_request::from_payload(payload);
         if let Err(refusal) = graphql_request.as_ref().map(drop)
             && refusal.is_bad_request()
         {
-            return Err(Close::bad_json(refusal.message.clone()));
+            return Err(CloseReason::bad_json(refusal.message.clone()));
         }
         let (shared, identity, max) = (self.shared.clone(), identity.clone(), self.live().operations);
-        let begun =
+        let started =
             self.shared.operations.begin(id.clone(), max, |handle| operation::run(shared, identity, graphql_request, handle));
-        match begun {
-            Ok(()) => self.begun += 1,
-            Err(BeginError::IdTaken) => return Err(Close::taken(&id)),
+        match started {
+            Ok(()) => self.started += 1,
+            Err(BeginError::IdTaken) => return Err(CloseReason::taken(&id)),
             Err(BeginError::TooMany) => {
                 let refusal = RequestError::new(
                     StatusCode::TOO_MANY_REQUESTS,
@@ -219,9 +219,9 @@ impl SocketReader {
 
     /// Sends a message that belongs to no operation. Ends the socket when the queue is full: the client has sent more pings than it reads
     /// pongs.
-    fn send(&self, message: Message) -> Result<(), Close> {
+    fn send(&self, message: Message) -> Result<(), CloseReason> {
         match self.shared.control.try_send(message) {
-            Err(TrySendError::Full(_)) => Err(Close::MESSAGES),
+            Err(TrySendError::Full(_)) => Err(CloseReason::MESSAGES),
             // Without a writer the socket is ending anyway.
             Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
         }
@@ -234,10 +234,10 @@ fn broken(error: axum::Error) -> SocketEnd {
     use tungstenite::error::ProtocolError;
     let inner = error.into_inner();
     match inner.downcast_ref::<Error>() {
-        Some(Error::Capacity(_)) => SocketEnd::Close(Close::TOO_LONG),
-        Some(Error::Utf8(_)) => SocketEnd::Close(Close::NO_TEXT),
+        Some(Error::Capacity(_)) => SocketEnd::Close(CloseReason::TOO_LONG),
+        Some(Error::Utf8(_)) => SocketEnd::Close(CloseReason::NO_TEXT),
         Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => SocketEnd::Disconnected,
-        Some(Error::Protocol(_)) => SocketEnd::Close(Close::BROKEN),
+        Some(Error::Protocol(_)) => SocketEnd::Close(CloseReason::BROKEN),
         _ => SocketEnd::Disconnected,
     }
 }

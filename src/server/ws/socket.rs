@@ -1,6 +1,6 @@
 //! A WebSocket connection: its reader, its writer and its end.
 
-use super::close::Close;
+use super::close::CloseReason;
 use super::reader::SocketReader;
 use super::{PROTOCOL, writer};
 use crate::base::metrics::GaugeGuard;
@@ -54,7 +54,7 @@ pub(super) struct SocketShared {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SocketEnd {
     /// The server closes the socket.
-    Close(Close),
+    Close(CloseReason),
     /// The client has closed the socket, or the connection broke.
     Disconnected,
     /// The client reads too slowly.
@@ -89,15 +89,15 @@ impl Socket {
             tokio::select! {
                 end = reader.run(&mut frames) => end,
                 end = writer::run(&mut sink, &mut controls, &mut messages, &shared) => end,
-                () = disconnected.cancelled() => SocketEnd::Close(Close::UNREAD),
+                () = disconnected.cancelled() => SocketEnd::Close(CloseReason::UNREAD),
             }
         } else {
-            SocketEnd::Close(Close::PROTOCOL)
+            SocketEnd::Close(CloseReason::PROTOCOL)
         };
         // Queued messages are dropped, and no operation begins any more.
         shared.operations.clear();
         drop((messages, controls));
-        log(&end, began, reader.begun());
+        log(&end, began, reader.started());
         drop(reader);
         if let SocketEnd::Close(close) = end {
             let parting = async {
