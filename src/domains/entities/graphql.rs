@@ -35,7 +35,7 @@ impl TextEntitiesObject {
     async fn mentioned(&self, loaders: &Loaders, mention: &PlacedEntity<String>) -> Result<Option<MentionEntity>, Error> {
         let account = loaders.logins.load(mention.target.clone()).await?;
         let account = account.filter(|account| service::is_mentioned(*account, self.written_at));
-        let user = relations::find_or_pretend(loaders, account).await?.map(UserObject);
+        let user = relations::find_at_equal_cost(loaders, account).await?.map(UserObject);
         Ok(user.map(|target| MentionEntity(PlacedEntity { range: mention.range.clone(), target })))
     }
 }

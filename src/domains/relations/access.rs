@@ -19,7 +19,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
+pub async fn load_kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
     let fetcher = loaders.relationships.fetcher();
     let Some(viewer) = fetcher.viewer else { return Ok(RelationKinds::default()) };
     fetcher.account.get_or_try_init(|| loaders.users.load(viewer)).await?;
@@ -42,7 +42,7 @@ pub fn may_hide(loaders: &Loaders) -> bool {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn relationships(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Relationship>, Error> {
     let fetcher = loaders.relationships.fetcher();
-    if !kinds(loaders).await?.any() {
+    if !load_kinds(loaders).await?.any() {
         let only_self = |other: &UserId| Relationship { is_self: fetcher.viewer == Some(*other), ..Relationship::default() };
         return Ok(others.iter().map(only_self).collect());
     }
@@ -77,14 +77,18 @@ pub async fn needs_relationships<T>(
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<bool, Error> {
     let is_public = |item: &Option<T>| item.as_ref().is_some_and(|item| facts(item).is_public());
-    Ok(kinds(loaders).await?.has_blocks() || !items.iter().all(is_public))
+    Ok(load_kinds(loaders).await?.has_blocks() || !items.iter().all(is_public))
 }
 
 /// Loads the relationships that [`keep_viewable`] reads, for a caller that loads something else at the same time. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn load_ahead<T>(loaders: &Loaders, items: &[Option<T>], facts: impl Fn(&T) -> StatusFacts) -> Result<(), Error> {
+pub async fn preload_relationships<T>(
+    loaders: &Loaders,
+    items: &[Option<T>],
+    facts: impl Fn(&T) -> StatusFacts,
+) -> Result<(), Error> {
     let authors = accounts_of(items, |item| facts(item).author);
     loaders.relationships.load_many(authors).await.map(drop)
 }
@@ -100,17 +104,17 @@ pub async fn keep_delivered<T>(
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<Vec<Option<T>>, Error> {
     let all_public = items.iter().flatten().all(|item| facts(item).is_public());
-    if !kinds(loaders).await?.any() && all_public {
+    if !load_kinds(loaders).await?.any() && all_public {
         return Ok(items);
     }
     let authors =
         |is_public| items.iter().flatten().map(&facts).filter(move |it| it.is_public() == is_public).map(|it| it.author);
-    let (public, closed): (Vec<UserId>, Vec<UserId>) = (authors(true).collect(), authors(false).collect());
-    let (public, closed) = try_join!(relationships(loaders, &public), loaders.relationships.load_many(closed))?;
-    let (mut public, mut closed) = (public.into_iter(), closed.into_iter());
+    let (public, restricted): (Vec<UserId>, Vec<UserId>) = (authors(true).collect(), authors(false).collect());
+    let (public, restricted) = try_join!(relationships(loaders, &public), loaders.relationships.load_many(restricted))?;
+    let (mut public, mut restricted) = (public.into_iter(), restricted.into_iter());
     let mut is_delivered = |item: &T| {
         let facts = facts(item);
-        let relationship = if facts.is_public() { public.next() } else { closed.next() };
+        let relationship = if facts.is_public() { public.next() } else { restricted.next() };
         relationship.is_some_and(|relationship| policy::can_deliver(relationship, facts))
     };
     Ok(items.into_iter().map(|item| item.filter(&mut is_delivered)).collect())
@@ -130,7 +134,7 @@ pub async fn load_named(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let (accounts, kinds) = try_join!(loaders.users.load_many(ids), kinds(loaders))?;
+    let (accounts, kinds) = try_join!(loaders.users.load_many(ids), load_kinds(loaders))?;
     let are_public = is_own || accounts.iter().flatten().all(|account| !account.is_private);
     if !kinds.has_blocks() && are_public {
         return Ok(accounts);
@@ -153,7 +157,7 @@ pub(super) async fn load_discovered(
     loaders: &Loaders,
     ids: impl IntoIterator<Item = UserId>,
 ) -> Result<Vec<Option<Arc<User>>>, Error> {
-    let (accounts, kinds) = try_join!(loaders.users.load_many(ids), kinds(loaders))?;
+    let (accounts, kinds) = try_join!(loaders.users.load_many(ids), load_kinds(loaders))?;
     if !kinds.is_blocked {
         return Ok(accounts);
     }
@@ -180,7 +184,7 @@ pub async fn hides_content(loaders: &Loaders, id: UserId) -> Result<bool, Error>
 
 /// Returns the relationship of the viewer and an account, for the blocks between them: the default for a viewer without blocks, without a read.
 async fn load_blocks(loaders: &Loaders, id: UserId) -> Result<Relationship, Error> {
-    if kinds(loaders).await?.has_blocks() { loaders.relationships.load(id).await } else { Ok(Relationship::default()) }
+    if load_kinds(loaders).await?.has_blocks() { loaders.relationships.load(id).await } else { Ok(Relationship::default()) }
 }
 
 /// Returns the relationship of the viewer and an account with all relations, for objects that are not public. Two pipelines: the viewer's account, unless
@@ -189,11 +193,11 @@ async fn load_blocks(loaders: &Loaders, id: UserId) -> Result<Relationship, Erro
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn load_relationship(loaders: &Loaders, id: UserId) -> Result<Relationship, Error> {
-    kinds(loaders).await?;
+    load_kinds(loaders).await?;
     loaders.relationships.load(id).await
 }
 
-/// Replaces the items by `None` that `is_kept` refuses. A batch of relationships.
+/// Replaces each item for which `is_kept` is false by `None`. Loads the relationships in one batch.
 async fn retain_permitted<T>(
     loaders: &Loaders,
     items: Vec<Option<T>>,
@@ -216,7 +220,7 @@ fn accounts_of<T>(items: &[Option<T>], account: impl Fn(&T) -> UserId) -> Vec<Us
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn find(loaders: &Loaders, id: UserId) -> Result<Option<Arc<User>>, Error> {
-    let (account, kinds) = try_join!(loaders.users.load(id), kinds(loaders))?;
+    let (account, kinds) = try_join!(loaders.users.load(id), load_kinds(loaders))?;
     if !kinds.is_blocked {
         return Ok(account);
     }
@@ -231,15 +235,16 @@ pub async fn find(loaders: &Loaders, id: UserId) -> Result<Option<Arc<User>>, Er
 pub async fn find_by_login(app: &App, loaders: &Loaders, login: &str) -> Result<Option<Arc<User>>, Error> {
     match users::find_id_by_login(app, login).await? {
         None if !is_login(login) => Ok(None),
-        id => find_or_pretend(loaders, id).await,
+        id => find_at_equal_cost(loaders, id).await,
     }
 }
 
-/// As [`find`]; `None` for an id that a lookup has not found costs as much as a hidden account.
+/// As [`find`], for the result of a lookup. If the lookup has found no account (`None`), this reads as much as for a hidden account, so that the cost does not
+/// reveal whether the account exists.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn find_or_pretend(loaders: &Loaders, id: Option<UserId>) -> Result<Option<Arc<User>>, Error> {
+pub async fn find_at_equal_cost(loaders: &Loaders, id: Option<UserId>) -> Result<Option<Arc<User>>, Error> {
     Ok(find(loaders, id.unwrap_or(UNUSED_USER_ID)).await?.filter(|_| id.is_some()))
 }
 
@@ -266,9 +271,10 @@ pub async fn are_blocked_between(loaders: &Loaders, pairs: impl Iterator<Item = 
     let account = |id: UserId| ids.binary_search(&id).ok().and_then(|at| accounts.get(at)?.as_ref());
     let may_block = |id: UserId| account(id).is_none_or(|account| account.blocks.0 > 0);
     let directions = pairs.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
-    let asked: Vec<(UserId, UserId)> = directions.filter(|(from, to)| from != to && may_block(*from)).collect();
-    let blocks = loaders.blocks.load_many(asked.iter().copied()).await?;
-    let is_block = |pair: (UserId, UserId)| asked.iter().zip(&blocks).any(|(asked, is_block)| *asked == pair && *is_block);
+    let directed_pairs: Vec<(UserId, UserId)> = directions.filter(|(from, to)| from != to && may_block(*from)).collect();
+    let blocks = loaders.blocks.load_many(directed_pairs.iter().copied()).await?;
+    let is_block =
+        |pair: (UserId, UserId)| directed_pairs.iter().zip(&blocks).any(|(directed, is_block)| *directed == pair && *is_block);
     let is_blocked_between =
         |(a, b): (UserId, UserId)| account(a).is_none() || account(b).is_none() || is_block((a, b)) || is_block((b, a));
     Ok(pairs.into_iter().map(is_blocked_between).collect())

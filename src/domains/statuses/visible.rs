@@ -39,7 +39,8 @@ pub async fn load_visible(
     }
     let padding = Some(AudienceList { owner: UNUSED_USER_ID, list: UNUSED_LIST_ID });
     // The relationships stay in the loader for the policy.
-    let (memberships, ()) = try_join!(load_memberships(loaders, &found, padding), relations::load_ahead(loaders, &found, facts))?;
+    let (memberships, ()) =
+        try_join!(load_memberships(loaders, &found, padding), relations::preload_relationships(loaders, &found, facts))?;
     relations::keep_viewable(loaders, with_memberships(found, &memberships), facts).await
 }
 
@@ -110,7 +111,7 @@ async fn load_authors(
     }
     authors.sort_unstable();
     authors.dedup();
-    let (accounts, _) = try_join!(loaders.users.load_many(authors.iter().copied()), relations::kinds(loaders))?;
+    let (accounts, _) = try_join!(loaders.users.load_many(authors.iter().copied()), relations::load_kinds(loaders))?;
     Ok(authors.into_iter().zip(accounts).collect())
 }
 

@@ -123,6 +123,6 @@ async fn any_change(watches: impl Iterator<Item = &mut ChannelWatch>) {
 async fn load_access(request: &Request, status: StatusId) -> Result<Option<ThreadAccess>, Error> {
     let loaders = request.loaders();
     let seen = statuses::load_visible(&loaders, [status]).await?.pop().flatten();
-    let has_blocks = relations::kinds(&loaders).await?.has_blocks();
+    let has_blocks = relations::load_kinds(&loaders).await?.has_blocks();
     Ok(seen.map(|seen| ThreadAccess { author: seen.status.author, audience_list: seen.status.audience.list(), has_blocks }))
 }

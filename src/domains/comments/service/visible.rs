@@ -79,7 +79,7 @@ pub async fn load_visible(
 async fn load_authors(loaders: &Loaders, ids: BTreeSet<UserId>) -> Result<HashMap<UserId, (Arc<User>, bool)>, Error> {
     let hidden = async {
         // The statuses were loaded before, and the viewer's relations with them.
-        if ids.is_empty() || !relations::kinds(loaders).await?.has_blocks() {
+        if ids.is_empty() || !relations::load_kinds(loaders).await?.has_blocks() {
             return Ok(vec![false; ids.len()]);
         }
         let ids: Vec<UserId> = ids.iter().copied().collect();
