@@ -137,20 +137,20 @@ impl App {
     }
 
     /// Runs `work` to its end, even if the caller is dropped: a change is never left half done. Work that has not changed anything yet can wait for
-    /// [`Self::caller_gone`].
+    /// [`Self::caller_dropped`].
     ///
     /// # Errors
     /// Internal: the work panicked.
     pub async fn run_to_completion<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, Error> {
-        let caller_gone = CancellationToken::new();
-        let _cancel_on_drop = caller_gone.clone().drop_guard();
-        self.0.background.spawn(CALLER_GONE.scope(caller_gone, work).in_current_span()).await.map_err(Error::internal)
+        let caller_dropped = CancellationToken::new();
+        let _cancel_on_drop = caller_dropped.clone().drop_guard();
+        self.0.background.spawn(CALLER_DROPPED.scope(caller_dropped, work).in_current_span()).await.map_err(Error::internal)
     }
 
     /// Completes when the caller of [`Self::run_to_completion`] was dropped; never outside of such work.
-    pub async fn caller_gone() {
-        match CALLER_GONE.try_with(Clone::clone) {
-            Ok(caller_gone) => caller_gone.cancelled().await,
+    pub async fn caller_dropped() {
+        match CALLER_DROPPED.try_with(Clone::clone) {
+            Ok(caller_dropped) => caller_dropped.cancelled().await,
             Err(_) => std::future::pending().await,
         }
     }
@@ -165,5 +165,5 @@ impl App {
 
 tokio::task_local! {
     /// Cancelled when the caller of this task is dropped.
-    static CALLER_GONE: CancellationToken;
+    static CALLER_DROPPED: CancellationToken;
 }

@@ -19,7 +19,7 @@ pub struct HashingPool {
     threads: usize,
     capacity: usize,
     jobs: OnceLock<Sender<Job>>,
-    begun: AtomicU64,
+    started: AtomicU64,
 }
 
 impl HashingPool {
@@ -27,7 +27,7 @@ impl HashingPool {
     pub fn new(threads: usize, queue: usize) -> Self {
         let capacity = threads + queue;
         let (capacity_permits, thread_permits) = (Arc::new(Semaphore::new(capacity)), Arc::new(Semaphore::new(threads)));
-        Self { capacity_permits, thread_permits, threads, capacity, jobs: OnceLock::new(), begun: AtomicU64::new(0) }
+        Self { capacity_permits, thread_permits, threads, capacity, jobs: OnceLock::new(), started: AtomicU64::new(0) }
     }
 
     /// Runs `work` when a thread is free. Dropping the future removes a queued job; a running job completes and keeps its thread until then.
@@ -37,7 +37,7 @@ impl HashingPool {
     pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
         let capacity_permit = self.capacity_permits.clone().try_acquire_owned().map_err(|_| Error::Overloaded)?;
         let thread_permit = self.thread_permits.clone().acquire_owned().await.map_err(Error::internal)?;
-        self.begun.fetch_add(1, Ordering::Relaxed);
+        self.started.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         let job = move || {
             // A panic concerns only its caller, and the thread continues.
@@ -53,8 +53,8 @@ impl HashingPool {
     }
 
     /// The number of started jobs. For tests and metrics.
-    pub fn begun(&self) -> u64 {
-        self.begun.load(Ordering::Relaxed)
+    pub fn started(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
     }
 
     /// The number of running jobs. For metrics.
@@ -64,11 +64,11 @@ impl HashingPool {
 
     /// The number of queued jobs. For metrics.
     pub fn waiting(&self) -> usize {
-        self.occupied().saturating_sub(self.working())
+        self.unfinished().saturating_sub(self.working())
     }
 
     /// The number of running and queued jobs. For tests.
-    pub fn occupied(&self) -> usize {
+    pub fn unfinished(&self) -> usize {
         self.capacity.saturating_sub(self.capacity_permits.available_permits())
     }
 
@@ -137,8 +137,8 @@ mod tests {
     async fn the_queue_is_bounded() {
         let pool = Arc::new(HashingPool::new(2, 3));
         let all: Vec<_> = (0..5).map(|_| blocker(&pool)).collect();
-        until(|| pool.occupied() == 5).await;
-        assert_eq!(pool.begun(), 2, "two jobs run at once");
+        until(|| pool.unfinished() == 5).await;
+        assert_eq!(pool.started(), 2, "two jobs run at once");
         assert!(matches!(pool.run(|| ()).await, Err(Error::Overloaded)));
         for (_, release) in &all {
             release.send(()).expect("it waits");
@@ -146,29 +146,29 @@ mod tests {
         for (work, _) in all {
             work.await.expect("no panic").expect("it was done");
         }
-        until(|| pool.occupied() == 0).await;
+        until(|| pool.unfinished() == 0).await;
         assert_eq!(pool.run(|| 7).await.expect("the queue has a free slot"), 7);
-        assert_eq!(pool.begun(), 6);
+        assert_eq!(pool.started(), 6);
     }
 
     #[tokio::test]
     async fn dropping_a_future_removes_a_queued_job_and_lets_a_running_job_finish() {
         let pool = Arc::new(HashingPool::new(1, 1));
         let (working, release) = blocker(&pool);
-        until(|| pool.begun() == 1).await;
+        until(|| pool.started() == 1).await;
         let (waiting, _never) = blocker(&pool);
-        until(|| pool.occupied() == 2).await;
+        until(|| pool.unfinished() == 2).await;
         waiting.abort();
-        until(|| pool.occupied() == 1).await;
+        until(|| pool.unfinished() == 1).await;
         working.abort();
         assert!(working.await.expect_err("it was aborted").is_cancelled());
         let (next, next_release) = blocker(&pool);
-        until(|| pool.occupied() == 2).await;
-        assert_eq!(pool.begun(), 1, "the aborted job still occupies the thread");
+        until(|| pool.unfinished() == 2).await;
+        assert_eq!(pool.started(), 1, "the aborted job still occupies the thread");
         release.send(()).expect("the job runs");
         next_release.send(()).expect("it waits");
         next.await.expect("no panic").expect("it was done");
-        assert_eq!(pool.begun(), 2);
+        assert_eq!(pool.started(), 2);
     }
 
     #[tokio::test]

@@ -37,7 +37,7 @@ async fn a_full_queue_refuses_a_log_in_at_once_without_changes() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
-    until(|| app.app.hashing_pool().occupied() == 66).await;
+    until(|| app.app.hashing_pool().unfinished() == 66).await;
     let keys = app.redis.keys();
     for (query, field, login) in [(LOG_IN, "logIn", "ada"), (LOG_IN, "logIn", "nobody"), (SIGN_UP, "signUp", "new")] {
         let response = ask(&app, query, login).await;
@@ -66,7 +66,7 @@ async fn a_log_in_that_was_not_verified_costs_no_token() {
     let app = TestApp::with(Config { rates: Some(waxwing::base::rate_limits::RateLimits::default()), ..Config::default() }).await;
     app.user("ada").await;
     let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
-    until(|| app.app.hashing_pool().occupied() == 66).await;
+    until(|| app.app.hashing_pool().unfinished() == 66).await;
     for _ in 0..12 {
         assert_eq!(error_codes(&ask(&app, LOG_IN, "ada").await.json()), ["OVERLOADED"]);
     }
@@ -82,10 +82,10 @@ async fn sixty_four_log_ins_wait_in_the_queue_and_succeed() {
     let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
     app.user("ada").await;
     let (held, go) = blocker(&app);
-    until(|| app.app.hashing_pool().occupied() == 1).await;
+    until(|| app.app.hashing_pool().unfinished() == 1).await;
     let users = join_all((0..80).map(|_| ask(&app, LOG_IN, "ada")));
     let release = async {
-        until(|| app.app.hashing_pool().occupied() == 65).await;
+        until(|| app.app.hashing_pool().unfinished() == 65).await;
         go.send(()).expect("it works");
     };
     let (responses, ()) = tokio::join!(users, release);
@@ -107,13 +107,13 @@ async fn an_unknown_login_and_a_wrong_password_cost_the_same() {
     app.drain().await;
     let cost = async |login: &str| {
         app.redis.reset_calls();
-        let (begun, trips) = (app.app.hashing_pool().begun(), app.app.db().round_trips());
+        let (begun, trips) = (app.app.hashing_pool().started(), app.app.db().round_trips());
         let variables = json!({ "login": login, "password": "battery staple" });
         let response = HttpResponse::fetch(app.post().json(&json!({ "query": LOG_IN, "variables": variables }))).await;
         assert_eq!(user_error_codes(&response.json()["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
         let mut calls: Vec<(String, u64)> = app.redis.calls().into_iter().collect();
         calls.sort();
-        (calls, app.app.hashing_pool().begun() - begun, app.app.db().round_trips() - trips)
+        (calls, app.app.hashing_pool().started() - begun, app.app.db().round_trips() - trips)
     };
     let wrong = cost("ada").await;
     assert_eq!(wrong, (vec![("get".to_owned(), 1), ("hget".to_owned(), 2)], 1, 2));
@@ -127,8 +127,8 @@ async fn a_disconnected_client_leaves_the_queue() {
     let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let (held, go) = blocker(&app);
-    until(|| app.app.hashing_pool().occupied() == 1).await;
-    let begun = app.app.hashing_pool().begun();
+    until(|| app.app.hashing_pool().unfinished() == 1).await;
+    let begun = app.app.hashing_pool().started();
     let requests: Vec<_> = (0..20)
         .map(|at| {
             let (query, login) = if at % 2 == 0 { (LOG_IN, "ada") } else { (SIGN_UP, "new") };
@@ -137,14 +137,14 @@ async fn a_disconnected_client_leaves_the_queue() {
             tokio::spawn(HttpResponse::fetch(request))
         })
         .collect();
-    until(|| app.app.hashing_pool().occupied() == 21).await;
+    until(|| app.app.hashing_pool().unfinished() == 21).await;
     for request in requests {
         request.abort();
     }
-    until(|| app.app.hashing_pool().occupied() == 1).await;
+    until(|| app.app.hashing_pool().unfinished() == 1).await;
     go.send(()).expect("it works");
     held.await.expect("no panic").expect("it was done");
     app.drain().await;
-    assert_eq!(app.app.hashing_pool().begun(), begun, "no password is hashed for an unknown login");
+    assert_eq!(app.app.hashing_pool().started(), begun, "no password is hashed for an unknown login");
     assert_eq!(ada.run("Viewer", json!({})).await["data"]["viewerSessions"].as_array().map(Vec::len), Some(1));
 }

@@ -103,8 +103,8 @@ impl GeneratorState {
 mod tests {
     use super::*;
 
-    struct Always(u64);
-    impl ReserveIds for Always {
+    struct FixedTime(u64);
+    impl ReserveIds for FixedTime {
         async fn reserve(&self, now: Millis, _: Option<IdReservation>) -> Result<IdReservation, Error> {
             Ok(IdReservation { worker: self.0, from: now, until: now + RESERVATION })
         }
@@ -115,7 +115,7 @@ mod tests {
         let (ids, mut last) = (IdSource::default(), 0);
         for now in [EPOCH + 5_000, EPOCH + 5_001, EPOCH + 1_000, EPOCH + 5_002] {
             for _ in 0..200 {
-                let id = ids.next(now, &Always(3)).await.expect("a span");
+                let id = ids.next(now, &FixedTime(3)).await.expect("a span");
                 assert!(id > last && id <= MAX, "{id} after {last}");
                 last = id;
             }

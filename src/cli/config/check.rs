@@ -2,7 +2,7 @@
 
 use super::file::File;
 use super::options::{self, OptionSet};
-use super::{RENAMED, SERVE, former_variable, layered, variable_of, with_former_variables};
+use super::{RENAMED, SERVE, apply_file, former_variable, variable_of, with_former_variables};
 use crate::cli::edge::profile_default;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
@@ -15,8 +15,8 @@ pub(super) fn run(command: &Command, path: Option<&Path>) -> anyhow::Result<Exit
         Ok(file) => (file, Vec::new()),
         Err(wrong) => (None, wrong),
     };
-    let (layered, warnings) = match &file {
-        Some(file) => layered(command.clone(), file, SERVE).unwrap_or_else(|also| {
+    let (apply_file, warnings) = match &file {
+        Some(file) => apply_file(command.clone(), file, SERVE).unwrap_or_else(|also| {
             wrong.extend(also);
             (command.clone(), Vec::new())
         }),
@@ -26,7 +26,7 @@ pub(super) fn run(command: &Command, path: Option<&Path>) -> anyhow::Result<Exit
     wrong.extend(known.of_command(SERVE).filter_map(|option| wrong_variable(command, option)));
     if wrong.is_empty() {
         // Each value is valid. Now all of them together, as `serve` parses them.
-        match with_former_variables(layered).try_get_matches_from(["waxwing", SERVE]) {
+        match with_former_variables(apply_file).try_get_matches_from(["waxwing", SERVE]) {
             Ok(matches) => {
                 wrong.extend(startup_problems(&matches));
                 if wrong.is_empty() {

@@ -77,7 +77,7 @@ pub(super) fn read(command: Command, line: Vec<OsString>) -> anyhow::Result<Pars
     let path = early.as_ref().and_then(named).filter(|_| command_name != COMMAND);
     let Some(path) = path else { return Ok(ParsedConfiguration { matches: matches_of(command, line), warnings: Vec::new() }) };
     let (command, warnings) = File::read(&path)
-        .and_then(|file| layered(command, &file, &command_name))
+        .and_then(|file| apply_file(command, &file, &command_name))
         .map_err(|wrong| anyhow::anyhow!(wrong.join("\n  ")))?;
     Ok(ParsedConfiguration { matches: matches_of(command, line), warnings })
 }
@@ -114,7 +114,7 @@ fn named(matches: &ArgMatches) -> Option<PathBuf> {
 }
 
 /// The command line with the settings of a file as defaults, and the warnings about the file.
-fn layered(command: Command, file: &File, command_name: &str) -> Result<(Command, Vec<String>), Vec<String>> {
+fn apply_file(command: Command, file: &File, command_name: &str) -> Result<(Command, Vec<String>), Vec<String>> {
     let options = OptionSet::of(&command);
     let (mut command, mut wrong, mut warnings) = (command, Vec::new(), Vec::new());
     for setting in &file.settings {
@@ -182,7 +182,7 @@ mod tests {
     fn parsed(settings: &[(&str, Value)], line: &[&str]) -> Result<ArgMatches, Vec<String>> {
         let setting = |(key, value): &(&str, Value)| Setting { key: (*key).to_owned(), line: 1, value: value.clone() };
         let file = File { path: "f".into(), settings: settings.iter().map(setting).collect(), open_to_others: false };
-        let (command, _) = layered(command(), &file, SERVE)?;
+        let (command, _) = apply_file(command(), &file, SERVE)?;
         let matches =
             command.try_get_matches_from([&["waxwing", "serve"], line].concat()).map_err(|error| vec![error.to_string()])?;
         matches.subcommand().map(|(_, matches)| matches.clone()).ok_or_else(Vec::new)

@@ -140,10 +140,10 @@ pub(super) fn is_list(option: &Arg) -> bool {
 
 /// Whether the value of the option is a number, without quotes.
 pub(super) fn is_number(option: &Arg) -> bool {
-    is_whole(option) || is_any(option, &[TypeId::of::<f32>(), TypeId::of::<f64>()])
+    is_integer(option) || is_any(option, &[TypeId::of::<f32>(), TypeId::of::<f64>()])
 }
 
-fn is_whole(option: &Arg) -> bool {
+fn is_integer(option: &Arg) -> bool {
     let signed = [TypeId::of::<i8>(), TypeId::of::<i16>(), TypeId::of::<i32>(), TypeId::of::<i64>(), TypeId::of::<isize>()];
     let unsigned = [TypeId::of::<u8>(), TypeId::of::<u16>(), TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()];
     is_any(option, &signed) || is_any(option, &unsigned)
@@ -177,8 +177,8 @@ fn word(option: &Arg, value: &Value) -> Result<String, &'static str> {
         _ if is_switch(option) => Err("true or false"),
         Value::Text(text) if !is_number(option) => Ok(text.clone()),
         Value::Integer(number) if !is_text(option) => Ok(number.clone()),
-        Value::Float(number) if !is_text(option) && !is_whole(option) => Ok(number.clone()),
-        _ if is_whole(option) => Err("a whole number without quotes"),
+        Value::Float(number) if !is_text(option) && !is_integer(option) => Ok(number.clone()),
+        _ if is_integer(option) => Err("a whole number without quotes"),
         _ if is_number(option) => Err("a number without quotes"),
         _ if is_list(option) => Err("a list of texts in quotes"),
         _ => Err("a text in quotes"),

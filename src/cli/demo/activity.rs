@@ -5,7 +5,7 @@
 
 use super::dataset::Dataset;
 use super::sample::LOGIN;
-use super::text::{Dice, reply};
+use super::text::{RandomNumbers, reply};
 use crate::app::App;
 use crate::base::error::{Outcome, Refusal};
 use crate::base::ids::{CommentId, StatusId, UserId};
@@ -27,7 +27,7 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
     if ads::count_websites(app, ada).await? > 0 {
         return Ok(());
     }
-    let mut dice = Dice::new(7);
+    let mut dice = RandomNumbers::new(7);
     let latest = data.statuses.iter().rev().take(COMMENTED);
     for (place, (_, status)) in latest.enumerate() {
         add_comments(app, data, &mut dice, place, status.id).await?;
@@ -43,7 +43,7 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
 }
 
 /// Adds two to five comments to a status, with votes. Some are replies to the one before.
-async fn add_comments(app: &App, data: &Dataset, dice: &mut Dice, place: usize, status: StatusId) -> anyhow::Result<()> {
+async fn add_comments(app: &App, data: &Dataset, dice: &mut RandomNumbers, place: usize, status: StatusId) -> anyhow::Result<()> {
     let mut parent = ParentRef::Status(status);
     for number in 0..2 + dice.roll(4) {
         let author = random_account(data, dice);
@@ -55,7 +55,7 @@ async fn add_comments(app: &App, data: &Dataset, dice: &mut Dice, place: usize, 
     Ok(())
 }
 
-async fn add_votes(app: &App, data: &Dataset, dice: &mut Dice, comment: CommentId) -> anyhow::Result<()> {
+async fn add_votes(app: &App, data: &Dataset, dice: &mut RandomNumbers, comment: CommentId) -> anyhow::Result<()> {
     for _ in 0..dice.roll(4) {
         let voter = random_account(data, dice);
         let vote = if dice.roll(5) == 0 { Vote::Down } else { Vote::Up };
@@ -97,7 +97,7 @@ async fn create_campaign(app: &App, owner: UserId) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn random_account(data: &Dataset, dice: &mut Dice) -> UserId {
+fn random_account(data: &Dataset, dice: &mut RandomNumbers) -> UserId {
     data.users[dice.roll(data.users.len())].id
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// A follow graph: users are 0, 1, … in the order of their first appearance.
 #[derive(Debug, Default)]
-pub(super) struct Follows {
+pub(super) struct FollowGraph {
     /// The number of users.
     pub(super) users: usize,
     /// (follower, followed), in the order of the file, without duplicates and without users that follow themselves.
@@ -16,12 +16,12 @@ pub(super) struct Follows {
 }
 
 /// Reads lines of "A B"; `#` begins a comment.
-pub(super) fn read(file: &Path) -> anyhow::Result<Follows> {
+pub(super) fn read(file: &Path) -> anyhow::Result<FollowGraph> {
     parse(&std::fs::read_to_string(file)?)
 }
 
-fn parse(text: &str) -> anyhow::Result<Follows> {
-    let (mut follows, mut numbers, mut seen) = (Follows::default(), HashMap::new(), HashSet::new());
+fn parse(text: &str) -> anyhow::Result<FollowGraph> {
+    let (mut follows, mut numbers, mut seen) = (FollowGraph::default(), HashMap::new(), HashSet::new());
     for (at, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() {

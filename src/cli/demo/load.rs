@@ -2,9 +2,9 @@
 
 use super::activity;
 use super::dataset::{Dataset, HISTORY, IdRange, STATUS_PERIOD};
-use super::follows::Follows;
+use super::follows::FollowGraph;
 use super::sample::{self, PASSWORD};
-use super::text::{Dice, sentence};
+use super::text::{RandomNumbers, sentence};
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
 use crate::cli::{logs, migrate};
@@ -43,7 +43,12 @@ async fn add_activity(app: &App, data: &Dataset) -> anyhow::Result<()> {
 }
 
 /// Loads a data set that is generated from a follow graph, or the sample data set.
-pub(super) async fn load_demo(app: &App, follows: Option<Follows>, per_user: u32, tokens: Option<&Path>) -> anyhow::Result<()> {
+pub(super) async fn load_demo(
+    app: &App,
+    follows: Option<FollowGraph>,
+    per_user: u32,
+    tokens: Option<&Path>,
+) -> anyhow::Result<()> {
     let name = follows.as_ref().map_or("people".into(), |follows| format!("{}-{per_user}", follows.digest));
     let start = match app.db().begin_demo_load(&name, app.now()).await? {
         DemoLoad::Load(start) => start,
@@ -63,7 +68,7 @@ pub(super) async fn load_demo(app: &App, follows: Option<Follows>, per_user: u32
 }
 
 /// Generates a data set from a follow graph. The users post one after the other, over a week.
-fn from_graph(follows: &Follows, per_user: usize, now: Millis) -> Dataset {
+fn from_graph(follows: &FollowGraph, per_user: usize, now: Millis) -> Dataset {
     let mut data = Dataset::default();
     let joined = IdRange::new(now - HISTORY, DAY, follows.users);
     for number in 0..follows.users {
@@ -75,7 +80,7 @@ fn from_graph(follows: &Follows, per_user: usize, now: Millis) -> Dataset {
         data.add_follow(*a, *b, followed.id(place));
     }
     let posted = IdRange::new(now - STATUS_PERIOD, STATUS_PERIOD, per_user * follows.users);
-    let mut dice = Dice::new(42);
+    let mut dice = RandomNumbers::new(42);
     for place in 0..per_user * follows.users {
         let mention = format!("user{}", dice.roll(follows.users) + 1);
         data.add_status(place % follows.users, posted.id(place), sentence(&mut dice, Some(&mention)));

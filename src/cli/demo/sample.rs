@@ -1,7 +1,7 @@
 //! The sample data set: twenty accounts, their follows, and their statuses of a week.
 
 use super::dataset::{Dataset, HISTORY, IdRange, STATUS_PERIOD};
-use super::text::{Dice, sentence};
+use super::text::{RandomNumbers, sentence};
 use crate::base::clock::Millis;
 
 /// The login that the playground offers.
@@ -38,7 +38,7 @@ const PEOPLE: [(&str, &str, &str); 20] = [
 
 /// Creates the data set as of `now`.
 pub(super) fn create(now: Millis) -> Dataset {
-    let (mut data, mut dice) = (Dataset::default(), Dice::new(20));
+    let (mut data, mut dice) = (Dataset::default(), RandomNumbers::new(20));
     let joined = IdRange::new(now - HISTORY, STATUS_PERIOD, PEOPLE.len());
     for (number, (login, name, bio)) in PEOPLE.iter().enumerate() {
         data.add_user(joined.id(number), (*login).into(), (*name).into(), (*bio).into());
@@ -50,7 +50,7 @@ pub(super) fn create(now: Millis) -> Dataset {
 }
 
 /// Adds follows. Ada follows half of the accounts, so that her home is full; each other account follows at most nine.
-fn add_follows(data: &mut Dataset, dice: &mut Dice, now: Millis) {
+fn add_follows(data: &mut Dataset, dice: &mut RandomNumbers, now: Millis) {
     let people = PEOPLE.len();
     let mut edges: Vec<(usize, usize)> = (1..people).step_by(2).map(|other| (0, other)).collect();
     for follower in 1..people {
@@ -66,7 +66,7 @@ fn add_follows(data: &mut Dataset, dice: &mut Dice, now: Millis) {
     }
 }
 
-fn add_statuses(data: &mut Dataset, dice: &mut Dice, now: Millis) {
+fn add_statuses(data: &mut Dataset, dice: &mut RandomNumbers, now: Millis) {
     let posted = IdRange::new(now - STATUS_PERIOD, STATUS_PERIOD, STATUSES);
     let liked = IdRange::new(now - STATUS_PERIOD, STATUS_PERIOD, STATUSES * PEOPLE.len());
     for place in 0..STATUSES {

@@ -66,9 +66,9 @@ const TAGS: [&str; 16] = [
 ];
 
 /// A deterministic random number generator (SplitMix64).
-pub(super) struct Dice(u64);
+pub(super) struct RandomNumbers(u64);
 
-impl Dice {
+impl RandomNumbers {
     pub(super) const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -88,7 +88,7 @@ impl Dice {
 }
 
 /// Generates a sentence, often with one or two tags, sometimes with the mention.
-pub(super) fn sentence(dice: &mut Dice, mention: Option<&str>) -> String {
+pub(super) fn sentence(dice: &mut RandomNumbers, mention: Option<&str>) -> String {
     let mut text = format!("{} {} {}.", dice.pick(&SUBJECTS), dice.pick(&VERBS), dice.pick(&ENDS));
     if let Some(login) = mention.filter(|_| dice.roll(5) == 0) {
         text = format!("@{login} {text}");
@@ -112,6 +112,6 @@ const OPENINGS: [&str; 8] = [
 ];
 
 /// Generates a reply.
-pub(super) fn reply(dice: &mut Dice) -> String {
+pub(super) fn reply(dice: &mut RandomNumbers) -> String {
     format!("{}, {}.", dice.pick(&OPENINGS), dice.pick(&ENDS))
 }

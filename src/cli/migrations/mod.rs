@@ -136,7 +136,7 @@ pub async fn run(
     loop {
         let mark = app.db().store_version().await?;
         if mark.is_none() && !app.db().was_used().await? {
-            app.db().advance_version(None, &mark_of(steps, latest(steps), None)).await?;
+            app.db().advance_version(None, &store_version_after(steps, latest(steps), None)).await?;
             continue;
         }
         let from = mark.clone().unwrap_or_default();
@@ -148,7 +148,7 @@ pub async fn run(
         let version = from.version + 1;
         if from.step.is_none() && !step.beside_servers {
             // Before the first pass: an older program must not write between this pass and the mark that follows it.
-            let begun = mark_of(steps, from.version, Some((version, String::new())));
+            let begun = store_version_after(steps, from.version, Some((version, String::new())));
             app.db().advance_version(mark.as_ref(), &begun).await?;
             continue;
         }
@@ -156,11 +156,11 @@ pub async fn run(
         let pass = (step.pass)(app.clone(), place.clone()).await?;
         on_progress(MigrationProgress { version, name: step.name, percent: percent(&pass) });
         let to = match pass {
-            PassResult::Done => mark_of(steps, version, None),
+            PassResult::Done => store_version_after(steps, version, None),
             PassResult::More { place: next, .. } if next == place => {
                 return Err(Error::internal(anyhow::anyhow!("the migration to version {version} stays at {place:?}")));
             }
-            PassResult::More { place, .. } => mark_of(steps, from.version, Some((version, place))),
+            PassResult::More { place, .. } => store_version_after(steps, from.version, Some((version, place))),
         };
         // If another process was faster, its mark is kept: this pass ran twice, which changes nothing.
         app.db().advance_version(mark.as_ref(), &to).await?;
@@ -174,13 +174,13 @@ fn percent(pass: &PassResult) -> u64 {
     }
 }
 
-fn mark_of(steps: &[Step], version: u64, step: Option<(u64, String)>) -> StoreVersion {
+fn store_version_after(steps: &[Step], version: u64, step: Option<(u64, String)>) -> StoreVersion {
     let reached = step.as_ref().map_or(version, |(step, _)| *step);
-    StoreVersion { version, step, by: env!("CARGO_PKG_VERSION").to_owned(), needs: needed(steps, reached) }
+    StoreVersion { version, step, by: env!("CARGO_PKG_VERSION").to_owned(), needs: minimum_version(steps, reached) }
 }
 
 /// The minimum version that a program must support to use a store whose steps up to `reached` are completed or in progress.
-fn needed(steps: &[Step], reached: u64) -> u64 {
+fn minimum_version(steps: &[Step], reached: u64) -> u64 {
     let begun = steps.iter().zip(1..).take_while(|(_, version)| *version <= reached);
     begun.fold(0, |needed, (step, version)| if step.beside_servers { needed.max(version - 1) } else { version })
 }

@@ -25,7 +25,7 @@ use layout::Address;
 use map::{ClusterNode, SlotMap};
 use redis::cluster_routing::Slot;
 use redis::{Client, Cmd, ConnectionInfo, Pipeline, RedisError, Value};
-use round::{NextRound, PendingCommands};
+use round::{PendingCommands, RoundAction};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,14 +90,14 @@ impl Cluster {
                 self.map.refresh(version, &lost).await?;
             }
             match next {
-                NextRound::Done => return Ok(()),
-                NextRound::Now => {}
-                NextRound::Later | NextRound::AwaitCluster => {
+                RoundAction::Done => return Ok(()),
+                RoundAction::Now => {}
+                RoundAction::Later | RoundAction::AwaitCluster => {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(PAUSES.1);
                 }
             }
-            if next == NextRound::AwaitCluster {
+            if next == RoundAction::AwaitCluster {
                 self.map.refresh(version, &[]).await?;
             }
         }

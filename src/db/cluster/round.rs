@@ -27,7 +27,7 @@ pub(super) struct NodeBatch {
 
 /// The action before the next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NextRound {
+pub(super) enum RoundAction {
     /// All commands have their replies.
     Done,
     /// Follow the redirections.
@@ -43,7 +43,7 @@ pub(super) struct PendingCommands {
     commands: Vec<(Option<Slot>, Cmd)>,
     replies: Vec<Value>,
     open: Vec<(usize, Route)>,
-    next: NextRound,
+    next: RoundAction,
     /// Whether pipelines are pending.
     sent: bool,
     /// Whether a command may have been executed.
@@ -56,7 +56,7 @@ impl PendingCommands {
             replies: vec![Value::Nil; commands.len()],
             open: (0..commands.len()).map(|at| (at, Route::SlotMap)).collect(),
             commands: commands.into_iter().map(|command| (slot(&command), command)).collect(),
-            next: NextRound::Done,
+            next: RoundAction::Done,
             sent: false,
             done: false,
         }
@@ -87,7 +87,7 @@ impl PendingCommands {
                     let new = || NodeBatch { node: node.clone(), commands: Vec::new() };
                     parts.entry(node.address.clone()).or_insert_with(new).commands.push((at, asking));
                 }
-                None => self.reroute(at, Route::SlotMap, NextRound::AwaitCluster),
+                None => self.reroute(at, Route::SlotMap, RoundAction::AwaitCluster),
             }
         }
         self.sent = !parts.is_empty();
@@ -117,10 +117,10 @@ impl PendingCommands {
                 _ => None,
             };
             match redirect {
-                Some(Redirect::Moved(slot, to)) => self.reroute(at, Route::To(map.record_move(slot, &to)?), NextRound::Now),
-                Some(Redirect::Ask(to)) => self.reroute(at, Route::Asking(map.importing_node(&to)?), NextRound::Now),
-                Some(Redirect::TryAgain) => self.reroute(at, Route::SlotMap, NextRound::Later),
-                Some(Redirect::ClusterDown) => self.reroute(at, Route::SlotMap, NextRound::AwaitCluster),
+                Some(Redirect::Moved(slot, to)) => self.reroute(at, Route::To(map.record_move(slot, &to)?), RoundAction::Now),
+                Some(Redirect::Ask(to)) => self.reroute(at, Route::Asking(map.importing_node(&to)?), RoundAction::Now),
+                Some(Redirect::TryAgain) => self.reroute(at, Route::SlotMap, RoundAction::Later),
+                Some(Redirect::ClusterDown) => self.reroute(at, Route::SlotMap, RoundAction::AwaitCluster),
                 None => {
                     self.done |= !matches!(reply, Value::ServerError(_));
                     self.replies[at] = reply;
@@ -134,18 +134,18 @@ impl PendingCommands {
     pub(super) fn record_loss(&mut self, part: NodeBatch, was_sent: bool) {
         self.done |= was_sent;
         for (at, _) in part.commands {
-            self.reroute(at, Route::SlotMap, NextRound::Now);
+            self.reroute(at, Route::SlotMap, RoundAction::Now);
         }
     }
 
     /// Ends a round; returns what to do before the next one.
-    pub(super) fn end(&mut self) -> NextRound {
+    pub(super) fn end(&mut self) -> RoundAction {
         self.sent = false;
-        std::mem::replace(&mut self.next, NextRound::Done)
+        std::mem::replace(&mut self.next, RoundAction::Done)
     }
 
     /// Schedules a command for the next round; the longest wait of all commands applies.
-    fn reroute(&mut self, at: usize, route: Route, next: NextRound) {
+    fn reroute(&mut self, at: usize, route: Route, next: RoundAction) {
         self.open.push((at, route));
         if next as u8 > self.next as u8 {
             self.next = next;

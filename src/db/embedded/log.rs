@@ -55,7 +55,7 @@ impl LogTail {
     }
 
     /// Records a line. The log of an earlier process may still be read when the next one has started.
-    fn note(&self, start_count: u64, line: &str) {
+    fn record(&self, start_count: u64, line: &str) {
         self.0.load.send_if_modified(|load| {
             if load.start_count != start_count || load.ended {
                 return false;
@@ -98,7 +98,7 @@ pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, start_c
             line.clear();
             if !text.is_empty() {
                 report(&text);
-                tail.note(start_count, &text);
+                tail.record(start_count, &text);
                 tail.push(text);
             }
         }

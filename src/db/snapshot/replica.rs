@@ -47,7 +47,7 @@ pub async fn download(
     let mut sink = HashingWriter { file, digest: Sha256::new(), bytes: 0, start: Vec::new() };
     match end {
         SnapshotEnd::After(length) => receive(&mut server, length, &mut sink, &mut report).await?,
-        SnapshotEnd::At(mark) => receive_to_mark(&mut server, mark.as_bytes(), &mut sink, &mut report).await?,
+        SnapshotEnd::At(mark) => receive_until(&mut server, mark.as_bytes(), &mut sink, &mut report).await?,
     }
     sink.finish()
 }
@@ -171,8 +171,8 @@ async fn receive<W: Write>(
     Ok(())
 }
 
-/// Holds back the last bytes, which may be the delimiter.
-async fn receive_to_mark<W: Write>(
+/// Receives bytes until the delimiter `mark`, which is not passed to `sink`: the last received bytes are held back, since they may be the delimiter.
+async fn receive_until<W: Write>(
     server: &mut BufReader<Stream>,
     mark: &[u8],
     sink: &mut HashingWriter<'_, W>,
@@ -184,9 +184,9 @@ async fn receive_to_mark<W: Write>(
         let count = bytes.len();
         held.extend_from_slice(bytes);
         server.consume(count);
-        let sure = held.len().saturating_sub(mark.len());
-        sink.take(&held[..sure])?;
-        held.drain(..sure);
+        let passed = held.len().saturating_sub(mark.len());
+        sink.take(&held[..passed])?;
+        held.drain(..passed);
         report(sink.bytes);
     }
     Ok(())

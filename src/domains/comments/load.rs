@@ -1,7 +1,7 @@
 //! The batch loaders of comments with the viewer's votes, and of parts of levels.
 
 use super::model::{Comment, Vote};
-use super::store::{self, Level};
+use super::store::{self, LevelWindow};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, UserId};
@@ -60,14 +60,14 @@ pub struct FetchLevels(pub App);
 
 /// A part of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LevelKey(pub(super) Level);
+pub struct LevelKey(pub(super) LevelWindow);
 
 impl Fetch for FetchLevels {
     type Key = LevelKey;
     type Value = Arc<Vec<Row<u128>>>;
 
     async fn fetch(&self, keys: &[LevelKey]) -> Result<Vec<Self::Value>, Error> {
-        let levels: Vec<Level> = keys.iter().map(|key| key.0).collect();
+        let levels: Vec<LevelWindow> = keys.iter().map(|key| key.0).collect();
         Ok(store::levels(self.0.db(), &levels).await?.into_iter().map(Arc::new).collect())
     }
 }

@@ -239,7 +239,7 @@ pub(super) async fn forget_removed_branches(db: &Db, status: StatusId, ids: &[Co
 /// Up to `each` direct replies of each of `ids`, which need not exist. One pipeline.
 pub(super) async fn replies_of(db: &Db, ids: &[CommentId], each: usize) -> Result<Vec<Vec<CommentId>>, Error> {
     let window = Window { below: u128::TOP, above: u128::BOTTOM, newest_first: true, limit: each };
-    let level = |id: &CommentId| Level { status: id.status, parent: id.number, sort: Sort::New, window };
+    let level = |id: &CommentId| LevelWindow { status: id.status, parent: id.number, sort: Sort::New, window };
     let found = levels(db, &ids.iter().map(level).collect::<Vec<_>>()).await?;
     let of =
         |(id, rows): (&CommentId, Vec<Row<u128>>)| rows.into_iter().map(|row| CommentId { number: row.member, ..*id }).collect();
@@ -348,7 +348,7 @@ pub(super) async fn author_if_attached(db: &Db, id: CommentId, path: &[u64]) -> 
 
 /// A window of one level of a thread, in one order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Level {
+pub(super) struct LevelWindow {
     pub(super) status: StatusId,
     /// The parent; 0 for the top level.
     pub(super) parent: u64,
@@ -357,7 +357,7 @@ pub(super) struct Level {
 }
 
 /// Reads windows of levels, in their order. One pipeline.
-pub(super) async fn levels(db: &Db, levels: &[Level]) -> Result<Vec<Vec<Row<u128>>>, Error> {
+pub(super) async fn levels(db: &Db, levels: &[LevelWindow]) -> Result<Vec<Vec<Row<u128>>>, Error> {
     let replies = db.read_many(levels.iter().map(level_command).collect()).await?;
     levels.iter().zip(replies).map(|(level, reply)| rows(level.sort, decode::value(reply)?)).collect()
 }
@@ -370,8 +370,8 @@ fn rows(sort: Sort, members: Vec<Vec<u8>>) -> Result<Vec<Row<u128>>, Error> {
     members.iter().map(row).collect()
 }
 
-fn level_command(level: &Level) -> Cmd {
-    let Level { status, parent, sort, window } = *level;
+fn level_command(level: &LevelWindow) -> Cmd {
+    let LevelWindow { status, parent, sort, window } = *level;
     let prefix = bytes_of(parent);
     // The oldest first is the newest first from the other end.
     let (high, low) = if sort == Sort::Old { (window.above, window.below) } else { (window.below, window.above) };

@@ -27,7 +27,7 @@ pub fn parse_reply(text: &str) -> Option<ReplyRef> {
 
 /// A place that an audit has read.
 #[derive(Clone, Copy, Debug)]
-pub struct FoundPlace {
+pub struct StoredPlace {
     /// Its id.
     pub id: PlaceId,
     /// The place.
@@ -77,7 +77,7 @@ impl PlaceScan {
     ///
     /// # Errors
     /// As [`crate::db::Db::read_many`].
-    pub async fn next(&mut self, reader: &AuditReader, found: &mut Findings) -> Result<Option<Vec<FoundPlace>>, Error> {
+    pub async fn next(&mut self, reader: &AuditReader, found: &mut Findings) -> Result<Option<Vec<StoredPlace>>, Error> {
         let Some(cursor) = self.cursor.take() else { return Ok(None) };
         let key = keys::places(self.root);
         let replies = reader.query([cursor.as_str()], |at| cmd("HSCAN").arg(&key).arg(at).arg("COUNT").arg(PAGE).take()).await?;
@@ -86,7 +86,7 @@ impl PlaceScan {
         let mut places = Vec::new();
         for pair in flat.chunks_exact(2).filter(|pair| pair[0] != b"living") {
             match (id_of(&pair[0]), parse_place(&pair[1])) {
-                (Some(status), Some(place)) => places.push(FoundPlace { id: PlaceId { root: self.root, status }, place }),
+                (Some(status), Some(place)) => places.push(StoredPlace { id: PlaceId { root: self.root, status }, place }),
                 _ => found.add(&key, "has a place that cannot be read"),
             }
         }
@@ -94,7 +94,7 @@ impl PlaceScan {
     }
 }
 
-async fn check_places(reader: &AuditReader, places: &[FoundPlace], found: &mut Findings) -> Result<(), Error> {
+async fn check_places(reader: &AuditReader, places: &[StoredPlace], found: &mut Findings) -> Result<(), Error> {
     let Some(root) = places.first().map(|it| it.id.root) else { return Ok(()) };
     let key = keys::places(root);
     let below = reader
@@ -114,7 +114,7 @@ async fn check_places(reader: &AuditReader, places: &[FoundPlace], found: &mut F
             cmd("ZSCORE").arg(keys::by_likes(root)).arg(member).take()
         })
         .await?;
-    for FoundPlace { id, place } in places {
+    for StoredPlace { id, place } in places {
         let (status, at) = (id.status.0, (id.status, place.parent, place.likes));
         if below.read::<u64>(&id.status) != Some(u64::from(place.places)) {
             found.add(&key, format!("the place of {status} counts other places than there are below it"));

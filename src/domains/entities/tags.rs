@@ -40,13 +40,13 @@ fn length(text: &[char]) -> Option<usize> {
 /// what is no whole tag, or too long.
 pub(super) fn name(written: &str) -> Option<String> {
     let written = written.strip_prefix(is_hash_sign).unwrap_or(written);
-    if !is_whole(written) {
+    if !is_whole_tag(written) {
         return None;
     }
     // A few letters become others that are folded again.
     let name = fold(&fold(written));
     // A few letters stand for several words, with spaces between.
-    (is_whole(&name) && fold(&name) == name).then_some(name)
+    (is_whole_tag(&name) && fold(&name) == name).then_some(name)
 }
 
 fn fold(text: &str) -> String {
@@ -54,7 +54,7 @@ fn fold(text: &str) -> String {
     caseless::default_case_fold_str(&compatible).nfkc().nfc().collect()
 }
 
-fn is_whole(written: &str) -> bool {
+fn is_whole_tag(written: &str) -> bool {
     let chars: Vec<char> = written.chars().take(MAX_TAG + 1).collect();
     chars.len() <= MAX_TAG && length(&chars) == Some(chars.len())
 }

@@ -141,7 +141,7 @@ async fn check_owners(reader: &AuditReader, sets: &[(KeyKind, String)], found: &
     let sizes = reader.query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for ((set, key), (owner, what, most)) in sets.iter().zip(&owners) {
         if there.read::<u64>(&owner.as_str()) != Some(1) {
-            found.add_repairable(key, *what, [orphan_of(*set, key, owner)]);
+            found.add_repairable(key, *what, [remedy_for_orphan(*set, key, owner)]);
         }
         if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| size > most) {
             found.add_with(key, format!("holds more than {most}"), size.to_string());
@@ -151,7 +151,7 @@ async fn check_owners(reader: &AuditReader, sets: &[(KeyKind, String)], found: &
 }
 
 /// The repair of a set without a list's record, or of a deleted account.
-fn orphan_of(set: KeyKind, key: &str, owner: &str) -> Remedy {
+fn remedy_for_orphan(set: KeyKind, key: &str, owner: &str) -> Remedy {
     match set {
         KeyKind::Members(list) => Remedy::EndList { owner: None, list },
         KeyKind::Lists(user) | KeyKind::Memberships(user) => Remedy::PurgeAccount(user),

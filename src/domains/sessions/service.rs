@@ -50,7 +50,7 @@ pub async fn settle(app: &App, user: UserId, digest: &str, is_revoked: bool) -> 
         match store::load(app.db(), app.db().read_barrier(), &digests).await?.pop().flatten() {
             Some(session) => {
                 let session = (session.digest.as_str(), session.user, session.id);
-                is_gone = !store::relist(app.db(), session, app.config().session_absolute).await?;
+                is_gone = !store::list_session(app.db(), session, app.config().session_absolute).await?;
             }
             None => store::unlist(app.db(), user, &digests).await?,
         }

@@ -47,7 +47,7 @@ pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute
 }
 
 /// Adds a session to its account's list; `false` if the account was deleted. One script.
-pub(super) async fn relist(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<bool, Error> {
+pub(super) async fn list_session(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<bool, Error> {
     let (digest, user, id) = session;
     let call = Call::new(&LIST_SESSION, [keys::sessions(user), user_key(user)]);
     db.call(call.arg(digest).arg(id.0).arg(absolute)).await
@@ -56,7 +56,7 @@ pub(super) async fn relist(db: &Db, session: (&str, UserId, SessionId), absolute
 /// Adds a session to its account's list, if both exist. A read and a script.
 pub(super) async fn restore_to_list(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<(), Error> {
     if db.read::<bool>(cmd("EXISTS").arg(keys::session(session.0)).take()).await? {
-        relist(db, session, absolute).await?;
+        list_session(db, session, absolute).await?;
     }
     Ok(())
 }

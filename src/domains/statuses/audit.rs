@@ -23,7 +23,7 @@ use crate::domains::lists::list_key;
 use crate::domains::users::{user_key, user_of_key};
 use edges::check_edges;
 use redis::cmd;
-use sets::{Edge, Set};
+use sets::{InteractionKind, Set};
 use std::collections::HashMap;
 
 pub use super::keys::KINDS;
@@ -48,16 +48,16 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => gone.push(id),
             Some(KeyKind::Versions(id)) if entry.check_type("list", Expiry::Never, found) => versions.push(id),
             Some(KeyKind::Likers(id)) if entry.check_type("zset", Expiry::Never, found) => {
-                sets.push((Set::OfStatus(Edge::Like, id), entry.key.clone()))
+                sets.push((Set::OfStatus(InteractionKind::Like, id), entry.key.clone()))
             }
             Some(KeyKind::Liked(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
-                sets.push((Set::OfAccount(Edge::Like, id), entry.key.clone()))
+                sets.push((Set::OfAccount(InteractionKind::Like, id), entry.key.clone()))
             }
             Some(KeyKind::Markers(mark, id)) if entry.check_type("zset", Expiry::Never, found) => {
-                sets.push((Set::OfStatus(Edge::Mark(mark), id), entry.key.clone()))
+                sets.push((Set::OfStatus(InteractionKind::Mark(mark), id), entry.key.clone()))
             }
             Some(KeyKind::Marked(mark, id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
-                sets.push((Set::OfAccount(Edge::Mark(mark), id), entry.key.clone()))
+                sets.push((Set::OfAccount(InteractionKind::Mark(mark), id), entry.key.clone()))
             }
             Some(KeyKind::Quotes(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Quotes(id), entry.key.clone()))
@@ -91,7 +91,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     edits::check_versions(reader, &versions, found).await?;
     indexes::check_indexed(reader, &statuses, found).await?;
     indexes::check_indexes(reader, entries, found).await?;
-    check_gone(reader, &gone, found).await?;
+    check_tombstones(reader, &gone, found).await?;
     check_sets(reader, sets, found).await
 }
 
@@ -224,7 +224,7 @@ fn remedy_for_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Re
     Some(Remedy::SetField { key: keys::status(id), field: field.to_owned(), found, value: Some(value) })
 }
 
-async fn check_gone(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
+async fn check_tombstones(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let back = reader.query(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
     let marks = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::tombstone(id)).arg(0).arg(60).take()).await?;
     for id in ids {
@@ -276,7 +276,7 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
         if let Set::OfStatus(edge, id) = set
             && status_records.get(id) == Some(&StatusRecord::Missing)
         {
-            found.add_repairable(key, "there is no such status", [edge.forget(*id)]);
+            found.add_repairable(key, "there is no such status", [edge.purge_remedy(*id)]);
         }
         if let Set::Quotes(id) = set
             && status_records.get(id) == Some(&StatusRecord::Missing)

@@ -241,16 +241,16 @@ fn limit_reached() -> UserError {
 /// Returns the status with the names of all versions of its text.
 async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Option<(DeletedStatus, IndexedNames)>, Error> {
     loop {
-        let Some(doomed) = indexes::begin_deletion(app, author, id).await? else { return Ok(None) };
-        match store::delete(app.db(), id, author, &doomed.last_edit).await? {
+        let Some(pending) = indexes::begin_deletion(app, author, id).await? else { return Ok(None) };
+        match store::delete(app.db(), id, author, &pending.last_edit).await? {
             DeleteStatusResult::Deleted(was) => {
-                return Ok(Some((was, doomed.finish(app, author, id).await?)));
+                return Ok(Some((was, pending.finish(app, author, id).await?)));
             }
             DeleteStatusResult::NotFound => {
-                doomed.cancel(app);
+                pending.cancel(app);
                 return Ok(None);
             }
-            DeleteStatusResult::Edited => doomed.cancel(app),
+            DeleteStatusResult::Edited => pending.cancel(app),
         }
     }
 }

@@ -331,7 +331,7 @@ pub(super) async fn remove_liked(db: &Db, likes: &[(UserId, StatusId)]) -> Resul
 }
 
 /// Up to `each` likers of each deleted status. A status that exists returns none. One pipeline.
-pub(super) async fn left_likers(db: &Db, ids: &[StatusId], each: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
+pub(super) async fn remaining_likers(db: &Db, ids: &[StatusId], each: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
     members::list_remaining(db, ids, keys::likers, each).await
 }
 

@@ -255,7 +255,7 @@ mod tests {
                     Some(QueueItem::Event(next)) => {
                         if !it.place.covers(&next.event) {
                             it.received.push(next.event.id);
-                            it.place.join(&next.behind);
+                            it.place.join(&next.position_after);
                         }
                         true
                     }

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An event that is being dispatched, with the position of the log behind it.
+/// An event that is being dispatched, with the position of the log after it.
 #[derive(Debug)]
 pub(super) struct Envelope<E, P> {
     /// The event.
     pub(super) event: E,
     /// The position of the log after this event.
-    pub(super) behind: P,
+    pub(super) position_after: P,
     /// Identifies the event in this process, so that it is rendered once for all of its recipients.
     pub(super) id: u64,
 }
 
 impl<E, P> Envelope<E, P> {
-    pub(super) fn new(event: E, behind: P) -> Arc<Self> {
+    pub(super) fn new(event: E, position_after: P) -> Arc<Self> {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        Arc::new(Self { event, behind, id: LAST.fetch_add(1, Ordering::Relaxed) })
+        Arc::new(Self { event, position_after, id: LAST.fetch_add(1, Ordering::Relaxed) })
     }
 }

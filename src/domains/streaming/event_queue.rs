@@ -37,7 +37,7 @@ impl<E, P: Clone> EventQueue<E, P> {
     pub(super) fn push(&self, event: Arc<Envelope<E, P>>) {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         if items.len() >= MAX_LENGTH {
-            *items = VecDeque::from([QueueItem::Gap(GapReason::TooSlow, event.behind.clone())]);
+            *items = VecDeque::from([QueueItem::Gap(GapReason::TooSlow, event.position_after.clone())]);
         } else {
             items.push_back(QueueItem::Event(event));
         }

@@ -63,12 +63,12 @@ impl Index {
     }
 }
 
-/// The search for the interests that match an event, in steps. Interests may be added and removed between two steps: a new one joins behind
-/// the event, a removed one has no subscriptions.
+/// The search for the interests that match an event, in steps. Interests may be added and removed between two steps: the subscriptions of a
+/// new interest begin after the event, and a removed interest has no subscriptions.
 pub(super) struct IndexSearch {
     lookups: Vec<(TermKind, u64)>,
-    /// Where the current lookup continues.
-    behind: Option<(InterestId, u32)>,
+    /// The last compared candidate of the current lookup.
+    resume_after: Option<(InterestId, u32)>,
     /// The interests that were found; some twice.
     pub(super) found: Vec<InterestId>,
 }
@@ -84,7 +84,7 @@ impl IndexSearch {
                 RepostDetails::Via { accounts, .. } => accounts,
             };
             let lookups = accounts.iter().map(|account| (TermKind::Author, *account)).collect();
-            return Self { lookups, behind: None, found: Vec::new() };
+            return Self { lookups, resume_after: None, found: Vec::new() };
         }
         let mut lookups: Vec<_> = terms.all_words().map(|word| (TermKind::Word, u64::from(word))).collect();
         lookups.push((TermKind::Author, terms.author));
@@ -93,7 +93,7 @@ impl IndexSearch {
         lookups.extend([(TermKind::Sample, sample), (TermKind::Sample, MATCH_ALL)]);
         let cells = terms.place.into_iter().flat_map(super::grid::cells_at);
         lookups.extend(cells.map(|cell| (TermKind::Cell, cell)));
-        Self { lookups, behind: None, found: Vec::new() }
+        Self { lookups, resume_after: None, found: Vec::new() }
     }
 
     /// Whether the search is complete.
@@ -106,7 +106,8 @@ impl IndexSearch {
         let mut left = STEP;
         while let Some((kind, term)) = self.lookups.last().copied() {
             let posting = |interest, part| Posting { term, interest, part };
-            let start = self.behind.take().map_or(Included(posting(0, 0)), |(interest, part)| Excluded(posting(interest, part)));
+            let start =
+                self.resume_after.take().map_or(Included(posting(0, 0)), |(interest, part)| Excluded(posting(interest, part)));
             for Posting { interest, part, .. } in
                 index.postings[kind as usize].range((start, Included(posting(InterestId::MAX, u32::MAX))))
             {
@@ -115,7 +116,7 @@ impl IndexSearch {
                 }
                 left -= 1;
                 if left == 0 {
-                    self.behind = Some((*interest, *part));
+                    self.resume_after = Some((*interest, *part));
                     return;
                 }
             }

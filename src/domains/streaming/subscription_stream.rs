@@ -122,7 +122,7 @@ impl EventSource for StatusStream {
     fn advance(&mut self, next: &StatusEnvelope) -> Option<OutgoingEvent> {
         let kind = self.kind_of(&next.event);
         // A subscription that has read the log itself may be ahead in other shards.
-        self.place.position.join(&next.behind);
+        self.place.position.join(&next.position_after);
         kind.map(|kind| self.outgoing(kind, Some(next)))
     }
 

@@ -61,7 +61,7 @@ impl Attempt {
     ///
     /// # Errors
     /// The errors of `comparison`.
-    pub(super) async fn or_refund<T>(
+    pub(super) async fn run_or_refund<T>(
         self,
         app: &App,
         comparison: impl Future<Output = Result<T, Error>>,

@@ -18,12 +18,12 @@ static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| hash_now("nobody has this
 
 /// Hashes a password, in PHC format.
 pub(super) async fn hash(app: &App, password: String) -> Result<String, Error> {
-    off_thread(app, move || hash_now(&password)).await?
+    run_in_pool(app, move || hash_now(&password)).await?
 }
 
 /// Whether a password matches a hash; `false` without a hash, after the same time.
 pub(super) async fn verify(app: &App, password: String, hash: Option<String>) -> Result<bool, Error> {
-    off_thread(app, move || {
+    run_in_pool(app, move || {
         let known = hash.is_some();
         // Computed even if it is not needed, so that the first unknown login takes no longer than the first known one.
         let nobody = DUMMY_HASH.as_str();
@@ -41,9 +41,9 @@ fn hash_now(password: &str) -> Result<String, Error> {
 }
 
 /// Runs the work when a permit is free. If the client disconnects before that, the work is dropped, since nothing was changed yet.
-async fn off_thread<T: Send + 'static>(app: &App, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+async fn run_in_pool<T: Send + 'static>(app: &App, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     tokio::select! {
         done = app.hashing_pool().run(work) => done,
-        () = App::caller_gone() => Err(Error::Overloaded),
+        () = App::caller_dropped() => Err(Error::Overloaded),
     }
 }

@@ -112,7 +112,7 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
         let hash = stored.password.as_ref().map(|password| password.hash.clone());
         Ok((password::verify(app, tried, hash).await?, stored))
     };
-    let (attempt, (right, stored)) = attempt.or_refund(app, comparison).await?;
+    let (attempt, (right, stored)) = attempt.run_or_refund(app, comparison).await?;
     let (true, StoredLogin { id: Some(id), password: Some(password) }) = (right, stored) else { return Err(wrong_credentials()) };
     let user = store::get(app.db(), id).await?.ok_or_else(wrong_credentials)?;
     attempt.refund(app).await;
@@ -166,7 +166,7 @@ pub async fn verify_password(app: &App, id: UserId, password: &str, session: Opt
         let hash = store::password(app.db(), id).await?;
         password::verify(app, model::password(password).unwrap_or_default(), hash).await
     };
-    let (attempt, is_right) = attempt.or_refund(app, comparison).await?;
+    let (attempt, is_right) = attempt.run_or_refund(app, comparison).await?;
     if !is_right {
         return Err(UserError::new(UserErrorCode::WrongCredentials, "The password is wrong.", &["password"]).into());
     }

@@ -164,13 +164,14 @@ impl TermHasher {
 
     /// The hashes of all words in a text, sorted and unique. `#tag` counts as word and as tag, `@login` as word and as mention.
     pub fn words(&self, text: &str) -> Vec<u32> {
-        let all: BTreeSet<u32> = tokens(text).iter().flat_map(|token| token.as_said()).map(|word| self.word(&word)).collect();
+        let all: BTreeSet<u32> =
+            tokens(text).iter().flat_map(|token| token.matching_words()).map(|word| self.word(&word)).collect();
         all.into_iter().collect()
     }
 
     /// The hashes of the words that a phrase requires, sorted and unique: `#tag` requires the tag, `tag` the word.
     pub fn phrase(&self, text: &str) -> Vec<u32> {
-        let all: BTreeSet<u32> = tokens(text).iter().map(|token| self.word(&token.as_asked())).collect();
+        let all: BTreeSet<u32> = tokens(text).iter().map(|token| self.word(&token.phrase_word())).collect();
         all.into_iter().collect()
     }
 
@@ -204,11 +205,13 @@ struct TextToken {
 }
 
 impl TextToken {
-    fn as_said(&self) -> impl Iterator<Item = String> {
+    /// The words of a phrase that this word of a status matches: the word alone, and the word with its sign.
+    fn matching_words(&self) -> impl Iterator<Item = String> {
         [Some(self.word.clone()), self.sign.map(|sign| format!("{sign}{}", self.word))].into_iter().flatten()
     }
 
-    fn as_asked(&self) -> String {
+    /// This word of a phrase, with its sign.
+    fn phrase_word(&self) -> String {
         self.sign.map_or_else(|| self.word.clone(), |sign| format!("{sign}{}", self.word))
     }
 }

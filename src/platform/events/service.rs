@@ -5,7 +5,7 @@ use super::model::{Event, EventId, LogPosition, ReadResult};
 use super::page_cache::PageCache;
 use super::repost_details::{MAX_VIA, RepostDetails};
 use super::resume_point::ResumePoint;
-use super::store::{self, Append, Retention};
+use super::store::{self, NewEvent, Retention};
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -26,7 +26,7 @@ pub async fn term_hasher(app: &App) -> Result<TermHasher, Error> {
 pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: FilterTerms) -> Result<(), Error> {
     store::append(
         app.db(),
-        &[Append { author, status, kind: "p", terms, repost: None, since: status.time(), change: 0 }],
+        &[NewEvent { author, status, kind: "p", terms, repost: None, since: status.time(), change: 0 }],
         retention(app),
     )
     .await
@@ -39,8 +39,8 @@ pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: 
 /// As [`publish_posted`].
 pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms: Option<FilterTerms>) -> Result<(), Error> {
     let append = match terms {
-        Some(terms) => Append { author, status, kind: "d", terms, repost: None, since: status.time(), change: 0 },
-        None => Append {
+        Some(terms) => NewEvent { author, status, kind: "d", terms, repost: None, since: status.time(), change: 0 },
+        None => NewEvent {
             author,
             status,
             kind: "f",
@@ -61,7 +61,7 @@ pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms:
 pub async fn publish_narrowed(app: &App, author: UserId, status: StatusId, change: u64, terms: FilterTerms) -> Result<(), Error> {
     store::append(
         app.db(),
-        &[Append { author, status, kind: "n", terms, repost: None, since: status.time(), change }],
+        &[NewEvent { author, status, kind: "n", terms, repost: None, since: status.time(), change }],
         retention(app),
     )
     .await
@@ -79,9 +79,10 @@ pub async fn publish_edited(
     (edit, at): (u64, Millis),
     [posted, edited]: [Option<FilterTerms>; 2],
 ) -> Result<(), Error> {
-    let posting = posted.map(|terms| Append { author, status, kind: "p", terms, repost: None, since: status.time(), change: 0 });
-    let edit = edited.map(|terms| Append { author, status, kind: "e", terms, repost: None, since: at, change: edit });
-    let appends: Vec<Append> = posting.into_iter().chain(edit).collect();
+    let posting =
+        posted.map(|terms| NewEvent { author, status, kind: "p", terms, repost: None, since: status.time(), change: 0 });
+    let edit = edited.map(|terms| NewEvent { author, status, kind: "e", terms, repost: None, since: at, change: edit });
+    let appends: Vec<NewEvent> = posting.into_iter().chain(edit).collect();
     store::append(app.db(), &appends, retention(app)).await
 }
 
@@ -91,9 +92,9 @@ pub async fn publish_edited(
 /// # Errors
 /// As [`publish_posted`].
 pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[StatusId]) -> Result<(), Error> {
-    let appends: Vec<Append> = statuses
+    let appends: Vec<NewEvent> = statuses
         .iter()
-        .map(|status| Append {
+        .map(|status| NewEvent {
             author,
             status: *status,
             kind: "x",
@@ -120,15 +121,15 @@ pub async fn publish_repost(app: &App, by: UserId, status: StatusId, repost: u64
     let details = Some(RepostDetails::Repost { status, by });
     store::append(
         app.db(),
-        &[Append { author: by, status: id, kind, terms, repost: details, since: id.time(), change: 0 }],
+        &[NewEvent { author: by, status: id, kind, terms, repost: details, since: id.time(), change: 0 }],
         retention(app),
     )
     .await
 }
 
-/// The kinds of changes of [`publish_via`].
+/// The kind of a change that is published to the feeds of those who follow a reposter; see [`publish_to_reposter_feeds`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViaChange {
+pub enum RepostedStatusChange {
     /// The status was deleted.
     Deleted,
     /// Its audience has become narrower.
@@ -137,16 +138,16 @@ pub enum ViaChange {
     Edited,
 }
 
-/// Publishes a change of a status to the feeds of those who follow accounts that have reposted it, at most [`MAX_VIA`]. `id` is that of the
-/// change, and `part` says which of the accounts these are: each part is published once. One round trip; nothing for no accounts.
+/// Publishes a change of a status to the feeds of those who follow accounts that have reposted it, at most [`MAX_VIA`]. `id` identifies
+/// the change, and `part` identifies the group of accounts: the log has one event for each change and group. One round trip; nothing for no accounts.
 ///
 /// # Errors
 /// As [`publish_posted`].
-pub async fn publish_via(
+pub async fn publish_to_reposter_feeds(
     app: &App,
     author: UserId,
     status: StatusId,
-    (change, id, part): (ViaChange, u64, Option<u64>),
+    (change, id, part): (RepostedStatusChange, u64, Option<u64>),
     audience: Option<EventAudience>,
     reposters: &[UserId],
 ) -> Result<(), Error> {
@@ -156,16 +157,16 @@ pub async fn publish_via(
     let hasher = term_hasher(app).await?;
     let mut accounts: Vec<u64> = reposters.iter().take(MAX_VIA).map(|account| hasher.author(*account)).collect();
     accounts.sort_unstable();
-    // Keys of the log name no accounts.
+    // The hash stands for the group: keys of the log contain no account ids.
     let part = part.or(accounts.first().copied()).unwrap_or_default();
     let kind = match change {
-        ViaChange::Deleted => "vd",
-        ViaChange::Narrowed => "vn",
-        ViaChange::Edited => "ve",
+        RepostedStatusChange::Deleted => "vd",
+        RepostedStatusChange::Narrowed => "vn",
+        RepostedStatusChange::Edited => "ve",
     };
     let details = Some(RepostDetails::Via { change: id, part, audience, accounts });
     let terms = hasher.not_public(author);
-    let append = Append { author, status, kind, terms, repost: details, since: app.now(), change: 0 };
+    let append = NewEvent { author, status, kind, terms, repost: details, since: app.now(), change: 0 };
     store::append(app.db(), &[append], retention(app)).await
 }
 

@@ -50,7 +50,7 @@ fn shard_of_author(db: &Db, author: UserId) -> usize {
 }
 
 /// An event to append.
-pub(super) struct Append {
+pub(super) struct NewEvent {
     pub author: UserId,
     pub status: StatusId,
     /// The kind, in the terms of the script.
@@ -64,7 +64,7 @@ pub(super) struct Append {
     pub change: u64,
 }
 
-impl Append {
+impl NewEvent {
     fn change_id(&self) -> String {
         match self.repost {
             Some(RepostDetails::Via { change, part, .. }) => format!("{change}.{part}"),
@@ -88,8 +88,8 @@ pub(super) struct Retention {
 }
 
 /// Appends events, each once. One pipeline of scripts.
-pub(super) async fn append(db: &Db, appends: &[Append], retention: Retention) -> Result<(), Error> {
-    let call = |it: &Append| {
+pub(super) async fn append(db: &Db, appends: &[NewEvent], retention: Retention) -> Result<(), Error> {
+    let call = |it: &NewEvent| {
         let shard = shard_of_author(db, it.author);
         Call::new(&APPEND_EVENT, [keys::stream(shard), keys::index(shard)])
             .arg(retention.now)

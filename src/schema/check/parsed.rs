@@ -1,7 +1,7 @@
 //! A cache of parsed and validated documents, since clients repeat the same few documents. Each thread has its own: the locks of a shared cache cost
 //! more than parsing.
 
-use crate::schema::validation::NeverNull;
+use crate::schema::validation::NonNullPosition;
 use async_graphql::parser::types::ExecutableDocument;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
@@ -18,7 +18,7 @@ const ESTIMATED_DOCUMENTS: usize = 256;
 pub(super) struct ParsedDocument {
     pub(super) document: ExecutableDocument,
     /// The variables that may not be null although their types allow it.
-    pub(super) never_null: Arc<[NeverNull]>,
+    pub(super) never_null: Arc<[NonNullPosition]>,
 }
 
 /// Weighs a document by the length of its text.

@@ -1,6 +1,6 @@
 //! Coerces variables to their types (CoerceVariableValues) before execution.
 
-use super::NeverNull;
+use super::NonNullPosition;
 use super::errors::did_you_mean;
 use super::scalars::{as_integer, check_scalar, describe};
 use super::types::{Inputs, Kind, NamedType, TypeSystem, type_system};
@@ -19,7 +19,7 @@ pub(in crate::schema) fn coerce(
     operation: Option<&Name>,
     definitions: &[Positioned<VariableDefinition>],
     mut sent: Variables,
-    never_null: &[NeverNull],
+    never_null: &[NonNullPosition],
     reveals_schema: bool,
 ) -> Result<Variables, Vec<ServerError>> {
     let (mut coerced, mut errors) = (Variables::default(), Vec::new());

@@ -85,7 +85,7 @@ impl<'a> Validator<'a> {
                 self.errors.push(&[name.pos], || format!("There can be only one argument named \"{}\".", name.node));
             }
             let definition = definitions.and_then(|definitions| definitions.get(name.node.as_str()));
-            found.note(&value.node, value.pos, definition.map(Input::place), self.types);
+            found.record(&value.node, value.pos, definition.map(Input::place), self.types);
             match (definition, definitions) {
                 (Some(definition), _) => self.value(&value.node, value.pos, &definition.ty),
                 (None, Some(definitions)) => self.errors.push(&[name.pos], || {
@@ -184,7 +184,7 @@ impl<'a> Validator<'a> {
 
 impl<'a> DefinitionUsages<'a> {
     /// Records the variables in a value, with the types of their positions.
-    fn note(&mut self, value: &'a Value, at: Pos, place: Option<InputPosition<'static>>, types: &'static TypeSystem) {
+    fn record(&mut self, value: &'a Value, at: Pos, place: Option<InputPosition<'static>>, types: &'static TypeSystem) {
         match value {
             Value::Variable(name) => self.usages.push(Usage { name, at, place }),
             Value::List(items) => {
@@ -192,7 +192,7 @@ impl<'a> DefinitionUsages<'a> {
                     BaseType::List(inner) => Some((&**inner, None)),
                     BaseType::Named(_) => None,
                 });
-                items.iter().for_each(|item| self.note(item, at, inner, types));
+                items.iter().for_each(|item| self.record(item, at, inner, types));
             }
             Value::Object(members) => {
                 let fields = place.and_then(|(ty, _)| match &types.named(ty)?.kind {
@@ -201,7 +201,7 @@ impl<'a> DefinitionUsages<'a> {
                 });
                 for (member, value) in members {
                     let field = fields.and_then(|fields| fields.get(member.as_str()));
-                    self.note(value, at, field.map(Input::place), types);
+                    self.record(value, at, field.map(Input::place), types);
                 }
             }
             _ => {}

@@ -18,7 +18,7 @@ mod variables;
 
 pub(super) use coerce::coerce;
 pub(super) use duplicates::position;
-pub(super) use variables::NeverNull;
+pub(super) use variables::NonNullPosition;
 
 use async_graphql::parser::types::{
     DirectiveLocation, ExecutableDocument, FragmentDefinition, OperationDefinition, OperationType,
@@ -33,7 +33,7 @@ struct Validator<'a> {
     types: &'static TypeSystem,
     document: &'a ExecutableDocument,
     errors: Errors,
-    never_null: Vec<NeverNull>,
+    never_null: Vec<NonNullPosition>,
 }
 
 /// Variables and spreads of a definition, which are checked per operation.
@@ -66,7 +66,7 @@ pub(super) fn validate(
     text: &str,
     document: &ExecutableDocument,
     reveals_schema: bool,
-) -> Result<Vec<NeverNull>, Vec<ServerError>> {
+) -> Result<Vec<NonNullPosition>, Vec<ServerError>> {
     let errors = Errors::new(reveals_schema);
     let mut validator = Validator { types: type_system(), document, errors, never_null: Vec::new() };
     validator.run(text);

@@ -6,9 +6,9 @@ use async_graphql::parser::types::{BaseType, DirectiveLocation, Type, VariableDe
 use async_graphql::{Name, Positioned, Value};
 use std::collections::{HashMap, HashSet};
 
-/// A variable whose type is nullable, used at a position that is not: its default is used, and an explicit null is an error.
+/// A use of a nullable variable at a position of a non-null type: an omitted variable takes its default, and an explicit null is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::schema) struct NeverNull {
+pub(in crate::schema) struct NonNullPosition {
     pub(super) operation: Option<Name>,
     pub(super) variable: Name,
     /// Default of the position, for a variable that is omitted and has no default.
@@ -81,11 +81,11 @@ impl<'a> Validator<'a> {
         let stands_in = default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
         if !place.nullable && ty.nullable && stands_in && is_base_subtype(ty, place) {
             // Reported once per operation.
-            let is_of_it = |it: &NeverNull| it.operation.as_ref() == operation && it.variable == *name;
+            let is_of_it = |it: &NonNullPosition| it.operation.as_ref() == operation && it.variable == *name;
             if self.never_null.iter().rev().take_while(|it| it.operation.as_ref() == operation).any(is_of_it) {
                 return;
             }
-            let never_null = NeverNull { operation: operation.cloned(), variable: name.clone(), default: default.cloned() };
+            let never_null = NonNullPosition { operation: operation.cloned(), variable: name.clone(), default: default.cloned() };
             self.never_null.push(never_null);
         } else if !is_subtype(ty, place) {
             self.errors.push(&[at, usage.at], || {

@@ -115,7 +115,7 @@ impl RunningOperation {
         }
         match &rendered {
             Some(rendered) => self.count.record_response(request_log::outcome_of(&rendered.response)),
-            None => self.count.ended(),
+            None => self.count.record_end(),
         }
         rendered
     }
@@ -186,13 +186,13 @@ impl OperationCounter {
     }
 
     fn record_response(&mut self, outcome: Cow<'static, str>) {
-        self.ended();
+        self.record_end();
         if self.outcome.is_none() || outcome != OK {
             self.outcome = Some(outcome);
         }
     }
 
-    fn ended(&mut self) {
+    fn record_end(&mut self) {
         self.took.get_or_insert_with(|| self.began.elapsed());
     }
 }

@@ -327,13 +327,13 @@ async fn a_refused_attempt_computes_no_hash() {
     for number in 0..6 {
         try_log_in(&app, &format!("198.51.100.{number}"), "c0", "a wrong one", None).await;
     }
-    let begun = app.app.hashing_pool().begun();
+    let begun = app.app.hashing_pool().started();
     for (from, device) in [(HOME, Some(device.as_str())), (HOME, None), (ELSEWHERE, None), (ELSEWHERE, Some("x"))] {
         for password in [RIGHT, "a wrong one"] {
             assert_eq!(try_log_in(&app, from, "c0", password, device).await, Limited);
         }
     }
-    assert_eq!(app.app.hashing_pool().begun(), begun);
+    assert_eq!(app.app.hashing_pool().started(), begun);
 }
 
 /// Of any number of concurrent attempts from one address, only those that its own buckets allow hold a token of the bucket that all addresses

@@ -8,7 +8,7 @@ use std::process::Command;
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
 /// Makes the kernel send SIGTERM to the child when its parent dies: Redis then writes its data and shuts down.
-pub(super) fn arm(command: &mut Command) {
+pub(super) fn set_death_signal(command: &mut Command) {
     let parent = getpid();
     let ask_for_signal = move || {
         set_parent_process_death_signal(Some(Signal::TERM))?;

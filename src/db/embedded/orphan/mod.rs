@@ -24,7 +24,7 @@ pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, ParentDeathGuar
     command.process_group(0);
     #[cfg(target_os = "linux")]
     {
-        death_signal::arm(command);
+        death_signal::set_death_signal(command);
         Ok((command.spawn()?, ParentDeathGuard))
     }
     #[cfg(not(target_os = "linux"))]

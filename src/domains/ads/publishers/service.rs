@@ -136,7 +136,7 @@ pub async fn count_websites(app: &App, owner: UserId) -> Result<u64, Error> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn websites(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<Website>>, Error> {
     let request = args.check(&app.cursors().await?, websites_id(owner))?;
-    page::read_page(&WebsiteListing { app, loaders, owner }, request).await
+    page::read_page(&WebsitePages { app, loaders, owner }, request).await
 }
 
 /// The id of the list that a cursor of [`websites`] belongs to.
@@ -144,13 +144,13 @@ pub const fn websites_id(owner: UserId) -> page::ListId {
     page::ListId { kind: b'w', owner: owner.0 }
 }
 
-struct WebsiteListing<'a> {
+struct WebsitePages<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     owner: UserId,
 }
 
-impl PageSource for WebsiteListing<'_> {
+impl PageSource for WebsitePages<'_> {
     type Item = Arc<Website>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

@@ -10,7 +10,7 @@ use crate::domains::ads::targeting::store::frequency_caps::{capped_command, deco
 use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use crate::domains::ads::targeting::store::offers::{decode_offers, offers_command};
 use crate::domains::ads::tracking::store::traffic::{
-    VOLUME, Volume, address_impression_count_command, decode_address_impression_count,
+    HourlyTraffic, VOLUME, address_impression_count_command, decode_address_impression_count,
 };
 use redis::cmd;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub(in crate::domains::ads) enum PublisherStatus {
         owner: UserId,
         /// The version of the server key that the website requires; 0 if it requires none.
         server_key: u64,
-        volume: Volume,
+        volume: HourlyTraffic,
     },
     /// An operator has suspended the owner.
     Suspended,
@@ -71,7 +71,7 @@ fn decode_publisher(values: &[Option<String>]) -> PublisherStatus {
         (Some(owner), _) => {
             let owner = UserId(owner.parse().unwrap_or(0));
             let server_key = value(2).and_then(|version| version.parse().ok()).unwrap_or(0);
-            PublisherStatus::Active { owner, server_key, volume: Volume::decode(values.get(3..).unwrap_or_default()) }
+            PublisherStatus::Active { owner, server_key, volume: HourlyTraffic::decode(values.get(3..).unwrap_or_default()) }
         }
     }
 }

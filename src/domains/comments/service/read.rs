@@ -2,7 +2,7 @@
 
 use super::super::load::LevelKey;
 use super::super::model::Sort;
-use super::super::store::Level;
+use super::super::store::LevelWindow;
 use super::visible::{VisibleComment, load_visible};
 use crate::app::App;
 use crate::base::error::Error;
@@ -55,7 +55,7 @@ impl PageSource<u128> for CommentListing<'_> {
 
     async fn read_rows(&self, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {
         let level = |window: &Window<u128>| {
-            LevelKey(Level { status: self.status, parent: self.parent, sort: self.sort, window: *window })
+            LevelKey(LevelWindow { status: self.status, parent: self.parent, sort: self.sort, window: *window })
         };
         let found = self.loaders.levels.load_many(windows.iter().map(level)).await?;
         Ok(found.into_iter().map(|rows| rows.to_vec()).collect())

@@ -1,7 +1,7 @@
 //! A whole thread in reading order: a comment before its replies, siblings in the requested order.
 
 use super::super::model::{MAX_DEPTH, Sort};
-use super::super::store::{self, Level, TreePlace};
+use super::super::store::{self, LevelWindow, TreePlace};
 use super::visible::{VisibleComment, load_visible};
 use crate::app::App;
 use crate::base::error::Error;
@@ -135,7 +135,7 @@ impl TreeWalk<'_> {
     /// The first comment of the thread.
     async fn first(&self) -> Result<Option<u64>, Error> {
         let window = Window { below: u128::TOP, above: u128::BOTTOM, newest_first: true, limit: 1 };
-        let level = Level { status: self.status, parent: 0, sort: self.sort, window };
+        let level = LevelWindow { status: self.status, parent: 0, sort: self.sort, window };
         let rows: Vec<Row<u128>> = store::levels(self.app.db(), &[level]).await?.pop().unwrap_or_default();
         Ok(rows.first().map(|row| row.member))
     }

@@ -9,7 +9,7 @@ use crate::base::audit::{Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{PlaceId, StatusId, UserId};
 use crate::db::audit_reader::AuditReader;
-use crate::domains::conversations::audit::{FoundPlace, PlaceScan, parse_reply, root_of_key};
+use crate::domains::conversations::audit::{PlaceScan, StoredPlace, parse_reply, root_of_key};
 use crate::domains::conversations::conversation_key;
 use redis::cmd;
 
@@ -27,12 +27,12 @@ pub(super) async fn check_places(reader: &AuditReader, entries: &[KeyInfo], foun
     Ok(())
 }
 
-async fn check_page(reader: &AuditReader, root: StatusId, places: &[FoundPlace], found: &mut Findings) -> Result<(), Error> {
+async fn check_page(reader: &AuditReader, root: StatusId, places: &[StoredPlace], found: &mut Findings) -> Result<(), Error> {
     let key = conversation_key(root);
     let ids = || places.iter().map(|it| it.id.status);
     let records = status_records(reader, ids()).await?;
     let fields = reader.query(ids(), |id| cmd("HMGET").arg(keys::status(id)).arg(&["reply", "likes", "replies"]).take()).await?;
-    for FoundPlace { id, place } in places {
+    for StoredPlace { id, place } in places {
         let settle = [Remedy::SettlePlace(*id)];
         let StatusId(status) = id.status;
         match records.get(&id.status) {

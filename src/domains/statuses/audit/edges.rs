@@ -1,7 +1,7 @@
 //! The audit of likes, bookmarks and reposts, which are on two sides.
 
 use super::records::{StatusRecord, status_records};
-use super::sets::{Edge, Set};
+use super::sets::{InteractionKind, Set};
 use crate::base::audit::Findings;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -10,7 +10,7 @@ use crate::db::audit_reader::{AuditReader, SetWindow};
 use redis::cmd;
 
 /// The edge of a row, from either side: its kind, the status and the account.
-const fn edge_of(set: Set, row: &Row) -> Option<(Edge, StatusId, UserId)> {
+const fn edge_of(set: Set, row: &Row) -> Option<(InteractionKind, StatusId, UserId)> {
     match set {
         Set::OfStatus(edge, id) => Some((edge, id, UserId(row.member))),
         Set::OfAccount(edge, user) => Some((edge, StatusId(row.member), user)),

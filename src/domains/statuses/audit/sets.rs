@@ -9,9 +9,9 @@ use crate::base::ids::{StatusId, UserId};
 #[derive(Clone, Copy)]
 pub(super) enum Set {
     /// The accounts that like a status, or that have marked it.
-    OfStatus(Edge, StatusId),
+    OfStatus(InteractionKind, StatusId),
     /// The statuses that an account likes, or has marked.
-    OfAccount(Edge, UserId),
+    OfAccount(InteractionKind, UserId),
     Profile(UserId),
     Pins(UserId),
     /// The statuses that quote a status.
@@ -47,12 +47,12 @@ impl Set {
 
 /// The kind of a relation between an account and a status: a like, a bookmark or a repost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Edge {
+pub(super) enum InteractionKind {
     Like,
     Mark(Mark),
 }
 
-impl Edge {
+impl InteractionKind {
     /// The key of the accounts of a status.
     pub(super) fn of_status(self, id: StatusId) -> String {
         match self {
@@ -95,7 +95,7 @@ impl Edge {
     }
 
     /// The repair of all edges of a deleted status.
-    pub(super) const fn forget(self, status: StatusId) -> Remedy {
+    pub(super) const fn purge_remedy(self, status: StatusId) -> Remedy {
         match self {
             Self::Like => Remedy::ForgetLikes(status),
             Self::Mark(Mark::Bookmark) => Remedy::ForgetBookmarks(status),

@@ -14,7 +14,7 @@ use crate::base::ids::{StatusId, UserId};
 use crate::base::rate_limits::Limit;
 use crate::domains::lists::service as lists;
 use crate::domains::tags::IndexedNames;
-use crate::platform::events::service::{self as events, ViaChange};
+use crate::platform::events::service::{self as events, RepostedStatusChange};
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
@@ -80,7 +80,7 @@ pub async fn settle_audience(app: &App, author: UserId, id: StatusId, before: Ch
         events::publish_narrowed(app, author, id, change, terms).await?;
         if let (Some(status), Some(was)) = (&status, was) {
             // A repost is shown while the status is public.
-            marks::publish_via_reposts(app, status, (ViaChange::Narrowed, change), Some(was)).await?;
+            marks::publish_via_reposts(app, status, (RepostedStatusChange::Narrowed, change), Some(was)).await?;
         }
     }
     if status.is_some_and(|status| !status.entities.is_empty()) {

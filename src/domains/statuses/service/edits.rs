@@ -16,7 +16,7 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::domains::entities::service as entities;
 use crate::domains::users::service as users;
-use crate::platform::events::service::{self as events, ViaChange};
+use crate::platform::events::service::{self as events, RepostedStatusChange};
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
@@ -80,7 +80,7 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
     let (posted, at) = ((id.time() >= since).then_some(after), versions[at].1.created_at);
     events::publish_edited(app, author, id, (edit, at), [posted, Some(edited)]).await?;
     if status.audience == ChosenAudience::Public && !is_private {
-        marks::publish_via_reposts(app, &status, (ViaChange::Edited, edit), None).await?;
+        marks::publish_via_reposts(app, &status, (RepostedStatusChange::Edited, edit), None).await?;
     }
     Ok(())
 }

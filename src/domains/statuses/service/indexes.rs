@@ -95,7 +95,7 @@ pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error>
 }
 
 /// A status that is about to be deleted.
-pub(super) struct DoomedStatus {
+pub(super) struct PendingDeletion {
     /// The field of its last edit. If it is still the same at the deletion, the names are complete.
     pub(super) last_edit: String,
     /// The names of all versions of its text.
@@ -106,17 +106,17 @@ pub(super) struct DoomedStatus {
 
 /// Writes the names of a status of `author` to the journal before the status is deleted, since its texts are unknown afterwards; `None` if there is no such
 /// status. A pipeline; one more for a status that was edited, and the entry for one with names.
-pub(super) async fn begin_deletion(app: &App, author: UserId, id: StatusId) -> Result<Option<DoomedStatus>, Error> {
+pub(super) async fn begin_deletion(app: &App, author: UserId, id: StatusId) -> Result<Option<PendingDeletion>, Error> {
     let Some(text) = store::read_texts(app.db(), author, &[id]).await?.pop().flatten() else { return Ok(None) };
     let names = names_of_versions(app, id, &text).await?;
     let lease = match names.is_empty() {
         true => None,
         false => Some(journal::begin_deletion(app, task(author, id, &names)).await?),
     };
-    Ok(Some(DoomedStatus { last_edit: text.last_edit, names, lease }))
+    Ok(Some(PendingDeletion { last_edit: text.last_edit, names, lease }))
 }
 
-impl DoomedStatus {
+impl PendingDeletion {
     /// Removes the index entries after the deletion, also those that a change in progress has added meanwhile. Nothing for a status without names. Returns
     /// the names.
     pub(super) async fn finish(self, app: &App, author: UserId, id: StatusId) -> Result<IndexedNames, Error> {

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Window;
-use crate::platform::events::service::{self as events, ViaChange};
+use crate::platform::events::service::{self as events, RepostedStatusChange};
 use crate::platform::events::{EventAudience, MAX_VIA};
 use crate::platform::journal::EntryLease;
 use crate::platform::journal::service::{self as journal, Subtasks};
@@ -145,7 +145,7 @@ pub async fn purge_marks_of_statuses(
     ids: &[StatusId],
 ) -> Result<Vec<StatusId>, Error> {
     let each = (MARKS_PER_PASS / ids.len().max(1)).max(1);
-    let markers = store::left_markers(app.db(), mark, ids, each).await?;
+    let markers = store::remaining_markers(app.db(), mark, ids, each).await?;
     let marks: Vec<_> = markers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
     let parts = begin(app, mark, &marks).await?;
     if mark == Mark::Repost {
@@ -168,7 +168,7 @@ pub async fn purge_marks_of_statuses(
 /// long as it differs from the others.
 async fn publish_deleted_via(app: &App, author: UserId, id: StatusId, reposters: &[UserId]) -> Result<(), Error> {
     for part in reposters.chunks(MAX_VIA) {
-        events::publish_via(app, author, id, (ViaChange::Deleted, 0, None), None, part).await?;
+        events::publish_to_reposter_feeds(app, author, id, (RepostedStatusChange::Deleted, 0, None), None, part).await?;
     }
     Ok(())
 }
@@ -178,7 +178,7 @@ async fn publish_deleted_via(app: &App, author: UserId, id: StatusId, reposters:
 pub(super) async fn publish_via_reposts(
     app: &App,
     status: &Status,
-    (change, id): (ViaChange, u64),
+    (change, id): (RepostedStatusChange, u64),
     audience: Option<EventAudience>,
 ) -> Result<(), Error> {
     let mut below = u64::MAX;
@@ -188,7 +188,7 @@ pub(super) async fn publish_via_reposts(
         let Some(last) = rows.last() else { break };
         below = last.position;
         let accounts: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
-        events::publish_via(app, status.author, status.id, (change, id, Some(part)), audience, &accounts).await?;
+        events::publish_to_reposter_feeds(app, status.author, status.id, (change, id, Some(part)), audience, &accounts).await?;
         if rows.len() < MAX_VIA {
             break;
         }

@@ -101,7 +101,7 @@ pub(in super::super) async fn remove(db: &Db, mark: Mark, marks: &[(UserId, Stat
 }
 
 /// Up to `each` accounts that have marked each deleted status. A status that exists returns none. One pipeline.
-pub(in super::super) async fn left_markers(
+pub(in super::super) async fn remaining_markers(
     db: &Db,
     mark: Mark,
     ids: &[StatusId],

@@ -225,7 +225,7 @@ pub(in crate::domains::ads) fn check_keywords(texts: &[String]) -> Result<Vec<St
 }
 
 /// Validates keywords that may exist already, and returns each of them once.
-pub(in crate::domains::ads) fn kept_keywords_of(texts: &[String]) -> Result<Vec<String>, UserError> {
+pub(in crate::domains::ads) fn check_existing_keywords(texts: &[String]) -> Result<Vec<String>, UserError> {
     keywords_by(KEPT_KEYWORD, texts)
 }
 

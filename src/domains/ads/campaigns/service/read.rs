@@ -48,7 +48,7 @@ pub async fn campaigns(
     args: &PageArgs,
 ) -> Result<Page<Arc<CampaignDetails>>, Error> {
     let request = args.check(&app.cursors().await?, campaigns_id(owner))?;
-    page::read_page(&CampaignListing { app, loaders, owner }, request).await
+    page::read_page(&CampaignPages { app, loaders, owner }, request).await
 }
 
 /// The id of the list that a cursor of [`campaigns`] belongs to.
@@ -56,13 +56,13 @@ pub const fn campaigns_id(owner: UserId) -> page::ListId {
     page::ListId { kind: b'k', owner: owner.0 }
 }
 
-struct CampaignListing<'a> {
+struct CampaignPages<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     owner: UserId,
 }
 
-impl PageSource for CampaignListing<'_> {
+impl PageSource for CampaignPages<'_> {
     type Item = Arc<CampaignDetails>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
@@ -80,7 +80,7 @@ impl PageSource for CampaignListing<'_> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &PageArgs) -> Result<Page<Arc<AdDetails>>, Error> {
     let request = args.check(&app.cursors().await?, ads_id(campaign))?;
-    page::read_page(&AdListing { loaders, campaign }, request).await
+    page::read_page(&AdPages { loaders, campaign }, request).await
 }
 
 /// The id of the list that a cursor of [`ads`] belongs to.
@@ -88,12 +88,12 @@ pub const fn ads_id(campaign: CampaignId) -> page::ListId {
     page::ListId { kind: b'a', owner: campaign.0 }
 }
 
-struct AdListing<'a> {
+struct AdPages<'a> {
     loaders: &'a Loaders,
     campaign: CampaignId,
 }
 
-impl PageSource for AdListing<'_> {
+impl PageSource for AdPages<'_> {
     type Item = Arc<AdDetails>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

@@ -10,7 +10,7 @@ use crate::domains::ads::budget;
 use crate::domains::ads::budget::model::ShareBalance;
 use crate::domains::ads::budget::store::grants;
 use crate::domains::ads::campaigns::model::{
-    Campaign, CampaignChange, CampaignDraft, EndInPastError, NewCampaign, check_keywords, kept_keywords_of,
+    Campaign, CampaignChange, CampaignDraft, EndInPastError, NewCampaign, check_existing_keywords, check_keywords,
 };
 use crate::domains::ads::campaigns::service::read::owned;
 use crate::domains::ads::campaigns::store;
@@ -262,7 +262,7 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
     change_campaign(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
         check_not_stopped(campaign)?;
         let (add, _) = difference(keywords, &wanted);
-        kept_keywords_of(&[&keywords[..], &add[..]].concat())?;
+        check_existing_keywords(&[&keywords[..], &add[..]].concat())?;
         Ok((!add.is_empty()).then(|| (campaign.clone(), add, Vec::new())))
     })
     .await
@@ -273,7 +273,7 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `RATE_LIMITED`.
 pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
-    let unwanted: HashSet<String> = kept_keywords_of(keywords)?.iter().map(|keyword| normalize_keyword(keyword)).collect();
+    let unwanted: HashSet<String> = check_existing_keywords(keywords)?.iter().map(|keyword| normalize_keyword(keyword)).collect();
     change_campaign(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
         check_not_stopped(campaign)?;
         let remove: Vec<String> =

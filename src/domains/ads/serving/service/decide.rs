@@ -21,7 +21,7 @@ use crate::domains::ads::targeting::service::frequency_caps::CapHints;
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::tracking::service::signing;
 use crate::domains::ads::tracking::service::traffic::{ImpressionLimits, Requester};
-use crate::domains::ads::tracking::store::traffic::Volume;
+use crate::domains::ads::tracking::store::traffic::HourlyTraffic;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
@@ -62,7 +62,7 @@ pub async fn serve(app: &App, address: Option<IpAddr>, ask: AdRequest) -> Outcom
 }
 
 /// Returns the owner and the traffic of the website, if the website can be served.
-fn check_publisher(publisher: PublisherStatus, request: &CheckedAdRequest) -> Result<(UserId, Volume), UserError> {
+fn check_publisher(publisher: PublisherStatus, request: &CheckedAdRequest) -> Result<(UserId, HourlyTraffic), UserError> {
     match publisher {
         PublisherStatus::Active { server_key, .. } if server_key > 0 && server_key != request.server_key => Err(no_server_key()),
         PublisherStatus::Active { owner, volume, .. } => Ok((owner, volume)),

@@ -9,7 +9,7 @@ use crate::domains::ads::budget::service::share_counts;
 use crate::domains::ads::budget::store::reservations::{ClickFunding, ReservationRequest, TrafficOrigin};
 use crate::domains::ads::model::{InvalidClick, Visitor};
 use crate::domains::ads::tracking::store::traffic;
-use crate::domains::ads::tracking::store::traffic::{Counter, TrafficKind, Volume};
+use crate::domains::ads::tracking::store::traffic::{Counter, HourlyTraffic, TrafficKind};
 use crate::domains::ads::tracking::token::{Purpose, Token};
 use crate::platform::rates::Network;
 use std::net::IpAddr;
@@ -24,7 +24,7 @@ fn hash_address(secret: [u8; 16], address: IpAddr, counter: &str) -> Visitor {
 }
 
 /// Whether more traffic of a website is valid.
-fn is_website_valid(bounds: Option<AdTraffic>, app: &App, volume: &Volume, kind: TrafficKind) -> bool {
+fn is_website_valid(bounds: Option<AdTraffic>, app: &App, volume: &HourlyTraffic, kind: TrafficKind) -> bool {
     bounds.is_none_or(|bounds| {
         let floor = if kind == TrafficKind::Clicks { bounds.website_clicks } else { bounds.website_impressions };
         volume.is_plausible(app.now(), kind, floor)
@@ -59,7 +59,7 @@ impl ClickCount {
         let volume = async {
             match website(token).filter(|_| bounds.is_some()) {
                 Some(website) => traffic::volume(app.db(), website).await,
-                None => Ok(Volume::default()),
+                None => Ok(HourlyTraffic::default()),
             }
         };
         let (counted, volume) = futures_util::try_join!(traffic::count(app.db(), now, &counters), volume)?;
@@ -162,7 +162,7 @@ impl ImpressionLimits {
     }
 
     /// Applies the traffic of the website, and its owner. Addresses that the owner's servers report share one counter in each campaign.
-    pub(in crate::domains::ads) fn set_website(&mut self, app: &App, owner: UserId, volume: &Volume) {
+    pub(in crate::domains::ads) fn set_website(&mut self, app: &App, owner: UserId, volume: &HourlyTraffic) {
         self.is_exceeded |= !is_website_valid(self.bounds, app, volume, TrafficKind::Impressions);
         if let (Some(bounds), Requester::Publisher(..)) = (self.bounds, self.requester) {
             let publisher = Visitor::new(self.secret, &format!("\0publisher {}", owner.0));

@@ -75,16 +75,16 @@ pub(in crate::domains::ads) enum TrafficKind {
 
 /// The traffic of a website in an hour, and its hourly means before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::domains::ads) struct Volume {
+pub(in crate::domains::ads) struct HourlyTraffic {
     hour: u64,
     counts: [u64; 2],
     means: [f64; 2],
 }
 
-/// The fields of [`Volume::decode`], in its order.
+/// The fields of [`HourlyTraffic::decode`], in its order.
 pub(in crate::domains::ads) const VOLUME: [&str; 5] = ["hour", "i", "c", "mi", "mc"];
 
-impl Volume {
+impl HourlyTraffic {
     pub(in crate::domains::ads) fn decode(values: &[Option<String>]) -> Self {
         fn value<T: std::str::FromStr + Default>(values: &[Option<String>], at: usize) -> T {
             values.get(at).and_then(|value| value.as_deref()?.parse().ok()).unwrap_or_default()
@@ -102,9 +102,9 @@ impl Volume {
 }
 
 /// Returns the traffic of a website. One command.
-pub(in crate::domains::ads) async fn volume(db: &Db, website: WebsiteId) -> Result<Volume, Error> {
+pub(in crate::domains::ads) async fn volume(db: &Db, website: WebsiteId) -> Result<HourlyTraffic, Error> {
     let values: Vec<Option<String>> = db.read(cmd("HMGET").arg(keys::website(website)).arg(&VOLUME).take()).await?;
-    Ok(Volume::decode(&values))
+    Ok(HourlyTraffic::decode(&values))
 }
 
 fn volume_call(now: Millis, website: WebsiteId, kind: TrafficKind, by: u64) -> Call {
@@ -140,13 +140,13 @@ mod tests {
     #[test]
     fn a_website_is_held_to_its_history_where_it_has_one() {
         let text = |values: [&str; 5]| values.map(|value| Some(value.to_owned()));
-        let new = Volume::decode(&text(["7", "99", "9", "0", "0"]));
-        let known = Volume::decode(&text(["7", "4999", "500", "500", "12.5"]));
+        let new = HourlyTraffic::decode(&text(["7", "99", "9", "0", "0"]));
+        let known = HourlyTraffic::decode(&text(["7", "4999", "500", "500", "12.5"]));
         let at = |hour: u64| hour * TRAFFIC_WINDOW;
         assert!(new.is_plausible(at(7), TrafficKind::Impressions, 100) && !new.is_plausible(at(7), TrafficKind::Impressions, 99));
         assert!(known.is_plausible(at(7), TrafficKind::Impressions, 100), "ten times its mean");
         assert!(!known.is_plausible(at(7), TrafficKind::Clicks, 100) && known.is_plausible(at(7), TrafficKind::Clicks, 501));
         assert!(known.is_plausible(at(8), TrafficKind::Clicks, 1), "another hour");
-        assert!(Volume::decode(&[]).is_plausible(at(7), TrafficKind::Clicks, 1), "nothing yet");
+        assert!(HourlyTraffic::decode(&[]).is_plausible(at(7), TrafficKind::Clicks, 1), "nothing yet");
     }
 }
