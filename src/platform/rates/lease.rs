@@ -34,7 +34,8 @@ impl Default for Leases {
 
 impl Leases {
     pub(super) fn get(&self, subject: Subject) -> Arc<Lease> {
-        let made: Result<_, Infallible> = self.leases.get_or_insert_with(&subject, || Ok(Arc::new(self.evicted.revive(subject))));
+        let made: Result<_, Infallible> =
+            self.leases.get_or_insert_with(&subject, || Ok(Arc::new(self.evicted.restore(subject))));
         let Ok(lease) = made;
         lease
     }
@@ -45,8 +46,8 @@ impl Leases {
 struct EvictedDebtors(Arc<Cache<Subject, LeaseState>>);
 
 impl EvictedDebtors {
-    /// Creates the lease of a subject, with the state of its eviction if there is one.
-    fn revive(&self, subject: Subject) -> Lease {
+    /// Creates the lease of a subject. If its last lease was evicted with a debt, the new lease has the state of the evicted one.
+    fn restore(&self, subject: Subject) -> Lease {
         let state = self.0.remove(&subject).map(|(_, state)| state).unwrap_or_default();
         Lease { state: Mutex::new(state), ..Lease::default() }
     }
@@ -77,13 +78,13 @@ pub(super) struct Lease {
 pub(super) struct RenewalRequest {
     /// The cost to charge.
     pub(super) cost: u64,
-    /// Leased tokens that are used for it, and are not available to others meanwhile.
+    /// Leased tokens that are used for the cost. Other requests cannot use them during the renewal.
     pub(super) leased_tokens: u64,
     /// The minimum number of tokens to take.
     pub(super) min_tokens: u64,
     /// The maximum number of tokens to take.
     pub(super) max_tokens: u64,
-    /// Debt that is taken in any case.
+    /// The debt to take, even if the bucket does not have as many tokens.
     pub(super) debt: u64,
 }
 
@@ -104,7 +105,7 @@ impl Lease {
         if bucket.in_bucket(quota, now) >= missing as i64 {
             return None;
         }
-        // Other processes only take tokens, so that many cannot be there yet.
+        // Other processes only take tokens, so the bucket has at most the tokens that are computed here.
         let short = u64::try_from(missing as i64 - bucket.left).unwrap_or(0);
         let wait = quota.time_for_debt(short).saturating_sub(now - bucket.at);
         Some(RateLimitDecision::Denied(bucket.allowance(quota, now), wait.max(1)))
@@ -136,12 +137,12 @@ impl Lease {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// Records a failed renewal. Leased tokens are lost: nobody is charged meanwhile. A debt stays. If Redis has taken the debt and only the reply
-    /// was lost, it counts twice.
-    pub(super) fn failed(&self, need: RenewalRequest, quota: Quota) {
+    /// Records a failed renewal. The leased tokens of the request are lost; requests are not charged until a renewal succeeds. The debt is kept. If
+    /// Redis has taken the debt and only the reply was lost, the debt counts twice.
+    pub(super) fn record_failure(&self, request: RenewalRequest, quota: Quota) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let mut state = self.state();
-        state.debt = state.debt.saturating_add(need.debt).min(2 * quota.tokens());
+        state.debt = state.debt.saturating_add(request.debt).min(2 * quota.tokens());
     }
 
     /// Returns the request to the bucket after which `cost` can be charged together with the leased tokens.
@@ -149,21 +150,21 @@ impl Lease {
         let mut state = self.state();
         let debt = std::mem::take(&mut state.debt);
         let fresh = state.bucket.as_mut().filter(|bucket| bucket.is_fresh(quota, now));
-        let in_hand = fresh.map_or(0, |bucket| std::mem::take(&mut bucket.held)).min(cost);
-        let min_tokens = cost - in_hand;
-        RenewalRequest {
-            cost,
-            leased_tokens: in_hand,
-            min_tokens,
-            max_tokens: min_tokens.max(quota.tokens() / LEASE_FRACTION),
-            debt,
-        }
+        let leased_tokens = fresh.map_or(0, |bucket| std::mem::take(&mut bucket.held)).min(cost);
+        let min_tokens = cost - leased_tokens;
+        RenewalRequest { cost, leased_tokens, min_tokens, max_tokens: min_tokens.max(quota.tokens() / LEASE_FRACTION), debt }
     }
 
     /// Stores the bucket's reply and charges the cost.
-    pub(super) fn apply_reply(&self, need: RenewalRequest, reply: BucketReply, quota: Quota, now: Millis) -> RateLimitDecision {
-        let (sum, paid) = (need.leased_tokens + reply.taken, reply.taken >= need.min_tokens);
-        let held = if paid { sum - need.cost } else { sum };
+    pub(super) fn apply_reply(
+        &self,
+        request: RenewalRequest,
+        reply: BucketReply,
+        quota: Quota,
+        now: Millis,
+    ) -> RateLimitDecision {
+        let (sum, paid) = (request.leased_tokens + reply.taken, reply.taken >= request.min_tokens);
+        let held = if paid { sum - request.cost } else { sum };
         let bucket = BucketState { held, left: reply.left, at: now };
         self.state().bucket = Some(bucket);
         let allowance = bucket.allowance(quota, now);
@@ -186,8 +187,8 @@ struct LeaseState {
 }
 
 impl LeaseState {
-    /// Updates the debt to now: pays it from the leased tokens, and forgives what the bucket could not refill because it was full. Had the debt
-    /// been written at once, the bucket would not have been full.
+    /// Updates the debt to now: pays it from the leased tokens, and reduces it by the tokens that the bucket did not refill because it was full. If
+    /// the debt had been written to the bucket at once, the bucket would have refilled these tokens.
     fn pay_debt(&mut self, quota: Quota, now: Millis) {
         let since = std::mem::replace(&mut self.debt_at, now);
         let Some(bucket) = self.bucket.as_mut().filter(|bucket| self.debt > 0 && bucket.at <= now) else { return };
@@ -247,14 +248,14 @@ mod tests {
         "1000/100s".parse().expect("a quota")
     }
 
-    fn due(decision: Option<RateLimitDecision>) -> Option<Millis> {
+    fn wait_of_denial(decision: Option<RateLimitDecision>) -> Option<Millis> {
         match decision {
             Some(RateLimitDecision::Denied(_, wait)) => Some(wait),
             other => panic!("not refused: {other:?}"),
         }
     }
 
-    fn paid(decision: Option<RateLimitDecision>) -> u64 {
+    fn left_after(decision: Option<RateLimitDecision>) -> u64 {
         match decision {
             Some(RateLimitDecision::Allowed(allowance)) => allowance.left,
             other => panic!("not paid: {other:?}"),
@@ -265,16 +266,16 @@ mod tests {
     fn a_lease_is_spent_to_its_end_and_then_renewed() {
         let (lease, quota) = (Lease::default(), quota());
         assert_eq!(lease.spend(3, quota, 5), None, "the state of the bucket is unknown");
-        let need = lease.renewal_request(3, quota, 5);
-        assert_eq!(need, RenewalRequest { cost: 3, leased_tokens: 0, min_tokens: 3, max_tokens: 10, debt: 0 });
-        let decision = lease.apply_reply(need, BucketReply { taken: 10, left: 990, wait: 0 }, quota, 5);
-        assert_eq!(paid(Some(decision)), 997);
-        assert_eq!(paid(lease.spend(3, quota, 5)), 994);
-        assert_eq!(paid(lease.spend(3, quota, 105)), 992, "one more has come back in Redis");
+        let request = lease.renewal_request(3, quota, 5);
+        assert_eq!(request, RenewalRequest { cost: 3, leased_tokens: 0, min_tokens: 3, max_tokens: 10, debt: 0 });
+        let decision = lease.apply_reply(request, BucketReply { taken: 10, left: 990, wait: 0 }, quota, 5);
+        assert_eq!(left_after(Some(decision)), 997);
+        assert_eq!(left_after(lease.spend(3, quota, 5)), 994);
+        assert_eq!(left_after(lease.spend(3, quota, 105)), 992, "one more token was refilled in Redis");
         assert_eq!(lease.spend(3, quota, 105), None);
-        let need = lease.renewal_request(3, quota, 105);
+        let request = lease.renewal_request(3, quota, 105);
         assert_eq!(
-            need,
+            request,
             RenewalRequest { cost: 3, leased_tokens: 1, min_tokens: 2, max_tokens: 10, debt: 0 },
             "leased tokens are used up first"
         );
@@ -285,22 +286,22 @@ mod tests {
     #[test]
     fn a_denial_is_decided_without_a_round_trip() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.renewal_request(8, quota, 1_000);
-        let decision = lease.apply_reply(need, BucketReply { taken: 0, left: 3, wait: 450 }, quota, 1_000);
-        assert_eq!(due(Some(decision)), Some(450));
-        assert_eq!(due(lease.spend(8, quota, 1_000)), Some(500));
-        assert_eq!(due(lease.spend(8, quota, 1_399)), Some(101));
-        assert_eq!(lease.spend(8, quota, 1_400), None, "it may be there, since what was left is rounded down");
+        let request = lease.renewal_request(8, quota, 1_000);
+        let decision = lease.apply_reply(request, BucketReply { taken: 0, left: 3, wait: 450 }, quota, 1_000);
+        assert_eq!(wait_of_denial(Some(decision)), Some(450));
+        assert_eq!(wait_of_denial(lease.spend(8, quota, 1_000)), Some(500));
+        assert_eq!(wait_of_denial(lease.spend(8, quota, 1_399)), Some(101));
+        assert_eq!(lease.spend(8, quota, 1_400), None, "the bucket may have enough tokens, since `left` is rounded down");
         assert_eq!(lease.spend(4, quota, 1_000), None);
-        assert_eq!(due(lease.spend(1_000, quota, 1_000)), Some(99_700));
+        assert_eq!(wait_of_denial(lease.spend(1_000, quota, 1_000)), Some(99_700));
     }
 
     #[test]
     fn an_old_or_future_state_is_discarded() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.renewal_request(10, quota, 1_000_000);
-        lease.apply_reply(need, BucketReply { taken: 0, left: 3, wait: 700 }, quota, 1_000_000);
-        assert_eq!(due(lease.spend(10, quota, 1_000_000)), Some(700));
+        let request = lease.renewal_request(10, quota, 1_000_000);
+        lease.apply_reply(request, BucketReply { taken: 0, left: 3, wait: 700 }, quota, 1_000_000);
+        assert_eq!(wait_of_denial(lease.spend(10, quota, 1_000_000)), Some(700));
         assert_eq!(lease.spend(10, quota, 999_999), None, "the clock went back");
         assert_eq!(lease.spend(10, quota, 1_100_001), None);
         assert_eq!(lease.renewal_request(10, quota, 999_999).leased_tokens, 0);
@@ -309,27 +310,27 @@ mod tests {
     #[test]
     fn a_debt_is_paid_from_leased_tokens_first_and_then_from_the_bucket() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.renewal_request(3, quota, 5);
-        lease.apply_reply(need, BucketReply { taken: 10, left: 90, wait: 0 }, quota, 5);
+        let request = lease.renewal_request(3, quota, 5);
+        lease.apply_reply(request, BucketReply { taken: 10, left: 90, wait: 0 }, quota, 5);
         assert_eq!(lease.charge_afterwards(4, quota, 5), 0, "seven leased tokens were left");
         assert_eq!(lease.allowance(quota, 5).map(|allowance| allowance.left), Some(93));
         assert_eq!(lease.charge_afterwards(200, quota, 5), 197);
         assert_eq!(lease.allowance(quota, 5).map(|allowance| (allowance.left, allowance.debt)), Some((0, 107)));
         assert_eq!(lease.spend(1, quota, 5), None, "the debt must be written first");
-        let need = lease.renewal_request(1, quota, 5);
-        assert_eq!(need, RenewalRequest { cost: 1, leased_tokens: 0, min_tokens: 1, max_tokens: 10, debt: 197 });
-        let decision = lease.apply_reply(need, BucketReply { taken: 0, left: -107, wait: 10_800 }, quota, 5);
-        assert_eq!(due(Some(decision)), Some(10_800));
-        assert_eq!(due(lease.spend(1, quota, 5)), Some(10_800), "the denial is decided locally from then on");
-        assert_eq!(due(lease.spend(1, quota, 10_704)), Some(101));
+        let request = lease.renewal_request(1, quota, 5);
+        assert_eq!(request, RenewalRequest { cost: 1, leased_tokens: 0, min_tokens: 1, max_tokens: 10, debt: 197 });
+        let decision = lease.apply_reply(request, BucketReply { taken: 0, left: -107, wait: 10_800 }, quota, 5);
+        assert_eq!(wait_of_denial(Some(decision)), Some(10_800));
+        assert_eq!(wait_of_denial(lease.spend(1, quota, 5)), Some(10_800), "the denial is decided locally from then on");
+        assert_eq!(wait_of_denial(lease.spend(1, quota, 10_704)), Some(101));
         assert_eq!(lease.spend(1, quota, 10_705), None, "the token may have been refilled");
     }
 
     #[test]
     fn a_debt_is_bounded_by_a_full_bucket_and_expires() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.renewal_request(10, quota, 0);
-        lease.apply_reply(need, BucketReply { taken: 10, left: 900, wait: 0 }, quota, 0);
+        let request = lease.renewal_request(10, quota, 0);
+        lease.apply_reply(request, BucketReply { taken: 10, left: 900, wait: 0 }, quota, 0);
         assert_eq!(lease.charge_afterwards(u64::MAX, quota, 0), 1_901, "beyond what the bucket has, which is rounded down");
         assert_eq!(lease.charge_afterwards(5, quota, 0), 0, "the debt has its maximum already");
         let owed = |now| lease.renewal_request(1, quota, now).debt;
@@ -345,12 +346,12 @@ mod tests {
     #[test]
     fn a_debt_survives_a_failed_renewal() {
         let (lease, quota) = (Lease::default(), quota());
-        let need = lease.renewal_request(10, quota, 0);
-        lease.apply_reply(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
+        let request = lease.renewal_request(10, quota, 0);
+        lease.apply_reply(request, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.charge_afterwards(30, quota, 0);
         assert_eq!(lease.spend(2, quota, 0), None, "the debt is written first, even if the bucket is empty");
-        let need = lease.renewal_request(1, quota, 0);
-        lease.failed(need, quota);
+        let request = lease.renewal_request(1, quota, 0);
+        lease.record_failure(request, quota);
         assert_eq!(lease.renewal_request(1, quota, 0).debt, 30);
     }
 
@@ -362,8 +363,8 @@ mod tests {
         // The cache prefers its first entries to those that arrive when it is full.
         others(1..100_000);
         let lease = leases.get(address(0));
-        let need = lease.renewal_request(10, quota, 0);
-        lease.apply_reply(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
+        let request = lease.renewal_request(10, quota, 0);
+        lease.apply_reply(request, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.charge_afterwards(30, quota, 0);
         drop(lease);
         others(100_000..300_000);

@@ -150,14 +150,14 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
     let (own, lease) = (app.clone(), lease.clone());
     let renewal = async move {
         let _permit = permit;
-        let need = lease.renewal_request(cost, quota, now);
-        let taking = take_with_debt(&own, charge, quota, need.min_tokens..=need.max_tokens, Some(need.debt));
+        let request = lease.renewal_request(cost, quota, now);
+        let taking = take_with_debt(&own, charge, quota, request.min_tokens..=request.max_tokens, Some(request.debt));
         let timeout = own.db().timing().charge;
         match within(timeout, taking).await.unwrap_or(Err(Error::StorageUnavailable)) {
-            Ok(reply) => lease.apply_reply(need, reply, quota, now),
+            Ok(reply) => lease.apply_reply(request, reply, quota, now),
             Err(error) => {
                 tracing::warn!(?error, "Redis is unavailable: requests are not charged");
-                lease.failed(need, quota);
+                lease.record_failure(request, quota);
                 RateLimitDecision::NotCharged
             }
         }
