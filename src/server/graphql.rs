@@ -37,11 +37,12 @@ pub(super) async fn post(
 ) -> Response {
     let (headers, query) = (request.headers().clone(), request.uri().query().map(str::to_owned));
     let token = reserved::token(&headers, query.as_deref());
-    let Some(form) = ResponseForm::accepted(&headers) else { return not_acceptable() };
-    let call = GraphqlCall { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: false };
-    match call.body(request).await {
+    let Some(formats) = ResponseFormats::accepted(&headers) else { return not_acceptable() };
+    let call =
+        GraphqlCall { state: &state, media: formats.media, formats, token, headers: &headers, id: &id, address, is_get: false };
+    match call.read_body(request).await {
         Ok(body) => call.respond(|| graphql_request::from_body(&body)).await,
-        Err(refusal) => refusal.into_response(form.media),
+        Err(refusal) => refusal.into_response(formats.media),
     }
 }
 
@@ -58,27 +59,28 @@ pub(super) async fn get(
     }
     let parameters: Result<Query<Parameters>, QueryRejection> = Query::from_request_parts(&mut parts, &state).await;
     let headers = parts.headers;
-    let brings_nothing = matches!(&parameters, Ok(Query(parameters)) if parameters.are_empty());
-    if brings_nothing && state.edge.playground && media::wants_page(&headers) {
+    let has_no_parameters = matches!(&parameters, Ok(Query(parameters)) if parameters.are_empty());
+    if has_no_parameters && state.edge.playground && media::wants_page(&headers) {
         return playground::page().await;
     }
-    let Some(form) = ResponseForm::accepted(&headers) else { return not_acceptable() };
+    let Some(formats) = ResponseFormats::accepted(&headers) else { return not_acceptable() };
     if !state.edge.simple_get && origin::can_be_cross_site(&headers) {
-        return origin::csrf_refused().into_response(form.media);
+        return origin::csrf_refused().into_response(formats.media);
     }
     let token = reserved::token(&headers, parts.uri.query());
-    if let Some(token) = token.as_ref().filter(|_| form.stream == Some(StreamFormat::Events)) {
-        return reserved::read(&state, token).unwrap_or_else(|refusal| refusal.into_response(form.media));
+    if let Some(token) = token.as_ref().filter(|_| formats.stream == Some(StreamFormat::Events)) {
+        return reserved::read(&state, token).unwrap_or_else(|refusal| refusal.into_response(formats.media));
     }
-    let call = GraphqlCall { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: true };
+    let call =
+        GraphqlCall { state: &state, media: formats.media, formats, token, headers: &headers, id: &id, address, is_get: true };
     let parameters =
         parameters.map_err(|_| bad_request("The query string cannot be read. Percent-encode `query` and `variables`."));
     call.respond(|| graphql_request::from_parameters(parameters?.0)).await
 }
 
-/// The forms of a response that a client accepts.
+/// The response formats that a client accepts.
 #[derive(Clone, Copy)]
-struct ResponseForm {
+struct ResponseFormats {
     /// The media type of a single response, and of refusals.
     media: Media,
     /// The format of a stream, if the client accepts one.
@@ -87,12 +89,12 @@ struct ResponseForm {
     is_only_stream: bool,
 }
 
-impl ResponseForm {
+impl ResponseFormats {
     /// Returns `None` where the client accepts none of the server's media types.
     fn accepted(headers: &HeaderMap) -> Option<Self> {
         let (media, stream) = (Media::accepted(headers), StreamFormat::accepted(headers));
-        let form = Self { media: media.unwrap_or(Media::Json), stream, is_only_stream: stream.is_some() && media.is_none() };
-        (stream.is_some() || media.is_some()).then_some(form)
+        let formats = Self { media: media.unwrap_or(Media::Json), stream, is_only_stream: stream.is_some() && media.is_none() };
+        (stream.is_some() || media.is_some()).then_some(formats)
     }
 }
 
@@ -100,7 +102,7 @@ impl ResponseForm {
 struct GraphqlCall<'a> {
     state: &'a State,
     media: Media,
-    form: ResponseForm,
+    formats: ResponseFormats,
     /// The token of the reserved event stream to which the results go.
     token: Option<String>,
     headers: &'a HeaderMap,
@@ -111,7 +113,7 @@ struct GraphqlCall<'a> {
 
 impl GraphqlCall<'_> {
     /// Reads the body within its limits of size and time.
-    async fn body(&self, request: extract::Request) -> Result<Bytes, RequestError> {
+    async fn read_body(&self, request: extract::Request) -> Result<Bytes, RequestError> {
         if !media::is_json(self.headers) {
             let message = "The body must be JSON: send `content-type: application/json`.";
             return Err(RequestError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message));
@@ -124,12 +126,12 @@ impl GraphqlCall<'_> {
         let responded = async {
             self.state.unread.check(self.address)?;
             let graphql_request = graphql_request()?;
-            if self.form.stream.is_some() || self.token.is_some() {
-                return Box::pin(self.stream(graphql_request)).await;
+            if self.formats.stream.is_some() || self.token.is_some() {
+                return Box::pin(self.respond_streaming(graphql_request)).await;
             }
             let permit = self.state.concurrency.acquire()?;
-            let operation = self.operation(graphql_request)?;
-            let _permit = self.permit(permit, &operation).await?;
+            let operation = self.resolve_operation(graphql_request)?;
+            let _permit = self.acquire_permit(permit, &operation).await?;
             // Boxed, as above: the future is large, and every layer would move it.
             Box::pin(self.run(operation)).await
         };
@@ -141,7 +143,7 @@ impl GraphqlCall<'_> {
         let error = match self.only_format() {
             None => error,
             Some(format) => match self.streamed_errors(error) {
-                Ok(errors) => return errors_as(format, errors),
+                Ok(errors) => return errors_response(format, errors),
                 Err(error) => error,
             },
         };
@@ -151,15 +153,15 @@ impl GraphqlCall<'_> {
         }
     }
 
-    /// The format of a stream where the client accepts no other response: then GraphQL errors come in that format too.
+    /// The format of a stream, if the client accepts no other response: GraphQL errors are then sent in this format, too.
     fn only_format(&self) -> Option<StreamFormat> {
-        self.form.stream.filter(|_| self.form.is_only_stream && self.token.is_none())
+        self.formats.stream.filter(|_| self.formats.is_only_stream && self.token.is_none())
     }
 
-    /// Returns the list of errors as JSON for a client that reads results from a stream: GraphQL errors, which no status expresses.
+    /// Returns GraphQL errors as JSON, for a client that reads results from a stream.
     ///
     /// # Errors
-    /// Returns the same error where a status expresses it.
+    /// The same error, if it has an HTTP status of its own instead of 200.
     fn streamed_errors(&self, error: OperationError) -> Result<String, OperationError> {
         match error {
             OperationError::Refused(refusal) if refusal.status == StatusCode::OK => {
@@ -175,13 +177,17 @@ impl GraphqlCall<'_> {
     }
 
     /// Acquires the permit for an operation that is no subscription.
-    async fn permit(&self, permit: Option<WorkPermit>, operation: &Operation) -> Result<Option<WorkPermit>, RequestError> {
+    async fn acquire_permit(
+        &self,
+        permit: Option<WorkPermit>,
+        operation: &Operation,
+    ) -> Result<Option<WorkPermit>, RequestError> {
         let limit = self.state.edge.request_timeout;
         self.state.concurrency.acquire_for_cost(permit, operation.checked.cost, self.address, limit).await
     }
 
-    /// Finds the document and checks it.
-    fn operation(&self, graphql_request: GraphqlRequest) -> Result<Operation, OperationError> {
+    /// Finds the document of a request, and checks it.
+    fn resolve_operation(&self, graphql_request: GraphqlRequest) -> Result<Operation, OperationError> {
         let operation = Operation::of(self.state, graphql_request)?;
         request_log::record_operation(operation.checked.kind, operation.name.clone());
         if self.is_get && operation.checked.kind == OperationType::Mutation {
@@ -193,19 +199,19 @@ impl GraphqlCall<'_> {
 
     /// Responds to a subscription with a stream, and to any other operation where the client accepts only a stream. Sends the results to a
     /// reserved event stream if the request names one.
-    async fn stream(&self, graphql_request: GraphqlRequest) -> Result<Response, OperationError> {
+    async fn respond_streaming(&self, graphql_request: GraphqlRequest) -> Result<Response, OperationError> {
         if let Some(token) = &self.token {
             let target = ReservedOperation::find(self.state, token, &graphql_request)?;
             return self.run_reserved(target, graphql_request).await;
         }
-        let operation = self.operation(graphql_request)?;
-        if !self.form.is_only_stream && !operation.subscribes() {
-            let _permit = self.permit(None, &operation).await?;
+        let operation = self.resolve_operation(graphql_request)?;
+        if !self.formats.is_only_stream && !operation.subscribes() {
+            let _permit = self.acquire_permit(None, &operation).await?;
             return self.run(operation).await;
         }
         let (operation, context, permit) = self.admit_stream(operation, |_| Ok(())).await?;
         let slot = take_slot(self.state, &context)?;
-        let is_multipart = self.form.stream == Some(StreamFormat::Multipart);
+        let is_multipart = self.formats.stream == Some(StreamFormat::Multipart);
         let transport = if is_multipart { "multipart" } else { "sse" };
         let running = RunningOperation::admit(permit, self.state, self.id, operation, &context, transport).await?;
         let respond = if is_multipart { multipart::respond } else { sse::respond };
@@ -215,7 +221,7 @@ impl GraphqlCall<'_> {
     /// Sends the results of an operation to the reserved event stream, and also the errors of an operation that is not executed: the client
     /// of graphql-sse reports any other status than 202 as a network error.
     async fn run_reserved(&self, target: ReservedOperation, graphql_request: GraphqlRequest) -> Result<Response, OperationError> {
-        let operation = match self.operation(graphql_request) {
+        let operation = match self.resolve_operation(graphql_request) {
             Ok(operation) => operation,
             Err(error) => {
                 let errors = self.streamed_errors(error)?;
@@ -275,9 +281,10 @@ impl GraphqlCall<'_> {
             let mut response = executed.map_err(|error| RequestError::from(&error))?;
             // If the viewer had been verified first, the verification would have failed with the same error, and nothing would have been
             // executed.
-            let down = Error::StorageUnavailable;
-            if is_unverified && request_log::outcome_of(&response) == down.code() && response::is_all_null(&response.data) {
-                return Err(RequestError::from(&down));
+            let unavailable = Error::StorageUnavailable;
+            if is_unverified && request_log::outcome_of(&response) == unavailable.code() && response::is_all_null(&response.data)
+            {
+                return Err(RequestError::from(&unavailable));
             }
             self.add_cost(&mut response, &charge);
             response::respond_counted(self.state, self.media, self.id, self.address, checked.kind, response)
@@ -307,8 +314,8 @@ impl GraphqlCall<'_> {
     }
 }
 
-/// A response with errors alone in the format of a stream.
-fn errors_as(format: StreamFormat, errors: String) -> Response {
+/// A response in the format of a stream that contains errors only.
+fn errors_response(format: StreamFormat, errors: String) -> Response {
     match format {
         StreamFormat::Events => sse::errors(errors),
         StreamFormat::Multipart => multipart::errors(&errors),

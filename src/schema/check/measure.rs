@@ -60,11 +60,11 @@ pub(super) fn measure_document<'a>(
     let mut measurer = Measurer { fragments: &document.fragments, variables, measured: HashMap::new() };
     let mut operations = Vec::new();
     for (name, operation) in document.operations.iter() {
-        operations.push((name.map(Name::as_str), measurer.set(&operation.node.selection_set.node, 0)?));
+        operations.push((name.map(Name::as_str), measurer.measure_set(&operation.node.selection_set.node, 0)?));
     }
     let mut fragment = Measure::default();
     for (name, definition) in &document.fragments {
-        fragment = fragment.larger(measurer.fragment(name, 0, definition.pos)?);
+        fragment = fragment.max(measurer.measure_fragment(name, 0, definition.pos)?);
     }
     Ok(DocumentMeasure { operations, fragment })
 }
@@ -79,12 +79,12 @@ impl Measure {
             roots: self.roots.saturating_add(other.roots),
             introspection: self.introspection.saturating_add(other.introspection),
             filter_entries: self.filter_entries.saturating_add(other.filter_entries),
-            ..self.larger(other)
+            ..self.max(other)
         }
     }
 
     /// The maximum of each count.
-    pub(super) fn larger(self, other: Self) -> Self {
+    pub(super) fn max(self, other: Self) -> Self {
         Self {
             fields: self.fields.max(other.fields),
             depth: self.depth.max(other.depth),
@@ -99,6 +99,7 @@ impl Measure {
     }
 }
 
+/// Measures the selection sets of a document.
 struct Measurer<'a> {
     fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
     variables: &'a Variables,
@@ -107,7 +108,7 @@ struct Measurer<'a> {
 }
 
 impl<'a> Measurer<'a> {
-    fn set(&mut self, set: &'a SelectionSet, level: usize) -> Result<Measure, CostError> {
+    fn measure_set(&mut self, set: &'a SelectionSet, level: usize) -> Result<Measure, CostError> {
         if set.items.is_empty() {
             return Ok(Measure::default());
         }
@@ -116,21 +117,21 @@ impl<'a> Measurer<'a> {
         }
         let mut total = Measure::default();
         for selection in &set.items {
-            total = total.with_sibling(self.selection(&selection.node, level + 1)?);
+            total = total.with_sibling(self.measure_selection(&selection.node, level + 1)?);
         }
         total.levels += 1;
         Ok(total)
     }
 
-    fn selection(&mut self, selection: &'a Selection, level: usize) -> Result<Measure, CostError> {
+    fn measure_selection(&mut self, selection: &'a Selection, level: usize) -> Result<Measure, CostError> {
         let spread = |inner: Measure| Measure { fields: inner.fields.saturating_add(1), ..inner };
         Ok(match selection {
-            Selection::InlineFragment(inline) => spread(self.set(&inline.node.selection_set.node, level)?),
+            Selection::InlineFragment(inline) => spread(self.measure_set(&inline.node.selection_set.node, level)?),
             Selection::FragmentSpread(fragment) => {
-                spread(self.fragment(&fragment.node.fragment_name.node, level, fragment.pos)?)
+                spread(self.measure_fragment(&fragment.node.fragment_name.node, level, fragment.pos)?)
             }
             Selection::Field(field) => {
-                let inner = self.set(&field.node.selection_set.node, level)?;
+                let inner = self.measure_set(&field.node.selection_set.node, level)?;
                 let name = field.node.name.node.as_str();
                 let cost_per_day = inner.cost_per_day.saturating_mul(days(&field.node, self.variables));
                 let entries = filter::entries(&field.node, self.variables);
@@ -152,7 +153,7 @@ impl<'a> Measurer<'a> {
     }
 
     /// Measures a fragment. An unknown fragment counts nothing: validation reports it.
-    fn fragment(&mut self, name: &'a str, level: usize, at: Pos) -> Result<Measure, CostError> {
+    fn measure_fragment(&mut self, name: &'a str, level: usize, at: Pos) -> Result<Measure, CostError> {
         match self.measured.get(name) {
             Some(None) => return Err(CostError::Cycle(at)),
             Some(Some(measured)) if level + measured.levels > MAX_LEVELS + 1 => return Err(CostError::TooManyLevels),
@@ -161,7 +162,7 @@ impl<'a> Measurer<'a> {
         }
         let Some(fragment) = self.fragments.get(name) else { return Ok(Measure::default()) };
         self.measured.insert(name, None);
-        let measure = self.set(&fragment.node.selection_set.node, level)?;
+        let measure = self.measure_set(&fragment.node.selection_set.node, level)?;
         self.measured.insert(name, Some(measure));
         Ok(measure)
     }
@@ -180,7 +181,7 @@ mod tests {
     fn measure(document: &str, given: serde_json::Value) -> Result<Measure, CostError> {
         let document = parse_query(document).expect("a document");
         let measured = measure_document(&document, &Variables::from_json(given))?;
-        Ok(measured.operations.iter().fold(measured.fragment, |sum, (_, one)| sum.larger(*one)))
+        Ok(measured.operations.iter().fold(measured.fragment, |sum, (_, one)| sum.max(*one)))
     }
 
     fn cost(document: &str) -> Result<usize, CostError> {

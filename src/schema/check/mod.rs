@@ -225,7 +225,7 @@ fn check_shape(
         Err(CostError::TooManyLevels) => return limit_exceeded("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
     };
     check_limit("QUERY_TOO_COMPLEX", "operations", limits.operations, operations.len())?;
-    let all = operations.iter().fold(fragment, |largest, (_, measure)| largest.larger(*measure));
+    let all = operations.iter().fold(fragment, |largest, (_, measure)| largest.max(*measure));
     let fields = operations.iter().fold(0_usize, |sum, (_, measure)| sum.saturating_add(measure.fields));
     if all.introspection > 0 && !config.introspection {
         return refuse("GRAPHQL_VALIDATION_FAILED", "Introspection is switched off on this server.".into());
