@@ -240,7 +240,7 @@ pub trait PageSource<P = u64>: Sync {
         0
     }
 
-    /// Whether many rows may be dropped. Known once a window was read.
+    /// Whether many rows may be dropped. Called after the first window was read.
     fn drops_rows(&self) -> bool {
         false
     }
@@ -258,9 +258,10 @@ pub struct Page<T, P = u64> {
     pub has_next: bool,
     /// Whether there is a visible newer item.
     pub has_previous: bool,
-    /// Where a page of `last` continues, if it ended after 10,000 dropped rows: the last row that was read. Otherwise the first item is its start.
+    /// The position of the last row that was read, if a page of `last` ended after 10,000 dropped rows: the next page continues from there. `None`
+    /// otherwise: the next page continues from the first item.
     pub start: Option<P>,
-    /// The same for a page of `first`, whose end is otherwise its last item.
+    /// The same for a page of `first`. `None` otherwise: the next page continues from the last item.
     pub end: Option<P>,
 }
 
@@ -271,8 +272,9 @@ impl<T, P> Page<T, P> {
     }
 }
 
-/// Reads a page. One read and one hydration, and more of both while rows are dropped, up to 10,000 rows. A page that ends there says
-/// that there is more in the direction of reading, and counts a row beyond a bound as visible if none was found.
+/// Reads a page. One read and one hydration; both are repeated while rows are dropped, up to 10,000 dropped rows. If a page ends at this limit,
+/// it reports that more items follow in the direction of reading. If the search for an item beyond `after` or `before` ends at this limit, the page
+/// reports that there is one.
 ///
 /// # Errors
 /// The errors of the source.

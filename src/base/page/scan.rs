@@ -2,7 +2,7 @@
 
 use super::{ListPosition, MAX, Page, PageRequest, Row, Window};
 
-/// The most rows of a window, where most rows are dropped.
+/// The most rows of a window if most rows are dropped.
 const MAX_WINDOW: usize = 1_000;
 
 /// A window that is read until there are enough items.
@@ -16,7 +16,7 @@ pub(super) struct Scan<T, P> {
 }
 
 impl<T, P: ListPosition> Scan<T, P> {
-    /// The page plus one row; and beyond each bound, the next row. `spare` is the number of rows beyond those that a window needs.
+    /// Plans three scans: the page plus one row, and the next row beyond each bound. `spare` is the number of rows beyond those that a window needs.
     pub(super) fn plan(request: PageRequest<P>, spare: impl Fn(usize) -> usize) -> [Self; 3] {
         let (below, above) = (request.after.unwrap_or(P::TOP), request.before.unwrap_or(P::BOTTOM));
         let main = Self::new(below, above, !request.backward, request.size + 1);
@@ -47,7 +47,7 @@ impl<T, P: ListPosition> Scan<T, P> {
         !self.got.is_empty() || self.is_open()
     }
 
-    /// Notes whether the window ended with these rows, and removes the spare ones if no rows are dropped.
+    /// Records whether the window has no rows after these, and removes the spare rows if no rows are dropped.
     pub(super) fn receive(&mut self, rows: &mut Vec<Row<P>>, drops_rows: bool) {
         let needed = self.window.limit - std::mem::take(&mut self.spare);
         self.exhausted = rows.len() < self.window.limit;
@@ -57,7 +57,7 @@ impl<T, P: ListPosition> Scan<T, P> {
         }
     }
 
-    /// Takes the items of its rows, and moves the window behind the last row. Returns the number of dropped rows.
+    /// Takes the items of its rows, and moves the window past the last row. Returns the number of dropped rows.
     pub(super) fn take(&mut self, rows: &[Row<P>], items: &mut impl Iterator<Item = Option<T>>) -> usize {
         let before = self.got.len();
         for row in rows {
@@ -70,7 +70,7 @@ impl<T, P: ListPosition> Scan<T, P> {
             *bound = last.position;
         }
         let kept = self.got.len() - before;
-        // Where most rows are dropped, windows grow, so that the number of reads grows with the logarithm of the dropped rows at first.
+        // If most rows are dropped, the next window is twice as large, so that few reads suffice.
         let wider = if kept * 4 < rows.len() { self.window.limit * 2 } else { 0 };
         self.window.limit = (self.want.saturating_sub(self.got.len()) * 2).clamp(10, MAX).max(wider.min(MAX_WINDOW));
         rows.len() - kept
