@@ -69,7 +69,7 @@ pub struct AuditReport {
 pub async fn run(app: &App, options: AuditOptions, mut on_progress: impl FnMut(AuditProgress<'_>)) -> Result<AuditReport, Error> {
     let mut fsck =
         Fsck { app, options, being_deleted: deletions_in_progress(app).await?, candidates: Vec::new(), reported: HashSet::new() };
-    let keys = walk(app, async |page, keys| {
+    let keys = visit_keys(app, async |page, keys| {
         let found = fsck.check(page).await?;
         fsck.candidates.extend(found);
         if fsck.candidates.len() >= PAGE {
@@ -84,7 +84,7 @@ pub async fn run(app: &App, options: AuditOptions, mut on_progress: impl FnMut(A
 }
 
 /// Visits every key of every primary in pages, with the number of keys that were read so far. Returns the number of keys.
-async fn walk(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> Result<(), Error>) -> Result<u64, Error> {
+async fn visit_keys(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> Result<(), Error>) -> Result<u64, Error> {
     let mut keys = 0;
     for node in 0..app.db().primaries().await? {
         let mut cursor = 0;
@@ -118,11 +118,11 @@ impl Fsck<'_> {
     async fn check(&self, keys: Vec<String>) -> Result<Vec<Finding>, Error> {
         let reader = AuditReader::new(self.app.db().clone(), self.app.now(), users::user_key);
         let mut found = Findings::default();
-        // A key that is not UTF-8 cannot be read by its name.
-        let (odd, keys): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.contains(char::REPLACEMENT_CHARACTER));
+        // Keys that are not UTF-8 cannot be read: their names were decoded with replacement characters.
+        let (not_utf8, keys): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.contains(char::REPLACEMENT_CHARACTER));
         let entries = reader.entries(keys).await?;
         let there = entries.iter().map(|entry| &entry.key);
-        for key in there.filter(|key| !is_ours(key)).chain(&odd) {
+        for key in there.filter(|key| !is_ours(key)).chain(&not_utf8) {
             found.add(key, "is not a key of Waxwing");
         }
         db::audit::check(&reader, &entries, &mut found).await?;
@@ -227,7 +227,7 @@ pub fn is_ours(key: &str) -> bool {
 }
 
 /// The deletions in progress, from the journal: accounts, and statuses whose threads or branches are deleted. Entries that are too old are
-/// findings themselves.
+/// reported as findings by the audit of the journal.
 async fn deletions_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
     let entries = journal_service::list_entries(app, Queue::Long, JOURNAL).await?;
     let deleted = |task| match task {

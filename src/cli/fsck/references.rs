@@ -1,6 +1,6 @@
 //! All references to an account: its own keys, and every member, field and value with its id. After its deletion there are none.
 
-use super::{AuditProgress, numbers, walk};
+use super::{AuditProgress, numbers, visit_keys};
 use crate::app::App;
 use crate::base::audit::{Findings, KeyInfo};
 use crate::base::error::Error;
@@ -19,7 +19,7 @@ pub async fn references(
     mut on_progress: impl FnMut(AuditProgress<'_>),
 ) -> Result<super::AuditReport, Error> {
     let mut findings = 0;
-    let keys = walk(app, async |page, keys| {
+    let keys = visit_keys(app, async |page, keys| {
         for finding in search(app, id, page).await? {
             findings += 1;
             on_progress(AuditProgress::Found(&finding));

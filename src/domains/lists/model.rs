@@ -44,7 +44,7 @@ impl NewList {
     /// Validates and normalizes the list; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let key = self.idempotency_key.as_deref().map_or(Ok(()), check_key);
-        match (name(&self.name), key) {
+        match (check_name(&self.name), key) {
             (Ok(name), Ok(())) => Ok(Self { name, ..self }),
             (name, key) => Err(name.err().into_iter().chain(key.err()).collect()),
         }
@@ -52,7 +52,7 @@ impl NewList {
 }
 
 /// Validates and normalizes a name.
-pub(super) fn name(text: &str) -> Result<String, UserError> {
+pub(super) fn check_name(text: &str) -> Result<String, UserError> {
     NAME.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidName, message, &["name"]))
 }
 

@@ -5,7 +5,7 @@
 
 pub mod tags;
 
-use super::model::{MAX_LISTS, MAX_MEMBERS, NewList, UserList, name};
+use super::model::{MAX_LISTS, MAX_MEMBERS, NewList, UserList, check_name};
 use super::store::{self, AddMemberResult, CreateListResult, DeleteListResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
@@ -65,9 +65,9 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
 /// # Errors
 /// `INVALID_NAME`; `NOT_FOUND` if `owner` has no such list; `RATE_LIMITED`.
 pub async fn rename(app: &App, owner: UserId, id: UserListId, new: &str) -> Outcome<()> {
-    let name = name(new)?;
+    let name = check_name(new)?;
     charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
-    owned(app, owner, id).await?;
+    find_owned(app, owner, id).await?;
     if store::rename_list(app.db(), id, &name).await? { Ok(()) } else { Err(not_found().into()) }
 }
 
@@ -82,13 +82,13 @@ pub async fn delete(app: &App, owner: UserId, id: UserListId) -> Outcome<()> {
     }
 }
 
-/// Checks that `owner` may change a list, charges it, and returns the list. A charge and a read.
+/// Charges a change of a list, and returns the list if `owner` owns it. A charge and a read.
 ///
 /// # Errors
 /// `NOT_FOUND` if `owner` has no such list; `RATE_LIMITED`.
 pub async fn charge_change(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
     charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
-    owned(app, owner, id).await
+    find_owned(app, owner, id).await
 }
 
 /// Adds an account to a list: the commit. One script.
@@ -119,7 +119,7 @@ pub async fn edge(app: &App, id: UserListId, user: UserId) -> Result<FollowEdge,
     store::edge(app.db(), id, user).await
 }
 
-/// As [`edge`] for many lists, each with its edge. One pipeline; nothing for none.
+/// As [`edge`] for many lists; returns each list with its edge. One pipeline; no round trip without lists.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -128,7 +128,7 @@ pub async fn edges(app: &App, ids: &[UserListId], user: UserId) -> Result<Vec<(U
     Ok(ids.iter().copied().zip(edges).collect())
 }
 
-/// The owner in a list's record; `None` without one. One command.
+/// The owner in a list's record; `None` if the list has no record. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -153,7 +153,7 @@ pub async fn settle_member(app: &App, id: UserListId, user: UserId, edge: Follow
     Ok(there)
 }
 
-/// Forgets a removal once no status of the account is in the timeline, up to this removal. One script.
+/// Deletes the record of a removed member, if it is not newer than `removal`. Call it when no status of the account is in the timeline. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -194,7 +194,7 @@ pub async fn settle_list(app: &App, owner: UserId, id: UserListId, name: &str) -
     reconcile_list(app, owner, id, name, None).await
 }
 
-/// Repeats until the written state of the list matches the owner's side.
+/// Writes or erases the list's data until it matches the owner's set of lists.
 async fn reconcile_list(app: &App, owner: UserId, id: UserListId, name: &str, mut written: Option<bool>) -> Result<bool, Error> {
     loop {
         let exists = store::has_list(app.db(), owner, id).await?;
@@ -227,10 +227,10 @@ async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
     }
 }
 
-/// Result of restoring a list that its owner's side does not name.
+/// Result of restoring a list that has a record, but is missing in its owner's set of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestoreListResult {
-    /// Its owner has it again.
+    /// The list is in its owner's set again.
     Restored,
     /// It or its owner's account was deleted; its remaining data must be deleted.
     Deleted,
@@ -238,8 +238,8 @@ pub enum RestoreListResult {
     LimitReached,
 }
 
-/// Restores a list to the owner that its record names, unless it was deleted. The record is written after the owner's side and deleted
-/// after it, so the list was theirs. One script.
+/// Restores a list to the owner that its record names, unless it was deleted. The record is written after the entry in
+/// the owner's set and deleted after it, so a record proves that the list was in the set. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -312,8 +312,8 @@ pub async fn is_member_of_any_list(app: &App, owner: UserId, user: UserId) -> Re
     store::is_on_any_list(app.db(), owner, user).await
 }
 
-/// Loads a list of `owner`. One pipeline.
-async fn owned(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
+/// Loads a list of `owner`; `NOT_FOUND` if it does not exist or has another owner. One pipeline.
+async fn find_owned(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
     let list = store::load(app.db(), owner, &[id]).await?.pop().flatten();
     list.ok_or_else(|| not_found().into())
 }
