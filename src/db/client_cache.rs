@@ -78,11 +78,13 @@ pub(super) struct ClientCache {
     writes: Box<[AtomicU32]>,
     /// The number of connections opened and closed.
     connections: AtomicU64,
+    /// The number of the last request of all links.
     sent: AtomicU64,
-    /// The last request sent over each link.
+    /// The number of the last request sent over each link.
     last: Box<[AtomicU64]>,
+    /// The highest number of a request whose reply has arrived.
     completed: AtomicU64,
-    /// The last request that was dropped or has failed.
+    /// The highest number of a request that was dropped or has failed.
     lost: AtomicU64,
     /// Notified when the reply to a request has arrived, or the request was lost.
     progress: Notify,
@@ -202,14 +204,14 @@ impl ClientCache {
 
     /// Caches the value of a key that was read at this version.
     pub(super) fn insert<T: EstimatedSize + Send + Sync + 'static>(&self, key: &str, version: KeyVersion, value: Arc<T>) {
-        let is_void = || version != self.version(key) || self.tracking_disabled.load(Ordering::SeqCst);
-        if is_void() {
+        let is_outdated = || version != self.version(key) || self.tracking_disabled.load(Ordering::SeqCst);
+        if is_outdated() {
             return;
         }
         let bytes = u32::try_from(value.bytes()).unwrap_or(u32::MAX);
         self.values.insert(key.to_owned(), CachedValue { version, value, bytes });
         // An invalidation may have arrived between the check and the insertion.
-        if is_void() {
+        if is_outdated() {
             self.values.remove_if(key, |cached| cached.version == version);
         }
     }
@@ -260,7 +262,7 @@ impl PendingRequest<'_> {
 
 impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        // If the reply has arrived, that is what counts.
+        // No effect if the reply has arrived: `wait_until_passed` tests the barrier first.
         self.client_cache.lost.fetch_max(self.number, Ordering::SeqCst);
         self.client_cache.progress.notify_waiters();
     }

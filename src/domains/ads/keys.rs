@@ -53,15 +53,15 @@ pub(super) fn websites(owner: UserId) -> String {
     format!("websites:{{{}}}", owner.0)
 }
 
-/// HASH `advertiser publisher`, each `1` where the account is suspended as one. No time to live. The stored name `standing` is older than the
+/// HASH `advertiser publisher`: `1` if the account is suspended in this role. No time to live. The stored name `standing` is older than the
 /// name of the function, and stays: renaming it needs a migration.
 pub(super) fn suspensions(user: UserId) -> String {
     format!("standing:{{{}}}", user.0)
 }
 
-/// HASH: the definition of a campaign, `id uid name budget daily pacing starts ends from cap per state suspended shares version made`, and the
-/// money of it that no share holds, `out day today`, and of each share `g0 b0 r0 q0` and so on: granted in all and before
-/// `day`, given back in all and of `day`. Money in billionths, times in ms; `pacing` is `EVEN`
+/// HASH: the definition of a campaign, `id uid name budget daily pacing starts ends from cap per state suspended shares version made`; the
+/// money granted to shares and not returned, in total and on `day`: `out today day`; and for each share, such as share 0, `g0 b0 r0 q0`: the money
+/// granted in total and before `day`, and returned in total and on `day`. Money in billionths, times in ms; `pacing` is `EVEN`
 /// or `ASAP`, `state` is `on`, `paused` or `stopped`; `daily starts ends cap per suspended` only where there is one. No time to live.
 pub(super) fn campaign(id: CampaignId) -> String {
     format!("campaign:{{{}}}", id.0)
@@ -115,7 +115,7 @@ pub(super) fn rank(share: Share, slot: Slot) -> String {
 
 /// HASH, ad → `CPM bid` or `CPC bid`, the bid in millionths; `ad:i`, `ad:c`, `ad:x`, `ad:y`, `ad:s`: its impressions, clicks, invalid clicks,
 /// invalid impressions, spend in billionths; `ad:x-REASON`: its invalid clicks by reason; `ad:l`: its impressions when it was last listed. At most
-/// [`super::model::AD_FIELDS`] an ad there ever was, no time to live.
+/// [`super::model::AD_FIELDS`] for each ad that the campaign ever had, no time to live.
 pub(super) fn ad_stats(share: Share) -> String {
     format!("offered:{{{share}}}")
 }

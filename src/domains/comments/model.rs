@@ -19,9 +19,9 @@ pub(super) const DELETED_TTL: Millis = 25 * 60 * MINUTE;
 pub(super) const MAX_DELETED: usize = 20_000;
 /// The most events in the log of a thread.
 pub(super) const MAX_EVENTS: usize = 1_000;
-/// The most levels: a script takes the keys of all ancestors.
+/// Maximum depth of a comment: a script takes the keys of all ancestors, so their number is bounded.
 pub const MAX_DEPTH: usize = 64;
-/// Bytes of an id in members and paths.
+/// Length of an encoded id in set members and paths, in bytes.
 pub(super) const ID_BYTES: usize = 7;
 
 /// A comment, as stored.
@@ -115,6 +115,7 @@ impl Vote {
         }
     }
 
+    /// The vote with this stored number; no vote for any other number.
     pub(super) const fn of(number: i8) -> Self {
         match number {
             1 => Self::Up,
@@ -179,7 +180,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// A stored order of a thread, by its name in keys. The values stand in the order of the scripts' keys.
+    /// A stored order of a thread, with its name in keys. Scripts take the keys of the orders in this sequence.
     pub(super) enum Order {
         /// By time.
         New = "new",
@@ -198,7 +199,7 @@ impl Order {
         if matches!(self, Self::New) { 0 } else { 4 }
     }
 
-    /// The sort key of a comment. The scripts compute the same.
+    /// The sort key of a comment. The Lua scripts compute the same value.
     pub(super) fn key(self, comment: &Comment) -> u32 {
         let saturated = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         match self {
@@ -222,7 +223,7 @@ pub fn controversy(up: u64, down: u64) -> u32 {
 }
 
 /// Bits of an id in a position.
-const BITS: u32 = 53;
+const ID_BITS: u32 = 53;
 
 impl Sort {
     /// The stored order that serves this sort.
@@ -250,7 +251,7 @@ impl Sort {
     pub(super) fn position(self, key: u32, number: u64) -> u128 {
         match self {
             Self::Old => u128::from(source::MAX + 1 - number.min(source::MAX)),
-            _ => u128::from(key) << BITS | u128::from(number),
+            _ => u128::from(key) << ID_BITS | u128::from(number),
         }
     }
 
@@ -262,14 +263,14 @@ impl Sort {
         }
     }
 
-    /// The bytes of a position in its set, behind the parent's id.
+    /// Encodes a position for a member of the order's set, where the bytes follow the parent's id.
     pub(super) fn bytes(self, position: u128) -> Vec<u8> {
-        let key = ((position >> BITS) as u32).to_be_bytes();
+        let key = ((position >> ID_BITS) as u32).to_be_bytes();
         let width = self.order().width();
         [&key[4 - width..], &bytes_of(self.number(position))].concat()
     }
 
-    /// Parses such bytes into a position and the comment's number; `None` if they are invalid.
+    /// Decodes bytes of [`Self::bytes`] into a position and the comment's number; `None` if they are invalid.
     pub(super) fn read(self, bytes: &[u8]) -> Option<(u128, u64)> {
         let (key, number) = bytes.split_at_checked(self.order().width())?;
         let key = key.iter().fold(0, |key, byte| key << 8 | u32::from(*byte));
@@ -324,7 +325,7 @@ pub struct ThreadEvent {
     pub kind: CommentEventKind,
 }
 
-/// Result of reading a log behind a position.
+/// Result of reading the log of a thread after a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ThreadEventPage {
     /// The next events, complete.

@@ -373,7 +373,7 @@ fn rows(sort: Sort, members: Vec<Vec<u8>>) -> Result<Vec<Row<u128>>, Error> {
 fn level_command(level: &LevelWindow) -> Cmd {
     let LevelWindow { status, parent, sort, window } = *level;
     let prefix = bytes_of(parent);
-    // The oldest first is the newest first from the other end.
+    // Positions of `Sort::Old` are inverted, so its bounds are swapped.
     let (high, low) = if sort == Sort::Old { (window.above, window.below) } else { (window.below, window.above) };
     let bound = |position: u128, open: u128, end: [u8; ID_BYTES]| match position == open {
         true => [&b"("[..], &end].concat(),
@@ -396,7 +396,7 @@ fn level_command(level: &LevelWindow) -> Cmd {
 pub(super) struct TreePlace {
     /// Level by level, the top one first.
     pub(super) positions: Vec<u128>,
-    /// Whether the replies of that comment come next, or its next sibling.
+    /// Whether the next comment is the first reply of that comment (true) or its next sibling (false).
     pub(super) descends: bool,
 }
 

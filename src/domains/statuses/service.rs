@@ -118,15 +118,15 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
             if let Some(keyed) = &keyed {
                 idempotency::release(app, author, keyed, id.0).await?;
             }
-            // Somebody may have liked it meanwhile.
+            // The status may have likes already: a worker removes them.
             lease.hand_over(app, Progress::default()).await;
             Err(if refused == AddToProfileResult::NoAccount { Error::Unauthenticated.into() } else { limit_reached().into() })
         }
     }
 }
 
-/// Checks what a draft refers to, adds it to its conversation, and writes it: the commit. `None` if it existed and was deleted; then nothing is left to do
-/// for the journal's entry.
+/// Checks the objects that a draft refers to, adds it to its conversation, and writes it: the commit. `None` if the status was deleted since an earlier
+/// request with the same key; the journal entry is then acknowledged.
 async fn write(
     app: &App,
     author: UserId,
@@ -183,7 +183,8 @@ pub enum StatusState {
     OtherAuthor,
 }
 
-/// Reconciles the author's profile with whether a status exists. A read, a script and a read, as often as that changes meanwhile.
+/// Adds an existing status to its author's profile, and removes a status that does not exist. A read, a script and a read; repeated while the status is
+/// created or deleted concurrently.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -222,9 +223,9 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
 
 fn keyed(draft: &StatusDraft, audience: ChosenAudience) -> Option<IdempotentRequest> {
     let key = draft.idempotency_key.as_deref()?;
-    // A public status has the digest that it had before there were audiences.
+    // The digest of a public status must not change: older versions, without audiences, have stored it.
     let audience = if audience == ChosenAudience::Public { String::new() } else { format!("{audience:?} ") };
-    // One that is no reply and permits all replies has the digest that it had before there were replies.
+    // Nor that of a status that is no reply and permits all replies: older versions, without replies, have stored it.
     let parent = draft.reply_to.as_ref().map(|parent| format!("reply to {parent} ")).unwrap_or_default();
     let policy = if draft.reply_policy == ReplyPolicy::Everyone { "" } else { draft.reply_policy.name() };
     let quoted = draft.quoted.as_ref().map(|quoted| format!("quote of {quoted} ")).unwrap_or_default();
@@ -236,8 +237,8 @@ fn limit_reached() -> UserError {
     UserError::new(UserErrorCode::LimitReached, "An account has at most a million statuses. Delete some first.", &[])
 }
 
-/// Deletes a status of `author` (the commit), and its index entries. An edit in between begins it again, since the names of its text are then unknown.
-/// `None` if there is no such status. A pipeline and a script; an entry of the journal, and the steps of index entries, more for a text with names.
+/// Deletes a status of `author` (the commit), and its index entries. Repeats if the status was edited between the read of its names and the
+/// deletion. `None` if there is no such status. A pipeline and a script; an entry of the journal, and the steps of index entries, more for a text with names.
 /// Returns the status with the names of all versions of its text.
 async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Option<(DeletedStatus, IndexedNames)>, Error> {
     loop {

@@ -17,7 +17,7 @@ const PHRASE: (usize, usize) = (240, 20);
 const IDENTIFIER: usize = 64;
 
 /// Places on the ring of samples that share an index entry.
-const STRETCH: u64 = 500;
+const RING_SEGMENT: u64 = 500;
 
 /// A validated filter of the public stream, or that of a tag or of mentions. Equal filters have equal values: their lists are sorted and have no duplicates.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +98,9 @@ impl Filter {
             Self::Sample(arc) if arc.length >= SAMPLE_RING => {
                 vec![IndexEntry { kind: TermKind::Sample, term: MATCH_ALL, part: 0 }]
             }
-            Self::Sample(arc) => stretches_of(*arc).map(|term| IndexEntry { kind: TermKind::Sample, term, part: 0 }).collect(),
+            Self::Sample(arc) => {
+                ring_segments_of(*arc).map(|term| IndexEntry { kind: TermKind::Sample, term, part: 0 }).collect()
+            }
             // Any word would do: the frequency of words is unknown.
             Self::Track(phrases) => {
                 let last = phrases.iter().zip(parts).filter_map(|(phrase, part)| Some((*phrase.last()?, part)));
@@ -147,16 +149,16 @@ impl Filter {
     }
 }
 
-/// The stretch of the ring that contains a place.
-pub(super) const fn stretch_of(place: u64) -> u64 {
-    place / STRETCH
+/// The number of the ring segment that contains a position.
+pub(super) const fn ring_segment_of(place: u64) -> u64 {
+    place / RING_SEGMENT
 }
 
-/// The stretches of the ring that an arc touches, each once.
-fn stretches_of(arc: RingArc) -> impl Iterator<Item = u64> {
-    let all = SAMPLE_RING / STRETCH;
-    let count = (arc.start % STRETCH + arc.length).div_ceil(STRETCH).min(all);
-    (0..count).map(move |step| (arc.start / STRETCH + step) % all)
+/// The numbers of the ring segments that an arc overlaps, each once.
+fn ring_segments_of(arc: RingArc) -> impl Iterator<Item = u64> {
+    let all = SAMPLE_RING / RING_SEGMENT;
+    let count = (arc.start % RING_SEGMENT + arc.length).div_ceil(RING_SEGMENT).min(all);
+    (0..count).map(move |step| (arc.start / RING_SEGMENT + step) % all)
 }
 
 /// Validates a filter.
@@ -249,7 +251,7 @@ mod tests {
             let terms: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.term).collect();
             let each_once: BTreeSet<_> = terms.iter().collect();
             assert_eq!(each_once.len(), terms.len(), "{start} {length}");
-            let is_found = |place: u64| terms == [MATCH_ALL] || (terms.contains(&stretch_of(place)) && arc.contains(place));
+            let is_found = |place: u64| terms == [MATCH_ALL] || (terms.contains(&ring_segment_of(place)) && arc.contains(place));
             let found = (0..SAMPLE_RING).filter(|place| is_found(*place)).count() as u64;
             let held = (0..SAMPLE_RING).filter(|place| (place + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
             assert_eq!((found, held), (length, length), "{start} {length}");

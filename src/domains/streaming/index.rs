@@ -89,7 +89,7 @@ impl IndexSearch {
         let mut lookups: Vec<_> = terms.all_words().map(|word| (TermKind::Word, u64::from(word))).collect();
         lookups.push((TermKind::Author, terms.author));
         lookups.extend(terms.names.iter().map(|name| (TermKind::Name, *name)));
-        let sample = super::filter::stretch_of(term_hasher.sample_position(event.status.0));
+        let sample = super::filter::ring_segment_of(term_hasher.sample_position(event.status.0));
         lookups.extend([(TermKind::Sample, sample), (TermKind::Sample, MATCH_ALL)]);
         let cells = terms.place.into_iter().flat_map(super::grid::cells_at);
         lookups.extend(cells.map(|cell| (TermKind::Cell, cell)));

@@ -79,17 +79,17 @@ pub(in crate::domains::ads) async fn settle_with_removed_keywords(
 ) -> Result<(), Error> {
     let now = app.now();
     let of = |slot: Slot| removed.iter().map(move |keyword| Listing::for_keyword(slot, keyword));
-    let mut behind: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
+    let mut possible: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
     let Some(mut state) = read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
     for round in 1.. {
         if !state.owner_exists {
-            return delete_campaign(app, state.facts.campaign.owner, id).await;
+            return delete_campaign(app, state.inputs.campaign.owner, id).await;
         }
-        let wanted = plan(&state.facts, now);
-        write(app, &state, &wanted, &mut behind, now).await?;
+        let wanted = plan(&state.inputs, now);
+        write(app, &state, &wanted, &mut possible, now).await?;
         let Some(after) = self::read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
-        let same = after.facts.campaign == state.facts.campaign && after.owner_exists;
-        if same && wanted.covers(&plan(&after.facts, now)) {
+        let same = after.inputs.campaign == state.inputs.campaign && after.owner_exists;
+        if same && wanted.covers(&plan(&after.inputs, now)) {
             break;
         }
         if round == ROUNDS {
@@ -100,9 +100,9 @@ pub(in crate::domains::ads) async fn settle_with_removed_keywords(
     Ok(())
 }
 
-/// The data of a campaign that one pass of settling reads.
+/// The data of a campaign that settling reads before and after it writes.
 struct SettlingInputs {
-    facts: ListingInputs,
+    inputs: ListingInputs,
     owner_exists: bool,
     listed: Vec<(String, Millis)>,
 }
@@ -127,8 +127,8 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Set
     let committed = ShareBalance::committed_budget(&balances, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|AdDetails { ad, counts, .. }| (ad, counts)).collect();
     let ads = without_deleted_statuses(app, ads).await?;
-    let facts = ListingInputs { campaign, keywords, ads, committed, first_hold };
-    Ok(Some(SettlingInputs { facts, owner_exists: suspension.account_exists, listed }))
+    let inputs = ListingInputs { campaign, keywords, ads, committed, first_hold };
+    Ok(Some(SettlingInputs { inputs, owner_exists: suspension.account_exists, listed }))
 }
 
 /// Removes ads whose status was deleted; a deleted status does not come back. One round trip if any ad promotes a status.
@@ -143,36 +143,36 @@ async fn without_deleted_statuses(app: &App, mut ads: Vec<(Ad, Tally)>) -> Resul
     Ok(ads)
 }
 
-/// Writes the derived data, the record of planned listings first. `behind` contains other listings that may still hold the campaign.
+/// Writes the derived data, the record of planned listings first. `possible` contains other listings that may still contain the campaign.
 async fn write(
     app: &App,
-    seen: &SettlingInputs,
+    state: &SettlingInputs,
     wanted: &ListingPlan,
-    behind: &mut HashSet<Listing>,
+    possible: &mut HashSet<Listing>,
     now: Millis,
 ) -> Result<(), Error> {
-    let (db, id) = (app.db(), seen.facts.campaign.id);
+    let (db, id) = (app.db(), state.inputs.campaign.id);
     let there: Vec<(Listing, Ecpm)> = wanted
         .offers
         .iter()
-        .flat_map(|(slot, ecpm)| store::listings(*slot, &seen.facts.keywords).into_iter().map(|listing| (listing, *ecpm)))
+        .flat_map(|(slot, ecpm)| store::listings(*slot, &state.inputs.keywords).into_iter().map(|listing| (listing, *ecpm)))
         .collect();
     let listings: HashSet<Listing> = there.iter().map(|(listing, _)| *listing).collect();
     let current: HashSet<String> = listings.iter().map(ToString::to_string).collect();
-    let left: Vec<&(String, Millis)> = seen.listed.iter().filter(|(text, _)| !current.contains(text)).collect();
-    behind.extend(left.iter().filter_map(|(text, _)| Listing::parse(text)));
-    if seen.listed.len() >= MAX_LISTED {
+    let left: Vec<&(String, Millis)> = state.listed.iter().filter(|(text, _)| !current.contains(text)).collect();
+    possible.extend(left.iter().filter_map(|(text, _)| Listing::parse(text)));
+    if state.listed.len() >= MAX_LISTED {
         // The record may have more entries. The current listings, in any slot, are among those that were written last.
-        let all = |slot: &Slot| [store::listings(*slot, &seen.facts.keywords), store::listings(*slot, &[])].concat();
-        behind.extend(Slot::ALL.iter().flat_map(all));
+        let all = |slot: &Slot| [store::listings(*slot, &state.inputs.keywords), store::listings(*slot, &[])].concat();
+        possible.extend(Slot::ALL.iter().flat_map(all));
     }
-    let elsewhere: Vec<Listing> = behind.iter().filter(|listing| !listings.contains(listing)).copied().collect();
+    let elsewhere: Vec<Listing> = possible.iter().filter(|listing| !listings.contains(listing)).copied().collect();
     let guard = wanted.next_evaluation.unwrap_or(Millis::MAX).min(now + REPAIR_DELAY);
-    try_join!(store::write_shares(db, &seen.facts), store::record_listings(db, id, &listings, now, guard))?;
+    try_join!(store::write_shares(db, &state.inputs), store::record_listings(db, id, &listings, now, guard))?;
     store::update_listings(db, id, &there, &elsewhere).await?;
-    behind.extend(listings);
+    possible.extend(listings);
     let times: Vec<Millis> = left.iter().map(|(_, at)| *at).collect();
-    let (before, next) = store::prune_times(&times, &seen.listed, now);
+    let (before, next) = store::prune_times(&times, &state.listed, now);
     let before = (!left.is_empty()).then_some(before);
     store::prune(db, id, before, wanted.next_evaluation.into_iter().chain(next).min()).await
 }
@@ -252,11 +252,11 @@ pub(in crate::domains::ads) async fn sync_suspension(
     suspended: bool,
 ) -> Result<Option<Campaign>, Error> {
     loop {
-        let Some(whole) = campaigns::store::read(app.db(), id).await? else { return Ok(None) };
-        if whole.campaign.suspended == suspended {
-            return Ok(Some(whole.campaign));
+        let Some(snapshot) = campaigns::store::read(app.db(), id).await? else { return Ok(None) };
+        if snapshot.campaign.suspended == suspended {
+            return Ok(Some(snapshot.campaign));
         }
-        let new = Campaign { suspended, ..whole.campaign };
+        let new = Campaign { suspended, ..snapshot.campaign };
         match campaigns::store::change(app.db(), &new, None, &[], &[]).await? {
             ChangeResult::NotFound => return Ok(None),
             ChangeResult::Done => return Ok(Some(Campaign { version: new.version + 1, ..new })),
