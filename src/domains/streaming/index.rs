@@ -81,7 +81,7 @@ impl IndexSearch {
             // Feeds alone receive it: those with the account, or with one of the accounts, as a source.
             let accounts = match &**details {
                 RepostDetails::Repost { .. } => std::slice::from_ref(&terms.author),
-                RepostDetails::Via { accounts, .. } => accounts,
+                RepostDetails::Change { accounts, .. } => accounts,
             };
             let lookups = accounts.iter().map(|account| (TermKind::Author, *account)).collect();
             return Self { lookups, resume_after: None, found: Vec::new() };

@@ -26,7 +26,7 @@ impl Interest {
     pub(super) fn matches(&self, term_hasher: &TermHasher, event: &Event) -> bool {
         match self {
             Self::Feed(sources) => match event.repost.as_deref() {
-                Some(RepostDetails::Via { accounts, .. }) => accounts.iter().any(|account| sources.has(*account)),
+                Some(RepostDetails::Change { accounts, .. }) => accounts.iter().any(|account| sources.has(*account)),
                 Some(RepostDetails::Repost { .. }) => sources.has(event.terms.author),
                 None => sources.matches(event.terms.author, &event.terms.names),
             },

@@ -72,7 +72,7 @@ impl SubscriptionStream {
 /// The restriction of an event; `None` if everyone receives it whom it matches.
 fn restriction(event: &Event) -> Option<Restriction> {
     let before = match event.repost.as_deref() {
-        Some(RepostDetails::Via { audience, .. }) => (*audience)?,
+        Some(RepostDetails::Change { audience, .. }) => (*audience)?,
         Some(RepostDetails::Repost { .. }) | None => event.terms.audience?,
     };
     Some(Restriction { before, is_narrowed: event.kind == EventKind::Narrowed })
@@ -195,7 +195,7 @@ impl StatusStream {
         }
         let repost = match event.repost.as_deref() {
             Some(RepostDetails::Repost { status: of, by }) => Some(StatusRepost { id: status.0, status: *of, by: *by }),
-            Some(RepostDetails::Via { .. }) | None => None,
+            Some(RepostDetails::Change { .. }) | None => None,
         };
         let kind = match kind {
             EventKind::Reposted => OutgoingEventKind::Reposted(repost?),
@@ -212,7 +212,7 @@ impl StatusStream {
     /// The source by which the feed receives an event.
     fn source_of(&self, event: &Event) -> u64 {
         match event.repost.as_deref() {
-            Some(RepostDetails::Via { accounts, .. }) => {
+            Some(RepostDetails::Change { accounts, .. }) => {
                 accounts.iter().find(|account| self.shows_reposts_of(**account)).copied().unwrap_or(event.terms.author)
             }
             Some(RepostDetails::Repost { .. }) | None => event.terms.author,
@@ -227,7 +227,7 @@ impl StatusStream {
 
     /// The rules on reposts that need no read. A feed that has the author as a source receives the author's own event instead.
     fn wants_repost(&mut self, event: &Event) -> bool {
-        let Some(RepostDetails::Via { accounts, change, .. }) = event.repost.as_deref() else {
+        let Some(RepostDetails::Change { accounts, change, .. }) = event.repost.as_deref() else {
             return self.shows_reposts_of(event.terms.author);
         };
         let author = event.terms.author;

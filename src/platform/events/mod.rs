@@ -38,6 +38,6 @@ mod store;
 
 pub use filter_terms::{EventAudience, FilterTerms, SAMPLE_RING, TermHasher};
 pub use model::{Event, EventId, EventKind, LogPosition, ReadResult};
-pub use repost_details::{MAX_VIA, RepostDetails};
+pub use repost_details::{MAX_REPOSTERS, RepostDetails};
 pub use resume_point::ResumePoint;
 pub(crate) use store::{position, position_commands, position_of};

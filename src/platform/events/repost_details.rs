@@ -1,11 +1,11 @@
-//! What events about reposts have beside the terms of a status.
+//! The details of events about reposts, which follow the filter terms in an encoded event.
 
 use super::filter_terms::{EventAudience, FilterTerms};
 use crate::base::ids::{StatusId, UserId};
 use serde::{Deserialize, Serialize};
 
-/// The most accounts of [`RepostDetails::Via`].
-pub const MAX_VIA: usize = 1_000;
+/// Maximum number of accounts in one [`RepostDetails::Change`].
+pub const MAX_REPOSTERS: usize = 1_000;
 
 /// The details of an event that feeds receive because of a repost. Such events are in no public stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,20 +18,20 @@ pub enum RepostDetails {
         by: UserId,
     },
     /// A change of a status, for the feeds into which these accounts have reposted it.
-    Via {
+    Change {
         /// The id of the change; 0 for a deletion, of which there is one.
         change: u64,
-        /// Which of the accounts these are.
+        /// Identifies this group of accounts among the events of the change.
         part: u64,
         /// The audience of the status before the change, if the event is not delivered to everyone.
         audience: Option<EventAudience>,
-        /// The hashes of the accounts, sorted. At most [`MAX_VIA`].
+        /// The hashes of the accounts, sorted. At most [`MAX_REPOSTERS`].
         accounts: Vec<u64>,
     },
 }
 
 impl RepostDetails {
-    /// Encodes the details behind the terms.
+    /// Encodes the terms, then the details.
     pub(super) fn to_bytes(&self, terms: &FilterTerms) -> Vec<u8> {
         let mut bytes = postcard::to_allocvec(terms).unwrap_or_default();
         bytes.extend(postcard::to_allocvec(self).unwrap_or_default());
@@ -53,7 +53,7 @@ mod tests {
     fn details_survive_the_round_trip() {
         for details in [
             RepostDetails::Repost { status: StatusId(7), by: UserId(3) },
-            RepostDetails::Via { change: 5, part: 1, audience: None, accounts: vec![1, u64::MAX] },
+            RepostDetails::Change { change: 5, part: 1, audience: None, accounts: vec![1, u64::MAX] },
         ] {
             let bytes = details.to_bytes(&FilterTerms::unreadable());
             assert_eq!(RepostDetails::from_bytes(&bytes), Some((FilterTerms::unreadable(), details)));

@@ -3,7 +3,7 @@
 use super::filter_terms::{EventAudience, FilterTerms, TermHasher};
 use super::model::{Event, EventId, LogPosition, ReadResult};
 use super::page_cache::PageCache;
-use super::repost_details::{MAX_VIA, RepostDetails};
+use super::repost_details::{MAX_REPOSTERS, RepostDetails};
 use super::resume_point::ResumePoint;
 use super::store::{self, NewEvent, Retention};
 use crate::app::App;
@@ -138,7 +138,7 @@ pub enum RepostedStatusChange {
     Edited,
 }
 
-/// Publishes a change of a status to the feeds of those who follow accounts that have reposted it, at most [`MAX_VIA`]. `id` identifies
+/// Publishes a change of a status to the feeds of those who follow accounts that have reposted it, at most [`MAX_REPOSTERS`]. `id` identifies
 /// the change, and `part` identifies the group of accounts: the log has one event for each change and group. One round trip; nothing for no accounts.
 ///
 /// # Errors
@@ -155,7 +155,7 @@ pub async fn publish_to_reposter_feeds(
         return Ok(());
     }
     let hasher = term_hasher(app).await?;
-    let mut accounts: Vec<u64> = reposters.iter().take(MAX_VIA).map(|account| hasher.author(*account)).collect();
+    let mut accounts: Vec<u64> = reposters.iter().take(MAX_REPOSTERS).map(|account| hasher.author(*account)).collect();
     accounts.sort_unstable();
     // The hash stands for the group: keys of the log contain no account ids.
     let part = part.or(accounts.first().copied()).unwrap_or_default();
@@ -164,7 +164,7 @@ pub async fn publish_to_reposter_feeds(
         RepostedStatusChange::Narrowed => "vn",
         RepostedStatusChange::Edited => "ve",
     };
-    let details = Some(RepostDetails::Via { change: id, part, audience, accounts });
+    let details = Some(RepostDetails::Change { change: id, part, audience, accounts });
     let terms = hasher.not_public(author);
     let append = NewEvent { author, status, kind, terms, repost: details, since: app.now(), change: 0 };
     store::append(app.db(), &[append], retention(app)).await

@@ -67,7 +67,7 @@ pub(super) struct NewEvent {
 impl NewEvent {
     fn change_id(&self) -> String {
         match self.repost {
-            Some(RepostDetails::Via { change, part, .. }) => format!("{change}.{part}"),
+            Some(RepostDetails::Change { change, part, .. }) => format!("{change}.{part}"),
             _ => self.change.to_string(),
         }
     }

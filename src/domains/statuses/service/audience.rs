@@ -80,7 +80,7 @@ pub async fn settle_audience(app: &App, author: UserId, id: StatusId, before: Ch
         events::publish_narrowed(app, author, id, change, terms).await?;
         if let (Some(status), Some(was)) = (&status, was) {
             // A repost is shown while the status is public.
-            marks::publish_via_reposts(app, status, (RepostedStatusChange::Narrowed, change), Some(was)).await?;
+            marks::publish_change_to_reposter_feeds(app, status, (RepostedStatusChange::Narrowed, change), Some(was)).await?;
         }
     }
     if status.is_some_and(|status| !status.entities.is_empty()) {

@@ -80,7 +80,7 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
     let (posted, at) = ((id.time() >= since).then_some(after), versions[at].1.created_at);
     events::publish_edited(app, author, id, (edit, at), [posted, Some(edited)]).await?;
     if status.audience == ChosenAudience::Public && !is_private {
-        marks::publish_via_reposts(app, &status, (RepostedStatusChange::Edited, edit), None).await?;
+        marks::publish_change_to_reposter_feeds(app, &status, (RepostedStatusChange::Edited, edit), None).await?;
     }
     Ok(())
 }

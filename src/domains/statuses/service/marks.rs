@@ -8,7 +8,7 @@ use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Window;
 use crate::platform::events::service::{self as events, RepostedStatusChange};
-use crate::platform::events::{EventAudience, MAX_VIA};
+use crate::platform::events::{EventAudience, MAX_REPOSTERS};
 use crate::platform::journal::EntryLease;
 use crate::platform::journal::service::{self as journal, Subtasks};
 
@@ -151,7 +151,7 @@ pub async fn purge_marks_of_statuses(
     if mark == Mark::Repost {
         for (id, users) in &markers {
             if let Some(author) = author {
-                publish_deleted_via(app, author, *id, users).await?;
+                publish_deletion_to_reposter_feeds(app, author, *id, users).await?;
             }
         }
         // The accounts are unknown afterwards, and the reposts are still in the feeds of their followers.
@@ -164,10 +164,10 @@ pub async fn purge_marks_of_statuses(
     Ok(markers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
 }
 
-/// Publishes the deletion of a status to the feeds into which these accounts have reposted it, a part for each thousand. Which part it is does not matter as
-/// long as it differs from the others.
-async fn publish_deleted_via(app: &App, author: UserId, id: StatusId, reposters: &[UserId]) -> Result<(), Error> {
-    for part in reposters.chunks(MAX_VIA) {
+/// Publishes the deletion of a status to the feeds into which these accounts have reposted it: an event for each thousand accounts, identified by
+/// the smallest hash of an account.
+async fn publish_deletion_to_reposter_feeds(app: &App, author: UserId, id: StatusId, reposters: &[UserId]) -> Result<(), Error> {
+    for part in reposters.chunks(MAX_REPOSTERS) {
         events::publish_to_reposter_feeds(app, author, id, (RepostedStatusChange::Deleted, 0, None), None, part).await?;
     }
     Ok(())
@@ -175,7 +175,7 @@ async fn publish_deleted_via(app: &App, author: UserId, id: StatusId, reposters:
 
 /// Publishes a change of a public status to the feeds into which the newest [`PARTS`] thousand accounts have reposted it. A read and an event for each
 /// thousand; nothing for a status without reposts.
-pub(super) async fn publish_via_reposts(
+pub(super) async fn publish_change_to_reposter_feeds(
     app: &App,
     status: &Status,
     (change, id): (RepostedStatusChange, u64),
@@ -183,13 +183,13 @@ pub(super) async fn publish_via_reposts(
 ) -> Result<(), Error> {
     let mut below = u64::MAX;
     for part in if status.reposts.0 > 0 { 0..PARTS } else { 0..0 } {
-        let window = Window { below, above: 0, newest_first: true, limit: MAX_VIA };
+        let window = Window { below, above: 0, newest_first: true, limit: MAX_REPOSTERS };
         let rows = store::markers(app.db(), Mark::Repost, status.id, &[window]).await?.pop().unwrap_or_default();
         let Some(last) = rows.last() else { break };
         below = last.position;
         let accounts: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
         events::publish_to_reposter_feeds(app, status.author, status.id, (change, id, Some(part)), audience, &accounts).await?;
-        if rows.len() < MAX_VIA {
+        if rows.len() < MAX_REPOSTERS {
             break;
         }
     }
