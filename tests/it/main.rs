@@ -77,6 +77,7 @@ mod fanout_modes;
 mod statuses;
 mod storage_down;
 mod dependencies;
+mod tags;
 mod conversation_model;
 mod text_entities;
 mod timelines;

@@ -27,7 +27,7 @@ use std::time::Duration;
 const PAGE: usize = 500;
 /// The number of times that a finding is checked again. Once is not enough where the same follow is created and removed all the time.
 const RECHECKS: usize = 3;
-/// The maximum number of entries of a queue that are read to find deletions in progress.
+/// The maximum number of entries of a queue that are read to find changes in progress.
 const JOURNAL: usize = 10_000;
 
 /// Options of an audit.
@@ -68,7 +68,7 @@ pub struct AuditReport {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn run(app: &App, options: AuditOptions, mut on_progress: impl FnMut(AuditProgress<'_>)) -> Result<AuditReport, Error> {
     let mut fsck =
-        Fsck { app, options, being_deleted: deletions_in_progress(app).await?, candidates: Vec::new(), reported: HashSet::new() };
+        Fsck { app, options, in_progress: changes_in_progress(app).await?, candidates: Vec::new(), reported: HashSet::new() };
     let keys = visit_keys(app, async |page, keys| {
         let found = fsck.check(page).await?;
         fsck.candidates.extend(found);
@@ -106,8 +106,8 @@ async fn visit_keys(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> R
 struct Fsck<'a> {
     app: &'a App,
     options: AuditOptions,
-    /// Accounts and statuses whose deletion is in progress.
-    being_deleted: HashSet<u64>,
+    /// Accounts and statuses of changes in progress.
+    in_progress: HashSet<u64>,
     /// Findings that must be checked again.
     candidates: Vec<Finding>,
     reported: HashSet<Finding>,
@@ -142,8 +142,7 @@ impl Fsck<'_> {
         ads::audit::check(&reader, &entries, &mut found).await?;
         timelines::audit::check(&reader, &entries, self.options.home_window, &mut found).await?;
         let mut found = found.into_vec();
-        found
-            .retain(|finding| !numbers(&finding.key).chain(numbers(&finding.problem)).any(|id| self.being_deleted.contains(&id)));
+        found.retain(|finding| !numbers(&finding.key).chain(numbers(&finding.problem)).any(|id| self.in_progress.contains(&id)));
         Ok(found)
     }
 
@@ -153,7 +152,7 @@ impl Fsck<'_> {
                 return Ok(());
             }
             tokio::time::sleep(self.options.pause).await;
-            self.being_deleted.extend(deletions_in_progress(self.app).await?);
+            self.in_progress.extend(changes_in_progress(self.app).await?);
             self.candidates = self.persistent().await?;
         }
         for finding in std::mem::take(&mut self.candidates) {
@@ -226,18 +225,28 @@ pub fn is_ours(key: &str) -> bool {
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))
 }
 
-/// The deletions in progress, from the journal: accounts, and statuses whose threads or branches are deleted. Entries that are too old are
+/// The changes in progress, from the journal: accounts and statuses whose threads, branches or index entries are being changed. Entries that are too old are
 /// reported as findings by the audit of the journal.
-async fn deletions_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
-    let entries = journal_service::list_entries(app, Queue::Long, JOURNAL).await?;
-    let deleted = |task| match task {
+async fn changes_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
+    let changed = |task| match task {
         // The requests of an account that became public are being accepted, and its statuses enter or leave their tags.
         Task::Account { user, .. } | Task::FollowRequests { user } | Task::Privacy { user } => Some(user.0),
         Task::Branch { comment, .. } => Some(comment.status.0),
         Task::Thread { status } => Some(status.0),
+        // The status enters or leaves tags and mentions.
+        Task::Audience { status, .. } | Task::Edit { status, .. } | Task::StatusIndexes { status, .. } => Some(status.0),
         _ => None,
     };
-    Ok(entries.into_iter().filter_map(|(entry, _)| deleted(entry.task)).collect())
+    let mut found = HashSet::new();
+    for queue in Queue::ALL {
+        match journal_service::list_entries(app, queue, JOURNAL).await {
+            Ok(entries) => found.extend(entries.into_iter().filter_map(|(entry, _)| changed(entry.task))),
+            // A key of another type, which is a finding itself.
+            Err(Error::Internal(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
 }
 
 /// The numbers in a text. Ids are unique over all kinds of objects.

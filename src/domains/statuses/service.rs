@@ -6,6 +6,7 @@ mod edits;
 mod conversation;
 mod indexes;
 mod likes;
+mod pending_edits;
 mod marks;
 mod pins;
 mod profile;

@@ -72,6 +72,20 @@ impl Filter {
         }
     }
 
+    /// Whether the filter, which matches an edit, does so by the text before the edit alone: the status leaves its stream. A tag and mentions receive
+    /// the deletion under the names of all texts, and need not know it.
+    pub(super) fn is_left_by(&self, event: &Event) -> bool {
+        let terms = &event.terms;
+        match self {
+            Self::Track(phrases) => !phrases.iter().any(|phrase| terms.has_all_now(phrase)),
+            Self::Follow(authors, mentions) => {
+                authors.binary_search(&terms.author).is_err()
+                    && !terms.words.iter().any(|word| mentions.binary_search(word).is_ok())
+            }
+            Self::Sample(_) | Self::Locations(_) | Self::Name(..) => false,
+        }
+    }
+
     /// Whether one part of the filter matches an event that was found by an index entry of this part.
     pub(super) fn part_matches(&self, part: u32, term_hasher: &TermHasher, event: &Event) -> bool {
         let part = part as usize;

@@ -36,6 +36,11 @@ impl Interest {
         }
     }
 
+    /// Returns whether a status leaves the stream by an edit that the interest matches.
+    pub(super) fn is_left_by(&self, edit: &Event) -> bool {
+        matches!(self, Self::Public(interest) if interest.filter.is_left_by(edit))
+    }
+
     /// Returns the id of the interest in the index.
     pub(super) fn id(&self) -> InterestId {
         match self {

@@ -50,6 +50,9 @@ pub enum OutgoingEventKind {
     Posted(StatusId),
     /// The text of a status was changed. Whether the viewer may see it is checked when it is rendered.
     Edited(StatusId),
+    /// The text of a status was changed, and the filter of the stream does not match the new text: the last event of the status. If the status was
+    /// deleted or is not public any more, this event says so, since that event goes to the filters that match its text.
+    EditedAway(StatusId),
     /// A status was deleted.
     Deleted(StatusId),
     /// A status was reposted.

@@ -10,6 +10,7 @@ use super::thread_channel::ThreadChannels;
 use super::thread_stream::ThreadStream;
 use super::thread_viewer::ThreadViewer;
 use crate::app::App;
+use crate::base::audience::ChosenAudience;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId, UserListId};
 use crate::base::page::ListId;
@@ -209,6 +210,14 @@ async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option
         OutgoingEventKind::Deleted(id) => Some(EventContent::Deleted(id)),
         OutgoingEventKind::Posted(id) => load_status(&loaders, id, event).await?.map(EventContent::Posted),
         OutgoingEventKind::Edited(id) => load_status(&loaders, id, event).await?.map(EventContent::Edited),
+        OutgoingEventKind::EditedAway(id) => match load_status(&loaders, id, event).await? {
+            Some(seen) => Some(EventContent::Edited(seen)),
+            None => {
+                let status = loaders.statuses.load(id).await?;
+                let is_gone = status.is_none_or(|seen| seen.status.audience != ChosenAudience::Public);
+                is_gone.then_some(EventContent::Deleted(id))
+            }
+        },
         OutgoingEventKind::Reposted(repost) => {
             let (seen, by) = try_join!(load_status(&loaders, repost.status, event), loaders.users.load(repost.by))?;
             seen.zip(by).map(|(seen, by)| EventContent::Reposted(seen, repost, by))

@@ -201,6 +201,7 @@ impl StatusStream {
             EventKind::Reposted => OutgoingEventKind::Reposted(repost?),
             EventKind::RepostUndone => OutgoingEventKind::RepostUndone(repost?),
             EventKind::Posted => OutgoingEventKind::Posted(status),
+            EventKind::Edited if self.interest.is_left_by(event) => OutgoingEventKind::EditedAway(status),
             EventKind::Edited => OutgoingEventKind::Edited(status),
             // To those who can no longer see a status, it is deleted.
             EventKind::Deleted | EventKind::Narrowed => OutgoingEventKind::Deleted(status),

@@ -67,6 +67,11 @@ impl FilterTerms {
         contains(&self.words) || !self.words_before.is_empty() && contains(&self.words_before)
     }
 
+    /// Whether the status contains all of `words` now.
+    pub fn has_all_now(&self, words: &[u32]) -> bool {
+        words.iter().all(|word| self.words.binary_search(word).is_ok())
+    }
+
     /// The words of the status, and those that only the text before the edit had.
     pub fn all_words(&self) -> impl Iterator<Item = u32> {
         let gone = self.words_before.iter().filter(|word| self.words.binary_search(word).is_err());

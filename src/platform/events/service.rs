@@ -67,8 +67,8 @@ pub async fn publish_narrowed(app: &App, author: UserId, status: StatusId, chang
     .await
 }
 
-/// Publishes that the text of a status was changed at a time, unless this edit was published before; and that the status was posted with `posted`, unless
-/// that was. Nothing if the deletion was published. One round trip.
+/// Publishes changes of the text of a status, each with the edit's id and time, unless this edit was published before; and that the status was posted with
+/// `posted`, unless that was. No edit if the deletion was published. One round trip.
 ///
 /// # Errors
 /// As [`publish_posted`].
@@ -76,13 +76,16 @@ pub async fn publish_edited(
     app: &App,
     author: UserId,
     status: StatusId,
-    (edit, at): (u64, Millis),
-    [posted, edited]: [Option<FilterTerms>; 2],
+    posted: Option<FilterTerms>,
+    edits: Vec<(u64, Millis, FilterTerms)>,
 ) -> Result<(), Error> {
     let posting =
         posted.map(|terms| NewEvent { author, status, kind: "p", terms, repost: None, since: status.time(), change: 0 });
-    let edit = edited.map(|terms| NewEvent { author, status, kind: "e", terms, repost: None, since: at, change: edit });
-    let appends: Vec<NewEvent> = posting.into_iter().chain(edit).collect();
+    let edits = edits.into_iter().map(|(edit, since, terms)| {
+        let (kind, repost) = ("e", None);
+        NewEvent { author, status, kind, terms, repost, since, change: edit }
+    });
+    let appends: Vec<NewEvent> = posting.into_iter().chain(edits).collect();
     store::append(app.db(), &appends, retention(app)).await
 }
 

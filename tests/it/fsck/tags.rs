@@ -3,8 +3,13 @@
 use crate::support::{TestApp, findings};
 use serde_json::json;
 use std::time::Duration;
+use waxwing::base::audience::ChosenAudience;
+use waxwing::base::audit::Findings;
 use waxwing::base::ids::StatusId;
 use waxwing::cli::fsck::{self, AuditOptions};
+use waxwing::db::audit_reader::AuditReader;
+use waxwing::domains::users::user_key;
+use waxwing::platform::journal::{Task, service as journal};
 
 /// A command that breaks the store, the finding, and whether it is repaired.
 type Case = (&'static str, &'static str, bool);
@@ -72,5 +77,68 @@ async fn check((command, finding, is_repaired): Case) {
     if is_repaired {
         assert_eq!(findings(&app.app).await, [""; 0], "after the repair of {command}");
         assert_eq!([members(BIRDS), members(TREES)], before, "{command}");
+    }
+}
+
+/// The findings of the keys of statuses alone.
+async fn findings_of(app: &TestApp, statuses: &[u64]) -> Vec<String> {
+    let reader = AuditReader::new(app.app.db().clone(), app.app.now(), user_key);
+    let entries = reader.entries(statuses.iter().map(|id| format!("status:{{{id}}}")).collect()).await.expect("a store");
+    let mut found = Findings::default();
+    waxwing::domains::statuses::audit::check(&reader, &entries, &mut found).await.expect("a store");
+    let mut found: Vec<String> = found.into_vec().iter().map(ToString::to_string).collect();
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn a_full_index_lacks_only_statuses_that_are_older_than_its_oldest_entry() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let mut ids = Vec::new();
+    for text in ["old @bea", "kept @bea", "lost @bea"] {
+        app.clock.advance(60_000);
+        ids.push(StatusId::from_global(&ada.post(text).await).expect("an id").0);
+    }
+    app.drain_journal().await;
+    app.clock.advance(120_000);
+    let (mentions, [old, kept, lost]) = (format!("mentions:{{{}}}", bea.user_id().0), [ids[0], ids[1], ids[2]]);
+    let remove = |id: u64| app.redis.run::<i64>(&["ZREM", &mentions, &id.to_string()]);
+    assert_eq!([remove(old), remove(lost)], [1, 1]);
+    let missing = |id: u64| format!("status:{{{id}}}: by {} is missing in {mentions}", ada.user_id().0);
+    assert_eq!(findings_of(&app, &ids).await, [missing(old), missing(lost)], "the index is not full");
+    let fill = "for n = 1, 99999 do local id = string.format('%d', ARGV[1] + n) redis.call('ZADD', KEYS[1], id, id) end";
+    app.redis.run::<redis::Value>(&["EVAL", fill, "1", &mentions, &kept.to_string()]);
+    assert_eq!(app.redis.run::<usize>(&["ZCARD", &mentions]), 100_000);
+    assert_eq!(findings_of(&app, &ids).await, [missing(lost)]);
+}
+
+#[tokio::test]
+async fn a_status_whose_index_entries_are_being_changed_has_no_findings() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let status = StatusId::from_global(&ada.post("about #birds").await).expect("an id");
+    app.drain_journal().await;
+    app.clock.advance(120_000);
+    let (author, number) = (ada.user_id(), status.0.to_string());
+    app.redis.run::<i64>(&["ZREM", BIRDS, &number]);
+    app.redis.run::<i64>(&["ZADD", TREES, &number, &number]);
+    let tasks = [
+        Task::Audience { author, status, before: ChosenAudience::Followers, change: 1 },
+        Task::StatusIndexes { author, status, tags: vec!["birds".to_owned()], logins: Vec::new() },
+        Task::Edit { author, status, edit: 1 },
+    ];
+    let expected = [
+        format!("status:{{{number}}}: by {} is missing in {BIRDS}", author.0),
+        format!("{TREES}: status {number} by {} does not belong to it", author.0),
+    ];
+    for task in tasks {
+        let lease = journal::begin(&app.app, task.clone()).await.expect("a store");
+        assert_eq!(findings(&app.app).await, [""; 0], "{task:?}");
+        lease.ack(&app.app);
+        app.drain_journal().await;
+        let mut found = findings(&app.app).await;
+        found.sort();
+        assert_eq!(found, expected, "{task:?}");
     }
 }

@@ -2,13 +2,13 @@
 
 use super::{Event, LiveSubscription, context};
 use crate::edits::edit;
-use crate::support::{Actor, TestApp};
+use crate::support::{Actor, TestApp, TestServer};
 use async_graphql::{Request, Variables};
 use serde_json::{Value, json};
 
 const EVENTS: &str = "fragment E on StatusEvent { __typename cursor ... on StatusPosted { status { message } } ... on StatusEdited { status { message editedAt } } ... on StatusDeleted { statusId } }";
 
-pub(super) async fn open(app: &TestApp, actor: Option<&Actor>, field: &str, after: Option<&str>) -> LiveSubscription {
+pub(super) async fn open(app: &TestServer, actor: Option<&Actor>, field: &str, after: Option<&str>) -> LiveSubscription {
     let (name, arguments) = field.split_once('(').map_or((field, ""), |(name, rest)| (name, rest));
     let arguments = arguments.trim_end_matches(')');
     let document = format!("subscription($after: String) {{ {name}({arguments} after: $after) {{ ...E }} }} {EVENTS}");
@@ -16,7 +16,7 @@ pub(super) async fn open(app: &TestApp, actor: Option<&Actor>, field: &str, afte
     LiveSubscription::start(app, context(app, actor).await, request)
 }
 
-fn track(phrase: &str) -> String {
+pub(super) fn track(phrase: &str) -> String {
     format!("statusEvents(filter: {{ track: [{phrase:?}] }},)")
 }
 

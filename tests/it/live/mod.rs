@@ -21,6 +21,7 @@ mod sockets;
 mod sync_cursor;
 mod tags;
 mod threads;
+mod unpublished_edits;
 
 use crate::support::monitor::Monitor;
 use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, TestServer};
@@ -141,6 +142,11 @@ impl LiveSubscription {
         }
         panic!("the subscription did not start");
     }
+}
+
+/// Subscribes to events of statuses from now on.
+pub(crate) async fn open_statuses(app: &TestServer, actor: Option<&Actor>, field: &str) -> LiveSubscription {
+    edits::open(app, actor, field, None).await
 }
 
 /// Returns the request context of an actor, or of a client without a session.

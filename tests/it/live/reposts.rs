@@ -6,6 +6,7 @@ use crate::reposts::{repost, undo};
 use crate::support::{Actor, TestApp};
 use async_graphql::{Request, Variables};
 use serde_json::json;
+use waxwing::base::config::Config;
 
 const EVENTS: &str = "fragment E on StatusEvent { __typename cursor ... on StatusPosted { status { message } } ... on StatusEdited { status { message } }
     ... on StatusDeleted { statusId } ... on StatusReposted { repostedAt repostedBy { login } status { message } } ... on RepostUndone { statusId repostedById } }";
@@ -142,4 +143,52 @@ async fn a_shown_repost_does_not_come_again_after_the_sync_cursor() {
     assert_eq!(home.next().await.line, "↻ bea: two");
     ada.mutate_ok("setStatusAudience", json!({ "statusId": two, "audience": "FOLLOWERS" }), "").await;
     assert_eq!(home.next().await.line, format!("-{two}"), "narrower: the repost is hidden");
+}
+
+#[tokio::test]
+async fn an_edit_of_a_reply_reaches_a_home_that_has_the_reply_by_a_repost_alone() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd, viewer] = app.users(["ada", "bea", "cyd", "viewer"]).await;
+    viewer.follow(&cyd).await;
+    let question = bea.post("a question").await;
+    let mut home = open(&app, &viewer, "homeTimelineEvents", None).await;
+    let answer = crate::conversations::reply(&ada, &question, "an answer").await;
+    edit(&ada, &answer, "a good answer").await;
+    repost(&cyd, &answer).await;
+    assert_eq!(home.next().await.line, "↻ cyd: a good answer");
+    edit(&ada, &answer, "a better answer").await;
+    assert_eq!(home.next().await.line, "~a better answer");
+    undo(&cyd, &answer).await;
+    edit(&ada, &answer, "the best answer").await;
+    cyd.post("last").await;
+    assert_eq!(home.next_events(2).await, [undone(&cyd, &answer), "+last".to_owned()]);
+}
+
+/// The reposts of an account with many followers are merged when a home is read, and are in no home before that.
+#[tokio::test]
+async fn a_repost_that_is_merged_on_read_is_received_live() {
+    let app = TestApp::with(Config { star_followers: 1_000, ..Config::default() }).await;
+    let ada = app.user("ada").await;
+    let mut users = app.create_users("c", 1_002).await;
+    let star = users.remove(0);
+    app.create_follows(&users.iter().map(|follower| (follower, &star)).collect::<Vec<_>>()).await;
+    star.post("pushed").await;
+    app.drain().await;
+    let key = format!("user:{{{}}}", star.user_id().0);
+    let mode: Option<String> = app.redis.run(&["HGET", &key, "reach"]);
+    assert!(mode.as_ref().is_some_and(|mode| mode.starts_with("merged ")), "{mode:?}");
+    let follower = &users[1_000];
+    let mut home = open(&app, follower, "homeTimelineEvents", None).await;
+    let status = ada.post("one").await;
+    repost(&star, &status).await;
+    app.drain().await;
+    assert_eq!(home.next().await.line, "↻ c0: one");
+    assert_eq!(follower.home().await, ["one", "pushed"]);
+    let held: Vec<String> = app.redis.run(&["ZRANGE", &format!("home:{{{}}}", follower.user_id().0), "0", "-1"]);
+    assert_eq!(held.len(), 1, "the repost was not pushed");
+    edit(&ada, &status, "one, edited").await;
+    assert_eq!(home.next().await.line, "~one, edited");
+    undo(&star, &status).await;
+    assert_eq!(home.next().await.line, undone(&star, &status));
+    assert_eq!(follower.home().await, ["pushed"]);
 }

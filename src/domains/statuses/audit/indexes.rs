@@ -34,8 +34,8 @@ async fn texts_of(
     Ok(texts)
 }
 
-/// Checks that statuses are in the indexes of their names. Those that were posted or edited a moment ago may not be there yet, and an index that is full
-/// has the newest alone.
+/// Checks that statuses are in the indexes of their names. Those that were posted or edited a moment ago may not be there yet, and a full index lacks
+/// those that are older than its oldest entry.
 pub(super) async fn check_indexed(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let texts = texts_of(reader, ids.iter().copied()).await?;
     let settled = texts.iter().filter(|(id, (_, text))| !reader.is_young(id.0) && !reader.is_young(text.edit_id()));
@@ -55,10 +55,15 @@ pub(super) async fn check_indexed(reader: &AuditReader, ids: &[StatusId], found:
     let keys: Vec<String> = expected.iter().map(|(.., index)| index.key()).collect();
     let entries = || expected.iter().zip(&keys).map(|((id, ..), key)| (*id, key.as_str()));
     let scores = reader.query(entries(), |(id, key)| cmd("ZSCORE").arg(key).arg(id.0).take()).await?;
-    let sizes = reader.query(keys.iter().map(String::as_str), |key| cmd("ZCARD").arg(key).take()).await?;
-    for ((id, author, index), key) in expected.iter().zip(&keys) {
+    let missing = |((id, ..), key): &(&(StatusId, UserId, StatusIndex), &String)| scores.score(&(*id, key.as_str())).is_none();
+    let missing: Vec<(&(StatusId, UserId, StatusIndex), &String)> = expected.iter().zip(&keys).filter(missing).collect();
+    let missing_in = || missing.iter().map(|(_, key)| key.as_str());
+    let sizes = reader.query(missing_in(), |key| cmd("ZCARD").arg(key).take()).await?;
+    let oldest = reader.query(missing_in(), |key| cmd("ZRANGE").arg(key).arg(0).arg(0).take()).await?;
+    for ((id, author, index), key) in missing {
         let is_full = sizes.read::<usize>(&key.as_str()).is_some_and(|size| size >= index.max());
-        if scores.score(&(*id, key.as_str())).is_none() && !is_full {
+        let oldest = oldest.read::<Vec<u64>>(&key.as_str()).and_then(|ids| ids.first().copied());
+        if !is_full || oldest.is_none_or(|oldest| id.0 > oldest) {
             let settle = Remedy::SettleStatus { author: *author, status: *id };
             found.add_repairable(&keys::status(*id), format!("by {} is missing in {key}", author.0), [settle]);
         }

@@ -4,9 +4,11 @@
 //! the audience moves no entry: it is one script, and a wider audience has the status at its position at once. Subscribers who lose the status are
 //! notified by an event with the audience before.
 
-use super::super::model::{AudienceInput, no_such_list, not_found};
+use super::super::model::{AudienceInput, MAX_EDITS, Status, no_such_list, not_found};
+use super::super::names::names_of_version;
+use super::super::store::edits as edits_store;
 use super::super::store::{self, SetAudienceResult};
-use super::{indexes, marks, terms};
+use super::{indexes, marks, pending_edits, terms};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::error::{Error, Outcome};
@@ -65,8 +67,22 @@ pub(super) async fn check_list(app: &App, author: UserId, audience: ChosenAudien
     }
 }
 
+/// Publishes the edits of a status that had the audience `before` and may not have been published: afterwards they reach only those who can see it. Returns
+/// the names of all versions of its text. Nothing for a status that was never edited; otherwise a pipeline, and another one for edits that are not older
+/// than the log.
+async fn publish_edits(app: &App, status: &Status, before: ChosenAudience) -> Result<IndexedNames, Error> {
+    let mut names = terms::names_of_status(status);
+    if status.last_edit.is_some() {
+        let versions = edits_store::versions(app.db(), status.id, 0..=MAX_EDITS).await?;
+        pending_edits::publish_pending(app, status, before, &versions).await?;
+        versions.iter().for_each(|(_, version)| names.extend(&names_of_version(version)));
+    }
+    Ok(names)
+}
+
 /// Publishes a change of the audience, unless everyone who could see the status before still can, and reconciles the index entries. Threads check their
-/// viewers in any case. Two round trips; those of index entries more for a text with entities.
+/// viewers in any case. Two round trips, two more for a status that was edited; those of index entries more for a text with
+/// entities.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -75,7 +91,11 @@ pub async fn settle_audience(app: &App, author: UserId, id: StatusId, before: Ch
     let status = status.filter(|status| status.author == author);
     // Also if the status was deleted since: its deletion goes to those who could see it then.
     if status.as_ref().is_none_or(|status| !status.audience.includes(before)) {
-        let terms = terms::of_narrowing(app, author, status.as_deref(), before).await?;
+        let names = match &status {
+            Some(status) => publish_edits(app, status, before).await?,
+            None => IndexedNames::default(),
+        };
+        let terms = terms::of_narrowing(app, author, status.as_deref(), &names, before).await?;
         let was = terms.audience.filter(|audience| audience.is_public());
         events::publish_narrowed(app, author, id, change, terms).await?;
         if let (Some(status), Some(was)) = (&status, was) {

@@ -7,7 +7,7 @@ use super::super::model::{Edit, MAX_EDITS, Status, StatusVersion, check_message,
 use super::super::names::names_of_version;
 use super::super::store;
 use super::super::store::edits::{self as edits_store, EditResult};
-use super::{indexes, marks, terms};
+use super::{indexes, marks, pending_edits};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -16,7 +16,7 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::domains::entities::service as entities;
 use crate::domains::users::service as users;
-use crate::platform::events::service::{self as events, RepostedStatusChange};
+use crate::platform::events::service::RepostedStatusChange;
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
@@ -68,17 +68,7 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
         indexes::settle(app, author, id, names).await?;
     }
     let is_private = users::is_private(app, author).await?;
-    let terms_of = async |(_, version): &(usize, StatusVersion)| {
-        let (message, entities) = (version.message.clone(), version.entities.clone());
-        let status = Status { message, entities, ..(*status).clone() };
-        terms::of_posting(app, &status, is_private).await
-    };
-    let (before, after) = (terms_of(&versions[at - 1]).await?, terms_of(&versions[at]).await?);
-    let edited = terms::of_edit(&status, is_private, before, after.clone());
-    let since = app.now().saturating_sub(app.config().events_age);
-    // The posting comes first, unless it is older than the log.
-    let (posted, at) = ((id.time() >= since).then_some(after), versions[at].1.created_at);
-    events::publish_edited(app, author, id, (edit, at), [posted, Some(edited)]).await?;
+    pending_edits::publish(app, &status, is_private, &versions[at - 1..=at]).await?;
     if status.audience == ChosenAudience::Public && !is_private {
         marks::publish_change_to_reposter_feeds(app, &status, (RepostedStatusChange::Edited, edit), None).await?;
     }

@@ -9,6 +9,7 @@ use super::super::names::names_of_version;
 use super::super::store as statuses_store;
 use super::super::store::edits as edits_store;
 use super::super::store::indexes::{self as store, IndexedText};
+use super::pending_edits;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -104,11 +105,19 @@ pub(super) struct PendingDeletion {
     lease: Option<EntryLease>,
 }
 
-/// Writes the names of a status of `author` to the journal before the status is deleted, since its texts are unknown afterwards; `None` if there is no such
-/// status. A pipeline; one more for a status that was edited, and the entry for one with names.
+/// Writes the names of a status of `author` to the journal before the status is deleted, and publishes edits that may not have been published, since its
+/// texts are unknown afterwards; `None` if there is no such status. A pipeline; a read, a pipeline and the events more for a status that was edited, and
+/// the entry for one with names.
 pub(super) async fn begin_deletion(app: &App, author: UserId, id: StatusId) -> Result<Option<PendingDeletion>, Error> {
     let Some(text) = store::read_texts(app.db(), author, &[id]).await?.pop().flatten() else { return Ok(None) };
-    let names = names_of_versions(app, id, &text).await?;
+    let mut names = text.names();
+    if !text.last_edit.is_empty()
+        && let Some(status) = statuses_store::get(app.db(), id).await?
+    {
+        let versions = edits_store::versions(app.db(), id, 0..=MAX_EDITS).await?;
+        pending_edits::publish_pending(app, &status, status.audience, &versions).await?;
+        versions.iter().for_each(|(_, version)| names.extend(&names_of_version(version)));
+    }
     let lease = match names.is_empty() {
         true => None,
         false => Some(journal::begin_deletion(app, task(author, id, &names)).await?),

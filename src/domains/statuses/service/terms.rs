@@ -22,7 +22,8 @@ pub(super) async fn of_posting(app: &App, status: &Status, is_private: bool) -> 
     with_names(app, terms, &names_of_status(status), audience).await
 }
 
-fn names_of_status(status: &Status) -> IndexedNames {
+/// The names in the text of a status. Nothing for a text without entities.
+pub(super) fn names_of_status(status: &Status) -> IndexedNames {
     if status.entities.is_empty() { IndexedNames::default() } else { names_of(&status.message, &status.entities) }
 }
 
@@ -61,12 +62,13 @@ pub(super) async fn of_deletion(
     with_names(app, terms, names, audience).await
 }
 
-/// The terms of a change of the audience, which is delivered to those who could see the status with the audience `before`. A status that was deleted
-/// since is found by its author alone.
+/// The terms of a change of the audience, which is delivered to those who could see the status with the audience `before`. `names` are as those of
+/// [`of_deletion`]. A status that was deleted since is found by its author alone.
 pub(super) async fn of_narrowing(
     app: &App,
     author: UserId,
     status: Option<&Status>,
+    names: &IndexedNames,
     before: ChosenAudience,
 ) -> Result<FilterTerms, Error> {
     let audience = event_audience(app, author, before).await?;
@@ -75,10 +77,7 @@ pub(super) async fn of_narrowing(
         None if audience.is_public() => of_text(app, author, "", None).await?,
         _ => events::term_hasher(app).await?.not_public(author),
     };
-    match status {
-        Some(status) => with_names(app, terms.with_audience(audience), &names_of_status(status), audience).await,
-        None => Ok(terms.with_audience(audience)),
-    }
+    with_names(app, terms.with_audience(audience), names, audience).await
 }
 
 async fn event_audience(app: &App, author: UserId, audience: ChosenAudience) -> Result<EventAudience, Error> {
