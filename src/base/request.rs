@@ -7,38 +7,38 @@ use crate::base::loader::Loader;
 use crate::base::response_size::ResponseSize;
 use crate::base::viewer::Viewer;
 use crate::db::ReadBarrier;
-use crate::domains::ads::FetchAdPages;
-use crate::domains::ads::FetchAds;
-use crate::domains::ads::FetchAdsOf;
-use crate::domains::ads::FetchAuctions;
-use crate::domains::ads::FetchCampaigns;
-use crate::domains::ads::FetchReach;
-use crate::domains::ads::FetchTallies;
-use crate::domains::ads::FetchWebsites;
-use crate::domains::comments::FetchComments;
-use crate::domains::comments::FetchLevels;
-use crate::domains::conversations::FetchPlaces;
-use crate::domains::graph::FetchRelations;
-use crate::domains::graph::FetchRepostChoices;
-use crate::domains::graph::FetchRequests;
-use crate::domains::lists::FetchAudienceLists;
-use crate::domains::lists::FetchListTags;
-use crate::domains::lists::FetchLists;
-use crate::domains::relations::FetchBlocks;
-use crate::domains::relations::FetchFriendships;
-use crate::domains::relations::FetchMutualFriends;
-use crate::domains::relations::FetchRelationships;
-use crate::domains::statuses::FetchBookmarks;
-use crate::domains::statuses::FetchPins;
-use crate::domains::statuses::FetchRepostIds;
-use crate::domains::statuses::FetchReposts;
-use crate::domains::statuses::FetchStatuses;
-use crate::domains::tags::FetchFollowedTags;
-use crate::domains::tags::FetchTagCounts;
-use crate::domains::timelines::FetchFeed;
-use crate::domains::timelines::FetchLogEnd;
-use crate::domains::users::FetchLogins;
-use crate::domains::users::FetchUsers;
+use crate::domains::ads::AdFetcher;
+use crate::domains::ads::AdPageFetcher;
+use crate::domains::ads::AuctionFetcher;
+use crate::domains::ads::CampaignAdsFetcher;
+use crate::domains::ads::CampaignFetcher;
+use crate::domains::ads::ReachFetcher;
+use crate::domains::ads::TallyFetcher;
+use crate::domains::ads::WebsiteFetcher;
+use crate::domains::comments::CommentFetcher;
+use crate::domains::comments::LevelFetcher;
+use crate::domains::conversations::PlaceFetcher;
+use crate::domains::graph::RelationFetcher;
+use crate::domains::graph::RepostChoiceFetcher;
+use crate::domains::graph::RequestFetcher;
+use crate::domains::lists::AudienceListFetcher;
+use crate::domains::lists::ListFetcher;
+use crate::domains::lists::ListTagFetcher;
+use crate::domains::relations::BlockFetcher;
+use crate::domains::relations::FriendshipFetcher;
+use crate::domains::relations::MutualFriendFetcher;
+use crate::domains::relations::RelationshipFetcher;
+use crate::domains::statuses::BookmarkFetcher;
+use crate::domains::statuses::PinFetcher;
+use crate::domains::statuses::RepostFetcher;
+use crate::domains::statuses::RepostIdFetcher;
+use crate::domains::statuses::StatusFetcher;
+use crate::domains::tags::FollowedTagFetcher;
+use crate::domains::tags::TagCountFetcher;
+use crate::domains::timelines::FeedFetcher;
+use crate::domains::timelines::LogEndFetcher;
+use crate::domains::users::LoginFetcher;
+use crate::domains::users::UserFetcher;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -46,69 +46,69 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 /// The batch loaders, one per kind of object.
 pub struct Loaders {
     /// Accounts.
-    pub users: Loader<FetchUsers>,
+    pub users: Loader<UserFetcher>,
     /// The ids of accounts by login.
-    pub logins: Loader<FetchLogins>,
+    pub logins: Loader<LoginFetcher>,
     /// Statuses, with the viewer's likes.
-    pub statuses: Loader<FetchStatuses>,
+    pub statuses: Loader<StatusFetcher>,
     /// Whether the viewer has bookmarked statuses that were loaded without their bookmarks.
-    pub bookmarks: Loader<FetchBookmarks>,
+    pub bookmarks: Loader<BookmarkFetcher>,
     /// Whether the viewer has reposted statuses.
-    pub reposts: Loader<FetchReposts>,
+    pub reposts: Loader<RepostFetcher>,
     /// The ids of reposts.
-    pub repost_ids: Loader<FetchRepostIds>,
+    pub repost_ids: Loader<RepostIdFetcher>,
     /// The pinned statuses of accounts.
-    pub pins: Loader<FetchPins>,
+    pub pins: Loader<PinFetcher>,
     /// The relation between the viewer and an account.
-    pub relations: Loader<FetchRelations>,
+    pub relations: Loader<RelationFetcher>,
     /// Whether the viewer's home shows the reposts of an account.
-    pub repost_choices: Loader<FetchRepostChoices>,
+    pub repost_choices: Loader<RepostChoiceFetcher>,
     /// The follow requests between the viewer and an account.
-    pub requests: Loader<FetchRequests>,
+    pub requests: Loader<RequestFetcher>,
     /// The relationship of the viewer and an account.
-    pub relationships: Loader<FetchRelationships>,
+    pub relationships: Loader<RelationshipFetcher>,
     /// Whether an account blocks another.
-    pub blocks: Loader<FetchBlocks>,
+    pub blocks: Loader<BlockFetcher>,
     /// The friendship of the viewer and an account.
-    pub friendships: Loader<FetchFriendships>,
+    pub friendships: Loader<FriendshipFetcher>,
     /// The friends that the viewer and an account have in common.
-    pub mutual_friends: Loader<FetchMutualFriends>,
+    pub mutual_friends: Loader<MutualFriendFetcher>,
     /// Parts of the viewer's feeds.
-    pub feeds: Loader<FetchFeed>,
+    pub feeds: Loader<FeedFetcher>,
     /// Whether the viewer is a member of audience lists.
-    pub audience_lists: Loader<FetchAudienceLists>,
+    pub audience_lists: Loader<AudienceListFetcher>,
     /// The viewer's lists.
-    pub lists: Loader<FetchLists>,
+    pub lists: Loader<ListFetcher>,
     /// The tags of the viewer's lists.
-    pub list_tags: Loader<FetchListTags>,
+    pub list_tags: Loader<ListTagFetcher>,
     /// The numbers of statuses of tags.
-    pub tag_counts: Loader<FetchTagCounts>,
+    pub tag_counts: Loader<TagCountFetcher>,
     /// The end of the log of events.
-    pub log_end: Loader<FetchLogEnd>,
+    pub log_end: Loader<LogEndFetcher>,
     /// Whether the viewer follows tags.
-    pub followed_tags: Loader<FetchFollowedTags>,
+    pub followed_tags: Loader<FollowedTagFetcher>,
     /// Places in conversations.
-    pub places: Loader<FetchPlaces>,
+    pub places: Loader<PlaceFetcher>,
     /// Comments, with the viewer's votes.
-    pub comments: Loader<FetchComments>,
+    pub comments: Loader<CommentFetcher>,
     /// Windows of the levels of threads.
-    pub levels: Loader<FetchLevels>,
+    pub levels: Loader<LevelFetcher>,
     /// The viewer's campaigns.
-    pub campaigns: Loader<FetchCampaigns>,
+    pub campaigns: Loader<CampaignFetcher>,
     /// Ads of the viewer's campaigns.
-    pub ads: Loader<FetchAds>,
+    pub ads: Loader<AdFetcher>,
     /// Windows of the ads of campaigns.
-    pub ad_pages: Loader<FetchAdPages>,
+    pub ad_pages: Loader<AdPageFetcher>,
     /// The ads of campaigns.
-    pub ads_of: Loader<FetchAdsOf>,
+    pub ads_of: Loader<CampaignAdsFetcher>,
     /// Daily reports of campaigns and ads.
-    pub tallies: Loader<FetchTallies>,
+    pub tallies: Loader<TallyFetcher>,
     /// The reach of campaigns.
-    pub reach: Loader<FetchReach>,
+    pub reach: Loader<ReachFetcher>,
     /// The viewer's websites.
-    pub websites: Loader<FetchWebsites>,
+    pub websites: Loader<WebsiteFetcher>,
     /// Data to explain auctions, which few requests need.
-    pub auctions: OnceLock<FetchAuctions>,
+    pub auctions: OnceLock<AuctionFetcher>,
 }
 
 /// A request. Its clones share the loaders.
@@ -193,37 +193,37 @@ impl Request {
     ) -> Loaders {
         let (db, viewer, with_bookmarks) = (app.db(), viewer.map(|viewer| viewer.user), with_bookmarks.clone());
         Loaders {
-            users: Loader::new(FetchUsers { db: db.clone(), since }),
-            logins: Loader::new(FetchLogins { db: db.clone() }),
-            statuses: Loader::with_response_size(FetchStatuses { db: db.clone(), since, viewer, with_bookmarks }, size),
-            bookmarks: Loader::new(FetchBookmarks { db: db.clone(), since, viewer }),
-            reposts: Loader::new(FetchReposts { db: db.clone(), since, viewer }),
-            repost_ids: Loader::new(FetchRepostIds(db.clone())),
-            pins: Loader::new(FetchPins(db.clone())),
-            relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
-            repost_choices: Loader::new(FetchRepostChoices { db: db.clone(), viewer }),
-            requests: Loader::new(FetchRequests { db: db.clone(), viewer }),
-            relationships: Loader::new(FetchRelationships::new(app.clone(), viewer)),
-            blocks: Loader::new(FetchBlocks(db.clone())),
-            friendships: Loader::new(FetchFriendships { db: db.clone(), viewer }),
-            mutual_friends: Loader::new(FetchMutualFriends { db: db.clone(), viewer }),
-            feeds: Loader::new(FetchFeed::new(app.clone())),
-            audience_lists: Loader::new(FetchAudienceLists { db: db.clone(), viewer }),
-            lists: Loader::new(FetchLists { db: db.clone(), viewer }),
-            list_tags: Loader::new(FetchListTags(db.clone())),
-            tag_counts: Loader::new(FetchTagCounts(db.clone())),
-            log_end: Loader::new(FetchLogEnd::new(app.clone())),
-            followed_tags: Loader::new(FetchFollowedTags { db: db.clone(), viewer }),
-            places: Loader::new(FetchPlaces { db: db.clone() }),
-            comments: Loader::with_response_size(FetchComments { app: app.clone(), viewer }, size),
-            levels: Loader::new(FetchLevels(app.clone())),
-            campaigns: Loader::with_response_size(FetchCampaigns { db: db.clone(), viewer }, size),
-            ads: Loader::with_response_size(FetchAds { db: db.clone(), viewer }, size),
-            ad_pages: Loader::new(FetchAdPages(db.clone())),
-            ads_of: Loader::new(FetchAdsOf(db.clone())),
-            tallies: Loader::new(FetchTallies(db.clone())),
-            reach: Loader::new(FetchReach(db.clone())),
-            websites: Loader::new(FetchWebsites { db: db.clone(), viewer }),
+            users: Loader::new(UserFetcher { db: db.clone(), since }),
+            logins: Loader::new(LoginFetcher { db: db.clone() }),
+            statuses: Loader::with_response_size(StatusFetcher { db: db.clone(), since, viewer, with_bookmarks }, size),
+            bookmarks: Loader::new(BookmarkFetcher { db: db.clone(), since, viewer }),
+            reposts: Loader::new(RepostFetcher { db: db.clone(), since, viewer }),
+            repost_ids: Loader::new(RepostIdFetcher(db.clone())),
+            pins: Loader::new(PinFetcher(db.clone())),
+            relations: Loader::new(RelationFetcher { db: db.clone(), viewer }),
+            repost_choices: Loader::new(RepostChoiceFetcher { db: db.clone(), viewer }),
+            requests: Loader::new(RequestFetcher { db: db.clone(), viewer }),
+            relationships: Loader::new(RelationshipFetcher::new(app.clone(), viewer)),
+            blocks: Loader::new(BlockFetcher(db.clone())),
+            friendships: Loader::new(FriendshipFetcher { db: db.clone(), viewer }),
+            mutual_friends: Loader::new(MutualFriendFetcher { db: db.clone(), viewer }),
+            feeds: Loader::new(FeedFetcher::new(app.clone(), since)),
+            audience_lists: Loader::new(AudienceListFetcher { db: db.clone(), viewer }),
+            lists: Loader::new(ListFetcher { db: db.clone(), viewer }),
+            list_tags: Loader::new(ListTagFetcher(db.clone())),
+            tag_counts: Loader::new(TagCountFetcher(db.clone())),
+            log_end: Loader::new(LogEndFetcher::new(app.clone())),
+            followed_tags: Loader::new(FollowedTagFetcher { db: db.clone(), viewer }),
+            places: Loader::new(PlaceFetcher { db: db.clone() }),
+            comments: Loader::with_response_size(CommentFetcher { app: app.clone(), viewer }, size),
+            levels: Loader::new(LevelFetcher(app.clone())),
+            campaigns: Loader::with_response_size(CampaignFetcher { db: db.clone(), viewer }, size),
+            ads: Loader::with_response_size(AdFetcher { db: db.clone(), viewer }, size),
+            ad_pages: Loader::new(AdPageFetcher(db.clone())),
+            ads_of: Loader::new(CampaignAdsFetcher(db.clone())),
+            tallies: Loader::new(TallyFetcher(db.clone())),
+            reach: Loader::new(ReachFetcher(db.clone())),
+            websites: Loader::new(WebsiteFetcher { db: db.clone(), viewer }),
             auctions: OnceLock::new(),
         }
     }

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::Notify;
 
 /// The kinds of keys that are cached: the part before the colon.
-const KINDS: [&str; 3] = ["session", "status", "user"];
+const KINDS: [&str; 4] = ["session", "status", "tag", "user"];
 /// The number of write counters. Keys that share a counter are invalidated together.
 const WRITE_COUNTERS: usize = 1 << 16;
 /// The typical size of a value in bytes.
@@ -164,7 +164,7 @@ impl ClientCache {
     /// Disables the cache, because the server sends no invalidations.
     pub(super) fn disable_tracking(&self, why: &RedisError) {
         if !self.tracking_disabled.swap(true, Ordering::SeqCst) {
-            tracing::warn!(error = %why, "Redis sends no invalidation messages: users, statuses and sessions are not cached");
+            tracing::warn!(error = %why, "Redis sends no invalidation messages: users, statuses, sessions and tags are not cached");
         }
         self.invalidate_all();
     }

@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod pubsub;
 pub mod check;
+pub mod cached_reads;
 mod cluster;
 pub mod decode;
 pub mod embedded;
@@ -46,7 +47,7 @@ use redis::{Cmd, FromRedisValue, RedisError, Value};
 use script::{Call, Script};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 pub use target::Target;
 use timing::Access;
 pub use timing::Timing;
@@ -64,8 +65,6 @@ static WRITE_KEY: Script = Script::allow_oom(include_str!("lua/write_key.lua"));
 /// The most pipelines that wait for Redis. Beyond that, requests fail at once: more requests would fill the memory, and most of their clients would
 /// disconnect before the reply.
 pub const IN_FLIGHT: usize = 4_096;
-/// The maximum time for which a fully cached read waits for the reply to a pending request.
-const BARRIER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The handle to Redis. Cheap to clone.
 #[derive(Clone)]
@@ -139,106 +138,6 @@ impl Db {
     /// As [`Self::read`]; one failing command fails all.
     pub async fn read_many(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
         self.pipeline(commands, Access::Read).await.map_err(|failed| failed.error)
-    }
-
-    /// The barrier of a request that begins now: the cache can be used after a reply to a later command.
-    pub fn read_barrier(&self) -> ReadBarrier {
-        self.topology.client_cache().map_or_else(ReadBarrier::default, client_cache::ClientCache::read_barrier)
-    }
-
-    /// Reads and decodes hashes: from the cache, and the rest from Redis; `None` for missing keys. Also runs the commands that `beside` makes of
-    /// the cached values. One pipeline for everything that must be read, or none.
-    ///
-    /// # Errors
-    /// As [`Self::read_many`], and those of decoding.
-    pub async fn read_cached<T: EstimatedSize + Send + Sync + 'static>(
-        &self,
-        barrier: ReadBarrier,
-        keys: Vec<String>,
-        decode: fn(Value) -> Result<Option<T>, Error>,
-        beside: impl FnOnce(&[Option<Arc<T>>]) -> Vec<Cmd>,
-    ) -> Result<(Vec<Option<Arc<T>>>, Vec<Value>), Error> {
-        let client_cache = self.cache_after(barrier, &keys).await;
-        let mut found: Vec<Option<Arc<T>>> =
-            keys.iter().map(|key| client_cache.and_then(|client_cache| client_cache.get(key))).collect();
-        let missing: Vec<usize> = (0..keys.len()).filter(|at| found[*at].is_none()).collect();
-        let client_cache = self.topology.client_cache();
-        let versions: Vec<_> =
-            missing.iter().map(|at| client_cache.map(|client_cache| client_cache.version(&keys[*at]))).collect();
-        let mut commands: Vec<Cmd> = missing.iter().map(|at| redis::cmd("HGETALL").arg(&keys[*at]).take()).collect();
-        commands.extend(beside(&found));
-        let mut replies = self.read_many(commands).await?;
-        let others = replies.split_off(missing.len());
-        for ((at, version), reply) in missing.into_iter().zip(versions).zip(replies) {
-            found[at] = decode(reply)?.map(Arc::new);
-            if let (Some(client_cache), Some(version), Some(value)) = (client_cache, version, &found[at]) {
-                client_cache.insert(&keys[at], version, value.clone());
-            }
-        }
-        Ok((found, others))
-    }
-
-    /// The values of all keys in order, if all of them are cached, match `fits` and the barrier is passed. Never waits.
-    pub fn get_cached<T: Send + Sync + 'static>(
-        &self,
-        barrier: ReadBarrier,
-        mut keys: impl ExactSizeIterator<Item = String>,
-        fits: impl Fn(&T) -> bool,
-    ) -> Option<Vec<Arc<T>>> {
-        let client_cache = self.topology.client_cache().filter(|client_cache| client_cache.has_passed(barrier))?;
-        keys.try_fold(Vec::with_capacity(keys.len()), |mut found, key| {
-            found.push(client_cache.get(&key).filter(|value| fits(value))?);
-            Some(found)
-        })
-    }
-
-    /// The cache, if the barrier is passed. If it holds all of the keys, a pending request is waited for: usually the same client request has sent
-    /// other commands.
-    async fn cache_after(&self, barrier: ReadBarrier, keys: &[String]) -> Option<&client_cache::ClientCache> {
-        let client_cache = self.topology.client_cache()?;
-        if !client_cache.has_passed(barrier) {
-            if keys.is_empty() || !keys.iter().all(|key| client_cache.contains(key)) {
-                return None;
-            }
-            // Lets concurrent tasks of the request send their commands first.
-            tokio::task::yield_now().await;
-            // The pending request may belong to a client that does not poll it: after a timeout, this one sends its own command.
-            let _ = tokio::time::timeout(BARRIER_TIMEOUT, client_cache.wait_until_passed(barrier, self.topology.link())).await;
-        }
-        client_cache.has_passed(barrier).then_some(client_cache)
-    }
-
-    /// Returns a value that is read from several keys, by a name that is no key: the cached one if it matches `fits`, else the one that `read`
-    /// returns, which is cached. Nothing invalidates it but the end of a connection: `fits` compares a version that is read from Redis. `None`
-    /// without a cache, since a version can be lost with the connection to a Redis that restarts, or with a primary of a cluster.
-    ///
-    /// # Errors
-    /// Those of `read`.
-    pub async fn read_derived<T: EstimatedSize + Send + Sync + 'static>(
-        &self,
-        name: &str,
-        fits: impl Fn(&T) -> bool,
-        read: impl Future<Output = Result<T, Error>>,
-    ) -> Result<Option<Arc<T>>, Error> {
-        let client_cache = self.topology.client_cache().filter(|client_cache| client_cache.is_tracking());
-        let Some(client_cache) = client_cache else { return Ok(None) };
-        if let Some(cached) = client_cache.get::<T>(name).filter(|cached| fits(cached)) {
-            return Ok(Some(cached));
-        }
-        let version = client_cache.version(name);
-        let value = Arc::new(read.await?);
-        client_cache.insert(name, version, value.clone());
-        Ok(Some(value))
-    }
-
-    /// The cached value of a key before the barrier is passed. The caller must check [`Self::is_confirmed`] before it responds.
-    pub fn get_speculative<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
-        self.topology.client_cache()?.get_speculative(key)
-    }
-
-    /// Whether a speculative value was current after `barrier`; `false` if unknown.
-    pub fn is_confirmed<T>(&self, barrier: ReadBarrier, speculative: &Speculative<T>) -> bool {
-        self.topology.client_cache().is_some_and(|client_cache| client_cache.is_confirmed(barrier, speculative))
     }
 
     /// As [`Self::read_many`], but a reply that a key is of a wrong type, or not permitted, stays in its place: an audit must get past broken keys.
@@ -384,7 +283,7 @@ impl Db {
         let mut replies = Vec::with_capacity(commands.len());
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
-            let _one = InFlight::begin(&self.in_flight)?;
+            let _one = InFlightGuard::begin(&self.in_flight)?;
             let sent = self.topology.client_cache().map(|client_cache| client_cache.begin_request(self.topology.link()));
             meter::sent(commands.len());
             // Boxed, since it is large and part of every future that reads.
@@ -476,9 +375,9 @@ impl Db {
 }
 
 /// A pipeline that waits for its reply.
-struct InFlight<'a>(&'a AtomicUsize);
+struct InFlightGuard<'a>(&'a AtomicUsize);
 
-impl<'a> InFlight<'a> {
+impl<'a> InFlightGuard<'a> {
     fn begin(all: &'a AtomicUsize) -> Result<Self, Error> {
         let one = Self(all);
         if all.fetch_add(1, Ordering::Relaxed) < IN_FLIGHT {
@@ -489,7 +388,7 @@ impl<'a> InFlight<'a> {
     }
 }
 
-impl Drop for InFlight<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -12,7 +12,7 @@ pub use super::publishers::service::{
 pub use super::reporting::service::{Day, days_of_ad, days_of_campaign, reach};
 pub use super::serving::service::decide::serve;
 pub use super::serving::service::decision::Impression;
-pub use super::serving::service::explain::{ExplainRequest, Explanation, FetchAuctions, explain};
+pub use super::serving::service::explain::{AuctionFetcher, ExplainRequest, Explanation, explain};
 pub use super::serving::service::promote::{PromotedStatus, promote};
 pub use super::serving::service::request::AdRequest;
 pub use super::targeting::service::settle::{evaluate_due, settle, settle_owned};

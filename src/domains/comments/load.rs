@@ -21,14 +21,14 @@ pub struct ViewedComment {
 }
 
 /// Loads comments by id; `None` for unknown ids. Whether the viewer may see them is the service's decision.
-pub struct FetchComments {
+pub struct CommentFetcher {
     /// The application.
     pub app: App,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchComments {
+impl Fetch for CommentFetcher {
     type Key = CommentId;
     type Value = Option<ViewedComment>;
 
@@ -56,13 +56,13 @@ pub(super) fn voter(secret: [u8; 16], id: CommentId, user: UserId) -> [u8; 8] {
 }
 
 /// Loads parts of levels.
-pub struct FetchLevels(pub App);
+pub struct LevelFetcher(pub App);
 
 /// A part of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LevelKey(pub(super) LevelWindow);
 
-impl Fetch for FetchLevels {
+impl Fetch for LevelFetcher {
     type Key = LevelKey;
     type Value = Arc<Vec<Row<u128>>>;
 

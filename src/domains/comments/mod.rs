@@ -56,7 +56,7 @@ pub mod service;
 mod store;
 
 pub use graphql::{CommentMutation, CommentObject, CommentThread};
-pub use load::{FetchComments, FetchLevels, ViewedComment};
+pub use load::{CommentFetcher, LevelFetcher, ViewedComment};
 pub use model::{
     Comment, CommentDraft, CommentEventKind, MAX_DEPTH, MESSAGE_BYTES, ParentRef, Sort, ThreadEvent, ThreadEventId,
     ThreadEventPage, Vote, controversy,

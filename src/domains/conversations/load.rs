@@ -8,12 +8,12 @@ use crate::base::loader::Fetch;
 use crate::db::Db;
 
 /// Loads places of conversations; `None` for those that are not there.
-pub struct FetchPlaces {
+pub struct PlaceFetcher {
     /// Redis.
     pub db: Db,
 }
 
-impl Fetch for FetchPlaces {
+impl Fetch for PlaceFetcher {
     type Key = PlaceId;
     type Value = Option<Place>;
 

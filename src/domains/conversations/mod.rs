@@ -28,5 +28,5 @@ mod store;
 
 pub use graphql::{ConversationEntries, ConversationEntryObject, ReplyMutation, page_of_ancestors, page_of_replies};
 pub use keys::places as conversation_key;
-pub use load::FetchPlaces;
+pub use load::PlaceFetcher;
 pub use model::{Place, ReplyPolicy, ReplyRef, ReplySort};

@@ -25,14 +25,14 @@ pub struct RepostChoice {
 }
 
 /// Loads the choices of one viewer; without a session there are none, at no cost.
-pub struct FetchRepostChoices {
+pub struct RepostChoiceFetcher {
     /// Redis.
     pub db: Db,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchRepostChoices {
+impl Fetch for RepostChoiceFetcher {
     type Key = UserId;
     type Value = RepostChoice;
 
@@ -53,14 +53,14 @@ pub struct PendingRequests {
 }
 
 /// Loads the follow requests of one viewer; without a session there are none, at no cost.
-pub struct FetchRequests {
+pub struct RequestFetcher {
     /// Redis.
     pub db: Db,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchRequests {
+impl Fetch for RequestFetcher {
     type Key = UserId;
     type Value = PendingRequests;
 
@@ -72,14 +72,14 @@ impl Fetch for FetchRequests {
 }
 
 /// Loads the relations of one viewer; without a session all are false, at no cost.
-pub struct FetchRelations {
+pub struct RelationFetcher {
     /// Redis.
     pub db: Db,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchRelations {
+impl Fetch for RelationFetcher {
     type Key = UserId;
     type Value = Relation;
 

@@ -40,7 +40,7 @@ pub use keys::{
     follow_requests_sent as sent_requests_key, following as following_key, hidden_reposts as hidden_reposts_key,
     unfollowed as unfollowed_key,
 };
-pub use load::{FetchRelations, FetchRepostChoices, FetchRequests, PendingRequests, Relation, RepostChoice};
+pub use load::{PendingRequests, Relation, RelationFetcher, RepostChoice, RepostChoiceFetcher, RequestFetcher};
 pub use model::{
     AcceptResult, Direction, FanoutMode, FollowEdge, FollowState, FollowerStats, MAX_FOLLOW_REQUESTS, MAX_FOLLOWING,
     RequestDirection,

@@ -198,7 +198,7 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     if others.len() == PASS {
         return Ok(true);
     }
-    store::erase_unfollowed(app.db(), id).await?;
+    store::purge_unfollowed(app.db(), id).await?;
     Ok(false)
 }
 

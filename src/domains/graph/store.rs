@@ -129,7 +129,7 @@ pub(super) async fn forget_following(db: &Db, a: UserId, others: &[UserId]) -> R
 }
 
 /// Forgets the undone follows of a deleted account, and whose reposts it has hidden. One command.
-pub(super) async fn erase_unfollowed(db: &Db, a: UserId) -> Result<(), Error> {
+pub(super) async fn purge_unfollowed(db: &Db, a: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::unfollowed(a)).arg(keys::hidden_reposts(a)).take()]).await.map(drop)
 }
 

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 /// Loads lists by id, with their numbers of members; `None` for unknown ids and for others' lists. Without a session all are `None`, at no
 /// cost.
-pub struct FetchLists {
+pub struct ListFetcher {
     /// Redis.
     pub db: Db,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchLists {
+impl Fetch for ListFetcher {
     type Key = UserListId;
     type Value = Option<Arc<UserList>>;
 
@@ -28,9 +28,9 @@ impl Fetch for FetchLists {
 }
 
 /// Loads the tags of lists that were loaded, each in the order of adding.
-pub struct FetchListTags(pub Db);
+pub struct ListTagFetcher(pub Db);
 
-impl Fetch for FetchListTags {
+impl Fetch for ListTagFetcher {
     type Key = UserListId;
     type Value = Arc<Vec<TagId>>;
 
@@ -40,14 +40,14 @@ impl Fetch for FetchListTags {
 }
 
 /// Loads whether the viewer is a member of audience lists; nobody is a member of a deleted list. Without a session all are false, at no cost.
-pub struct FetchAudienceLists {
+pub struct AudienceListFetcher {
     /// Redis.
     pub db: Db,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchAudienceLists {
+impl Fetch for AudienceListFetcher {
     type Key = AudienceList;
     type Value = bool;
 

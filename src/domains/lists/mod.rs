@@ -20,7 +20,7 @@
 //! **Invariants.** A membership is on both sides with the same id. `edges` changes with the members and the tags and never goes back. Only its owner can
 //! find out that a list exists; its members cannot.
 //!
-//! **Audience lists.** The members of a list can see the statuses that its owner has addressed to the list ([`FetchAudienceLists`]). Both are
+//! **Audience lists.** The members of a list can see the statuses that its owner has addressed to the list ([`AudienceListFetcher`]). Both are
 //! read from the primary data: the list exists for its owner, and the viewer is a member.
 //!
 //! **Costs.** Any number of lists with their sizes: one pipeline. A page of members: one skeleton, one batch of accounts.
@@ -35,6 +35,6 @@ mod store;
 
 pub use graphql::{ListMutation, ListQuery, ListTagMutation, UserListObject};
 pub use keys::{list as list_key, members as members_key, of_key as list_of_key, removed as removed_key};
-pub use load::{FetchAudienceLists, FetchListTags, FetchLists};
+pub use load::{AudienceListFetcher, ListFetcher, ListTagFetcher};
 pub use model::{AudienceList, MAX_LISTS, MAX_MEMBERS, MAX_TAGS, NewList, UserList};
 pub use store::list_tags;

@@ -213,13 +213,13 @@ async fn reconcile_list(app: &App, owner: UserId, id: UserListId, name: &str, mu
 /// Deletes the data that is derived from a list. It has no members from the first command on; a repetition finds former members until the last
 /// command is done.
 async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
-    store::erase_list(app.db(), id).await?;
+    store::purge_list(app.db(), id).await?;
     loop {
         let rows = members_below(app, id, u64::MAX, MAX_MEMBERS).await?;
         let users: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
         let parts = users.iter().map(|user| Task::Source { feed: Feed::List(id), source: *user });
         let parts = journal::begin_subtasks(app, parts).await?;
-        store::erase_members(app.db(), id, &users).await?;
+        store::purge_members(app.db(), id, &users).await?;
         parts.ack(app);
         if users.len() < MAX_MEMBERS {
             return Ok(());
@@ -294,14 +294,6 @@ pub async fn some_lists(app: &App, owner: UserId, limit: usize) -> Result<Vec<Us
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn forget_all(app: &App, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
     store::forget_lists(app.db(), owner, ids).await
-}
-
-/// Whether accounts are members of a list, in their order. One command; nothing for no accounts.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn has_members(app: &App, id: UserListId, users: &[UserId]) -> Result<Vec<bool>, Error> {
-    if users.is_empty() { Ok(Vec::new()) } else { store::has_members(app.db(), id, users).await }
 }
 
 /// Whether `user` is a member of any list of `owner`. Two round trips.

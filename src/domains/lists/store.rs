@@ -127,13 +127,6 @@ pub(super) async fn are_members(db: &Db, viewer: UserId, lists: &[AudienceList])
     Ok(replies.chunks(3).map(|replies| replies.iter().all(is_some)).collect())
 }
 
-/// Whether accounts are members of a list, in their order. One command.
-pub(super) async fn has_members(db: &Db, id: UserListId, users: &[UserId]) -> Result<Vec<bool>, Error> {
-    let users: Vec<u64> = users.iter().map(|user| user.0).collect();
-    let scores: Vec<Option<f64>> = db.read(cmd("ZMSCORE").arg(keys::members(id)).arg(users).take()).await?;
-    Ok(scores.iter().map(Option::is_some).collect())
-}
-
 /// Whether `user` is on a list of `owner`, by the user's memberships. Two commands, one after the other, however many lists there are.
 pub(super) async fn is_on_any_list(db: &Db, owner: UserId, user: UserId) -> Result<bool, Error> {
     let mut lists: Vec<u64> = db.read(cmd("ZRANGE").arg(keys::lists(owner)).arg(0).arg(MAX_LISTS - 1).take()).await?;
@@ -160,13 +153,13 @@ pub(super) async fn rename_list(db: &Db, id: UserListId, name: &str) -> Result<b
 }
 
 /// Deletes a list's record: it has no members from here on. One command.
-pub(super) async fn erase_list(db: &Db, id: UserListId) -> Result<(), Error> {
+pub(super) async fn purge_list(db: &Db, id: UserListId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::list(id)).take()]).await.map(drop)
 }
 
 /// Removes members of a deleted list, and forgets its removals and its tags. Two pipelines, the members' sides first, since the members are unknown
 /// afterwards.
-pub(super) async fn erase_members(db: &Db, id: UserListId, users: &[UserId]) -> Result<(), Error> {
+pub(super) async fn purge_members(db: &Db, id: UserListId, users: &[UserId]) -> Result<(), Error> {
     let sides = users.iter().map(|user| cmd("ZREM").arg(keys::memberships(*user)).arg(id.0).take());
     db.write_many(sides.collect()).await?;
     let mut rest = vec![cmd("UNLINK").arg(keys::removed(id)).arg(keys::tags(id)).take()];

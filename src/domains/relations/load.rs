@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 /// Loads the relationships of one viewer with accounts; without a session all are the default, at no cost.
-pub struct FetchRelationships {
+pub struct RelationshipFetcher {
     /// The application.
     app: App,
     /// The viewer, if there is a session.
@@ -27,7 +27,7 @@ pub struct FetchRelationships {
     pub(super) hidden: OnceCell<Option<Arc<HiddenAccounts>>>,
 }
 
-impl FetchRelationships {
+impl RelationshipFetcher {
     /// Makes the loader of one request.
     pub fn new(app: App, viewer: Option<UserId>) -> Self {
         Self { app, viewer, account: OnceCell::new(), hidden: OnceCell::new() }
@@ -57,7 +57,7 @@ impl FetchRelationships {
     }
 }
 
-impl Fetch for FetchRelationships {
+impl Fetch for RelationshipFetcher {
     type Key = UserId;
     type Value = Relationship;
 
@@ -73,14 +73,14 @@ impl Fetch for FetchRelationships {
 }
 
 /// Loads the friendships of one viewer with accounts; none without a session, at no cost.
-pub struct FetchFriendships {
+pub struct FriendshipFetcher {
     /// Redis.
     pub db: Db,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchFriendships {
+impl Fetch for FriendshipFetcher {
     type Key = UserId;
     type Value = FriendshipState;
 
@@ -93,14 +93,14 @@ impl Fetch for FetchFriendships {
 }
 
 /// Loads the friends that one viewer has in common with accounts; none without a session and with the viewer's own account.
-pub struct FetchMutualFriends {
+pub struct MutualFriendFetcher {
     /// Redis.
     pub db: Db,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchMutualFriends {
+impl Fetch for MutualFriendFetcher {
     type Key = UserId;
     type Value = Arc<Vec<Row>>;
 
@@ -117,9 +117,9 @@ impl Fetch for FetchMutualFriends {
 }
 
 /// Loads whether the first account of a pair blocks the second, as committed. One pipeline.
-pub struct FetchBlocks(pub Db);
+pub struct BlockFetcher(pub Db);
 
-impl Fetch for FetchBlocks {
+impl Fetch for BlockFetcher {
     type Key = (UserId, UserId);
     type Value = bool;
 

@@ -76,7 +76,7 @@ mod store;
 pub use graphql::friends::{FriendMutation, FriendQuery, Friends, friends, mutual_friends};
 pub use graphql::{BlockMutation, BlockQuery, ChangedAccounts, RelationMutation, RelationQuery, change_relation};
 pub use keys::blocks as blocks_key;
-pub use load::{FetchBlocks, FetchFriendships, FetchMutualFriends, FetchRelationships};
+pub use load::{BlockFetcher, FriendshipFetcher, MutualFriendFetcher, RelationshipFetcher};
 pub use model::friends::{FriendList, FriendshipState, MAX_FRIEND_REQUESTS, MAX_FRIENDS};
 pub use model::{BlockState, MAX_BLOCKS, MAX_MUTES, Mute, PolicyAudience, RelationKinds, Relationship, StatusFacts};
 pub use service::{HiddenAuthor, SettledRelation};

@@ -34,24 +34,24 @@ impl ViewedStatus {
 }
 
 /// Loads statuses by id; `None` for unknown ids.
-pub struct FetchStatuses {
+pub struct StatusFetcher {
     /// Redis.
     pub db: Db,
     /// The read barrier of the request.
     pub since: ReadBarrier,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
-    /// Whether the viewer's bookmarks are read with the statuses; else [`FetchBookmarks`] reads them when they are needed.
+    /// Whether the viewer's bookmarks are read with the statuses; else [`BookmarkFetcher`] reads them when they are needed.
     pub with_bookmarks: Arc<AtomicBool>,
 }
 
-impl FetchStatuses {
+impl StatusFetcher {
     fn bookmarks(&self) -> BookmarkLookup {
         BookmarkLookup::of(&self.db, self.since, self.viewer, self.with_bookmarks.load(Ordering::Relaxed))
     }
 }
 
-impl Fetch for FetchStatuses {
+impl Fetch for StatusFetcher {
     type Key = StatusId;
     type Value = Option<ViewedStatus>;
 
@@ -76,7 +76,7 @@ impl Fetch for FetchStatuses {
 }
 
 /// Loads whether the viewer has bookmarked statuses; `false` without a session, at no cost. One command for any number of statuses.
-pub struct FetchBookmarks {
+pub struct BookmarkFetcher {
     /// Redis.
     pub db: Db,
     /// The read barrier of the request.
@@ -85,13 +85,13 @@ pub struct FetchBookmarks {
     pub viewer: Option<UserId>,
 }
 
-impl FetchBookmarks {
+impl BookmarkFetcher {
     fn lookup(&self) -> BookmarkLookup {
         BookmarkLookup::of(&self.db, self.since, self.viewer, true)
     }
 }
 
-impl Fetch for FetchBookmarks {
+impl Fetch for BookmarkFetcher {
     type Key = StatusId;
     type Value = bool;
 
@@ -108,7 +108,7 @@ impl Fetch for FetchBookmarks {
 }
 
 /// Loads whether the viewer has reposted statuses; `false` without a session, at no cost. One command for any number of statuses.
-pub struct FetchReposts {
+pub struct RepostFetcher {
     /// Redis.
     pub db: Db,
     /// The read barrier of the request.
@@ -117,7 +117,7 @@ pub struct FetchReposts {
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchReposts {
+impl Fetch for RepostFetcher {
     type Key = StatusId;
     type Value = bool;
 
@@ -135,9 +135,9 @@ impl Fetch for FetchReposts {
 }
 
 /// Loads the ids of reposts, by the account and the status; `None` for one that was undone. One pipeline.
-pub struct FetchRepostIds(pub Db);
+pub struct RepostIdFetcher(pub Db);
 
-impl Fetch for FetchRepostIds {
+impl Fetch for RepostIdFetcher {
     type Key = (UserId, StatusId);
     type Value = Option<u64>;
 
@@ -147,9 +147,9 @@ impl Fetch for FetchRepostIds {
 }
 
 /// Loads the pinned statuses of accounts, newest pin first. Whether the viewer may see them is the service's decision.
-pub struct FetchPins(pub Db);
+pub struct PinFetcher(pub Db);
 
-impl Fetch for FetchPins {
+impl Fetch for PinFetcher {
     type Key = UserId;
     type Value = Arc<Vec<StatusId>>;
 

@@ -7,9 +7,9 @@ use crate::base::loader::Fetch;
 use crate::db::Db;
 
 /// Loads the numbers of statuses of tags. One command for each tag, in one pipeline.
-pub struct FetchTagCounts(pub Db);
+pub struct TagCountFetcher(pub Db);
 
-impl Fetch for FetchTagCounts {
+impl Fetch for TagCountFetcher {
     type Key = TagId;
     type Value = u64;
 
@@ -19,14 +19,14 @@ impl Fetch for FetchTagCounts {
 }
 
 /// Loads whether the viewer follows tags; `false` without a session, at no cost. One command for any number of tags.
-pub struct FetchFollowedTags {
+pub struct FollowedTagFetcher {
     /// Redis.
     pub db: Db,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchFollowedTags {
+impl Fetch for FollowedTagFetcher {
     type Key = TagId;
     type Value = bool;
 

@@ -9,6 +9,7 @@ use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId, UserId};
 use crate::base::page::{Row, Window};
+use crate::db::ReadBarrier;
 use crate::domains::entities::service::is_mentioned;
 use crate::domains::users::service as users;
 use std::collections::HashMap;
@@ -40,12 +41,13 @@ pub async fn update(
     store::add(app.db(), status, &added.tags.iter().collect::<Vec<_>>(), &mentioned).await
 }
 
-/// Windows of the statuses of tags, in their order. One pipeline; nothing for none.
+/// Windows of the statuses of tags, in their order, as they are since a request began or later. One pipeline; nothing for none, or if the cached newest statuses of the
+/// tags contain the windows.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn windows(app: &App, windows: &[(TagId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
-    if windows.is_empty() { Ok(Vec::new()) } else { store::windows(app.db(), windows).await }
+pub async fn windows(app: &App, since: ReadBarrier, windows: &[(TagId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    store::heads::windows(app.db(), since, windows).await
 }
 
 /// Windows of the statuses of others that mention an account. One pipeline.

@@ -1,6 +1,7 @@
 //! Tags and mentions in Redis.
 
 pub(super) mod follows;
+pub(super) mod heads;
 pub(super) mod sets;
 
 use super::keys;
@@ -31,12 +32,6 @@ pub(super) async fn remove(db: &Db, status: StatusId, tags: &[&TagId], mentioned
     let keys = tags.iter().map(|tag| keys::tag(tag)).chain(mentioned.iter().map(|user| keys::mentions(*user)));
     let commands: Vec<_> = keys.map(|key| cmd("ZREM").arg(key).arg(status.0).take()).collect();
     if commands.is_empty() { Ok(()) } else { db.write_many(commands).await.map(drop) }
-}
-
-/// Windows of the statuses of tags, in their order. One pipeline; nothing for none.
-pub(super) async fn windows(db: &Db, windows: &[(TagId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
-    let commands = windows.iter().map(|(tag, window)| ranges::ids_command(&keys::tag(tag), window)).collect();
-    db.read_many(commands).await?.into_iter().map(decode::ids).collect()
 }
 
 /// Windows of the statuses that mention an account. One pipeline.

@@ -48,13 +48,15 @@ impl FeedRow {
     }
 }
 
-/// What is looked up about a repost, in the round trip of the rows below it.
+/// A fact that decides whether a feed shows an entry. All facts about a page are read in one round trip, with the rows below its reposts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RepostLookup {
+pub enum FeedLookup {
     /// The id of the repost of a status by an account; none if it was undone.
-    Id(UserId, StatusId),
-    /// Whether the owner of a home has hidden the reposts of an account; none if not.
-    IsHidden(UserId, UserId),
+    RepostId(UserId, StatusId),
+    /// Whether the owner of a home has hidden the reposts of an account; none if not, and for a list.
+    HiddenReposts(UserId),
+    /// Whether an account is a source of the feed, not counting the owner; none if not.
+    Source(UserId),
 }
 
 /// The member of a repost.

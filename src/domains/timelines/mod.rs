@@ -71,4 +71,4 @@ mod store;
 
 pub use feed_row::FeedRow;
 pub use graphql::{Timeline, TimelineQuery};
-pub use service::{FetchFeed, FetchLogEnd, IndexTimeline};
+pub use service::{FeedFetcher, IndexTimeline, LogEndFetcher};

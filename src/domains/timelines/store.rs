@@ -3,8 +3,9 @@
 mod feed_member;
 mod lookups;
 pub(super) mod reposts;
+mod sources;
 
-use super::feed_row::{FeedRow, RepostLookup};
+use super::feed_row::{FeedLookup, FeedRow};
 use super::keys;
 use super::model::{FeedMetadata, FeedState, MAX_SEGMENTS, MergeVersion, SEGMENTS_TTL, Segment, SegmentKey, max_entries};
 use crate::base::clock::Millis;
@@ -13,14 +14,13 @@ use crate::base::ids::{StatusId, TagId, UserId, source};
 use crate::base::page::Window;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
-use crate::domains::graph::{following_key, unfollowed_key};
-use crate::domains::lists::{list_key, list_tags, members_key, removed_key};
-use crate::domains::tags::{self, TagSet, followed_tags};
-use crate::domains::users::user_key;
+use crate::domains::tags;
 use crate::platform::events::{self, LogPosition};
 use crate::platform::journal::Feed;
 use feed_member::FeedMember;
+use lookups::LookupSets;
 use redis::{Cmd, Value, cmd};
+pub(super) use sources::{former_sources_key, owner_key, sources_key};
 
 static PUSH_FEED: Script = Script::allow_oom(include_str!("lua/push_feed.lua"));
 static SWEEP_FEED: Script = Script::allow_oom(include_str!("lua/sweep_feed.lua"));
@@ -34,40 +34,8 @@ static TOUCH_FEED: Script = Script::allow_oom(include_str!("lua/touch_feed.lua")
 /// The most statuses that one script adds to a feed.
 pub(super) const MAX_STATUSES_PER_SCRIPT: usize = 1_000;
 
-/// The key of the set of a feed's sources, on the feed's tag.
-pub(super) fn sources_key(feed: Feed) -> String {
-    match feed {
-        Feed::Home(id) => following_key(id),
-        Feed::List(id) => members_key(id),
-    }
-}
-
-/// The key of the set of former sources whose statuses are hidden.
-pub(super) fn former_sources_key(feed: Feed) -> String {
-    match feed {
-        Feed::Home(id) => unfollowed_key(id),
-        Feed::List(id) => removed_key(id),
-    }
-}
-
-/// The set of the tags whose statuses the feed shows, on the feed's tag.
-fn tags_of(feed: Feed) -> TagSet {
-    match feed {
-        Feed::Home(id) => followed_tags(id),
-        Feed::List(id) => list_tags(id),
-    }
-}
-
-/// The key of the hash that counts the changes of the sources.
-pub(super) fn owner_key(feed: Feed) -> String {
-    match feed {
-        Feed::Home(id) => user_key(id),
-        Feed::List(id) => list_key(id),
-    }
-}
-
 /// Result of [`read`].
-pub(super) struct FeedsRead {
+pub(super) struct FeedReadResult {
     /// The metadata of the feeds, in their order.
     pub(super) metadata: Vec<FeedMetadata>,
     /// The rows of the windows, in their order.
@@ -87,9 +55,9 @@ pub(super) async fn read(
     db: &Db,
     feeds: &[Feed],
     windows: &[(Feed, Window)],
-    lookups: &[RepostLookup],
+    lookups: &[(Feed, FeedLookup)],
     with_position: bool,
-) -> Result<FeedsRead, Error> {
+) -> Result<FeedReadResult, Error> {
     // The nodes of a cluster reply in no order, so there the position is read first.
     let mut position = if with_position && db.is_cluster() { Some(events::position(db).await?) } else { None };
     let with_position = with_position && position.is_none();
@@ -99,7 +67,8 @@ pub(super) async fn read(
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
     commands.extend(windows.iter().map(|(feed, window)| ranges::command(&keys::entries(*feed), window)));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
-    commands.extend(lookups.iter().flat_map(|lookup| lookups::commands(*lookup)));
+    let sets = LookupSets::of(lookups);
+    commands.extend(sets.commands());
     let mut replies = db.read_many(commands).await?.into_iter();
     if with_position {
         position = Some(events::position_of(replies.by_ref().take(shards))?);
@@ -126,8 +95,8 @@ pub(super) async fn read(
         }
         metadata.state.has_reposts = has_reposts;
     }
-    let lookups = lookups.iter().map(|lookup| lookups::decode_lookup(*lookup, &mut reply)).collect::<Result<_, _>>()?;
-    Ok(FeedsRead { metadata, rows, lookups, position })
+    let lookups = sets.results(&mut reply)?;
+    Ok(FeedReadResult { metadata, rows, lookups, position })
 }
 
 fn marked_command(feed: Feed) -> Cmd {
@@ -135,7 +104,7 @@ fn marked_command(feed: Feed) -> Cmd {
 }
 
 fn tags_command(feed: Feed) -> Cmd {
-    let set = tags_of(feed);
+    let set = sources::tags_of(feed);
     tags::names_command(&set.key, set.max)
 }
 

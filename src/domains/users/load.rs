@@ -9,12 +9,12 @@ use crate::db::{Db, ReadBarrier};
 use std::sync::Arc;
 
 /// Loads the ids of accounts by lower-case login; `None` for unknown logins.
-pub struct FetchLogins {
+pub struct LoginFetcher {
     /// Redis.
     pub db: Db,
 }
 
-impl Fetch for FetchLogins {
+impl Fetch for LoginFetcher {
     type Key = String;
     type Value = Option<UserId>;
 
@@ -25,21 +25,21 @@ impl Fetch for FetchLogins {
 }
 
 /// Loads accounts by id; `None` for unknown ids.
-pub struct FetchUsers {
+pub struct UserFetcher {
     /// Redis.
     pub db: Db,
     /// The read barrier of the request.
     pub since: ReadBarrier,
 }
 
-impl FetchUsers {
+impl UserFetcher {
     /// The cached account, which may be out of date; `None` if it is not cached. No round trip.
     pub fn get_speculative(&self, id: UserId) -> Option<Arc<User>> {
         store::get_speculative(&self.db, id)
     }
 }
 
-impl Fetch for FetchUsers {
+impl Fetch for UserFetcher {
     type Key = UserId;
     type Value = Option<Arc<User>>;
 

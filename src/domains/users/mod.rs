@@ -25,5 +25,5 @@ mod store;
 
 pub use graphql::{SignUpInput, UserMutation, UserObject, UserQuery};
 pub use keys::{PRIVATE_FIELD, user as user_key, user_of as user_of_key};
-pub use load::{FetchLogins, FetchUsers};
+pub use load::{LoginFetcher, UserFetcher};
 pub use model::{AuthenticatedUser, LOGIN_RESERVATION_TTL, User, is_login};

@@ -1,8 +1,8 @@
 //! The cost of each main feature of Waxwing: processor time, round trips, commands, bytes and allocations of a request; over a socket also
 //! requests a second and latency; the growth of these costs; and instructions of a request, which are the same on a busy machine.
 //!
-//! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- socket`, `-- growth` and `-- privacy`
-//! run one part each; `-- report` writes the results and plots into docs/performance.md. `-- guard` compares instructions with those in
+//! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- socket`, `-- growth`, `-- privacy`
+//! and `-- talk` run one part each; `-- report` writes the results and plots into docs/performance.md. `-- guard` compares instructions with those in
 //! tests/bench/instructions.json, `-- guard accept` writes that file. Each part has its own redis-server, on a unix socket, without
 //! persistence.
 
@@ -24,6 +24,7 @@ mod privacy;
 mod report;
 mod socket;
 mod stage;
+mod talk;
 mod world;
 
 use mimalloc::MiMalloc;
@@ -61,6 +62,9 @@ fn main() -> ExitCode {
     }
     if all || is_selected("privacy") {
         report.privacy = privacy::run();
+    }
+    if all || is_selected("talk") {
+        report.talk = talk::run();
     }
     if is_selected("report") {
         report.write();

@@ -3,8 +3,9 @@
 use super::growth::Line;
 use super::inside;
 use super::plot;
-use super::privacy::Privacy;
+use super::privacy::{Privacy, Row};
 use super::socket::Socket;
+use super::talk::Talk;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -16,6 +17,7 @@ pub(crate) struct Report {
     pub(crate) socket: Option<Socket>,
     pub(crate) growth: Vec<Line>,
     pub(crate) privacy: Privacy,
+    pub(crate) talk: Talk,
 }
 
 impl Report {
@@ -30,8 +32,11 @@ impl Report {
             ("socket", self.socket()),
             ("start", self.start()),
             ("growth", self.growth()),
-            ("privacy", self.privacy()),
-            ("relations", self.relations()),
+            ("privacy", rows(&self.privacy.rows)),
+            ("relations", bytes("relation", &self.privacy.bytes)),
+            ("talk", rows(&self.talk.rows)),
+            ("talk bytes", bytes("data", &self.talk.bytes)),
+            ("entities", self.entities()),
         ] {
             text = replace(&text, name, &table);
         }
@@ -85,24 +90,10 @@ impl Report {
         )
     }
 
-    fn privacy(&self) -> String {
-        let mut text =
-            "| request | CPU µs, server | CPU µs, Redis | round trips | commands |\n|---|--:|--:|--:|--:|\n".to_owned();
-        for row in &self.privacy.rows {
-            let cost = row.cost;
-            let _ = writeln!(
-                text,
-                "| {} | {:.0} | {:.0} | {:.1} | {:.1} |",
-                row.name, cost.own, cost.redis, cost.trips, cost.commands
-            );
-        }
-        text
-    }
-
-    fn relations(&self) -> String {
-        let mut text = "| relation | bytes in Redis |\n|---|--:|\n".to_owned();
-        for (kind, bytes) in &self.privacy.bytes {
-            let _ = writeln!(text, "| {kind} | {bytes:.0} |");
+    fn entities(&self) -> String {
+        let mut text = "| text | characters | CPU µs |\n|---|--:|--:|\n".to_owned();
+        for (name, characters, each) in &self.talk.entities {
+            let _ = writeln!(text, "| {name} | {characters} | {each:.1} |");
         }
         text
     }
@@ -120,6 +111,24 @@ impl Report {
         }
         text
     }
+}
+
+/// A table of requests.
+fn rows(rows: &[Row]) -> String {
+    let mut text = "| request | CPU µs, server | CPU µs, Redis | round trips | commands |\n|---|--:|--:|--:|--:|\n".to_owned();
+    for Row { name, cost } in rows {
+        let _ = writeln!(text, "| {name} | {:.0} | {:.0} | {:.1} | {:.1} |", cost.own, cost.redis, cost.trips, cost.commands);
+    }
+    text
+}
+
+/// A table of bytes in Redis.
+fn bytes(what: &str, rows: &[(&'static str, f64)]) -> String {
+    let mut text = format!("| {what} | bytes in Redis |\n|---|--:|\n");
+    for (kind, bytes) in rows {
+        let _ = writeln!(text, "| {kind} | {bytes:.0} |");
+    }
+    text
 }
 
 /// Describes the machine.

@@ -428,14 +428,19 @@ async fn a_sync_cursor_names_shown_reposts_and_promoted_homes_show_them() {
 #[tokio::test]
 async fn a_page_with_reposts_takes_at_most_one_round_trip_more() {
     let app = TestApp::without_client_cache(Config::default()).await;
-    let [ada, bea, cyd, dan, eve] = app.users(["ada", "bea", "cyd", "dan", "eve"]).await;
+    let [ada, bea, cyd, dan, eve, fay, gil, hal] = app.users(["ada", "bea", "cyd", "dan", "eve", "fay", "gil", "hal"]).await;
     cyd.follow(&bea).await;
     eve.follow(&dan).await;
+    gil.follow(&fay).await;
     for n in 0..20 {
         if n % 3 == 0 {
             repost(&bea, &ada.post(&n.to_string()).await).await;
+            let again = ada.post(&format!("{n} again")).await;
+            repost(&hal, &again).await;
+            repost(&fay, &again).await;
         } else {
             bea.post(&n.to_string()).await;
+            fay.post(&n.to_string()).await;
         }
         dan.post(&n.to_string()).await;
     }
@@ -454,7 +459,15 @@ async fn a_page_with_reposts_takes_at_most_one_round_trip_more() {
         "the page and the followed tags, nothing for reposts: {calls:?}"
     );
     let (with_reposts, calls) = cost(&cyd).await;
-    // The rows below the reposts, with the ids of the reposts.
+    // The ids of the reposts, and whether their authors are followed.
     assert!(with_reposts <= plain + 1, "{with_reposts} round trips, {plain} without reposts: {calls:?}");
+    assert_eq!(
+        calls.get("zrange"),
+        Some(&2),
+        "no rows: nothing else brings statuses by others that were reposted once: {calls:?}"
+    );
+    let (with_others, calls) = cost(&gil).await;
+    // The same, and the rows below the reposts: the statuses may have been reposted by somebody else who is followed.
+    assert!(with_others <= plain + 1, "{with_others} round trips, {plain} without reposts: {calls:?}");
     assert_eq!(calls.get("zrange"), Some(&4), "one more read of rows, with the followed tags: {calls:?}");
 }

@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 /// Batch loader of campaigns by id, with keywords and balances; `None` for a campaign that does not exist or is not the viewer's. Two
 /// pipelines; none without a viewer.
-pub struct FetchCampaigns {
+pub struct CampaignFetcher {
     /// The store.
     pub db: Db,
     /// The viewer.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchCampaigns {
+impl Fetch for CampaignFetcher {
     type Key = CampaignId;
     type Value = Option<Arc<CampaignDetails>>;
 
@@ -37,14 +37,14 @@ impl Fetch for FetchCampaigns {
 
 /// Batch loader of ads by id, with tallies; `None` for an ad that does not exist, was removed, or is not of a campaign of the viewer. Two
 /// pipelines; none without a viewer.
-pub struct FetchAds {
+pub struct AdFetcher {
     /// The store.
     pub db: Db,
     /// The viewer.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchAds {
+impl Fetch for AdFetcher {
     type Key = AdId;
     type Value = Option<Arc<AdDetails>>;
 
@@ -63,9 +63,9 @@ impl Fetch for FetchAds {
 }
 
 /// Batch loader of the ads of campaigns, for any viewer. Three pipelines.
-pub struct FetchAdsOf(pub Db);
+pub struct CampaignAdsFetcher(pub Db);
 
-impl Fetch for FetchAdsOf {
+impl Fetch for CampaignAdsFetcher {
     type Key = CampaignId;
     type Value = Arc<Vec<AdDetails>>;
 
@@ -78,9 +78,9 @@ impl Fetch for FetchAdsOf {
 }
 
 /// Batch loader of windows of campaigns' ad lists, for any viewer. One pipeline.
-pub struct FetchAdPages(pub Db);
+pub struct AdPageFetcher(pub Db);
 
-impl Fetch for FetchAdPages {
+impl Fetch for AdPageFetcher {
     type Key = (CampaignId, Window);
     type Value = Arc<Vec<Row>>;
 

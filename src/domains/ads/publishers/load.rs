@@ -9,14 +9,14 @@ use crate::domains::ads::publishers::store;
 use std::sync::Arc;
 
 /// Batch loader of websites by id; `None` for a website that does not exist or is not the viewer's. One pipeline; none without a viewer.
-pub struct FetchWebsites {
+pub struct WebsiteFetcher {
     /// The store.
     pub db: Db,
     /// The viewer.
     pub viewer: Option<UserId>,
 }
 
-impl Fetch for FetchWebsites {
+impl Fetch for WebsiteFetcher {
     type Key = WebsiteId;
     type Value = Option<Arc<Website>>;
 

@@ -70,7 +70,7 @@ pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<b
         } else if accounts::store::add_owned(app.db(), owner, OwnedItem::Website(id), 2 * MAX_WEBSITES).await?
             == AddOwnedResult::NoAccount
         {
-            store::erase_website(app.db(), id).await?;
+            store::purge_website(app.db(), id).await?;
             accounts::store::remove_owned(app.db(), owner, OwnedItem::Website(id)).await?;
             return Ok(false);
         }

@@ -60,6 +60,6 @@ fn decode_website(reply: Value) -> Result<Option<Website>, Error> {
 }
 
 /// Deletes a website. One command.
-pub(in crate::domains::ads) async fn erase_website(db: &Db, id: WebsiteId) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn purge_website(db: &Db, id: WebsiteId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::website(id)).take()]).await.map(drop)
 }

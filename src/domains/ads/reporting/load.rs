@@ -9,9 +9,9 @@ use crate::domains::ads::reporting::store;
 use std::sync::Arc;
 
 /// Batch loader of tallies by day, for any viewer. One pipeline.
-pub struct FetchTallies(pub Db);
+pub struct TallyFetcher(pub Db);
 
-impl Fetch for FetchTallies {
+impl Fetch for TallyFetcher {
     type Key = ReportDays;
     type Value = Arc<Vec<Tally>>;
 
@@ -21,9 +21,9 @@ impl Fetch for FetchTallies {
 }
 
 /// Batch loader of the reach, for any viewer. One pipeline.
-pub struct FetchReach(pub Db);
+pub struct ReachFetcher(pub Db);
 
-impl Fetch for FetchReach {
+impl Fetch for ReachFetcher {
     type Key = ReachQuery;
     type Value = u64;
 

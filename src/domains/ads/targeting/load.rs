@@ -8,9 +8,9 @@ use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use std::sync::Arc;
 
 /// Batch loader of listing ranges: the offers for a slot, best first. One pipeline.
-pub(in crate::domains::ads) struct FetchOffers(pub Db);
+pub(in crate::domains::ads) struct OfferFetcher(pub Db);
 
-impl Fetch for FetchOffers {
+impl Fetch for OfferFetcher {
     type Key = OfferRange;
     type Value = Arc<Offers>;
 

@@ -152,7 +152,7 @@ pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
         parts.ack(app);
     }
     if !more {
-        store::erase_slots(app.db(), id).await?;
+        store::purge_slots(app.db(), id).await?;
     }
     Ok(more)
 }

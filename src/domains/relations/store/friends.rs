@@ -267,6 +267,6 @@ pub(in crate::domains::relations) async fn remove_friends_of_deleted(
 }
 
 /// Deletes the slots of a deleted account. One command.
-pub(in crate::domains::relations) async fn erase_slots(db: &Db, deleted: UserId) -> Result<(), Error> {
+pub(in crate::domains::relations) async fn purge_slots(db: &Db, deleted: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::friend_slots(deleted)).take()]).await.map(drop)
 }

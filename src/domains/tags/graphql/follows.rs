@@ -7,9 +7,9 @@ use crate::schema::{Connection, ConnectionKind, FollowedAt, TotalCount, UserErro
 use async_graphql::{Context, InputObject, Object, Result};
 
 /// The tags that the viewer follows.
-struct FollowedTags;
+struct FollowedTagsConnection;
 
-impl ConnectionKind for FollowedTags {
+impl ConnectionKind for FollowedTagsConnection {
     const CONNECTION: &'static str = "FollowedTagConnection";
     const EDGE: &'static str = "FollowedTagEdge";
     type Node = TagObject;
@@ -33,12 +33,12 @@ impl FollowedTagQuery {
             i32,
         >,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
-    ) -> Option<Result<Connection<FollowedTags>>> {
+    ) -> Option<Result<Connection<FollowedTagsConnection>>> {
         Some(Box::pin(page_of_tags(ctx, PageArgs { first, after, last, before })).await)
     }
 }
 
-async fn page_of_tags(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<FollowedTags>> {
+async fn page_of_tags(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<FollowedTagsConnection>> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let page = service::followed(&request.app, viewer, &args).await?;

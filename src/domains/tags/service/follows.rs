@@ -69,7 +69,7 @@ pub async fn followed(app: &App, user: UserId, args: &PageArgs) -> Result<Page<T
     let request = args.check(&app.cursors().await?, followed_id(user))?;
     let set = store::followed_tags(user);
     let tags = sets::read(app.db(), &set.key, set.max).await?;
-    page::read_page(&FollowedTags(tags), request).await
+    page::read_page(&FollowedTagListing(tags), request).await
 }
 
 /// The id under which cursors of [`followed`] are sealed.
@@ -94,9 +94,9 @@ pub async fn purge_followed(app: &App, user: UserId) -> Result<(), Error> {
 }
 
 /// All tags that an account follows: they are few, so pages are cut from them. A row has the follow's id as its member and its position.
-struct FollowedTags(Vec<AddedTag>);
+struct FollowedTagListing(Vec<AddedTag>);
 
-impl PageSource for FollowedTags {
+impl PageSource for FollowedTagListing {
     type Item = TagId;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

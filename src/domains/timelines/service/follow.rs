@@ -90,7 +90,7 @@ pub(super) const fn task(viewer: UserId, other: UserId) -> Task {
 
 /// Result of settling an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettledEdge {
+pub enum EdgeSettlement {
     /// Both sides and the feed agree.
     Consistent,
     /// There is no edge: the source was deleted, or blocks the owner of the feed.
@@ -99,7 +99,7 @@ pub enum SettledEdge {
     Blocked,
 }
 
-impl SettledEdge {
+impl EdgeSettlement {
     /// Converts to the result of the client's request.
     pub(super) fn into_outcome(self) -> Outcome<()> {
         match self {
@@ -115,13 +115,13 @@ impl SettledEdge {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
+pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlement, Error> {
     events::publish_change(app, feed.tag());
-    let (mut edge, mut settled) = (read_edge(app, feed, source).await?, SettledEdge::Consistent);
+    let (mut edge, mut settled) = (read_edge(app, feed, source).await?, EdgeSettlement::Consistent);
     loop {
         if edge.follow.is_some() || edge.request.is_some() {
             match block_between(app, feed, source).await? {
-                SettledEdge::Consistent => {}
+                EdgeSettlement::Consistent => {}
                 block => {
                     remove(app, feed, source).await?;
                     (edge, settled) = (read_edge(app, feed, source).await?, block);
@@ -139,7 +139,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
         }
         // The write to the source's side was undone, and the undone edge is reconciled, too.
         if stats.is_none() {
-            settled = SettledEdge::NoSource;
+            settled = EdgeSettlement::NoSource;
         }
         if let Some(undone) = edge.unfollowed {
             purge_undone_follow(app, feed, source, undone).await?;
@@ -163,7 +163,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
+pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlement, Error> {
     for rows in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
         remove_deleted(app, &[feed], rows).await?;
     }
@@ -180,17 +180,17 @@ async fn read_edge(app: &App, feed: Feed, source: UserId) -> Result<FollowEdge, 
 
 /// Returns whether a committed block forbids an edge. A block reads edges after its commit, and an edge reads blocks after its own: so in any
 /// order of the commits, no edge exists beside a block. One round trip; two for a list.
-async fn block_between(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
+async fn block_between(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlement, Error> {
     let owner = match feed {
         Feed::Home(owner) => Some(owner),
         Feed::List(list) => lists::owner(app, list).await?,
     };
-    let Some(owner) = owner else { return Ok(SettledEdge::Consistent) };
+    let Some(owner) = owner else { return Ok(EdgeSettlement::Consistent) };
     let block = relations::block_state(app, owner, source).await?;
     Ok(match (block.is_blocked, block.blocks) {
-        (true, _) => SettledEdge::NoSource,
-        (false, true) => SettledEdge::Blocked,
-        (false, false) => SettledEdge::Consistent,
+        (true, _) => EdgeSettlement::NoSource,
+        (false, true) => EdgeSettlement::Blocked,
+        (false, false) => EdgeSettlement::Consistent,
     })
 }
 

@@ -33,19 +33,19 @@ impl IndexTimeline {
 }
 
 /// Loads the end of the log of events, once in a request: the fields of a timeline read it before they read its statuses. Keeps what the request shows.
-pub struct FetchLogEnd {
+pub struct LogEndFetcher {
     app: App,
     shown: ShownPages<ListId>,
 }
 
-impl FetchLogEnd {
+impl LogEndFetcher {
     /// Makes the loader of one request.
     pub fn new(app: App) -> Self {
         Self { app, shown: ShownPages::default() }
     }
 }
 
-impl Fetch for FetchLogEnd {
+impl Fetch for LogEndFetcher {
     type Key = ();
     type Value = LogPosition;
 
@@ -110,7 +110,7 @@ impl PageSource for IndexListing<'_> {
         match self.timeline {
             IndexTimeline::Tag(tag) => {
                 let windows: Vec<_> = windows.iter().map(|window| (tag.clone(), *window)).collect();
-                tags::windows(self.app, &windows).await
+                tags::windows(self.app, self.loaders.statuses.fetcher().since, &windows).await
             }
             IndexTimeline::Mentions(user) => tags::mentions(self.app, *user, windows).await,
         }

@@ -3,6 +3,7 @@
 use super::super::feed_row::FeedRow;
 use super::load::FeedPart;
 use super::pending_window::FeedWindow;
+use super::possible_repeats::PossibleRepeats;
 use super::repeats::{self, OlderRows};
 use super::{reply_rule, repost_rules};
 use crate::base::error::Error;
@@ -61,12 +62,12 @@ impl<'a> FeedListing<'a> {
 
     /// Hydrates one row, as [`PageSource::hydrate`].
     pub(super) async fn hydrate_row(&self, row: FeedRow) -> Result<Option<FeedEntry>, Error> {
-        self.note(&[row]);
+        self.record_reposters(&[row]);
         Ok(self.hydrate(&[row.row()]).await?.pop().flatten())
     }
 
     /// Notes which rows are reposts. Positions are unique.
-    fn note(&self, rows: &[FeedRow]) {
+    fn record_reposters(&self, rows: &[FeedRow]) {
         let mut reposts = rows.iter().filter_map(|row| Some((row.position, row.reposter?))).peekable();
         if reposts.peek().is_some() {
             self.reposters.lock().unwrap_or_else(PoisonError::into_inner).extend(reposts);
@@ -129,10 +130,27 @@ impl<'a> FeedListing<'a> {
         Ok(rows.iter().zip(own).zip(reposted).map(entry).collect())
     }
 
-    /// As [`PageSource::hydrate`] for rows with reposts. One read of older rows more; the older entries that decide which reposts are repeated are hydrated
-    /// with the rows.
-    async fn judge_reposts(&self, rows: &[FeedRow], distance: usize) -> Result<Vec<Option<FeedEntry>>, Error> {
-        let older = self.older_rows(rows, distance).await?;
+    /// What the rules look up about rows. No round trip if their statuses are loaded.
+    async fn lookups(&self, rows: &[FeedRow], repeats: &PossibleRepeats) -> Result<Vec<FeedPart>, Error> {
+        let sources = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?;
+        let found = self.loaders.statuses.load_many(rows.iter().map(|row| row.status)).await?;
+        let own = rows.iter().zip(&found).filter(|(row, _)| row.reposter.is_none()).filter_map(|(_, seen)| seen.as_ref());
+        let mut parts = reply_rule::lookups(self.loaders, self.feed, sources.has_tags, own);
+        parts.extend(repost_rules::lookups(self.feed, rows));
+        parts.extend(repeats.lookups());
+        Ok(parts)
+    }
+
+    /// As [`PageSource::hydrate`] for rows with reposts. One round trip more for what the rules look up, and for the rows below the reposts of statuses with
+    /// several reposts; another one if a reposted status is by a source of the feed. The older entries that decide which reposts are repeated are hydrated with
+    /// the rows.
+    async fn drop_repeats(&self, rows: &[FeedRow], distance: usize) -> Result<Vec<Option<FeedEntry>>, Error> {
+        let repeats = PossibleRepeats::among(self.loaders, self.feed, rows).await?;
+        let lookups = self.lookups(rows, &repeats).await?;
+        let mut older = OlderRows::new(distance);
+        // Both begin at once, so that they are one batch.
+        futures_util::try_join!(self.read_older(&mut older, &repeats.any), self.loaders.feeds.load_many(lookups))?;
+        self.read_older(&mut older, &repeats.of_sources(self.loaders).await?).await?;
         let mut are_visible: HashMap<u64, bool> = HashMap::new();
         let mut all = rows.to_vec();
         all.extend(older.undecided(&are_visible).into_iter().filter(|row| !rows.contains(row)));
@@ -157,7 +175,7 @@ impl<'a> FeedListing<'a> {
         if exists {
             // Most reposts are hidden by a rule that reads no rows, or have no other entry of their status among the newest.
             let is_visible = self.visible(&[row]).await?.pop().flatten().is_some();
-            return Ok(is_visible && self.judge_reposts(&[row], LIVE_DISTANCE).await?.pop().flatten().is_some());
+            return Ok(is_visible && self.drop_repeats(&[row], LIVE_DISTANCE).await?.pop().flatten().is_some());
         }
         if self.loaders.repost_ids.load((by, row.status)).await?.is_some() {
             return Ok(false);
@@ -169,18 +187,15 @@ impl<'a> FeedListing<'a> {
         Ok(statuses::keep_visible_reposts(self.loaders, vec![repost]).await?.pop().flatten().is_some())
     }
 
-    /// Reads the rows below each repost, at least `distance` of them. One round trip if the rows are next to each other.
-    async fn older_rows(&self, rows: &[FeedRow], distance: usize) -> Result<OlderRows, Error> {
-        let mut older = OlderRows::new(rows, distance);
-        while let Some(below) = older.next_unread() {
-            let window = Window { below, above: 0, newest_first: true, limit: distance + rows.len() };
+    /// Reads the rows below each repost, as many as decide. One round trip if the rows are next to each other; none for no reposts.
+    async fn read_older(&self, older: &mut OlderRows, reposts: &[FeedRow]) -> Result<(), Error> {
+        older.add_reposts(reposts);
+        while let Some((below, above)) = older.next_unread() {
+            let window = Window { below, above, newest_first: true, limit: older.distance() + reposts.len() };
             let part = FeedPart::Window(FeedWindow { feed: self.feed, window });
-            // For the rules, in the same pipeline.
-            let parts = [part].into_iter().chain(repost_rules::lookups(self.feed, rows));
-            let below_it = self.loaders.feeds.load_many(parts).await?.into_iter().next().unwrap_or_default();
-            older.add(below, below_it.rows, window.limit);
+            older.add_rows(below, self.loaders.feeds.load(part).await?.rows, window.limit);
         }
-        Ok(older)
+        Ok(())
     }
 }
 
@@ -193,7 +208,7 @@ impl PageSource for FeedListing<'_> {
         let former_sources = [FeedPart::FormerSources(self.feed)];
         let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(former_sources)).await?;
         found.pop();
-        found.iter().for_each(|found| self.note(&found.rows));
+        found.iter().for_each(|found| self.record_reposters(&found.rows));
         Ok(found.into_iter().map(|found| found.rows.iter().map(FeedRow::row).collect()).collect())
     }
 
@@ -208,7 +223,7 @@ impl PageSource for FeedListing<'_> {
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<FeedEntry>>, Error> {
         if let Some(rows) = self.with_reposters(rows) {
-            return Box::pin(self.judge_reposts(&rows, repeats::DISTANCE)).await;
+            return Box::pin(self.drop_repeats(&rows, repeats::DISTANCE)).await;
         }
         let found = statuses::load_delivered(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
         let found = self.keep_statuses(found).await?;

@@ -1,15 +1,16 @@
 //! The batch loader of feeds. It reads all that the fields of one timeline need in one pipeline, and makes it consistent. It is part of the
 //! service since feeds are merged from profiles.
 
-use super::super::feed_row::{FeedRow, RepostLookup};
+use super::super::feed_row::{FeedLookup, FeedRow};
 use super::pending_window::FeedWindow;
-use super::read::{self, WindowsRead};
+use super::read::{self, WindowReadResult};
 use super::shown_pages::ShownPages;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::loader::Fetch;
 use crate::base::page::Window;
+use crate::db::ReadBarrier;
 use crate::platform::events::LogPosition;
 use crate::platform::journal::Feed;
 
@@ -20,8 +21,8 @@ pub enum FeedPart {
     Head(Feed),
     /// A window.
     Window(FeedWindow),
-    /// A fact about a repost in the feed.
-    Lookup(Feed, RepostLookup),
+    /// A fact that decides whether the feed shows an entry.
+    Lookup(Feed, FeedLookup),
     /// Former sources, which are hidden.
     FormerSources(Feed),
 }
@@ -42,21 +43,17 @@ pub struct LoadedPart {
 }
 
 /// Loads parts of feeds.
-pub struct FetchFeed {
+pub struct FeedFetcher {
     app: App,
+    since: ReadBarrier,
     /// The statuses that the request shows of each feed.
     pub(in crate::domains::timelines) shown: ShownPages,
 }
 
-impl FetchFeed {
-    /// The application.
-    pub(super) const fn app(&self) -> &App {
-        &self.app
-    }
-
-    /// Makes the loader of one request.
-    pub fn new(app: App) -> Self {
-        Self { app, shown: ShownPages::default() }
+impl FeedFetcher {
+    /// Makes the loader of a request that began at `since`.
+    pub fn new(app: App, since: ReadBarrier) -> Self {
+        Self { app, since, shown: ShownPages::default() }
     }
 }
 
@@ -69,14 +66,16 @@ impl FeedPart {
     }
 }
 
-impl Fetch for FetchFeed {
+impl Fetch for FeedFetcher {
     type Key = FeedPart;
     type Value = LoadedPart;
 
     async fn fetch(&self, parts: &[FeedPart]) -> Result<Vec<LoadedPart>, Error> {
         let has_head = parts.iter().any(|part| matches!(part, FeedPart::Head(_)));
         let newest = Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 };
-        let mut feeds: Vec<Feed> = parts.iter().map(|part| part.feed()).collect();
+        // Lookups alone need no metadata.
+        let is_read = |part: &&FeedPart| !matches!(part, FeedPart::Lookup(..));
+        let mut feeds: Vec<Feed> = parts.iter().filter(is_read).map(|part| part.feed()).collect();
         feeds.sort_unstable();
         feeds.dedup();
         let window = |part: &FeedPart| match *part {
@@ -84,11 +83,11 @@ impl Fetch for FetchFeed {
             FeedPart::Window(key) => Some(key),
             FeedPart::FormerSources(_) | FeedPart::Lookup(..) => None,
         };
-        let lookup = |part: &FeedPart| if let FeedPart::Lookup(_, lookup) = part { Some(*lookup) } else { None };
-        let lookups: Vec<RepostLookup> = parts.iter().filter_map(lookup).collect();
+        let lookup = |part: &FeedPart| if let FeedPart::Lookup(feed, lookup) = part { Some((*feed, *lookup)) } else { None };
+        let lookups: Vec<(Feed, FeedLookup)> = parts.iter().filter_map(lookup).collect();
         let windows: Vec<FeedWindow> = parts.iter().filter_map(window).collect();
-        let read = read::windows(&self.app, &feeds, &windows, &lookups, has_head).await?;
-        let WindowsRead { former_sources, has_tags, rows, lookups, position } = read;
+        let read = read::windows(&self.app, self.since, &feeds, &windows, &lookups, has_head).await?;
+        let WindowReadResult { former_sources, has_tags, rows, lookups, position } = read;
         let (mut rows, mut lookups) = (rows.into_iter(), lookups.into_iter());
         let at = |feed| feeds.iter().position(|it| *it == feed);
         let of_feed = |feed| at(feed).and_then(|at| former_sources.get(at).cloned()).unwrap_or_default();

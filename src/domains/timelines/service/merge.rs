@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{TagId, UserId};
 use crate::base::page::{Row, Window};
+use crate::db::ReadBarrier;
 use crate::domains::statuses::{ProfilePart, service as statuses};
 use crate::domains::tags::service as tags;
 use std::future::Future;
@@ -28,10 +29,13 @@ impl MergedList for (UserId, ProfilePart) {
     }
 }
 
-/// The timeline of a tag.
-impl MergedList for TagId {
+/// The timeline of a tag, for a request that began at a time.
+impl MergedList for (TagId, ReadBarrier) {
     async fn read(app: &App, windows: Vec<(Self, Window)>) -> Result<Vec<Vec<FeedRow>>, Error> {
-        let found = tags::windows(app, &windows).await?;
+        let Some(((_, since), _)) = windows.first() else { return Ok(Vec::new()) };
+        let since = *since;
+        let windows: Vec<(TagId, Window)> = windows.into_iter().map(|((tag, _), window)| (tag, window)).collect();
+        let found = tags::windows(app, since, &windows).await?;
         Ok(found.into_iter().map(|rows| rows.iter().map(|row| FeedRow::of_status(row.member)).collect()).collect())
     }
 }
@@ -75,9 +79,11 @@ pub(super) async fn merge_profiles(
     merge(app, &lists, window).await
 }
 
-/// The rows of a window over all statuses of tags, as [`merge_profiles`]. No round trip without tags.
-pub(super) async fn merge_tags(app: &App, tags: &[TagId], window: Window) -> Result<Vec<FeedRow>, Error> {
-    merge(app, tags, window).await
+/// The rows of a window over all statuses of tags, as [`merge_profiles`], for a request that began at `since`. No round trip without tags, or if their newest
+/// statuses are cached.
+pub(super) async fn merge_tags(app: &App, since: ReadBarrier, tags: &[TagId], window: Window) -> Result<Vec<FeedRow>, Error> {
+    let lists: Vec<(TagId, ReadBarrier)> = tags.iter().map(|tag| (tag.clone(), since)).collect();
+    merge(app, &lists, window).await
 }
 
 async fn merge<L: MergedList>(app: &App, lists: &[L], window: Window) -> Result<Vec<FeedRow>, Error> {

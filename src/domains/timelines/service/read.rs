@@ -1,12 +1,12 @@
 //! Reading a feed: all statuses of its sources and its owner, newest first, without an end.
 //!
 //! From the floor up, entries and the profiles of marked authors are read; below the floor, profiles are merged ([`below_floor`]). A page above
-//! the floor takes one round trip, two with marked authors or tags; a page below takes two more with a cached merge. Tags are merged over the whole window:
-//! they are neither among the entries nor in cached merges.
+//! the floor takes one round trip, two with marked authors or with tags whose newest statuses are not cached; a page below takes two more with a cached
+//! merge. Tags are merged over the whole window: they are neither among the entries nor in cached merges.
 
-use super::super::feed_row::{FeedRow, RepostLookup};
+use super::super::feed_row::{FeedLookup, FeedRow};
 use super::super::model::{CEILING, FeedPhase};
-use super::super::store::{self, FeedsRead};
+use super::super::store::{self, FeedReadResult};
 use super::pending_window::{FeedWindow, PendingWindow};
 use super::{below_floor, idle, merge};
 use crate::app::App;
@@ -14,6 +14,7 @@ use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::page::Window;
+use crate::db::ReadBarrier;
 use crate::domains::statuses::ProfilePart;
 use crate::platform::events::LogPosition;
 use crate::platform::journal::Feed;
@@ -24,7 +25,7 @@ use futures_util::try_join;
 const SEEN_PRECISION: Millis = 60 * MINUTE;
 
 /// Result of [`windows`].
-pub(super) struct WindowsRead {
+pub(super) struct WindowReadResult {
     /// The former sources of each feed, whose statuses are hidden.
     pub(super) former_sources: Vec<Vec<UserId>>,
     /// Whether each feed has tags, whose statuses are by any author.
@@ -37,17 +38,18 @@ pub(super) struct WindowsRead {
     pub(super) position: Option<LogPosition>,
 }
 
-/// Reads windows of feeds.
+/// Reads windows of feeds, for a request that began at `since`.
 pub(super) async fn windows(
     app: &App,
+    since: ReadBarrier,
     feeds: &[Feed],
     windows: &[FeedWindow],
-    lookups: &[RepostLookup],
+    lookups: &[(Feed, FeedLookup)],
     with_position: bool,
-) -> Result<WindowsRead, Error> {
+) -> Result<WindowReadResult, Error> {
     let pending: Vec<(Feed, Window)> = windows.iter().map(|key| (key.feed, key.window)).collect();
     let read = store::read(app.db(), feeds, &pending, lookups, with_position).await?;
-    let FeedsRead { metadata, rows: entries, lookups, position } = read;
+    let FeedReadResult { metadata, rows: entries, lookups, position } = read;
     for (feed, metadata) in feeds.iter().zip(&metadata) {
         if metadata.state.phase == FeedPhase::Dropped || metadata.state.last_read_at + SEEN_PRECISION <= app.now() {
             idle::touch(app, *feed);
@@ -61,17 +63,17 @@ pub(super) async fn windows(
         tagged: Vec::new(),
     });
     let mut pending: Vec<PendingWindow> = pending.collect();
-    above_the_floor(app, &mut pending).await?;
+    above_the_floor(app, since, &mut pending).await?;
     below_floor::fill(app, &mut pending).await?;
     let has_tags = metadata.iter().map(|metadata| !metadata.tags.is_empty()).collect();
     let former_sources = metadata.into_iter().map(|metadata| metadata.former_sources).collect();
     let rows = pending.into_iter().map(PendingWindow::finish).collect();
-    Ok(WindowsRead { former_sources, has_tags, rows, lookups, position })
+    Ok(WindowReadResult { former_sources, has_tags, rows, lookups, position })
 }
 
 /// Drops entries below the floor, and adds the statuses and reposts of marked authors above it, and the statuses of tags. One round trip for all, none
 /// without marks and tags; one or two more if the statuses of a few tags are much newer than those of the others.
-async fn above_the_floor(app: &App, pending: &mut [PendingWindow]) -> Result<(), Error> {
+async fn above_the_floor(app: &App, since: ReadBarrier, pending: &mut [PendingWindow]) -> Result<(), Error> {
     let mut wanted = Vec::new();
     for (at, window) in pending.iter_mut().enumerate() {
         let floor = window.floor();
@@ -82,7 +84,7 @@ async fn above_the_floor(app: &App, pending: &mut [PendingWindow]) -> Result<(),
         }
     }
     let windows: Vec<(UserId, ProfilePart, Window)> = wanted.iter().map(|(_, window)| *window).collect();
-    let of_tags = pending.iter().map(|window| merge::merge_tags(app, &window.metadata.tags, window.key.window));
+    let of_tags = pending.iter().map(|window| merge::merge_tags(app, since, &window.metadata.tags, window.key.window));
     let (found, of_tags) = try_join!(merge::read_parts(app, &windows), try_join_all(of_tags))?;
     for ((at, _), rows) in wanted.into_iter().zip(found) {
         pending[at].rows.extend(rows);

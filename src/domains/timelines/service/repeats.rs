@@ -5,13 +5,16 @@
 //! depends on it: most reposts are decided by the rows alone.
 
 use super::super::feed_row::FeedRow;
-use crate::base::ids::StatusId;
+use crate::base::clock::MINUTE;
+use crate::base::ids::{StatusId, source};
 use std::collections::HashMap;
 
 /// The number of older entries among which a status is looked for. Rows are counted, so that a request is bounded whatever is hidden.
 pub(super) const DISTANCE: usize = 1_000;
 /// The number of entries that are no reposts after which a status may be shown again.
 const MAX_BETWEEN: usize = 100;
+/// How much lower than a status's id the id of its repost may be: a minute, by which the clocks of two servers may differ.
+const MAX_SKEW: u64 = source::compose(source::EPOCH + MINUTE, 0, 0);
 /// The most entries that are hydrated at a time to decide about one repost.
 const BATCH: usize = 150;
 
@@ -27,30 +30,23 @@ enum RepeatState {
 }
 
 /// Judges the repost of a status by the rows below it, newest first.
-fn judge(status: StatusId, older: &[FeedRow], is_visible: impl Fn(&FeedRow) -> Option<bool>) -> RepeatState {
+fn repeat_state(status: StatusId, older: &[FeedRow], is_visible: impl Fn(&FeedRow) -> Option<bool>) -> RepeatState {
+    let is_same = |row: &FeedRow| row.status == status && is_visible(row) != Some(false);
+    let Some(at) = older.iter().take(DISTANCE).position(is_same) else { return RepeatState::First };
     // Entries between that are no reposts: those that are certainly visible, and those that may be.
-    let (mut fewest, mut most) = (0, 0);
-    for (at, row) in older.iter().take(DISTANCE).enumerate() {
-        if fewest >= MAX_BETWEEN {
-            return RepeatState::First;
-        }
-        let visible = is_visible(row);
-        if row.status == status && visible != Some(false) {
-            let is_unknown = |row: &&FeedRow| is_visible(row).is_none();
-            let own = older[at..=at].iter().filter(is_unknown);
-            if most < MAX_BETWEEN {
-                let unknown: Vec<FeedRow> = own.copied().collect();
-                return if unknown.is_empty() { RepeatState::Repeated } else { RepeatState::DependsOn(unknown) };
-            }
-            let between = older[..at].iter().filter(|row| row.reposter.is_none()).filter(is_unknown).take(BATCH);
-            return RepeatState::DependsOn(own.chain(between).copied().collect());
-        }
-        if row.reposter.is_none() {
-            fewest += usize::from(visible == Some(true));
-            most += usize::from(visible != Some(false));
-        }
+    let between = || older[..at].iter().filter(|row| row.reposter.is_none());
+    let fewest = between().filter(|row| is_visible(row) == Some(true)).count();
+    let most = between().filter(|row| is_visible(row) != Some(false)).count();
+    if fewest >= MAX_BETWEEN {
+        return RepeatState::First;
     }
-    RepeatState::First
+    let is_unknown = |row: &&FeedRow| is_visible(row).is_none();
+    let own = older[at..=at].iter().filter(is_unknown);
+    let unknown: Vec<FeedRow> = match most < MAX_BETWEEN {
+        true => own.copied().collect(),
+        false => own.chain(between().filter(is_unknown).take(BATCH)).copied().collect(),
+    };
+    if unknown.is_empty() { RepeatState::Repeated } else { RepeatState::DependsOn(unknown) }
 }
 
 /// The rows below the reposts of a page.
@@ -64,21 +60,33 @@ pub(super) struct OlderRows {
 }
 
 impl OlderRows {
-    /// The reposts among rows in any order; nothing is read yet.
-    pub(super) fn new(rows: &[FeedRow], distance: usize) -> Self {
-        let mut reposts: Vec<_> = rows.iter().filter(|row| row.reposter.is_some()).map(|row| (*row, None)).collect();
-        reposts.sort_unstable_by_key(|(row, _)| std::cmp::Reverse(row.position));
-        reposts.dedup();
-        Self { distance, reposts, lists: Vec::new() }
+    /// No rows; `distance` of them below a repost decide.
+    pub(super) const fn new(distance: usize) -> Self {
+        Self { distance, reposts: Vec::new(), lists: Vec::new() }
     }
 
-    /// The position of the newest repost whose older rows are not read.
-    pub(super) fn next_unread(&self) -> Option<u64> {
-        self.reposts.iter().find(|(_, place)| place.is_none()).map(|(row, _)| row.position)
+    /// The number of rows below a repost that decide.
+    pub(super) const fn distance(&self) -> usize {
+        self.distance
+    }
+
+    /// Adds reposts, in any order, whose older rows are not read yet.
+    pub(super) fn add_reposts(&mut self, reposts: &[FeedRow]) {
+        self.reposts.extend(reposts.iter().map(|row| (*row, None)));
+        self.reposts.sort_unstable_by_key(|(row, _)| std::cmp::Reverse(row.position));
+        self.reposts.dedup_by_key(|(row, _)| row.position);
+    }
+
+    /// The positions between which rows must be read: below the newest repost whose older rows are not read, and above the oldest status of all such
+    /// reposts. A status cannot have been reposted before it was posted.
+    pub(super) fn next_unread(&self) -> Option<(u64, u64)> {
+        let unread = || self.reposts.iter().filter(|(_, place)| place.is_none());
+        let oldest = unread().map(|(row, _)| row.status.0).min()?;
+        Some((unread().next()?.0.position, oldest.saturating_sub(MAX_SKEW)))
     }
 
     /// Adds the rows below a repost, newest first, of which at most `limit` were read. They serve all reposts with enough rows below them.
-    pub(super) fn add(&mut self, below: u64, rows: Vec<FeedRow>, limit: usize) {
+    pub(super) fn add_rows(&mut self, below: u64, rows: Vec<FeedRow>, limit: usize) {
         let (list, is_end) = (self.lists.len(), rows.len() < limit);
         for (repost, place) in self.reposts.iter_mut().filter(|(_, place)| place.is_none()) {
             if repost.position == below {
@@ -102,7 +110,7 @@ impl OlderRows {
         // A repost that is hidden anyway needs no decision.
         for (repost, place) in self.reposts.iter().filter(|(repost, _)| are_visible.get(&repost.position) != Some(&false)) {
             let known = |row: &FeedRow| are_visible.get(&row.position).copied();
-            if let RepeatState::DependsOn(unknown) = judge(repost.status, self.below(*place), known) {
+            if let RepeatState::DependsOn(unknown) = repeat_state(repost.status, self.below(*place), known) {
                 rows.extend(unknown);
             }
         }
@@ -115,7 +123,7 @@ impl OlderRows {
     pub(super) fn is_repeat(&self, repost: &FeedRow, are_visible: &HashMap<u64, bool>) -> bool {
         let place = self.reposts.iter().find(|(row, _)| row == repost).and_then(|(_, place)| *place);
         let known = |row: &FeedRow| are_visible.get(&row.position).copied();
-        judge(repost.status, self.below(place), known) == RepeatState::Repeated
+        repeat_state(repost.status, self.below(place), known) == RepeatState::Repeated
     }
 }
 
@@ -152,44 +160,45 @@ mod tests {
             (100, 1, false),
         ] {
             let rows = older(statuses, reposts);
-            let is_repeated = judge(STATUS, &rows, |_| Some(true)) == RepeatState::Repeated;
+            let is_repeated = repeat_state(STATUS, &rows, |_| Some(true)) == RepeatState::Repeated;
             assert_eq!(is_repeated, expected, "{statuses} statuses and {reposts} reposts between");
         }
-        assert_eq!(judge(STATUS, &[repost(5, STATUS.0)], |_| Some(true)), RepeatState::Repeated, "another repost");
-        assert_eq!(judge(STATUS, &[], |_| Some(true)), RepeatState::First);
+        assert_eq!(repeat_state(STATUS, &[repost(5, STATUS.0)], |_| Some(true)), RepeatState::Repeated, "another repost");
+        assert_eq!(repeat_state(STATUS, &[], |_| Some(true)), RepeatState::First);
     }
 
     #[test]
     fn hidden_entries_do_not_count() {
         let rows = older(120, 0);
         let hides = |hidden: u64| move |row: &FeedRow| Some(row.position <= 8_999 - hidden);
-        assert_eq!(judge(STATUS, &rows, hides(20)), RepeatState::First, "100 between");
-        assert_eq!(judge(STATUS, &rows, hides(21)), RepeatState::Repeated, "99 between");
+        assert_eq!(repeat_state(STATUS, &rows, hides(20)), RepeatState::First, "100 between");
+        assert_eq!(repeat_state(STATUS, &rows, hides(21)), RepeatState::Repeated, "99 between");
         let hides_status = |row: &FeedRow| Some(row.status != STATUS);
-        assert_eq!(judge(STATUS, &older(0, 0), hides_status), RepeatState::First, "the status is not shown to the viewer");
+        assert_eq!(repeat_state(STATUS, &older(0, 0), hides_status), RepeatState::First, "the status is not shown to the viewer");
     }
 
     #[test]
     fn only_what_decides_is_hydrated() {
         let unknown = |_: &FeedRow| None;
-        assert_eq!(judge(STATUS, &older(0, 0)[..0], unknown), RepeatState::First);
+        assert_eq!(repeat_state(STATUS, &older(0, 0)[..0], unknown), RepeatState::First);
         let rows = older(50, 0);
-        assert_eq!(judge(STATUS, &rows, unknown), RepeatState::DependsOn(vec![rows[50]]), "whatever the others are");
-        assert_eq!(judge(StatusId(77), &older(500, 400), unknown), RepeatState::First, "it does not follow at all");
-        let RepeatState::DependsOn(needed) = judge(STATUS, &older(500, 0), unknown) else { panic!("undecided") };
+        assert_eq!(repeat_state(STATUS, &rows, unknown), RepeatState::DependsOn(vec![rows[50]]), "whatever the others are");
+        assert_eq!(repeat_state(StatusId(77), &older(500, 400), unknown), RepeatState::First, "it does not follow at all");
+        let RepeatState::DependsOn(needed) = repeat_state(STATUS, &older(500, 0), unknown) else { panic!("undecided") };
         assert_eq!(needed.len(), BATCH + 1);
     }
 
     #[test]
     fn rows_serve_all_reposts_with_enough_below_them() {
         let page = [repost(9_000, 1), FeedRow::of_status(8_999), repost(8_998, 2), repost(10, 3)];
-        let mut older = OlderRows::new(&page, DISTANCE);
-        assert_eq!(older.next_unread(), Some(9_000));
+        let mut older = OlderRows::new(DISTANCE);
+        older.add_reposts(&[page[3], page[0], page[2]]);
+        assert_eq!(older.next_unread(), Some((9_000, 0)));
         let rows: Vec<FeedRow> =
             (0..1_004_u64).map(|at| 8_999 - at).map(|at| if at == 8_998 { page[2] } else { FeedRow::of_status(at) }).collect();
-        older.add(9_000, rows, 1_004);
-        assert_eq!(older.next_unread(), Some(10), "a row elsewhere is read for itself");
-        older.add(10, vec![FeedRow::of_status(3)], 1_004);
+        older.add_rows(9_000, rows, 1_004);
+        assert_eq!(older.next_unread(), Some((10, 0)), "a row elsewhere is read for itself");
+        older.add_rows(10, vec![FeedRow::of_status(3)], 1_004);
         assert_eq!(older.next_unread(), None);
         assert_eq!(older.below(older.reposts[1].1).first(), Some(&FeedRow::of_status(8_997)));
     }

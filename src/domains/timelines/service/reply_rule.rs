@@ -2,10 +2,11 @@
 //! The viewer's own replies are always shown. It is applied when a feed is read, so a follow also brings older replies to that account, at their
 //! positions. What a tag brings to a feed is no reply: a reply is shown only if its author is a source.
 
+use super::super::feed_row::FeedLookup;
+use super::load::FeedPart;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::request::Loaders;
-use crate::domains::lists::service as lists;
 use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service::replies_to_a_source;
 use crate::platform::journal::Feed;
@@ -23,16 +24,10 @@ pub(super) async fn keep_permitted_replies(
         let status = &seen.status;
         status.reply.is_none_or(|reply| replies_to_a_source(viewer, status.author, reply.parent_author, is_source))
     };
-    let replies = || found.iter().flatten().filter(|seen| seen.status.reply.is_some());
-    let others = replies().filter(|seen| !is_permitted(seen, false));
-    let mut others: Vec<UserId> = others.filter_map(|seen| seen.status.reply?.parent_author).collect();
-    // Without tags, every author of an entry is a source.
-    others.extend(replies().map(|seen| seen.status.author).filter(|_| has_tags));
+    let others = accounts(viewer, has_tags, found.iter().flatten());
     if others.is_empty() {
         return Ok(found);
     }
-    others.sort_unstable();
-    others.dedup();
     let are_sources = are_sources(loaders, feed, &others).await?;
     let is_source = |author: UserId| others.binary_search(&author).is_ok_and(|at| are_sources.get(at) == Some(&true));
     let is_owner = |author: UserId| feed == Feed::Home(author);
@@ -44,12 +39,32 @@ pub(super) async fn keep_permitted_replies(
     Ok(found.into_iter().map(|seen| seen.filter(is_shown)).collect())
 }
 
+/// What [`keep_permitted_replies`] looks up about statuses, for a caller that reads something else of the feed at the same time.
+pub(super) fn lookups<'a>(
+    loaders: &Loaders,
+    feed: Feed,
+    has_tags: bool,
+    found: impl Iterator<Item = &'a ViewedStatus> + Clone,
+) -> Vec<FeedPart> {
+    let Some(viewer) = loaders.statuses.fetcher().viewer else { return Vec::new() };
+    let part = |account| FeedPart::Lookup(feed, FeedLookup::Source(account));
+    accounts(viewer, has_tags, found).into_iter().map(part).collect()
+}
+
+/// The accounts on which the rule depends: sources or not. Sorted.
+fn accounts<'a>(viewer: UserId, has_tags: bool, found: impl Iterator<Item = &'a ViewedStatus> + Clone) -> Vec<UserId> {
+    let replies = found.filter_map(|seen| Some((seen.status.author, seen.status.reply?.parent_author)));
+    let others = replies.clone().filter(|(author, parent)| !replies_to_a_source(viewer, *author, *parent, false));
+    let mut all: Vec<UserId> = others.filter_map(|(_, parent)| parent).collect();
+    // Without tags, every author of an entry is a source.
+    all.extend(replies.map(|(author, _)| author).filter(|_| has_tags));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 async fn are_sources(loaders: &Loaders, feed: Feed, accounts: &[UserId]) -> Result<Vec<bool>, Error> {
-    match feed {
-        Feed::Home(_) => {
-            let relations = loaders.relations.load_many(accounts.iter().copied()).await?;
-            Ok(relations.into_iter().map(|relation| relation.follows).collect())
-        }
-        Feed::List(list) => lists::has_members(loaders.feeds.fetcher().app(), list, accounts).await,
-    }
+    let part = |account: &UserId| FeedPart::Lookup(feed, FeedLookup::Source(*account));
+    let found = loaders.feeds.load_many(accounts.iter().map(part)).await?;
+    Ok(found.into_iter().map(|source| source.lookup.is_some()).collect())
 }

@@ -1,7 +1,7 @@
 //! The rule on which reposts a home or list timeline shows, beside those on the status. It is applied when a feed is read, so what hides a repost can be
 //! undone, and brings it back at its position.
 
-use super::super::feed_row::{FeedRow, RepostLookup};
+use super::super::feed_row::{FeedLookup, FeedRow};
 use super::load::{FeedPart, LoadedPart};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -29,7 +29,7 @@ const fn can_show(facts: RepostFacts) -> bool {
 /// Whether a feed of the viewer shows reposts, as (id, account, status), in their order; whether it shows their statuses is asked elsewhere. The ids and the
 /// accounts in one round trip; one more for a viewer with relations, and for private accounts.
 pub(super) async fn are_shown(loaders: &Loaders, feed: Feed, reposts: &[(u64, UserId, StatusId)]) -> Result<Vec<bool>, Error> {
-    let part = |(_, by, status): &(u64, UserId, StatusId)| FeedPart::Lookup(feed, RepostLookup::Id(*by, *status));
+    let part = |(_, by, status): &(u64, UserId, StatusId)| FeedPart::Lookup(feed, FeedLookup::RepostId(*by, *status));
     let (ids, are_shown) = try_join!(loaders.feeds.load_many(reposts.iter().map(part)), were_shown(loaders, feed, reposts))?;
     let exists = |((id, ..), current): (&(u64, UserId, StatusId), LoadedPart)| current.lookup == Some(*id);
     Ok(reposts.iter().zip(ids).map(exists).zip(are_shown).map(|(exists, is_shown)| exists && is_shown).collect())
@@ -38,11 +38,7 @@ pub(super) async fn are_shown(loaders: &Loaders, feed: Feed, reposts: &[(u64, Us
 /// What [`are_shown`] looks up, for a caller that reads something else of the feed at the same time.
 pub(super) fn lookups(feed: Feed, rows: &[FeedRow]) -> Vec<FeedPart> {
     let of_row = |(by, status)| {
-        let hidden = match feed {
-            Feed::Home(owner) => Some(RepostLookup::IsHidden(owner, by)),
-            Feed::List(_) => None,
-        };
-        [Some(RepostLookup::Id(by, status)), hidden].into_iter().flatten().map(move |lookup| FeedPart::Lookup(feed, lookup))
+        [FeedLookup::RepostId(by, status), FeedLookup::HiddenReposts(by)].map(|lookup| FeedPart::Lookup(feed, lookup))
     };
     rows.iter().filter_map(|row| Some((row.reposter?, row.status))).flat_map(of_row).collect()
 }
@@ -68,14 +64,9 @@ pub(super) async fn were_shown(loaders: &Loaders, feed: Feed, reposts: &[(u64, U
 
 /// Whether the viewer wants to see the reposts of accounts in this feed, in their order. The choice is for the home alone.
 async fn are_wanted(loaders: &Loaders, feed: Feed, accounts: &[UserId]) -> Result<Vec<bool>, Error> {
-    match feed {
-        Feed::Home(owner) => {
-            let part = |account: &UserId| FeedPart::Lookup(feed, RepostLookup::IsHidden(owner, *account));
-            let choices = loaders.feeds.load_many(accounts.iter().map(part)).await?;
-            Ok(choices.into_iter().map(|choice| choice.lookup.is_none()).collect())
-        }
-        Feed::List(_) => Ok(vec![true; accounts.len()]),
-    }
+    let part = |account: &UserId| FeedPart::Lookup(feed, FeedLookup::HiddenReposts(*account));
+    let choices = loaders.feeds.load_many(accounts.iter().map(part)).await?;
+    Ok(choices.into_iter().map(|choice| choice.lookup.is_none()).collect())
 }
 
 #[cfg(test)]

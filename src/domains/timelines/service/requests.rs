@@ -2,7 +2,7 @@
 //!
 //! An accepted request is a follow like any other: the same steps fill the home ([`super::follow::settle`]).
 
-use super::follow::SettledEdge;
+use super::follow::EdgeSettlement;
 use super::{PASS, follow};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -39,7 +39,7 @@ pub async fn accept_request(app: &App, viewer: UserId, requester: UserId) -> Out
     let settled = follow::settle(app, Feed::Home(requester), viewer).await?;
     lease.ack(app);
     match accepted {
-        AcceptResult::Follows if settled == SettledEdge::Consistent => Ok(()),
+        AcceptResult::Follows if settled == EdgeSettlement::Consistent => Ok(()),
         AcceptResult::LimitReached => Err(requester_limit_reached().into()),
         AcceptResult::Follows | AcceptResult::NoRequest => Err(no_request().into()),
     }

@@ -5,4 +5,4 @@ pub(in crate::domains::ads) mod grants;
 pub(in crate::domains::ads) mod reservations;
 pub(in crate::domains::ads) mod shares;
 
-pub(in crate::domains::ads) use shares::{balances, erase_shares, first_hold};
+pub(in crate::domains::ads) use shares::{balances, first_hold, purge_shares};

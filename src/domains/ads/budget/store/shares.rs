@@ -57,7 +57,7 @@ pub(in crate::domains::ads) async fn first_hold(db: &Db, campaign: CampaignId, s
 
 /// Deletes the shares of a campaign, with their tallies from the day of its creation on; frequency counts expire. Pipelines of one command
 /// for each share and day.
-pub(in crate::domains::ads) async fn erase_shares(db: &Db, campaign: CampaignId, shares: u64, now: Millis) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn purge_shares(db: &Db, campaign: CampaignId, shares: u64, now: Millis) -> Result<(), Error> {
     let first = campaign.time() / DAY;
     let days = first..=(now / DAY).max(first);
     let keys = Share::all(campaign, shares).flat_map(|share| {

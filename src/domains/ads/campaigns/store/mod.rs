@@ -8,5 +8,5 @@ pub use campaigns::CampaignDetails;
 
 pub(in crate::domains::ads) use ads::{ad_ids, add_ad, ads_page, definitions, load_ads, remove_ad};
 pub(in crate::domains::ads) use campaigns::{
-    CampaignWithBalances, change, erase_campaign, exists, load, load_known, read, targeting, write,
+    CampaignWithBalances, change, exists, load, load_known, purge_campaign, read, targeting, write,
 };

@@ -70,7 +70,7 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let parts = websites.iter().map(|website| Task::Website { owner: user, website: *website });
     let parts = journal::begin_subtasks(app, parts).await?;
     for website in websites {
-        publishers::store::erase_website(app.db(), website).await?;
+        publishers::store::purge_website(app.db(), website).await?;
         accounts::store::remove_owned(app.db(), user, OwnedItem::Website(website)).await?;
     }
     parts.ack(app);

@@ -13,7 +13,7 @@ use crate::domains::ads::model::normalize_keyword;
 use crate::domains::ads::model::{Ecpm, Slot, Visitor};
 use crate::domains::ads::serving::service::decision::MAX_EVALUATED;
 use crate::domains::ads::serving::service::request::{check_keywords, visitor_of};
-use crate::domains::ads::targeting::load::FetchOffers;
+use crate::domains::ads::targeting::load::OfferFetcher;
 use crate::domains::ads::targeting::model::IneligibilityReason;
 use crate::domains::ads::targeting::service::candidates::{CandidateMerge, OfferSource};
 use crate::domains::ads::targeting::service::eligibility::{AdRequestContext, Candidate, CandidateView, evaluate_views};
@@ -38,29 +38,29 @@ pub struct ExplainRequest {
 }
 
 /// The auction data that one GraphQL request reads, shared by its fields.
-pub struct FetchAuctions {
+pub struct AuctionFetcher {
     now: Millis,
-    offers: Loader<FetchOffers>,
-    views: Loader<FetchViews>,
+    offers: Loader<OfferFetcher>,
+    views: Loader<ViewFetcher>,
 }
 
-impl FetchAuctions {
+impl AuctionFetcher {
     /// Creates the loaders, with nothing read.
     fn new(app: &App) -> Self {
         let now = app.now();
-        let offers = Loader::new(FetchOffers(app.db().clone()));
-        Self { now, offers, views: Loader::new(FetchViews { app: app.clone(), now }) }
+        let offers = Loader::new(OfferFetcher(app.db().clone()));
+        Self { now, offers, views: Loader::new(ViewFetcher { app: app.clone(), now }) }
     }
 }
 
 /// Batch loader of campaigns as visitors see them in slots, all at one time; `None` for a campaign that does not exist. Two parallel round
 /// trips.
-struct FetchViews {
+struct ViewFetcher {
     app: App,
     now: Millis,
 }
 
-impl Fetch for FetchViews {
+impl Fetch for ViewFetcher {
     type Key = CandidateView;
     type Value = Option<Arc<Candidate>>;
 
@@ -90,7 +90,7 @@ pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, request: Expla
     let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
     check_keywords(&request.keywords).map_err(refused)?;
     let visitor: Option<Visitor> = visitor_of(secret, request.visitor.as_deref()).map_err(refused)?;
-    let auctions = loaders.auctions.get_or_init(|| FetchAuctions::new(app));
+    let auctions = loaders.auctions.get_or_init(|| AuctionFetcher::new(app));
     let context = AdRequestContext { now: auctions.now, slot: request.slot, visitor };
     let candidate = views(auctions, context, &[request.campaign]).await?.pop().flatten();
     let Some(candidate) = candidate.filter(|it| it.campaign.owner == owner) else { return Ok(None) };
@@ -120,7 +120,7 @@ async fn with_public_statuses(loaders: &Loaders, candidate: &Candidate) -> Resul
 }
 
 async fn views(
-    loaders: &FetchAuctions,
+    loaders: &AuctionFetcher,
     context: AdRequestContext,
     campaigns: &[CampaignId],
 ) -> Result<Vec<Option<Arc<Candidate>>>, Error> {
@@ -138,7 +138,7 @@ fn matches_keywords(keywords: &[String], requested: &[String]) -> bool {
 
 /// Returns the rank: one more than the number of eligible campaigns above.
 async fn rank(
-    loaders: &FetchAuctions,
+    loaders: &AuctionFetcher,
     context: AdRequestContext,
     keywords: &[String],
     own: (Ecpm, CampaignId),

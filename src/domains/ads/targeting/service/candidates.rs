@@ -5,7 +5,7 @@ use crate::base::ids::CampaignId;
 use crate::base::loader::Loader;
 use crate::db::Db;
 use crate::domains::ads::model::{Ecpm, Listing, Slot};
-use crate::domains::ads::targeting::load::FetchOffers;
+use crate::domains::ads::targeting::load::OfferFetcher;
 use crate::domains::ads::targeting::store::offers;
 use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use std::collections::{BTreeSet, HashSet};
@@ -29,7 +29,7 @@ pub(in crate::domains::ads) enum OfferSource<'a> {
     /// The store.
     Store(&'a Db),
     /// The batch loader of the GraphQL request, which reads the rest from the store.
-    Request(&'a Loader<FetchOffers>),
+    Request(&'a Loader<OfferFetcher>),
 }
 
 impl OfferSource<'_> {

@@ -205,8 +205,8 @@ pub(in crate::domains::ads) async fn delete_campaign(app: &App, owner: UserId, i
     if let Some(CampaignSnapshot { campaign, ads, recorded_listings: listed, .. }) = campaigns::store::read(db, id).await? {
         let listed: Vec<Listing> = listed.iter().filter_map(|(text, _)| Listing::parse(text)).collect();
         store::unlist(db, id, &listed).await?;
-        budget::store::erase_shares(db, id, campaign.shares, app.now()).await?;
-        campaigns::store::erase_campaign(db, id, &ads).await?;
+        budget::store::purge_shares(db, id, campaign.shares, app.now()).await?;
+        campaigns::store::purge_campaign(db, id, &ads).await?;
     }
     remove_deleted_campaign(app, id).await?;
     accounts::store::remove_owned(db, owner, OwnedItem::Campaign(id)).await
