@@ -114,7 +114,7 @@ test('the error of a filter is shown beside the field, and the filter can be cor
     ['Sample', { Percent: '0' }, /`percent` is 0: it is above 0 and at most 100\./],
     ['Sample', { Percent: '5', Name: 'x'.repeat(65) }, /`identifier` has at most 64 bytes\./],
     ['Words', { Phrases: '' }, /`track` has 1 to 400 elements\./],
-    ['Places', { South: '40', North: '10' }, /^West -10, south 40, east 30, north 10 of `locations` is no box/],
+    ['Places', { South: '40', North: '10' }, /^West -10, south 40, east 30, north 10 of `locations` is not a box/],
   ]) {
     await live.filter(kind, fields);
     const error = page.getByRole('alert').filter({ hasText: said });
