@@ -29,9 +29,11 @@ impl IndexedText {
     }
 }
 
-/// The names of a version of a text.
-pub(super) fn names_of_version(version: &StatusVersion) -> IndexedNames {
-    names_of(&version.message, &version.entities)
+/// The names in the texts of versions of a status.
+pub(super) fn names_of_versions(versions: &[(usize, StatusVersion)]) -> IndexedNames {
+    let mut names = IndexedNames::default();
+    versions.iter().for_each(|(_, version)| names.extend(&names_of(&version.message, &version.entities)));
+    names
 }
 
 /// Whether the text of a status has a tag.

@@ -84,8 +84,7 @@ impl Bed {
     }
 
     pub(crate) fn cpu(&self) -> Cpu {
-        let own = clock_gettime(ClockId::ProcessCPUTime);
-        Cpu { own: own.tv_sec as f64 * 1e6 + own.tv_nsec as f64 / 1e3, redis: of_threads(self.child.id()) }
+        Cpu { own: of_this_process(), redis: of_threads(self.child.id()) }
     }
 
     /// Sends a command of the benchmark itself.
@@ -180,6 +179,12 @@ impl Drop for Bed {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns the processor time of this process, in microseconds.
+pub(crate) fn of_this_process() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
 }
 
 /// Returns the processor time of all threads of a process, in microseconds.

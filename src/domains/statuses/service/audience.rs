@@ -4,9 +4,7 @@
 //! the audience moves no entry: it is one script, and a wider audience has the status at its position at once. Subscribers who lose the status are
 //! notified by an event with the audience before.
 
-use super::super::model::{AudienceInput, MAX_EDITS, Status, no_such_list, not_found};
-use super::super::names::names_of_version;
-use super::super::store::edits as edits_store;
+use super::super::model::{AudienceInput, Status, no_such_list, not_found};
 use super::super::store::{self, SetAudienceResult};
 use super::{indexes, marks, pending_edits, terms};
 use crate::app::App;
@@ -73,9 +71,7 @@ pub(super) async fn check_list(app: &App, author: UserId, audience: ChosenAudien
 async fn publish_edits(app: &App, status: &Status, before: ChosenAudience) -> Result<IndexedNames, Error> {
     let mut names = terms::names_of_status(status);
     if status.last_edit.is_some() {
-        let versions = edits_store::versions(app.db(), status.id, 0..=MAX_EDITS).await?;
-        pending_edits::publish_pending(app, status, before, &versions).await?;
-        versions.iter().for_each(|(_, version)| names.extend(&names_of_version(version)));
+        names.extend(&pending_edits::publish_pending(app, status, before).await?);
     }
     Ok(names)
 }

@@ -4,7 +4,7 @@
 //! texts: filters that matched either of them receive it.
 
 use super::super::model::{Edit, MAX_EDITS, Status, StatusVersion, check_message, not_found};
-use super::super::names::names_of_version;
+use super::super::names::names_of_versions;
 use super::super::store;
 use super::super::store::edits::{self as edits_store, EditResult};
 use super::{indexes, marks, pending_edits};
@@ -62,13 +62,13 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
     let Some(status) = store::get(app.db(), id).await?.filter(|status| status.author == author) else { return Ok(()) };
     let versions = edits_store::versions(app.db(), id, 0..=MAX_EDITS).await?;
     let Some(at) = versions.iter().position(|(_, version)| version.edit == edit).filter(|at| *at > 0) else { return Ok(()) };
-    let mut names = names_of_version(&versions[at - 1].1);
-    names.extend(&names_of_version(&versions[at].1));
+    let edited = &versions[at - 1..=at];
+    let names = names_of_versions(edited);
     if !names.is_empty() {
         indexes::settle(app, author, id, names).await?;
     }
     let is_private = users::is_private(app, author).await?;
-    pending_edits::publish(app, &status, is_private, &versions[at - 1..=at]).await?;
+    pending_edits::publish(app, &status, is_private, edited).await?;
     if status.audience == ChosenAudience::Public && !is_private {
         marks::publish_change_to_reposter_feeds(app, &status, (RepostedStatusChange::Edited, edit), None).await?;
     }

@@ -5,7 +5,7 @@
 //! written before any index entry is added, and before a status is deleted: its texts are unknown afterwards.
 
 use super::super::model::{MAX_EDITS, Status};
-use super::super::names::names_of_version;
+use super::super::names::names_of_versions;
 use super::super::store as statuses_store;
 use super::super::store::edits as edits_store;
 use super::super::store::indexes::{self as store, IndexedText};
@@ -114,9 +114,7 @@ pub(super) async fn begin_deletion(app: &App, author: UserId, id: StatusId) -> R
     if !text.last_edit.is_empty()
         && let Some(status) = statuses_store::get(app.db(), id).await?
     {
-        let versions = edits_store::versions(app.db(), id, 0..=MAX_EDITS).await?;
-        pending_edits::publish_pending(app, &status, status.audience, &versions).await?;
-        versions.iter().for_each(|(_, version)| names.extend(&names_of_version(version)));
+        names.extend(&pending_edits::publish_pending(app, &status, status.audience).await?);
     }
     let lease = match names.is_empty() {
         true => None,
@@ -150,7 +148,7 @@ impl PendingDeletion {
 pub(super) async fn remove(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
     for (id, text) in ids.iter().zip(store::read_texts(app.db(), author, ids).await?) {
         let Some(text) = text else { continue };
-        let names = names_of_versions(app, *id, &text).await?;
+        let names = names_of_all_versions(app, *id, &text).await?;
         if !names.is_empty() {
             tags::update(app, (author, *id, text.written_at), &IndexedNames::default(), &names).await?;
         }
@@ -158,12 +156,10 @@ pub(super) async fn remove(app: &App, author: UserId, ids: &[StatusId]) -> Resul
     Ok(())
 }
 
-async fn names_of_versions(app: &App, id: StatusId, text: &IndexedText) -> Result<IndexedNames, Error> {
+async fn names_of_all_versions(app: &App, id: StatusId, text: &IndexedText) -> Result<IndexedNames, Error> {
     let mut names = text.names();
     if !text.last_edit.is_empty() {
-        for (_, version) in edits_store::versions(app.db(), id, 0..=MAX_EDITS).await? {
-            names.extend(&names_of_version(&version));
-        }
+        names.extend(&names_of_versions(&edits_store::versions(app.db(), id, 0..=MAX_EDITS).await?));
     }
     Ok(names)
 }

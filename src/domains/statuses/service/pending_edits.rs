@@ -1,10 +1,13 @@
 //! Publishing the edits of a status: each when it is made, and those that may not have been published before the status leaves the public stream.
 
-use super::super::model::{Status, StatusVersion};
+use super::super::model::{MAX_EDITS, Status, StatusVersion};
+use super::super::names::names_of_versions;
+use super::super::store::edits as edits_store;
 use super::terms;
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::error::Error;
+use crate::domains::tags::IndexedNames;
 use crate::domains::users::service as users;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
@@ -32,19 +35,16 @@ pub(super) async fn publish(
 }
 
 /// Publishes the edits of a status that may not have been published yet, before the status leaves the public stream: a subscriber under whose words it was
-/// receives no other event of it. `versions` are all of them. Nothing for a status that `audience` keeps out of that stream, and for edits that are older
-/// than the log. One round trip, and one more for an author who is not cached.
-pub(super) async fn publish_pending(
-    app: &App,
-    status: &Status,
-    audience: ChosenAudience,
-    versions: &[(usize, StatusVersion)],
-) -> Result<(), Error> {
+/// receives no other event of it. Returns the names of all versions of its text. A read, and up to two round trips more for edits of a status that
+/// `audience` does not keep out of that stream, unless they are older than the log.
+pub(super) async fn publish_pending(app: &App, status: &Status, audience: ChosenAudience) -> Result<IndexedNames, Error> {
+    let versions = edits_store::versions(app.db(), status.id, 0..=MAX_EDITS).await?;
     let since = app.now().saturating_sub(app.config().events_age);
     let old = versions.iter().skip(1).take_while(|(_, version)| version.created_at < since).count();
     let young = versions.get(old..).unwrap_or_default();
     if young.len() < 2 || audience != ChosenAudience::Public || users::is_private(app, status.author).await? {
-        return Ok(());
+        return Ok(names_of_versions(&versions));
     }
-    publish(app, &Status { audience, ..status.clone() }, false, young).await
+    publish(app, &Status { audience, ..status.clone() }, false, young).await?;
+    Ok(names_of_versions(&versions))
 }

@@ -1,7 +1,7 @@
 //! Finding the entities of texts: of usual texts of 500 characters, and of hostile ones of ten times the length.
 
+use super::super::bed::of_this_process;
 use super::Talk;
-use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use waxwing::domains::entities::find;
 
@@ -23,19 +23,13 @@ pub(super) fn run(all: &mut Talk) {
     for (name, part) in TEXTS {
         for characters in [500, 5_000] {
             let text: String = part.chars().cycle().take(characters).collect();
-            let before = now();
+            let before = of_this_process();
             for _ in 0..TIMES {
                 black_box(find(black_box(&text)));
             }
-            let each = (now() - before) / f64::from(TIMES);
+            let each = (of_this_process() - before) / f64::from(TIMES);
             println!("  {name:<60} {characters:>6} characters {each:>8.1} us");
             all.entities.push((name, characters, each));
         }
     }
-}
-
-/// The processor time of this process, in microseconds.
-fn now() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
 }
