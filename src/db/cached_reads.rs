@@ -1,6 +1,6 @@
 //! Reads through the client-side cache ([`super::client_cache`]): of keys, and of values that are derived from several keys.
 
-use super::client_cache::ClientCache;
+use super::client_cache::{ClientCache, KeyVersion};
 use super::{Db, EstimatedSize, ReadBarrier, Speculative};
 use crate::base::error::Error;
 use redis::{Cmd, Value};
@@ -84,6 +84,11 @@ impl Db {
         })
     }
 
+    /// The value of a key, if it is cached and the barrier is passed. Never waits.
+    pub fn get_cached_one<T: Send + Sync + 'static>(&self, barrier: ReadBarrier, key: &str) -> Option<Arc<T>> {
+        self.topology.client_cache().filter(|client_cache| client_cache.has_passed(barrier))?.get(key)
+    }
+
     /// The cache, if the barrier is passed. If it holds all of the keys, a pending request is waited for: usually the same client request has sent
     /// other commands.
     async fn cache_after(&self, barrier: ReadBarrier, keys: &[String]) -> Option<&ClientCache> {
@@ -121,6 +126,27 @@ impl Db {
         let value = Arc::new(read.await?);
         client_cache.insert(name, version, value.clone());
         Ok(Some(value))
+    }
+
+    /// The version of a key, to be taken before it is read; `None` if nothing is cached.
+    pub(super) fn key_version(&self, key: &str) -> Option<KeyVersion> {
+        self.topology
+            .client_cache()
+            .filter(|client_cache| client_cache.is_tracking())
+            .map(|client_cache| client_cache.version(key))
+    }
+
+    /// Replaces the cached value of a key by what `update` makes of it and of a reply that was read at `version`.
+    pub(super) fn update_cached<T: EstimatedSize + Send + Sync + 'static>(
+        &self,
+        key: &str,
+        version: KeyVersion,
+        update: impl FnOnce(Option<Arc<T>>) -> T,
+    ) {
+        if let Some(client_cache) = self.topology.client_cache() {
+            // A cached value of another version makes the insertion fail.
+            client_cache.insert(key, version, Arc::new(update(client_cache.get(key))));
+        }
     }
 
     /// The cached value of a key before the barrier is passed. The caller must check [`Self::is_confirmed`] before it responds.

@@ -8,6 +8,7 @@ pub mod audit;
 pub mod pubsub;
 pub mod check;
 pub mod cached_reads;
+pub mod cached_scores;
 mod cluster;
 pub mod decode;
 pub mod embedded;

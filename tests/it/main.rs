@@ -10,6 +10,7 @@ mod reposts;
 mod response_size;
 mod architecture;
 mod backup;
+mod cached_lookups;
 mod blocks;
 mod bodies;
 mod client_cache;

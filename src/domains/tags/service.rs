@@ -50,6 +50,11 @@ pub async fn windows(app: &App, since: ReadBarrier, windows: &[(TagId, Window)])
     store::heads::windows(app.db(), since, windows).await
 }
 
+/// The first statuses of a window over those of `tags` whose cached newest statuses contain it, in its order, each once, and the other tags. No round trip.
+pub fn merge_cached(app: &App, since: ReadBarrier, tags: &[TagId], window: &Window) -> (Vec<StatusId>, Vec<TagId>) {
+    store::heads::merge_cached(app.db(), since, tags, window)
+}
+
 /// Windows of the statuses of others that mention an account. One pipeline.
 ///
 /// # Errors

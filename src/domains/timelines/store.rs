@@ -13,7 +13,7 @@ use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId, UserId, source};
 use crate::base::page::Window;
 use crate::db::script::{Call, Script};
-use crate::db::{Db, decode, ranges};
+use crate::db::{Db, ReadBarrier, decode, ranges};
 use crate::domains::tags;
 use crate::platform::events::{self, LogPosition};
 use crate::platform::journal::Feed;
@@ -53,6 +53,7 @@ pub(super) struct FeedReadResult {
 /// The position is read before everything else: a status that was published up to the position is found by the later reads.
 pub(super) async fn read(
     db: &Db,
+    since: ReadBarrier,
     feeds: &[Feed],
     windows: &[(Feed, Window)],
     lookups: &[(Feed, FeedLookup)],
@@ -67,7 +68,7 @@ pub(super) async fn read(
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
     commands.extend(windows.iter().map(|(feed, window)| ranges::command(&keys::entries(*feed), window)));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
-    let sets = LookupSets::of(lookups);
+    let sets = LookupSets::of(db, since, lookups);
     commands.extend(sets.commands());
     let mut replies = db.read_many(commands).await?.into_iter();
     if with_position {
@@ -95,7 +96,7 @@ pub(super) async fn read(
         }
         metadata.state.has_reposts = has_reposts;
     }
-    let lookups = sets.results(&mut reply)?;
+    let lookups = sets.results(db, &mut reply)?;
     Ok(FeedReadResult { metadata, rows, lookups, position })
 }
 

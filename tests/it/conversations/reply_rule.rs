@@ -117,3 +117,25 @@ async fn a_list_has_the_replies_among_its_members() {
     app.drain_journal().await;
     assert_eq!(list_timeline(&viewer, &list).await, ["ada to bea", "ada to the viewer", "bea"]);
 }
+
+#[tokio::test]
+async fn no_feed_shows_a_reply_to_a_deleted_account_even_if_no_other_reply_is_on_its_page() {
+    let app = TestApp::start().await;
+    let [viewer, ada, bea] = app.users(["viewer", "ada", "bea"]).await;
+    let made = viewer.run("CreateList", json!({ "input": { "name": "friends" } })).await;
+    let list = made["data"]["createUserList"]["userList"]["id"].as_str().expect("an id").to_owned();
+    for user in [&ada, &bea] {
+        viewer.run("AddToList", json!({ "input": { "listId": list, "userId": user.id } })).await;
+        viewer.follow(user).await;
+    }
+    let of_bea = bea.post("bea").await;
+    reply(&ada, &of_bea, "ada to bea").await;
+    let shown = ["ada to bea", "bea"];
+    assert_eq!(
+        (viewer.home().await, list_timeline(&viewer, &list).await),
+        (shown.map(str::to_owned).into(), shown.map(str::to_owned).into())
+    );
+    bea.mutate_ok("deleteAccount", json!({ "password": "correct horse" }), "").await;
+    app.drain_journal().await;
+    assert_eq!((viewer.home().await, list_timeline(&viewer, &list).await), (vec![], vec![]));
+}

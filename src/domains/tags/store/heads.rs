@@ -2,12 +2,11 @@
 
 use super::super::keys;
 use crate::base::error::Error;
-use crate::base::ids::TagId;
+use crate::base::ids::{StatusId, TagId};
 use crate::base::page::{Row, Window};
 use crate::db::cached_reads::CachedRead;
 use crate::db::{Db, EstimatedSize, ReadBarrier, decode, ranges};
 use redis::{Cmd, Value, cmd};
-use std::sync::Arc;
 
 /// The most statuses of a head: those of a page of a home, of which the tags of the home share the entries.
 const HEAD: usize = 32;
@@ -35,19 +34,26 @@ impl TagHead {
         Ok(Some(Self { ids: decode::ids(reply)?.iter().map(|row| row.member).collect() }))
     }
 
-    /// The rows of a window in its order; `None` if it may have rows below the head.
-    fn rows(&self, window: &Window) -> Option<Vec<Row>> {
+    /// The ids of a window, newest first, of which the window has the first or the last ones; `None` if it may have others below the head.
+    fn ids(&self, window: &Window) -> Option<&[u64]> {
         let from = self.ids.partition_point(|id| *id >= window.below);
         let to = self.ids.partition_point(|id| *id > window.above);
         let found = &self.ids[from.min(to)..to];
         // A window that ends within the head is complete.
         let is_whole = self.ids.len() < HEAD || to < self.ids.len();
-        let row = |id: &u64| Row { member: *id, position: *id };
+        let limit = window.limit.min(found.len());
         match window.newest_first {
-            true if is_whole || found.len() >= window.limit => Some(found.iter().take(window.limit).map(row).collect()),
-            false if is_whole => Some(found.iter().rev().take(window.limit).map(row).collect()),
+            true if is_whole || limit == window.limit => Some(&found[..limit]),
+            false if is_whole => Some(&found[found.len() - limit..]),
             _ => None,
         }
+    }
+
+    /// The rows of a window in its order; `None` if it may have rows below the head.
+    fn rows(&self, window: &Window) -> Option<Vec<Row>> {
+        let row = |id: &u64| Row { member: *id, position: *id };
+        let ids = self.ids(window)?.iter();
+        Some(if window.newest_first { ids.map(row).collect() } else { ids.rev().map(row).collect() })
     }
 }
 
@@ -75,8 +81,65 @@ pub(in crate::domains::tags) async fn windows(
 }
 
 fn cached(db: &Db, since: ReadBarrier, tag: &TagId, window: &Window) -> Option<Vec<Row>> {
-    let head: Arc<TagHead> = db.get_cached(since, [keys::tag(tag)].into_iter(), |_| true)?.pop()?;
-    head.rows(window)
+    db.get_cached_one::<TagHead>(since, &keys::tag(tag))?.rows(window)
+}
+
+/// The first statuses of a window over those of `tags` whose cached heads contain it, in its order, and the other tags. No round trip.
+pub(in crate::domains::tags) fn merge_cached(
+    db: &Db,
+    since: ReadBarrier,
+    tags: &[TagId],
+    window: &Window,
+) -> (Vec<StatusId>, Vec<TagId>) {
+    let (mut first, mut others) = (FirstIds::new(window), Vec::new());
+    for tag in tags {
+        let head = db.get_cached_one::<TagHead>(since, &keys::tag(tag));
+        match head.as_ref().and_then(|head| head.ids(window)) {
+            Some(ids) => first.merge(ids),
+            None => others.push(tag.clone()),
+        }
+    }
+    (first.statuses(), others)
+}
+
+/// The first ids of a window over several lists, each once. Most lists add few or none, which costs a comparison.
+struct FirstIds {
+    newest_first: bool,
+    limit: usize,
+    /// Sorted. Negated if the newest are first.
+    ranks: Vec<u64>,
+}
+
+impl FirstIds {
+    fn new(window: &Window) -> Self {
+        Self { newest_first: window.newest_first, limit: window.limit, ranks: Vec::with_capacity(window.limit.min(HEAD)) }
+    }
+
+    /// Merges ids, the newest first.
+    fn merge(&mut self, ids: &[u64]) {
+        if self.newest_first {
+            ids.iter().all(|id| self.insert(!id))
+        } else {
+            ids.iter().rev().all(|id| self.insert(*id))
+        };
+    }
+
+    /// Inserts an id by its rank; `false` if no id of a higher rank is among the first.
+    fn insert(&mut self, rank: u64) -> bool {
+        if self.ranks.len() == self.limit && self.ranks.last().is_none_or(|last| *last < rank) {
+            return false;
+        }
+        if let Err(at) = self.ranks.binary_search(&rank) {
+            self.ranks.insert(at, rank);
+            self.ranks.truncate(self.limit);
+        }
+        true
+    }
+
+    fn statuses(self) -> Vec<StatusId> {
+        let id = |rank: u64| StatusId(if self.newest_first { !rank } else { rank });
+        self.ranks.into_iter().map(id).collect()
+    }
 }
 
 /// Whether the head of any tag contains all rows of a window.
@@ -109,6 +172,22 @@ mod tests {
         assert_eq!(ids(&head, 3, 0, true, 2), Some(vec![]));
         assert_eq!(ids(&head, 5, 9, true, 2), Some(vec![]), "a window without positions");
         assert_eq!(ids(&self::head(10, 0), u64::MAX, 0, true, 2), Some(vec![]));
+    }
+
+    #[test]
+    fn lists_are_merged_in_both_orders_each_id_once() {
+        let merged = |newest_first: bool, limit: usize| {
+            let mut first = FirstIds::new(&Window { below: u64::MAX, above: 0, newest_first, limit });
+            for ids in [&[9, 5, 1][..], &[], &[8, 5, 2], &[10, 9]] {
+                first.merge(ids);
+            }
+            first.statuses().into_iter().map(|id| id.0).collect::<Vec<_>>()
+        };
+        assert_eq!(merged(true, 9), [10, 9, 8, 5, 2, 1]);
+        assert_eq!(merged(true, 3), [10, 9, 8]);
+        assert_eq!(merged(false, 9), [1, 2, 5, 8, 9, 10]);
+        assert_eq!(merged(false, 3), [1, 2, 5]);
+        assert_eq!(merged(true, 0), [0; 0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Merging the profiles of many authors, and the timelines of many tags.
 
 use super::super::feed_row::FeedRow;
-use super::pending_window::sort;
+use super::pending_window::keep_first;
 use super::source_rows::{PARTS, entry};
 use crate::app::App;
 use crate::base::error::Error;
@@ -82,8 +82,12 @@ pub(super) async fn merge_profiles(
 /// The rows of a window over all statuses of tags, as [`merge_profiles`], for a request that began at `since`. No round trip without tags, or if their newest
 /// statuses are cached.
 pub(super) async fn merge_tags(app: &App, since: ReadBarrier, tags: &[TagId], window: Window) -> Result<Vec<FeedRow>, Error> {
-    let lists: Vec<(TagId, ReadBarrier)> = tags.iter().map(|tag| (tag.clone(), since)).collect();
-    merge(app, &lists, window).await
+    let (cached, others) = tags::merge_cached(app, since, tags, &window);
+    let lists: Vec<(TagId, ReadBarrier)> = others.into_iter().map(|tag| (tag, since)).collect();
+    let mut rows = merge(app, &lists, window).await?;
+    rows.extend(cached.into_iter().map(|status| FeedRow::of_status(status.0)));
+    keep_first(&mut rows, &window);
+    Ok(rows)
 }
 
 async fn merge<L: MergedList>(app: &App, lists: &[L], window: Window) -> Result<Vec<FeedRow>, Error> {
@@ -105,8 +109,7 @@ async fn merge<L: MergedList>(app: &App, lists: &[L], window: Window) -> Result<
                 rows.extend(found);
             }
         }
-        sort(&mut rows, window.newest_first);
-        rows.truncate(window.limit);
+        keep_first(&mut rows, &window);
         if let Some(last) = rows.last().filter(|_| rows.len() == window.limit) {
             streams.iter_mut().for_each(|stream| stream.stop_at(last.position));
         }

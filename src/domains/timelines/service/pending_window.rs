@@ -71,17 +71,17 @@ impl PendingWindow {
     /// Adds rows, in the window's order, up to its limit.
     pub(super) fn add(&mut self, rows: impl IntoIterator<Item = FeedRow>) {
         self.rows.extend(rows);
-        sort(&mut self.rows, self.key.window.newest_first);
-        self.rows.truncate(self.key.window.limit);
+        keep_first(&mut self.rows, &self.key.window);
     }
 }
 
-/// Sorts rows and removes duplicates.
-pub(super) fn sort(rows: &mut Vec<FeedRow>, newest_first: bool) {
-    if newest_first {
+/// Keeps the rows that a window begins with, in its order, each once.
+pub(super) fn keep_first(rows: &mut Vec<FeedRow>, window: &Window) {
+    if window.newest_first {
         rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.position));
     } else {
         rows.sort_unstable_by_key(|row| row.position);
     }
     rows.dedup_by_key(|row| row.position);
+    rows.truncate(window.limit);
 }

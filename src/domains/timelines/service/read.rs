@@ -48,7 +48,7 @@ pub(super) async fn windows(
     with_position: bool,
 ) -> Result<WindowReadResult, Error> {
     let pending: Vec<(Feed, Window)> = windows.iter().map(|key| (key.feed, key.window)).collect();
-    let read = store::read(app.db(), feeds, &pending, lookups, with_position).await?;
+    let read = store::read(app.db(), since, feeds, &pending, lookups, with_position).await?;
     let FeedReadResult { metadata, rows: entries, lookups, position } = read;
     for (feed, metadata) in feeds.iter().zip(&metadata) {
         if metadata.state.phase == FeedPhase::Dropped || metadata.state.last_read_at + SEEN_PRECISION <= app.now() {

@@ -25,9 +25,6 @@ pub(super) async fn keep_permitted_replies(
         status.reply.is_none_or(|reply| replies_to_a_source(viewer, status.author, reply.parent_author, is_source))
     };
     let others = accounts(viewer, has_tags, found.iter().flatten());
-    if others.is_empty() {
-        return Ok(found);
-    }
     let are_sources = are_sources(loaders, feed, &others).await?;
     let is_source = |author: UserId| others.binary_search(&author).is_ok_and(|at| are_sources.get(at) == Some(&true));
     let is_owner = |author: UserId| feed == Feed::Home(author);

@@ -4,18 +4,22 @@ use super::super::feed_row::FeedLookup;
 use super::sources::sources_key;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::db::decode;
+use crate::db::cached_scores::ScoresOfSet;
+use crate::db::{Db, ReadBarrier};
 use crate::domains::graph::hidden_reposts_key;
 use crate::domains::statuses::reposters_key;
 use crate::platform::journal::Feed;
-use redis::{Cmd, Value, cmd};
+use redis::{Cmd, Value};
 
-/// The sets that lookups read, each with one command for all of its members.
-#[derive(Default)]
+/// The sets that lookups read: what the client-side cache does not know, with one command a set.
 pub(super) struct LookupSets {
-    sets: Vec<(String, Vec<UserId>)>,
+    sets: Vec<ScoresOfSet>,
     lookups: Vec<Scores>,
 }
+
+/// The sets of lookups by their keys, with the members that are looked up.
+#[derive(Default)]
+struct MembersOfSets(Vec<(String, Vec<u64>)>);
 
 /// The scores of a lookup: the indexes of a set and of a member.
 enum Scores {
@@ -25,53 +29,47 @@ enum Scores {
     None,
 }
 
-impl LookupSets {
-    /// The sets of lookups of feeds.
-    pub(super) fn of(lookups: &[(Feed, FeedLookup)]) -> Self {
-        let mut sets = Self::default();
-        for (feed, lookup) in lookups {
-            let scores = match (*lookup, feed) {
-                (FeedLookup::RepostId(by, status), _) => Scores::One(sets.score(reposters_key(status), by)),
-                (FeedLookup::Source(account), _) => Scores::One(sets.score(sources_key(*feed), account)),
-                (FeedLookup::HiddenReposts(by), Feed::Home(owner)) => {
-                    // What belonged to an earlier follow is about to be forgotten.
-                    Scores::Equal(sets.score(hidden_reposts_key(*owner), by), sets.score(sources_key(*feed), by))
-                }
-                (FeedLookup::HiddenReposts(_), Feed::List(_)) => Scores::None,
-            };
-            sets.lookups.push(scores);
-        }
-        sets
-    }
-
+impl MembersOfSets {
     fn score(&mut self, key: String, member: UserId) -> (usize, usize) {
-        let set = self.sets.iter().position(|(it, _)| *it == key).unwrap_or_else(|| {
-            self.sets.push((key, Vec::new()));
-            self.sets.len() - 1
-        });
-        let members = &mut self.sets[set].1;
-        let at = members.iter().position(|it| *it == member).unwrap_or_else(|| {
-            members.push(member);
-            members.len() - 1
-        });
-        (set, at)
+        let set = index_of(&mut self.0, |(it, _)| *it == key, || (key.clone(), Vec::new()));
+        (set, index_of(&mut self.0[set].1, |it| *it == member.0, || member.0))
+    }
+}
+
+/// The index of an element, which is added if it is missing.
+fn index_of<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
+    all.iter().position(is_it).unwrap_or_else(|| {
+        all.push(new());
+        all.len() - 1
+    })
+}
+
+impl LookupSets {
+    /// The sets of lookups of feeds, for a request that began at `since`.
+    pub(super) fn of(db: &Db, since: ReadBarrier, lookups: &[(Feed, FeedLookup)]) -> Self {
+        let mut sets = MembersOfSets::default();
+        let scores = |(feed, lookup): &(Feed, FeedLookup)| match (*lookup, *feed) {
+            (FeedLookup::RepostId(by, status), _) => Scores::One(sets.score(reposters_key(status), by)),
+            (FeedLookup::Source(account), feed) => Scores::One(sets.score(sources_key(feed), account)),
+            (FeedLookup::HiddenReposts(by), Feed::Home(owner)) => {
+                // What belonged to an earlier follow is about to be forgotten.
+                Scores::Equal(sets.score(hidden_reposts_key(owner), by), sets.score(sources_key(*feed), by))
+            }
+            (FeedLookup::HiddenReposts(_), Feed::List(_)) => Scores::None,
+        };
+        let lookups = lookups.iter().map(scores).collect();
+        Self { sets: sets.0.into_iter().map(|(key, members)| ScoresOfSet::new(db, since, key, members)).collect(), lookups }
     }
 
-    /// The commands, one for each set.
+    /// The commands, at most one for each set.
     pub(super) fn commands(&self) -> impl Iterator<Item = Cmd> {
-        self.sets.iter().map(|(key, members)| {
-            let mut scores = cmd("ZMSCORE");
-            scores.arg(key);
-            for member in members {
-                scores.arg(member.0);
-            }
-            scores
-        })
+        self.sets.iter().filter_map(ScoresOfSet::command)
     }
 
     /// The results of the lookups in their order, of the replies to [`Self::commands`].
-    pub(super) fn results(&self, mut reply: impl FnMut() -> Value) -> Result<Vec<Option<u64>>, Error> {
-        let scores: Vec<Vec<Option<f64>>> = self.sets.iter().map(|_| decode::value(reply())).collect::<Result<_, _>>()?;
+    pub(super) fn results(self, db: &Db, mut reply: impl FnMut() -> Value) -> Result<Vec<Option<u64>>, Error> {
+        let scores: Vec<Vec<Option<f64>>> =
+            self.sets.into_iter().map(|set| set.scores(db, &mut reply)).collect::<Result<_, _>>()?;
         let score = |(set, at): (usize, usize)| scores.get(set).and_then(|set| set.get(at).copied().flatten());
         let result = |lookup: &Scores| match *lookup {
             Scores::One(at) => score(at),
