@@ -16,16 +16,24 @@ use std::ops::Range;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn of_new_text(app: &App, text: &str) -> Result<TextEntities, Error> {
+    Ok(with_accounts(app, text).await?.0)
+}
+
+/// As [`of_new_text`], with the accounts of the logins that follow an `@`, of more of them than count as mentions.
+///
+/// # Errors
+/// As [`of_new_text`].
+pub async fn with_accounts(app: &App, text: &str) -> Result<(TextEntities, HashMap<String, UserId>), Error> {
     let found = find(text);
     if found.is_empty() {
-        return Ok(TextEntities::default());
+        return Ok((TextEntities::default(), HashMap::new()));
     }
     let mentions = found.iter().filter(|entity| entity.kind == EntityKind::Mention);
     let chars: Vec<char> = text.chars().collect();
     let logins: BTreeSet<String> =
         mentions.map(|mention| login_of(&chars[mention.range.clone()].iter().collect::<String>())).collect();
     let accounts = if logins.is_empty() { HashMap::new() } else { users::accounts_by_login(app, logins).await? };
-    Ok(TextEntities::select(text, &found, &accounts.into_keys().collect()))
+    Ok((TextEntities::select(text, &found, &accounts.keys().cloned().collect()), accounts))
 }
 
 /// The entities of a text, if these lower-case logins have accounts.

@@ -57,6 +57,7 @@ use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use futures_util::try_join;
+use indexes::NewNames;
 
 pub use super::visible::{facts, load_delivered, load_delivered_beside, load_existing, load_visible, policy_audience};
 
@@ -96,24 +97,28 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
     if let (Err(Refusal::User(_)), Some(keyed)) = (&written, &keyed) {
         idempotency::release(app, author, keyed, id.0).await?;
     }
-    let Some((lease, status)) = written? else { return Ok(None) };
+    let Some(WrittenStatus { status, lease, names }) = written? else { return Ok(None) };
     match store::index(app.db(), author, id).await? {
         // The client has the id since the first response, so the status may have been deleted between the two steps of a repeated request.
         AddToProfileResult::Listed(..) if keyed.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, &[id]).await?;
             replies::remove_places(app, author, &[id]).await?;
             lease.ack(app);
+            names.ack(app);
             Ok(None)
         }
         AddToProfileResult::Listed(followers, is_private) => {
-            if let Some(reply) = status.reply {
-                replies::count_reply(app, id, reply).await?;
-            }
-            quotes::add(app, &status).await?;
-            indexes::add(app, &status, is_private).await?;
-            Ok(Some(NewStatus { id, terms: terms::of_posting(app, &status, is_private).await?, followers, lease }))
+            // They are on different keys, and each may be repeated.
+            let (.., terms) = try_join!(
+                replies::count_reply(app, id, status.reply),
+                quotes::add(app, &status),
+                names.add(app, &status, is_private),
+                terms::of_posting(app, &status, is_private)
+            )?;
+            Ok(Some(NewStatus { id, terms, followers, lease }))
         }
         refused => {
+            names.ack(app);
             delete_indexed(app, author, id).await?;
             replies::remove_places(app, author, &[id]).await?;
             if let Some(keyed) = &keyed {
@@ -126,6 +131,13 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
     }
 }
 
+/// A status that was written, and its entries of the journal.
+struct WrittenStatus {
+    status: Status,
+    lease: EntryLease,
+    names: NewNames,
+}
+
 /// Checks the objects that a draft refers to, adds it to its conversation, and writes it: the commit. `None` if the status was deleted since an earlier
 /// request with the same key; the journal entry is then acknowledged.
 async fn write(
@@ -134,12 +146,12 @@ async fn write(
     id: StatusId,
     draft: StatusDraft,
     audience: ChosenAudience,
-) -> Outcome<Option<(EntryLease, Status)>> {
+) -> Outcome<Option<WrittenStatus>> {
     // A repeated request returns the status although its list or its parent was deleted since.
     audience::check_list(app, author, audience, id).await?;
     let reply = replies::check_target(app, author, id, draft.reply).await?;
     let quote = quotes::check_target(app, author, id, draft.quote).await?;
-    let entities = entities::of_new_text(app, &draft.message).await?;
+    let (entities, accounts) = entities::with_accounts(app, &draft.message).await?;
     let StatusDraft { message, location, reply_policy, .. } = draft;
     let (posted_at, replies) = (id.time(), SparseCount::default());
     let status = Status {
@@ -160,16 +172,19 @@ async fn write(
         quotes: SparseCount::default(),
         last_edit: None,
     };
-    let lease = journal::begin(app, replies::task(&status)).await?;
+    let (lease, names) = NewNames::begin(app, replies::task(&status), &status, accounts).await?;
     if let Err(refusal) = replies::join(app, &status).await {
         lease.on_refusal(app, &refusal);
+        // No name is indexed before the status is written.
+        names.ack(app);
         return Err(refusal);
     }
     if store::create(app.db(), &status).await? {
-        return Ok(Some((lease, status)));
+        return Ok(Some(WrittenStatus { status, lease, names }));
     }
     replies::remove_places(app, author, &[id]).await?;
     lease.ack(app);
+    names.ack(app);
     Ok(None)
 }
 

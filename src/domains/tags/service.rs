@@ -12,12 +12,12 @@ use crate::base::page::{Row, Window};
 use crate::db::ReadBarrier;
 use crate::domains::entities::service::is_mentioned;
 use crate::domains::users::service as users;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 pub use follows::parse;
 
 /// Adds a status of `author` to the names of its text, which was written at a time, and removes it from others. Repeating it changes nothing. One pipeline
-/// for each, and a read for logins.
+/// for each, and a read for logins that are not among the `known` accounts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -26,14 +26,12 @@ pub async fn update(
     (author, status, written_at): (UserId, StatusId, Millis),
     added: &IndexedNames,
     removed: &IndexedNames,
+    known: &HashMap<String, UserId>,
 ) -> Result<(), Error> {
-    let logins = added.logins.union(&removed.logins).cloned().collect();
-    let accounts = if added.logins.is_empty() && removed.logins.is_empty() {
-        HashMap::new()
-    } else {
-        users::accounts_by_login(app, logins).await?
-    };
-    let account = |login: &String| accounts.get(login).copied();
+    let is_unknown = |login: &&String| !known.contains_key(*login);
+    let unknown: BTreeSet<String> = added.logins.union(&removed.logins).filter(is_unknown).cloned().collect();
+    let others = if unknown.is_empty() { HashMap::new() } else { users::accounts_by_login(app, unknown).await? };
+    let account = |login: &String| known.get(login).or_else(|| others.get(login)).copied();
     let mentioned: Vec<UserId> =
         added.logins.iter().filter_map(account).filter(|it| *it != author && is_mentioned(*it, written_at)).collect();
     let not_mentioned: Vec<UserId> = removed.logins.iter().filter_map(account).collect();

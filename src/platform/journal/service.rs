@@ -21,6 +21,18 @@ pub async fn begin(app: &App, task: Task) -> Result<EntryLease, Error> {
     begin_with(app, task, false).await
 }
 
+/// As [`begin`], for a change that two tasks settle. One round trip for each shard of the journal.
+///
+/// # Errors
+/// As [`begin`]. One of the entries may be written then: settling it changes nothing.
+pub async fn begin_pair(app: &App, tasks: [Task; 2]) -> Result<[EntryLease; 2], Error> {
+    let generation = app.db().generation().await;
+    let [first, second] = tasks;
+    let entries = [new_entry(app, first, generation).await?, new_entry(app, second, generation).await?];
+    write(app, &entries, false).await?;
+    Ok(entries.map(EntryLease))
+}
+
 /// Writes an entry before a deletion, which must also work in a full store. The memory is limited by the bound of the journal.
 ///
 /// # Errors

@@ -10,6 +10,7 @@ use super::super::store as statuses_store;
 use super::super::store::edits as edits_store;
 use super::super::store::indexes::{self as store, IndexedText};
 use super::pending_edits;
+use super::terms::names_of_status;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -20,14 +21,51 @@ use crate::domains::users::service as users;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Progress, Task};
 use futures_util::future::try_join_all;
+use std::collections::HashMap;
 
-/// Adds the index entries of a new status. Nothing for a text without names; otherwise the steps of [`settle`] without its first read.
-pub(super) async fn add(app: &App, status: &Status, is_private: bool) -> Result<(), Error> {
-    if status.entities.is_empty() {
-        return Ok(());
+/// The names in the text of a new status, before it is written.
+#[derive(Default)]
+pub(super) struct NewNames {
+    /// The accounts that the text may mention, by login.
+    pub(super) accounts: HashMap<String, UserId>,
+    names: IndexedNames,
+    /// The entry of the journal with the names; `None` without any.
+    lease: Option<EntryLease>,
+}
+
+impl NewNames {
+    /// Writes the entries of the journal for a new status, which `task` settles, and for its names. One round trip; another one if the entries are in two
+    /// shards of the journal of a cluster.
+    pub(super) async fn begin(
+        app: &App,
+        task: Task,
+        status: &Status,
+        accounts: HashMap<String, UserId>,
+    ) -> Result<(EntryLease, Self), Error> {
+        let names = names_of_status(status);
+        if names.is_empty() {
+            return Ok((journal::begin(app, task).await?, Self::default()));
+        }
+        let [lease, of_names] = journal::begin_pair(app, [task, self::task(status.author, status.id, &names)]).await?;
+        Ok((lease, Self { accounts, names, lease: Some(of_names) }))
     }
-    let text = IndexedText::new(status, is_private);
-    settle_from(app, status.author, status.id, IndexedNames::default(), IndexedNames::default(), Some(text)).await
+
+    /// Adds the index entries of the status. Nothing for a text without names; otherwise the steps of [`settle`] without its first read.
+    pub(super) async fn add(self, app: &App, status: &Status, is_private: bool) -> Result<(), Error> {
+        let Some(lease) = self.lease else { return Ok(()) };
+        let text = IndexedText::new(status, is_private);
+        let known = Known { journaled: self.names, accounts: self.accounts };
+        settle_from(app, (status.author, status.id), IndexedNames::default(), known, Some(text)).await?;
+        lease.ack(app);
+        Ok(())
+    }
+
+    /// Acknowledges the entry: the status is not written, or what was written is deleted.
+    pub(super) fn ack(self, app: &App) {
+        if let Some(lease) = self.lease {
+            lease.ack(app);
+        }
+    }
 }
 
 /// Reconciles the index entries of a status with its text and its audience; `candidates` are further names that it may have entries under. One pipeline for
@@ -38,7 +76,7 @@ pub(super) async fn add(app: &App, status: &Status, is_private: bool) -> Result<
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub(super) async fn settle(app: &App, author: UserId, id: StatusId, candidates: IndexedNames) -> Result<(), Error> {
     let text = store::read(app.db(), author, id).await?;
-    settle_from(app, author, id, candidates, IndexedNames::default(), text).await
+    settle_from(app, (author, id), candidates, Known::default(), text).await
 }
 
 /// As `settle`, for names that are in the entry of the journal that is being settled.
@@ -47,15 +85,23 @@ pub(super) async fn settle(app: &App, author: UserId, id: StatusId, candidates: 
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn settle_indexes(app: &App, author: UserId, id: StatusId, journaled: IndexedNames) -> Result<(), Error> {
     let text = store::read(app.db(), author, id).await?;
-    settle_from(app, author, id, journaled.clone(), journaled, text).await
+    settle_from(app, (author, id), journaled.clone(), Known { journaled, ..Known::default() }, text).await
+}
+
+/// What is known before index entries are reconciled.
+#[derive(Default)]
+struct Known {
+    /// Names in an entry of the journal that is not acknowledged.
+    journaled: IndexedNames,
+    /// Accounts by login.
+    accounts: HashMap<String, UserId>,
 }
 
 async fn settle_from(
     app: &App,
-    author: UserId,
-    id: StatusId,
+    (author, id): (UserId, StatusId),
     mut candidates: IndexedNames,
-    mut journaled: IndexedNames,
+    Known { mut journaled, accounts }: Known,
     mut text: Option<IndexedText>,
 ) -> Result<(), Error> {
     let mut leases: Vec<EntryLease> = Vec::new();
@@ -70,7 +116,7 @@ async fn settle_from(
             journaled.extend(&added);
         }
         let written_at = text.as_ref().map_or(id.time(), |text| text.written_at);
-        tags::update(app, (author, id, written_at), &added, &candidates.without(&added)).await?;
+        tags::update(app, (author, id, written_at), &added, &candidates.without(&added), &accounts).await?;
         let now = store::read(app.db(), author, id).await?;
         if now == text {
             break;
@@ -90,7 +136,8 @@ fn task(author: UserId, status: StatusId, names: &IndexedNames) -> Task {
 pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error> {
     for status in statuses.iter().filter(|status| !status.entities.is_empty()) {
         let names = IndexedText::new(status, false).indexed_names();
-        tags::update(app, (status.author, status.id, status.posted_at), &names, &IndexedNames::default()).await?;
+        tags::update(app, (status.author, status.id, status.posted_at), &names, &IndexedNames::default(), &HashMap::new())
+            .await?;
     }
     Ok(())
 }
@@ -150,7 +197,7 @@ pub(super) async fn remove(app: &App, author: UserId, ids: &[StatusId]) -> Resul
         let Some(text) = text else { continue };
         let names = names_of_all_versions(app, *id, &text).await?;
         if !names.is_empty() {
-            tags::update(app, (author, *id, text.written_at), &IndexedNames::default(), &names).await?;
+            tags::update(app, (author, *id, text.written_at), &IndexedNames::default(), &names, &HashMap::new()).await?;
         }
     }
     Ok(())

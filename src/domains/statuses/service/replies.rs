@@ -170,8 +170,10 @@ pub(super) async fn sync_count(app: &App, place: PlaceId) -> Result<bool, Error>
     }
 }
 
-/// Counts a new reply of `id` at its parent. Three round trips. If the parent was deleted meanwhile, with its account, the account is removed from the reply.
-pub(super) async fn count_reply(app: &App, id: StatusId, reply: ReplyRef) -> Result<(), Error> {
+/// Counts a new reply of `id`, if it is one, at its parent. Three round trips. If the parent was deleted meanwhile, with its account, the account is removed
+/// from the reply.
+pub(super) async fn count_reply(app: &App, id: StatusId, reply: Option<ReplyRef>) -> Result<(), Error> {
+    let Some(reply) = reply else { return Ok(()) };
     if sync_count(app, PlaceId { root: reply.root, status: reply.parent }).await? {
         return Ok(());
     }
@@ -270,7 +272,7 @@ pub async fn settle_reply(app: &App, author: UserId, place: PlaceId, parent: Sta
         if exists {
             conversations::add(app, place.root, parent, place.status).await?;
             if let Some((_, reply)) = reply_of(app, place.status).await? {
-                count_reply(app, place.status, reply).await?;
+                count_reply(app, place.status, Some(reply)).await?;
             }
         } else {
             remove_place_of(app, author, DeletedPlace { place, parent: Some(parent) }).await?;
