@@ -74,6 +74,11 @@ impl ScoresOfSet {
         matches!(self.source, Source::Redis(_)).then(|| cmd("ZMSCORE").arg(&self.key).arg(&self.members).take())
     }
 
+    /// The scores of the members in their order, if there is no command.
+    pub fn cached(self) -> Option<Vec<Option<f64>>> {
+        if let Source::Cached(scores) = self.source { Some(scores) } else { None }
+    }
+
     /// The scores of the members in their order, `None` for one that is not in the set. `reply` is called for the reply to the command, if there is one.
     ///
     /// # Errors

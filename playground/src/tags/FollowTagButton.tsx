@@ -12,7 +12,7 @@ export function FollowTagButton({ tag: { name, viewerIsFollowing } }: { tag: Tag
   const press = async () => setError(await follow(name, !viewerIsFollowing));
   return (
     <>
-      <ToggleButton className="follow-tag" label="Follow" icons={['＋', '✓']} isOn={viewerIsFollowing} title="Log in to follow the tag" busy={busy} onPress={() => void run(press)} />
+      <ToggleButton className="follow-tag" label="Follow" icons={['+', '✓']} isOn={viewerIsFollowing} title="Log in to follow the tag" busy={busy} onPress={() => void run(press)} />
       <p className="error" role="alert">
         {error}
       </p>

@@ -59,7 +59,7 @@ use crate::platform::rates::service::charge;
 use futures_util::try_join;
 use indexes::NewNames;
 
-pub use super::visible::{facts, load_delivered, load_delivered_beside, load_existing, load_visible, policy_audience};
+pub use super::visible::{facts, keep_delivered_beside, load_delivered, load_existing, load_visible, policy_audience};
 
 /// Statuses that one pass deletes.
 const STATUSES_PER_PASS: usize = 60;

@@ -58,16 +58,16 @@ pub async fn load_delivered(
     relations::keep_delivered(loaders, load_existing(loaders, ids).await?, facts).await
 }
 
-/// As [`load_delivered`], for a caller that needs further accounts: they are loaded with the authors, in the same round trip.
+/// As [`load_delivered`] for statuses that are loaded, and a caller that needs further accounts: they are loaded with the authors, in the same round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn load_delivered_beside(
+pub async fn keep_delivered_beside(
     loaders: &Loaders,
-    ids: impl IntoIterator<Item = StatusId>,
+    found: Vec<Option<ViewedStatus>>,
     accounts: impl Iterator<Item = UserId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    relations::keep_delivered(loaders, load_existing_beside(loaders, ids, accounts).await?, facts).await
+    relations::keep_delivered(loaders, keep_existing_beside(loaders, found, accounts).await?, facts).await
 }
 
 /// Loads the statuses that exist, in the order of `ids`, for callers that apply the policy themselves. A status exists for readers if its author
@@ -79,15 +79,15 @@ pub async fn load_existing(
     loaders: &Loaders,
     ids: impl IntoIterator<Item = StatusId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    load_existing_beside(loaders, ids, std::iter::empty()).await
+    let found = loaders.statuses.load_many(ids).await?;
+    keep_existing_beside(loaders, found, std::iter::empty()).await
 }
 
-async fn load_existing_beside(
+async fn keep_existing_beside(
     loaders: &Loaders,
-    ids: impl IntoIterator<Item = StatusId>,
+    found: Vec<Option<ViewedStatus>>,
     accounts: impl Iterator<Item = UserId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    let found = loaders.statuses.load_many(ids).await?;
     let (authors, memberships) = try_join!(load_authors(loaders, &found, accounts), load_memberships(loaders, &found, None))?;
     Ok(with_memberships(with_authors(found, &authors), &memberships))
 }

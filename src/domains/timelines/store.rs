@@ -100,6 +100,11 @@ pub(super) async fn read(
     Ok(FeedReadResult { metadata, rows, lookups, position })
 }
 
+/// The results of lookups, if all of them are cached, for a request that began at `since`.
+pub(super) fn cached_lookups(db: &Db, since: ReadBarrier, lookups: &[(Feed, FeedLookup)]) -> Option<Vec<Option<u64>>> {
+    LookupSets::of(db, since, lookups).cached_results()
+}
+
 fn marked_command(feed: Feed) -> Cmd {
     cmd("ZINTER").arg(2).arg(keys::marked(feed)).arg(sources_key(feed)).take()
 }

@@ -98,13 +98,23 @@ impl<'a> FeedListing<'a> {
         reply_rule::keep_permitted_replies(self.loaders, self.feed, sources.has_tags, found).await
     }
 
+    /// The statuses of rows, whoever may see them.
+    async fn load_statuses(&self, rows: &[FeedRow]) -> Result<Vec<Option<ViewedStatus>>, Error> {
+        self.loaders.statuses.load_many(rows.iter().map(|row| row.status)).await
+    }
+
     /// The entries that the viewer's rules leave, before repeated reposts are left out.
     async fn visible(&self, rows: &[FeedRow]) -> Result<Vec<Option<FeedEntry>>, Error> {
+        self.keep_visible(rows, self.load_statuses(rows).await?).await
+    }
+
+    /// As [`Self::visible`], for the statuses that [`Self::load_statuses`] returns.
+    async fn keep_visible(&self, rows: &[FeedRow], found: Vec<Option<ViewedStatus>>) -> Result<Vec<Option<FeedEntry>>, Error> {
         let reposts: Vec<(u64, UserId, StatusId)> =
             rows.iter().filter_map(|row| Some((row.position, row.reposter?, row.status))).collect();
         let accounts = reposts.iter().map(|(_, by, _)| *by);
         let (found, _) = futures_util::try_join!(
-            statuses::load_delivered_beside(self.loaders, rows.iter().map(|row| row.status), accounts),
+            statuses::keep_delivered_beside(self.loaders, found, accounts),
             self.loaders.feeds.load_many(repost_rules::lookups(self.feed, rows))
         )?;
         let are_shown = repost_rules::are_shown(self.loaders, self.feed, &reposts).await?;
@@ -130,23 +140,29 @@ impl<'a> FeedListing<'a> {
         Ok(rows.iter().zip(own).zip(reposted).map(entry).collect())
     }
 
-    /// What the rules look up about rows. No round trip if their statuses are loaded.
-    async fn lookups(&self, rows: &[FeedRow], repeats: &PossibleRepeats) -> Result<Vec<FeedPart>, Error> {
-        let sources = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?;
-        let found = self.loaders.statuses.load_many(rows.iter().map(|row| row.status)).await?;
-        let own = rows.iter().zip(&found).filter(|(row, _)| row.reposter.is_none()).filter_map(|(_, seen)| seen.as_ref());
-        let mut parts = reply_rule::lookups(self.loaders, self.feed, sources.has_tags, own);
+    /// What the rules look up about rows, whose statuses were `found`, of a feed that has tags or not.
+    fn lookups(
+        &self,
+        rows: &[FeedRow],
+        found: &[Option<ViewedStatus>],
+        has_tags: bool,
+        repeats: &PossibleRepeats,
+    ) -> Vec<FeedPart> {
+        let own = rows.iter().zip(found).filter(|(row, _)| row.reposter.is_none()).filter_map(|(_, seen)| seen.as_ref());
+        let mut parts = reply_rule::lookups(self.loaders, self.feed, has_tags, own);
         parts.extend(repost_rules::lookups(self.feed, rows));
         parts.extend(repeats.lookups());
-        Ok(parts)
+        parts
     }
 
     /// As [`PageSource::hydrate`] for rows with reposts. One round trip more for what the rules look up, and for the rows below the reposts of statuses with
     /// several reposts; another one if a reposted status is by a source of the feed. The older entries that decide which reposts are repeated are hydrated with
     /// the rows.
     async fn drop_repeats(&self, rows: &[FeedRow], distance: usize) -> Result<Vec<Option<FeedEntry>>, Error> {
-        let repeats = PossibleRepeats::among(self.loaders, self.feed, rows).await?;
-        let lookups = self.lookups(rows, &repeats).await?;
+        let has_tags = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.has_tags;
+        let mut found = self.load_statuses(rows).await?;
+        let repeats = PossibleRepeats::among(self.feed, has_tags, rows, &found);
+        let lookups = self.lookups(rows, &found, has_tags, &repeats);
         let mut older = OlderRows::new(distance);
         // Both begin at once, so that they are one batch.
         futures_util::try_join!(self.read_older(&mut older, &repeats.any), self.loaders.feeds.load_many(lookups))?;
@@ -154,7 +170,8 @@ impl<'a> FeedListing<'a> {
         let mut are_visible: HashMap<u64, bool> = HashMap::new();
         let mut all = rows.to_vec();
         all.extend(older.undecided(&are_visible).into_iter().filter(|row| !rows.contains(row)));
-        let mut entries = self.visible(&all).await?;
+        found.extend(self.load_statuses(&all[rows.len()..]).await?);
+        let mut entries = self.keep_visible(&all, found).await?;
         are_visible.extend(all.iter().zip(&entries).map(|(row, entry)| (row.position, entry.is_some())));
         entries.truncate(rows.len());
         loop {

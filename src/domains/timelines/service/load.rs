@@ -2,6 +2,7 @@
 //! service since feeds are merged from profiles.
 
 use super::super::feed_row::{FeedLookup, FeedRow};
+use super::super::store;
 use super::pending_window::FeedWindow;
 use super::read::{self, WindowReadResult};
 use super::shown_pages::ShownPages;
@@ -42,6 +43,12 @@ pub struct LoadedPart {
     pub has_tags: bool,
 }
 
+impl LoadedPart {
+    fn of_lookup(lookup: Option<u64>) -> Self {
+        Self { lookup, ..Self::default() }
+    }
+}
+
 /// Loads parts of feeds.
 pub struct FeedFetcher {
     app: App,
@@ -58,6 +65,10 @@ impl FeedFetcher {
 }
 
 impl FeedPart {
+    const fn lookup(&self) -> Option<(Feed, FeedLookup)> {
+        if let Self::Lookup(feed, lookup) = self { Some((*feed, *lookup)) } else { None }
+    }
+
     const fn feed(self) -> Feed {
         match self {
             Self::Head(feed) | Self::FormerSources(feed) | Self::Lookup(feed, _) => feed,
@@ -69,6 +80,13 @@ impl FeedPart {
 impl Fetch for FeedFetcher {
     type Key = FeedPart;
     type Value = LoadedPart;
+
+    /// Lookups alone.
+    fn get_cached(&self, parts: &[FeedPart]) -> Option<Vec<LoadedPart>> {
+        let lookups: Vec<(Feed, FeedLookup)> = parts.iter().map(FeedPart::lookup).collect::<Option<_>>()?;
+        let found = store::cached_lookups(self.app.db(), self.since, &lookups)?;
+        Some(found.into_iter().map(LoadedPart::of_lookup).collect())
+    }
 
     async fn fetch(&self, parts: &[FeedPart]) -> Result<Vec<LoadedPart>, Error> {
         let has_head = parts.iter().any(|part| matches!(part, FeedPart::Head(_)));
@@ -83,8 +101,7 @@ impl Fetch for FeedFetcher {
             FeedPart::Window(key) => Some(key),
             FeedPart::FormerSources(_) | FeedPart::Lookup(..) => None,
         };
-        let lookup = |part: &FeedPart| if let FeedPart::Lookup(feed, lookup) = part { Some((*feed, *lookup)) } else { None };
-        let lookups: Vec<(Feed, FeedLookup)> = parts.iter().filter_map(lookup).collect();
+        let lookups: Vec<(Feed, FeedLookup)> = parts.iter().filter_map(FeedPart::lookup).collect();
         let windows: Vec<FeedWindow> = parts.iter().filter_map(window).collect();
         let read = read::windows(&self.app, self.since, &feeds, &windows, &lookups, has_head).await?;
         let WindowReadResult { former_sources, has_tags, rows, lookups, position } = read;
@@ -108,7 +125,7 @@ impl Fetch for FeedFetcher {
             FeedPart::FormerSources(feed) => {
                 LoadedPart { former_sources: of_feed(*feed), has_tags: has_tags(*feed), ..LoadedPart::default() }
             }
-            FeedPart::Lookup(..) => LoadedPart { lookup: lookups.next().flatten(), ..LoadedPart::default() },
+            FeedPart::Lookup(..) => LoadedPart::of_lookup(lookups.next().flatten()),
             FeedPart::Head(_) | FeedPart::Window(_) => LoadedPart { rows, position, ..LoadedPart::default() },
         };
         Ok(parts.iter().zip(found).zip(positions).map(&mut loaded).collect())

@@ -6,7 +6,7 @@ use super::load::FeedPart;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::request::Loaders;
-use crate::domains::statuses::Status;
+use crate::domains::statuses::{Status, ViewedStatus};
 use crate::platform::journal::Feed;
 
 /// The reposts whose status may be in the feed a second time.
@@ -19,21 +19,19 @@ pub(super) struct PossibleRepeats {
 }
 
 impl PossibleRepeats {
-    /// Those among rows. One round trip, which loads the statuses of all rows; none if they are cached.
-    pub(super) async fn among(loaders: &Loaders, feed: Feed, rows: &[FeedRow]) -> Result<Self, Error> {
-        let has_tags = loaders.feeds.load(FeedPart::FormerSources(feed)).await?.has_tags;
-        let found = loaders.statuses.load_many(rows.iter().map(|row| row.status)).await?;
+    /// Those among rows, whose statuses were `found`, of a feed that has tags or not.
+    pub(super) fn among(feed: Feed, has_tags: bool, rows: &[FeedRow], found: &[Option<ViewedStatus>]) -> Self {
         let mut all = Self { feed, any: Vec::new(), of_authors: Vec::new() };
         for (row, seen) in rows.iter().zip(found).filter(|(row, _)| row.reposter.is_some()) {
             // A repost of a deleted status is hidden anyway.
-            let Some(status) = seen.map(|seen| seen.status) else { continue };
-            if may_repeat_anyhow(&status, feed, has_tags) {
+            let Some(status) = seen.as_ref().map(|seen| &seen.status) else { continue };
+            if may_repeat_anyhow(status, feed, has_tags) {
                 all.any.push(*row);
             } else {
                 all.of_authors.push((*row, status.author));
             }
         }
-        Ok(all)
+        all
     }
 
     /// What [`Self::of_sources`] looks up.

@@ -68,14 +68,23 @@ impl LookupSets {
 
     /// The results of the lookups in their order, of the replies to [`Self::commands`].
     pub(super) fn results(self, db: &Db, mut reply: impl FnMut() -> Value) -> Result<Vec<Option<u64>>, Error> {
-        let scores: Vec<Vec<Option<f64>>> =
-            self.sets.into_iter().map(|set| set.scores(db, &mut reply)).collect::<Result<_, _>>()?;
-        let score = |(set, at): (usize, usize)| scores.get(set).and_then(|set| set.get(at).copied().flatten());
-        let result = |lookup: &Scores| match *lookup {
-            Scores::One(at) => score(at),
-            Scores::Equal(at, other) => score(at).filter(|it| Some(*it) == score(other)),
-            Scores::None => None,
-        };
-        Ok(self.lookups.iter().map(result).map(|score| score.map(|score| score as u64)).collect())
+        let scores: Vec<_> = self.sets.into_iter().map(|set| set.scores(db, &mut reply)).collect::<Result<_, _>>()?;
+        Ok(results(&self.lookups, &scores))
     }
+
+    /// The results of the lookups in their order, if there are no commands.
+    pub(super) fn cached_results(self) -> Option<Vec<Option<u64>>> {
+        let scores: Vec<_> = self.sets.into_iter().map(ScoresOfSet::cached).collect::<Option<_>>()?;
+        Some(results(&self.lookups, &scores))
+    }
+}
+
+fn results(lookups: &[Scores], scores: &[Vec<Option<f64>>]) -> Vec<Option<u64>> {
+    let score = |(set, at): (usize, usize)| scores.get(set).and_then(|set| set.get(at).copied().flatten());
+    let result = |lookup: &Scores| match *lookup {
+        Scores::One(at) => score(at),
+        Scores::Equal(at, other) => score(at).filter(|it| Some(*it) == score(other)),
+        Scores::None => None,
+    };
+    lookups.iter().map(result).map(|score| score.map(|score| score as u64)).collect()
 }
