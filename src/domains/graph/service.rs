@@ -136,16 +136,16 @@ pub async fn forget_hidden_reposts(app: &App, a: UserId, b: UserId) -> Result<()
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn changes(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
-    store::changes(app.db(), ids).await
+pub async fn versions(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+    store::versions(app.db(), ids).await
 }
 
 /// The accounts that `id` follows, in no order, and the version of that set. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn sources(app: &App, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
-    store::sources(app.db(), id).await
+pub async fn followed_and_version(app: &App, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
+    store::followed_and_version(app.db(), id).await
 }
 
 /// The number of followers of `id`, and the fan-out mode. One round trip.

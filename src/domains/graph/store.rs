@@ -134,7 +134,7 @@ pub(super) async fn purge_unfollowed(db: &Db, a: UserId) -> Result<(), Error> {
 }
 
 /// The accounts that `id` follows, and the version of that set. One pipeline of two commands; at most 10,000 rows.
-pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
+pub(super) async fn followed_and_version(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
     let commands = vec![
         cmd("HGET").arg(user_key(id)).arg("edges").take(),
         cmd("ZRANGE").arg(keys::following(id)).arg(0).arg(MAX_FOLLOWING - 1).take(),
@@ -146,7 +146,7 @@ pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), E
 }
 
 /// The versions of the sets of followed accounts. One pipeline.
-pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+pub(super) async fn versions(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("edges").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }

@@ -173,16 +173,16 @@ pub async fn is_owned_by(app: &App, owner: UserId, id: UserListId) -> Result<boo
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn changes(app: &App, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
-    store::changes(app.db(), ids).await
+pub async fn versions(app: &App, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
+    store::versions(app.db(), ids).await
 }
 
 /// The members of a list, in no order, and its version. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn sources(app: &App, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
-    store::sources(app.db(), id).await
+pub async fn members_and_version(app: &App, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
+    store::members_and_version(app.db(), id).await
 }
 
 /// Reconciles the list's record and members with whether `owner` has this list, which had this name when it was created. Returns whether

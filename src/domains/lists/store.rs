@@ -226,7 +226,7 @@ pub(super) async fn edges(db: &Db, ids: &[UserListId], user: UserId) -> Result<V
 }
 
 /// The members of a list, in no order, and its version. One pipeline.
-pub(super) async fn sources(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
+pub(super) async fn members_and_version(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
     let commands = vec![
         cmd("HGET").arg(keys::list(id)).arg("edges").take(),
         cmd("ZRANGE").arg(keys::members(id)).arg(0).arg(MAX_MEMBERS - 1).take(),
@@ -238,7 +238,7 @@ pub(super) async fn sources(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64
 }
 
 /// The versions of lists. One pipeline.
-pub(super) async fn changes(db: &Db, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
+pub(super) async fn versions(db: &Db, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(keys::list(*id)).arg("edges").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }

@@ -218,8 +218,8 @@ async fn purge_mutes(app: &App, id: UserId) -> Result<bool, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn changes(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
-    store::changes(app.db(), ids).await
+pub async fn versions(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+    store::versions(app.db(), ids).await
 }
 
 /// The number of accounts that an account mutes. One pipeline.
