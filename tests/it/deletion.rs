@@ -237,7 +237,7 @@ async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
     let ada = app.create_users("p", 1).await.remove(0);
     app.clock.advance(60_000);
     // The process dies after the commit.
-    waxwing::domains::users::service::remove(&app.app, ada.user_id(), "p0").await.expect("a store");
+    waxwing::domains::users::service::delete(&app.app, ada.user_id(), "p0").await.expect("a store");
     assert_eq!(user_error_codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
 }
 

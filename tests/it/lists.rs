@@ -393,9 +393,9 @@ async fn a_removal_is_recorded_until_its_sweep() {
     remove().await;
     let second = left().await;
     assert!(second > first);
-    lists::forget_removed(&app.app, list, bob, first.expect("a removal")).await.expect("a store");
+    lists::remove_finished_removal(&app.app, list, bob, first.expect("a removal")).await.expect("a store");
     assert_eq!(left().await, second, "the sweep of the earlier removal keeps the later one");
-    lists::forget_removed(&app.app, list, bob, second.expect("a removal")).await.expect("a store");
+    lists::remove_finished_removal(&app.app, list, bob, second.expect("a removal")).await.expect("a store");
     assert_eq!(left().await, None);
 }
 

@@ -440,7 +440,7 @@ async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
     other.unfollow(deleted_account).await;
     deleted_account.follow(other).await;
     let slow = SlowProcess::beside(&app).await;
-    waxwing::domains::users::service::remove(&app.app, deleted_account.user_id(), &deleted_account.login)
+    waxwing::domains::users::service::delete(&app.app, deleted_account.user_id(), &deleted_account.login)
         .await
         .expect("it is deleted");
     let purge = graph::purge_following(&slow.app, deleted_account.user_id());

@@ -61,7 +61,7 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
         if placed.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
             found.add_repairable(&key, format!("is missing in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
         }
-        // Comments of a removed branch are about to be deleted; the check of the thread decides.
+        // Comments of a deleted branch are about to be deleted; the check of the thread decides.
         let is_attached = it.path.iter().all(|number| there.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
         let Some(author) = it.author.filter(|_| is_attached) else { continue };
         let settle = [Remedy::SettleComment { author, comment: it.id }];

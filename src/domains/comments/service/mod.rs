@@ -13,7 +13,7 @@ mod visible;
 pub use change::{add, delete, edit, publish_votes, vote};
 pub use events::{channel, decode_event, decode_message, encode_event, events, position, sync_cursor};
 pub use read::{encode, replies, replies_id};
-pub use removal::{delete_threads, purge_account, settle_branch, settle_thread};
+pub use removal::{purge_threads, purge_account, settle_branch, settle_thread};
 pub use repair::{clear_content, clear_thread, count_votes, rebuild_thread, restore_to_orders};
 pub use settle::settle;
 pub use tree::{Tree, TreeArgs, tree};

@@ -31,7 +31,7 @@ pub async fn rebuild_thread(app: &App, status: StatusId) -> Result<(), Error> {
     Ok(())
 }
 
-/// Deletes removed branches, or the whole thread of a deleted status.
+/// Deletes deleted branches, or the whole thread of a deleted status.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -110,7 +110,7 @@ impl FanoutPass {
         if !statuses::purge_interactions(app, self.author, &[self.id]).await?.is_empty() {
             return Ok(Some(Progress { stage: MARKS, ..Progress::default() }));
         }
-        comments::delete_threads(app, &[self.id]).await?;
+        comments::purge_threads(app, &[self.id]).await?;
         Ok(None)
     }
 

@@ -80,14 +80,14 @@ pub(in crate::domains::ads) async fn settle_with_removed_keywords(
     let now = app.now();
     let of = |slot: Slot| removed.iter().map(move |keyword| Listing::for_keyword(slot, keyword));
     let mut possible: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
-    let Some(mut state) = read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
+    let Some(mut state) = read_state(app, id, now).await? else { return purge_deleted_campaign(app, id).await };
     for round in 1.. {
         if !state.owner_exists {
             return delete_campaign(app, state.inputs.campaign.owner, id).await;
         }
         let wanted = plan(&state.inputs, now);
         write(app, &state, &wanted, &mut possible, now).await?;
-        let Some(after) = self::read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
+        let Some(after) = self::read_state(app, id, now).await? else { return purge_deleted_campaign(app, id).await };
         let same = after.inputs.campaign == state.inputs.campaign && after.owner_exists;
         if same && wanted.covers(&plan(&after.inputs, now)) {
             break;
@@ -179,10 +179,10 @@ async fn write(
 
 /// Removes the remaining data of a deleted campaign: a concurrent settling may have written data that it had read before. Planned listings are in
 /// `listed`, which is deleted last, together with the schedule entry.
-async fn remove_deleted_campaign(app: &App, id: CampaignId) -> Result<(), Error> {
+async fn purge_deleted_campaign(app: &App, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     let shares = share_counts::load(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
-    store::forget_shares(db, id, shares).await?;
+    store::purge_late_shares(db, id, shares).await?;
     loop {
         let listed = store::recorded_listings(db, id).await?;
         let listings: Vec<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
@@ -208,7 +208,7 @@ pub(in crate::domains::ads) async fn delete_campaign(app: &App, owner: UserId, i
         budget::store::purge_shares(db, id, campaign.shares, app.now()).await?;
         campaigns::store::purge_campaign(db, id, &ads).await?;
     }
-    remove_deleted_campaign(app, id).await?;
+    purge_deleted_campaign(app, id).await?;
     accounts::store::remove_owned(db, owner, OwnedItem::Campaign(id)).await
 }
 
