@@ -250,7 +250,7 @@ pub enum Remedy {
     /// Rebuilds the orders and counts of a thread from its comments.
     RebuildThread(StatusId),
     /// Purges deleted branches, or the whole thread of a deleted status.
-    ClearThread(StatusId),
+    PurgeThread(StatusId),
     /// Settles a campaign: budget shares, listings and schedule are derived from it.
     SettleCampaign {
         /// The owner, if known.
@@ -320,7 +320,7 @@ impl Remedy {
             Self::RecountVotes(_) => "recount votes",
             Self::PlaceComment(_) => "put a comment into its thread",
             Self::RebuildThread(_) => "rebuild a thread's counts and orders",
-            Self::ClearThread(_) => "clear a thread",
+            Self::PurgeThread(_) => "clear a thread",
             Self::SettleCampaign { .. } => "settle a campaign",
             Self::SettleWebsite { .. } => "settle a website",
             Self::Delist { .. } => "remove a campaign from a listing",

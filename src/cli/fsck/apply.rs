@@ -92,7 +92,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::RecountVotes(id) => comments::count_votes(app, *id).await,
         Remedy::PlaceComment(id) => comments::restore_to_orders(app, *id).await,
         Remedy::RebuildThread(status) => comments::rebuild_thread(app, *status).await,
-        Remedy::ClearThread(status) => comments::clear_thread(app, *status).await,
+        Remedy::PurgeThread(status) => comments::purge_thread(app, *status).await,
         Remedy::SettleCampaign { owner: Some(owner), campaign } => ads::settle_owned(app, *owner, *campaign).await,
         Remedy::SettleCampaign { owner: None, campaign } => ads::settle(app, *campaign).await,
         Remedy::SettleWebsite { owner, website } => ads::settle_website(app, *owner, *website).await.map(drop),

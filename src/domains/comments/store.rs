@@ -338,12 +338,12 @@ pub(super) async fn authors(db: &Db, ids: &[CommentId]) -> Result<Vec<Option<Use
 /// The author of a comment, if the comment and all of its ancestors exist. One pipeline on one tag.
 pub(super) async fn author_if_attached(db: &Db, id: CommentId, path: &[u64]) -> Result<Option<UserId>, Error> {
     let above = path.iter().map(|number| keys::comment(CommentId { number: *number, ..id }));
-    let exist = [status_key(id.status)].into_iter().chain(above).map(|key| cmd("EXISTS").arg(key).take());
+    let commands = [status_key(id.status)].into_iter().chain(above).map(|key| cmd("EXISTS").arg(key).take());
     let author = cmd("HGET").arg(keys::comment(id)).arg("uid").take();
-    let mut replies = db.read_many([author].into_iter().chain(exist).collect()).await?.into_iter();
+    let mut replies = db.read_many([author].into_iter().chain(commands).collect()).await?.into_iter();
     let author: Option<u64> = decode::value(replies.next().unwrap_or_default())?;
-    let there: Vec<bool> = replies.map(decode::value).collect::<Result<_, _>>()?;
-    Ok(author.filter(|_| there.into_iter().all(|there| there)).map(UserId))
+    let exist: Vec<bool> = replies.map(decode::value).collect::<Result<_, _>>()?;
+    Ok(author.filter(|_| exist.into_iter().all(|exists| exists)).map(UserId))
 }
 
 /// A window of one level of a thread, in one order.

@@ -182,8 +182,8 @@ async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
     let parts = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
     // The other sides first: if the process dies in between, the next sweep finds the mutes again.
     sides::remove_other(app.db(), OneWayRelation::Mute, &ended, id).await?;
-    for left in store::end_mutes(app.db(), id, now, &ended).await? {
-        settle(app, id, left).await?;
+    for changed in store::end_mutes(app.db(), id, now, &ended).await? {
+        settle(app, id, changed).await?;
     }
     parts.ack(app);
     Ok(ended.len())

@@ -54,8 +54,8 @@ pub(super) async fn end_mutes(db: &Db, a: UserId, now: Millis, others: &[UserId]
         return Ok(Vec::new());
     }
     let call = Call::new(&END_MUTES, mute_keys(a)).arg(now);
-    let left: Vec<u64> = db.call(others.iter().fold(call, |call, other| call.arg(other.0))).await?;
-    Ok(left.into_iter().map(UserId).collect())
+    let changed: Vec<u64> = db.call(others.iter().fold(call, |call, other| call.arg(other.0))).await?;
+    Ok(changed.into_iter().map(UserId).collect())
 }
 
 fn mute_keys(a: UserId) -> [String; 3] {

@@ -24,7 +24,7 @@ pub use conversation::{
 };
 pub use edits::{edit, settle_edit, version_count, versions, versions_id};
 pub use indexes::{settle_indexes, settle_privacy};
-pub use likes::{purge_likes_of_statuses, like, likers, likers_id, purge_likes, settle_like};
+pub use likes::{like, likers, likers_id, purge_likes, purge_likes_of_statuses, settle_like};
 pub use marks::{ChangedMark, purge_marks, purge_marks_of_statuses, settle_mark};
 pub use pins::{pin, pinned, unpin};
 pub use profile::{ProfileChoice, ProfileEntry, newest, profile, profile_id};

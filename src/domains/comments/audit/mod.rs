@@ -54,8 +54,8 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_uncommented(reader, entries, found).await?;
     check_bounds(reader, &all, found).await?;
     check_deleted_branches(reader, &all, found).await?;
-    let there = |status: &StatusId| matches!(status_records.get(status), Some(StatusRecord::By(_)));
-    let of = |owned: &KeyKind| status_of(*owned).is_none_or(|status| there(&status));
+    let status_exists = |status: &StatusId| matches!(status_records.get(status), Some(StatusRecord::By(_)));
+    let of = |owned: &KeyKind| status_of(*owned).is_none_or(|status| status_exists(&status));
     let sound: Vec<(KeyKind, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
     sides::check(reader, &sound, found).await?;
     for (owned, key) in &sound {
@@ -93,7 +93,7 @@ async fn check_statuses(
     for (owned, key) in all {
         if let Some(status) = status_of(*owned).filter(|status| status_records.get(status) == Some(&StatusRecord::Missing)) {
             let orphan = Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![status_key(status)] };
-            found.add_repairable(key, "there is no such status", [Remedy::ClearThread(status), orphan]);
+            found.add_repairable(key, "there is no such status", [Remedy::PurgeThread(status), orphan]);
         }
     }
     Ok(status_records)
@@ -124,7 +124,7 @@ async fn check_deleted_branches(reader: &AuditReader, all: &[(KeyKind, &str)], f
         for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
             if !reader.is_young(removal as u64) {
                 let what = format!("{number} was removed, but comments below it remain");
-                found.add_repairable(key, what, [Remedy::ClearThread(status)]);
+                found.add_repairable(key, what, [Remedy::PurgeThread(status)]);
             }
         }
     }

@@ -25,7 +25,7 @@ pub async fn rebuild_thread(app: &App, status: StatusId) -> Result<(), Error> {
             return Ok(());
         };
         if repair::repair(app.db(), event_log_params(app), status, &repairs, app.next_id().await?).await? {
-            clear_thread(app, status).await?;
+            purge_thread(app, status).await?;
         }
     }
     Ok(())
@@ -35,7 +35,7 @@ pub async fn rebuild_thread(app: &App, status: StatusId) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn clear_thread(app: &App, status: StatusId) -> Result<(), Error> {
+pub async fn purge_thread(app: &App, status: StatusId) -> Result<(), Error> {
     while settle_thread(app, status).await?.is_some() {}
     Ok(())
 }

@@ -35,7 +35,10 @@ pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &ListingInputs
 pub(in crate::domains::ads) async fn purge_late_shares(db: &Db, id: CampaignId, shares: u64) -> Result<(), Error> {
     let call = |share: Share| {
         let ranks = Slot::ALL.map(|slot| keys::rank(share, slot));
-        Call::with_keys(&PURGE_LATE_SHARE, [keys::share(share), keys::ad_stats(share)].into_iter().chain(ranks).collect::<Vec<_>>())
+        Call::with_keys(
+            &PURGE_LATE_SHARE,
+            [keys::share(share), keys::ad_stats(share)].into_iter().chain(ranks).collect::<Vec<_>>(),
+        )
     };
     db.call_many(Share::all(id, shares).map(call).collect()).await.map(drop)
 }
